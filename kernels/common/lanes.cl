@@ -1,0 +1,54 @@
+// A work item carries LANES particles in OpenCL vector types: 1 on a GPU, 8 or 16 on a CPU.
+//
+// reals, ints and uints are vectors of LANES numbers, or plain scalars where LANES is 1. A comparison gives a mask of
+// ints (0 or -1 in vectors, 0 or 1 in a scalar); CHOOSE and ANY take either.
+//
+// Vectors use operators where they can: PoCL 3.0 makes calls of some built-ins (fma, fmin) and cannot compile any for
+// vectors wider than the processor's, so that those of 16 are taken in halves.
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+
+#if LANES == 1
+typedef float reals;
+typedef int ints;
+typedef uint uints;
+#define ANY(mask) (mask)
+#define LOAD_LANES(pointer) (*(pointer))
+#define STORE_LANES(value, pointer) (*(pointer) = (value))
+#define TO_REALS(value) convert_float(value)
+#define LESSER(a, b) fmin(a, b)
+#define GREATER(a, b) fmax(a, b)
+#define LANE_NUMBERS 0
+#else
+typedef PASTE(float, LANES) reals;
+typedef PASTE(int, LANES) ints;
+typedef PASTE(uint, LANES) uints;
+#define LESSER(a, b) ((a) < (b) ? (a) : (b))
+#define GREATER(a, b) ((a) > (b) ? (a) : (b))
+#if LANES == 16
+#define ANY(mask) any((mask).lo | (mask).hi)
+#define LOAD_LANES(pointer) (float16)(vload8(0, pointer), vload8(1, pointer))
+#define STORE_LANES(value, pointer) (vstore8((value).lo, 0, pointer), vstore8((value).hi, 1, pointer))
+#define TO_REALS(value) (float16)(convert_float8((value).lo), convert_float8((value).hi))
+#define LANE_NUMBERS 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+#else
+#define ANY(mask) any(mask)
+#define LOAD_LANES(pointer) PASTE(vload, LANES)(0, pointer)
+#define STORE_LANES(value, pointer) PASTE(vstore, LANES)(value, 0, pointer)
+#define TO_REALS(value) PASTE(convert_float, LANES)(value)
+#if LANES == 2
+#define LANE_NUMBERS 0, 1
+#elif LANES == 4
+#define LANE_NUMBERS 0, 1, 2, 3
+#else
+#define LANE_NUMBERS 0, 1, 2, 3, 4, 5, 6, 7
+#endif
+#endif
+#endif
+
+#define CHOOSE(mask, yes, no) ((mask) ? (yes) : (no))
+
+// A product and a sum, fused where the device does that fast.
+#pragma OPENCL FP_CONTRACT ON
+#define FUSED(a, b, c) ((a) * (b) + (c))

@@ -1,0 +1,1 @@
+"""reservoir: plan how a hydropower reservoir is operated."""

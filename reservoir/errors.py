@@ -1,0 +1,87 @@
+"""What the program says when something is wrong: one sentence per mistake, and how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake in what the user gave, with the place where it stands.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, in words, without the place.
+    expected : str
+        What would have been right.
+    mend : str
+        What the user can do about it.
+    file, row, column, value
+        Where the mistake stands and what stands there; rows count from 1 as an editor shows them.
+        For a reservoir file, ``column`` is the dotted key.
+    """
+
+    problem: str
+    expected: str = ""
+    mend: str = ""
+    file: str = ""
+    row: int | None = None
+    column: str = ""
+    value: object = None
+
+    def __str__(self) -> str:
+        place = ", ".join(
+            part
+            for part in (
+                self.file,
+                f"row {self.row}" if self.row is not None else "",
+                self._column_words(),
+            )
+            if part
+        )
+        sentence = f"{place}: {self.problem}" if place else self.problem
+        if self.value is not None:
+            sentence += f" (found {_shown(self.value)})"
+        if self.expected:
+            sentence += f"; expected {self.expected}"
+        if self.mend:
+            sentence += f". To mend it: {self.mend}"
+        return sentence + "."
+
+    def _column_words(self) -> str:
+        if not self.column:
+            return ""
+        return f"column {self.column}" if self.row is not None else self.column
+
+
+def _shown(value: object, longest: int = 60) -> str:
+    text = f'"{value}"' if isinstance(value, str) and value.isprintable() else repr(value)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+class ReservoirError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class InputError(ReservoirError):
+    """The input or the call is wrong; carries every mistake found, not only the first.
+
+    Parameters
+    ----------
+    mistakes : Mistake or iterable of Mistake
+        At least one.
+    """
+
+    def __init__(self, mistakes: Mistake | Iterable[Mistake]) -> None:
+        self.mistakes = (mistakes,) if isinstance(mistakes, Mistake) else tuple(mistakes)
+        super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
+
+
+class OutputError(InputError):
+    """The results cannot be written where the user asked for them."""
+
+
+class DeviceError(InputError):
+    """The OpenCL device asked for is not there, or cannot run what was asked of it."""

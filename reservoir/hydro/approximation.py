@@ -1,0 +1,178 @@
+"""The forms of the curves that solvers evaluate: least-degree polynomials, or even tables where those will not do.
+
+A polynomial costs a few fused multiply-adds in every vector lane, a table look-up much more. The forms are float32, as
+devices take them; what they do to head and power is measured against the exact curves, rounding included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import Chebyshev
+from numpy.typing import ArrayLike, NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.balance import Plant
+from reservoir.hydro.forms import MW_PER_KW_HOURS, EvenTable, PolynomialForm
+from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M, ConversionKind, Reservoir
+
+FloatArray = NDArray[np.float64]
+Function = Callable[[FloatArray], FloatArray]
+Form = PolynomialForm | EvenTable
+
+#: Largest part of power that one curve's form may change before a higher degree is taken.
+CURVE_TOLERANCE = 6e-5
+#: Largest part of power that all forms together may change.
+POWER_TOLERANCE = 2e-4
+HIGHEST_DEGREE = 12
+TABLE_SIZES = (256, 1024, 4096, 8192)
+_CHECKED_POINTS = 4001
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """A plant in float32 forms, and what they change.
+
+    Parameters
+    ----------
+    plant : Plant
+        Forms of level by storage, tailrace by release, MW per m3/s by head, and capacity by head.
+    head_error_m : float
+        Largest difference in head.
+    power_error : float
+        Largest relative difference in power.
+    """
+
+    plant: Plant
+    head_error_m: float
+    power_error: float
+
+
+def approximate(reservoir: Reservoir) -> Approximation:
+    """Fit the forms of a reservoir's curves.
+
+    Raises
+    ------
+    InputError
+        If the forms change power by more than `POWER_TOLERANCE` somewhere.
+    """
+    ends = [end for end in (reservoir.initial_storage_hm3, reservoir.final_storage_hm3) if end is not None]
+    storage = _span([*reservoir.storage_lower_hm3, *ends], [*reservoir.storage_upper_hm3, *ends])
+    release = _span(reservoir.release_lower_m3s, reservoir.release_upper_m3s)
+    head = (
+        float(reservoir.level(storage[0]) - reservoir.tailrace(release[1])),
+        float(reservoir.level(storage[1]) - reservoir.tailrace(release[0])),
+    )
+    power_of = specific_power_curve(reservoir)
+    plant = Plant(
+        _fit(reservoir.level, storage, lambda value: np.full_like(value, head[0])),
+        _fit(reservoir.tailrace, release, lambda value: np.full_like(value, head[0])),
+        _fit(power_of, head, np.abs),
+        _fit(reservoir.capacity_m3s, head, np.abs),
+        np.float32(reservoir.installed_mw),
+    )
+    checked = Approximation(plant, *_differences(reservoir, plant, storage, release))
+    if checked.power_error > POWER_TOLERANCE:
+        raise InputError(_too_coarse(reservoir, checked))
+    return checked
+
+
+def specific_power_curve(reservoir: Reservoir) -> Function:
+    """Power of 1 m3/s by head, MW, exact."""
+    if reservoir.conversion_kind is ConversionKind.RATE:
+        return lambda head: MW_PER_KW_HOURS / reservoir.conversion(head)
+    factor = 1e-3 if reservoir.conversion_kind is ConversionKind.COEFFICIENT else WATER_MW_PER_M3S_M
+    return lambda head: reservoir.conversion(head) * factor * head
+
+
+def evaluate(form: Form, x: FloatArray) -> NDArray[np.float32]:
+    """Values of a form in float32, as a device computes them."""
+    at = np.asarray(x, np.float32)
+    if isinstance(form, PolynomialForm):
+        scaled = (np.clip(at, form.lower, form.upper) - form.centre) * form.per_unit
+        value = np.full_like(scaled, form.coefficients[0])
+        for coefficient in form.coefficients[1:]:
+            value = value * scaled + coefficient
+        return value
+    place = np.clip((at - form.lower) * form.per_unit, 0, len(form.values) - 1)
+    left = np.minimum(place.astype(np.int64), len(form.values) - 2)
+    return form.values[left] + (place - left).astype(np.float32) * (form.values[left + 1] - form.values[left])
+
+
+def _span(lower: ArrayLike, upper: ArrayLike) -> tuple[float, float]:
+    return float(np.min(lower)), float(np.max(upper))
+
+
+def _fit(curve: Function, domain: tuple[float, float], scale: Function) -> Form:
+    """The cheapest form whose largest difference, as a part of `scale` of the value, is within the tolerance."""
+    points = np.linspace(*domain, _CHECKED_POINTS)
+    exact = curve(points)
+    allowed = CURVE_TOLERANCE * scale(exact)
+
+    def close(form: Form) -> bool:
+        return bool(np.all(np.abs(evaluate(form, points) - exact) <= allowed))
+
+    for degree in range(HIGHEST_DEGREE + 1):
+        form: Form = _polynomial(curve, domain, degree)
+        if close(form):
+            return form
+    for size in TABLE_SIZES:
+        form = _even_table(curve, domain, size)
+        if close(form):
+            return form
+    return form
+
+
+def _polynomial(curve: Function, domain: tuple[float, float], degree: int) -> PolynomialForm:
+    """Least squares on Chebyshev points: within a small factor of the best polynomial of that degree."""
+    lower, upper = domain
+    centre, half = (lower + upper) / 2, (upper - lower) / 2 or 1.0
+    nodes = np.cos(np.linspace(0, np.pi, 50 * (degree + 1)))
+    fitted = Chebyshev.fit(nodes, curve(centre + half * nodes), degree, domain=[-1, 1])
+    powers = fitted.convert(kind=np.polynomial.Polynomial).coef
+    padded = np.pad(powers, (0, degree + 1 - len(powers)))[::-1]
+    constants = (np.float32(value) for value in (lower, upper, centre, 1 / half))
+    return PolynomialForm(*constants, tuple(np.float32(value) for value in padded))
+
+
+def _even_table(curve: Function, domain: tuple[float, float], size: int) -> EvenTable:
+    lower, upper = domain
+    values = curve(np.linspace(lower, upper, size)).astype(np.float32)
+    return EvenTable(np.float32(lower), np.float32((size - 1) / ((upper - lower) or 1.0)), values)
+
+
+def _differences(
+    reservoir: Reservoir, plant: Plant, storage: tuple[float, float], release: tuple[float, float]
+) -> tuple[float, float]:
+    """Largest difference in head (m) and largest relative difference in power, over a grid of all states."""
+    storages, releases = np.meshgrid(np.linspace(*storage, 601), np.linspace(*release, 601))
+    head = reservoir.level(storages) - reservoir.tailrace(releases)
+    power = _power(specific_power_curve(reservoir), reservoir.capacity_m3s, head, releases, reservoir.installed_mw)
+    form_head = evaluate(plant.level, storages) - evaluate(plant.tailrace, releases)
+    form_power = _power(
+        lambda at: evaluate(plant.conversion, at),
+        lambda at: evaluate(plant.capacity, at),
+        form_head,
+        releases.astype(np.float32),
+        plant.installed_mw,
+    )
+    produced = power > 0
+    relative = np.abs(form_power - power)[produced] / power[produced]
+    return float(np.max(np.abs(form_head - head))), float(np.max(relative, initial=0.0))
+
+
+def _power(specific: Function, capacity: Function, head: FloatArray, release: FloatArray, installed: float) -> FloatArray:
+    return np.minimum(specific(head) * np.minimum(release, capacity(head)), installed)
+
+
+def _too_coarse(reservoir: Reservoir, found: Approximation) -> Mistake:
+    return Mistake(
+        problem=f"the curves are too jagged for the solvers' float32 forms, which change power by up to "
+        f"{100 * found.power_error:.3g} % and head by up to {found.head_error_m:.3g} m",
+        expected=f"at most {100 * POWER_TOLERANCE:.3g} % of power",
+        mend="smooth the points of the curves, or narrow the storage and release bounds to what is really used",
+        file=reservoir.source,
+        column="curves",
+    )

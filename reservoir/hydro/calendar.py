@@ -1,0 +1,83 @@
+"""Water years, months and the days they really have."""
+
+from __future__ import annotations
+
+import calendar as _calendar
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+MONTHS_PER_YEAR = 12
+SECONDS_PER_DAY = 86_400
+MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """Consecutive water years of twelve calendar months.
+
+    Parameters
+    ----------
+    first_year : int
+        Calendar year in which the first water year begins.
+    years : int
+        Number of water years.
+    first_month : int
+        Calendar month (1 to 12) in which every water year begins.
+    """
+
+    first_year: int
+    years: int
+    first_month: int = 1
+
+    @property
+    def steps(self) -> int:
+        """Steps in a water year."""
+        return MONTHS_PER_YEAR
+
+    @cached_property
+    def months(self) -> NDArray[np.int64]:
+        """Calendar month of each step, shape (steps,), values 1 to 12."""
+        return (self.first_month - 1 + np.arange(self.steps)) % MONTHS_PER_YEAR + 1
+
+    @cached_property
+    def days(self) -> NDArray[np.int64]:
+        """Days in each step, shape (years, steps); leap years have a February of 29."""
+        return np.array(
+            [
+                [
+                    _calendar.monthrange(year + int(month < self.first_month), month)[1]
+                    for month in self.months
+                ]
+                for year in self.start_years
+            ]
+        )
+
+    @property
+    def start_years(self) -> range:
+        """Calendar year in which each water year begins."""
+        return range(self.first_year, self.first_year + self.years)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Name of each water year: ``1953``, or ``1953/54`` where it spans two calendar years."""
+        return tuple(year_label(year, self.first_month) for year in self.start_years)
+
+    @property
+    def month_names(self) -> tuple[str, ...]:
+        """Short English name of each step's month."""
+        return tuple(MONTH_NAMES[month - 1] for month in self.months)
+
+    @property
+    def volume_per_flow(self) -> NDArray[np.float64]:
+        """Volume (hm3) that a flow of 1 m3/s carries in each step, shape (years, steps)."""
+        return self.days.astype(np.float64) * (SECONDS_PER_DAY / 1e6)
+
+
+def year_label(start_year: int, first_month: int) -> str:
+    """Name the water year that begins in `first_month` of `start_year`."""
+    if first_month == 1:
+        return str(start_year)
+    return f"{start_year}/{(start_year + 1) % 100:02d}"

@@ -1,0 +1,62 @@
+"""Compile scalar physics and solvers with numba, cached on disk under a hash of the sources.
+
+numba's own cache notices a change of the file that holds a function, but not of the files it calls into. Here the
+cache folder is named by a hash of every module that holds compiled code, so that a change anywhere is a miss.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import numba.core.config as numba_config
+
+#: Reassociation and contraction allowed; infinities are kept, because solvers use them as "worse than anything".
+FAST = frozenset({"nnan", "nsz", "arcp", "contract", "reassoc"})
+
+
+@cache
+def cache_folder() -> str:
+    """Folder of this version's compiled code; a temporary one where the home directory cannot be written."""
+    package = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256(numba.__version__.encode())
+    for folder in ("hydro", "solvers"):
+        for source in sorted((package / folder).glob("*.py")):
+            digest.update(source.read_bytes())
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = base / "reservoir" / "numba" / digest.hexdigest()[:16]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        return tempfile.mkdtemp(prefix="reservoir-numba-")
+    return str(folder)
+
+
+#: Options of all compiled code. Without numba's runtime nothing is reference-counted, which costs several times the
+#: arithmetic of a step; compiled code therefore allocates nothing, its caller does.
+OPTIONS: dict[str, Any] = {"fastmath": set(FAST), "_nrt": False}
+#: Options of functions that are compiled into their callers.
+INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Decorate `function` as numba code that Python calls: without the interpreter's lock, cached on disk."""
+    before = numba_config.CACHE_DIR  # type: ignore[attr-defined]
+    numba_config.CACHE_DIR = cache_folder()  # type: ignore[attr-defined]
+    try:
+        return numba.njit(nogil=True, cache=True, **OPTIONS)(function)
+    finally:
+        numba_config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Decorate a scalar function that is compiled into its callers."""
+    return numba.njit(**INLINED)(function)

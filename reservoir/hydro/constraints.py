@@ -1,0 +1,244 @@
+"""Bounds, reachable storages, repair and violation (Yu et al. 2020, eq. 11-20).
+
+The backward recursion of eq. 16-17 uses the bounds of the release, not a particle's own later releases: the interval
+is then the set of storages from which the year can still be completed, and it is the same for every particle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.compile import inlined
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir, YearEnd
+
+FloatArray = NDArray[np.float64]
+
+#: Reachable bounds are drawn in by this part of the largest storage, so that rounding never asks for a release just
+#: outside its bounds.
+EXACT_MARGIN = 1e-12
+
+
+class YearArrays(NamedTuple):
+    """One year as compiled code reads it; arrays of shape (steps,), storages at the end of each step.
+
+    ``reach_lower`` and ``reach_upper`` are the reachable bounds of eq. 16-17. In a cyclic year they hold for an open
+    end, and the bounds for a given start are ``clip(start - drift_lower, reach_lower, reach_upper)`` and likewise
+    with ``drift_upper``.
+    """
+
+    inflow: Any
+    volume_per_flow: Any
+    release_lower: Any
+    release_upper: Any
+    storage_lower: Any
+    storage_upper: Any
+    reach_lower: Any
+    reach_upper: Any
+    drift_lower: Any
+    drift_upper: Any
+    start: Any
+    cyclic: bool
+
+
+@dataclass(frozen=True)
+class YearLimits:
+    """Inflow and bounds of one water year; arrays of shape (steps,).
+
+    Parameters
+    ----------
+    inflow_m3s : ndarray
+        Mean inflow of each step.
+    volume_per_flow : ndarray
+        hm3 that 1 m3/s carries in each step.
+    release_lower_m3s, release_upper_m3s : ndarray
+        Bounds of the release (eq. 11).
+    storage_lower_hm3, storage_upper_hm3 : ndarray
+        Bounds of the storage at the end of each step (eq. 12); where the end is fixed, both are it (eq. 13).
+    initial_storage_hm3 : float or None
+        Storage at the start; None in a cyclic year, where it is chosen within `start_bounds_hm3`.
+    start_bounds_hm3 : pair of float
+        Between which the start may be chosen; both the initial storage where that is fixed.
+    """
+
+    inflow_m3s: FloatArray
+    volume_per_flow: FloatArray
+    release_lower_m3s: FloatArray
+    release_upper_m3s: FloatArray
+    storage_lower_hm3: FloatArray
+    storage_upper_hm3: FloatArray
+    initial_storage_hm3: float | None
+    start_bounds_hm3: tuple[float, float]
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return len(self.inflow_m3s)
+
+    @property
+    def cyclic(self) -> bool:
+        """Whether the year ends where it began, at a storage the plan chooses."""
+        return self.initial_storage_hm3 is None
+
+    def starting_at(self, storage_hm3: float) -> YearLimits:
+        """Fix the start, and the end too where the year is cyclic."""
+        lower, upper = self.storage_lower_hm3.copy(), self.storage_upper_hm3.copy()
+        if self.cyclic:
+            lower[-1] = upper[-1] = storage_hm3
+        return YearLimits(
+            self.inflow_m3s,
+            self.volume_per_flow,
+            self.release_lower_m3s,
+            self.release_upper_m3s,
+            lower,
+            upper,
+            storage_hm3,
+            (storage_hm3, storage_hm3),
+        )
+
+    def arrays(self, margin: float = EXACT_MARGIN, dtype: type = np.float64) -> YearArrays:
+        """The year as compiled code reads it, with reachable bounds drawn in by `margin` (relative)."""
+        slack = margin * float(np.max(np.abs(self.storage_upper_hm3)))
+        reach_lower, reach_upper = reachable_storage(self, slack)
+        drift_lower = _later_sum((self.inflow_m3s - self.release_lower_m3s) * self.volume_per_flow - slack)
+        drift_upper = _later_sum((self.inflow_m3s - self.release_upper_m3s) * self.volume_per_flow + slack)
+        per_step = (
+            self.inflow_m3s,
+            self.volume_per_flow,
+            self.release_lower_m3s,
+            self.release_upper_m3s,
+            self.storage_lower_hm3,
+            self.storage_upper_hm3,
+            reach_lower,
+            reach_upper,
+            drift_lower,
+            drift_upper,
+        )
+        start = 0.0 if self.initial_storage_hm3 is None else self.initial_storage_hm3
+        return YearArrays(*(np.ascontiguousarray(each, dtype) for each in per_step), dtype(start), self.cyclic)
+
+
+def year_limits(reservoir: Reservoir, inflow: Inflow) -> list[YearLimits]:
+    """Limits of every water year of a record, one `YearLimits` a year."""
+    lower, upper = (
+        reservoir.by_step(bound) for bound in (reservoir.storage_lower_hm3, reservoir.storage_upper_hm3)
+    )
+    start = reservoir.initial_storage_hm3
+    start_bounds = (float(lower[-1]), float(upper[-1])) if start is None else (start, start)
+    if reservoir.year_end is YearEnd.FIXED:
+        lower[-1] = upper[-1] = reservoir.final_storage_hm3
+    release_lower = reservoir.by_step(reservoir.release_lower_m3s)
+    release_upper = reservoir.by_step(reservoir.release_upper_m3s)
+    return [
+        YearLimits(flow, volume, release_lower, release_upper, lower, upper, start, start_bounds)
+        for flow, volume in zip(inflow.flow_m3s, inflow.calendar.volume_per_flow, strict=True)
+    ]
+
+
+def reachable_storage(limits: YearLimits, slack_hm3: float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """Storages at the end of each step from which the rest of the year can be completed (eq. 16-17).
+
+    Parameters
+    ----------
+    limits : YearLimits
+        The year; a cyclic one is taken with an open end.
+    slack_hm3 : float
+        How far each step of the recursion is drawn in.
+
+    Returns
+    -------
+    lower, upper : ndarray, shape (steps,)
+        Always within the storage bounds and never crossed; where no storage would do, the nearest bound.
+    """
+    lower, upper = limits.storage_lower_hm3.copy(), limits.storage_upper_hm3.copy()
+    gain_most = (limits.inflow_m3s - limits.release_lower_m3s) * limits.volume_per_flow - slack_hm3
+    gain_least = (limits.inflow_m3s - limits.release_upper_m3s) * limits.volume_per_flow + slack_hm3
+    for step in range(limits.steps - 2, -1, -1):
+        bounds = (limits.storage_lower_hm3[step], limits.storage_upper_hm3[step])
+        need_lower, need_upper = lower[step + 1] - gain_most[step + 1], upper[step + 1] - gain_least[step + 1]
+        if need_lower > need_upper:  # a slack wider than the interval: keep its middle
+            need_lower = need_upper = (need_lower + need_upper) / 2
+        lower[step], upper[step] = np.clip((need_lower, need_upper), *bounds)
+    return lower, upper
+
+
+def corridor(limits: YearLimits) -> tuple[FloatArray, FloatArray]:
+    """Storages that can be reached from the start and from which the year can be completed.
+
+    Where no storage within the bounds can be reached, the reachable one nearest to them stands alone.
+
+    Returns
+    -------
+    lower, upper : ndarray, shape (steps + 1,)
+        From the start of the first step to the end of the last.
+    """
+    allowed_lower, allowed_upper = reachable_storage(limits)
+    lower, upper = np.empty(limits.steps + 1), np.empty(limits.steps + 1)
+    lower[0], upper[0] = limits.start_bounds_hm3
+    gain_most = (limits.inflow_m3s - limits.release_lower_m3s) * limits.volume_per_flow
+    gain_least = (limits.inflow_m3s - limits.release_upper_m3s) * limits.volume_per_flow
+    for step in range(limits.steps):
+        least, most = lower[step] + gain_least[step], upper[step] + gain_most[step]
+        lower[step + 1] = min(max(least, allowed_lower[step]), most)
+        upper[step + 1] = max(min(most, allowed_upper[step]), least)
+        if lower[step + 1] > upper[step + 1]:
+            lower[step + 1] = upper[step + 1] = least if least > allowed_upper[step] else most
+    return lower, upper
+
+
+def _later_sum(gains: FloatArray) -> FloatArray:
+    """Sum of the gains of all later steps, for the end of each step."""
+    return np.concatenate([np.cumsum(gains[:0:-1])[::-1], [0.0]])
+
+
+@inlined
+def lower_reach(year, step, start):
+    """Lowest storage at the end of a step from which the year can be completed (eq. 16)."""
+    if year.cyclic:
+        return min(max(start - year.drift_lower[step], year.reach_lower[step]), year.reach_upper[step])
+    return year.reach_lower[step]
+
+
+@inlined
+def upper_reach(year, step, start):
+    """Highest storage at the end of a step from which the year can be completed (eq. 17)."""
+    if year.cyclic:
+        return min(max(start - year.drift_upper[step], year.reach_lower[step]), year.reach_upper[step])
+    return year.reach_upper[step]
+
+
+@inlined
+def repaired(year, step, storage, release, lower, upper):
+    """Release and end storage of a step once the storage is repaired (eq. 18-19).
+
+    The deviation from [lower, upper] is made up by the release, in flow units (the printed eq. 19 leaves the division
+    out of its last line), as far as the bounds of the release allow.
+    """
+    per_flow = year.volume_per_flow[step]
+    end = storage + (year.inflow[step] - release) * per_flow
+    target = min(max(end, lower), upper)
+    wanted = release + (end - target) / per_flow
+    kept = min(max(wanted, year.release_lower[step]), year.release_upper[step])
+    if kept != wanted:
+        target = storage + (year.inflow[step] - kept) * per_flow
+    return kept, target
+
+
+@inlined
+def violation_at(year, step, storage, start):
+    """Violation of the storage bounds at the end of a step, relative to them (eq. 20).
+
+    At the end of a cyclic year the bound is its start. A lower bound of 0 is measured against the upper one.
+    """
+    lower, upper = year.storage_lower[step], year.storage_upper[step]
+    if year.cyclic and step == len(year.inflow) - 1:
+        lower = upper = start
+    if storage < lower:
+        return (lower - storage) / (lower if lower > 0 else upper)
+    if storage > upper:
+        return (storage - upper) / upper
+    return storage - storage  # 0 in the precision of the arrays

@@ -1,0 +1,174 @@
+"""Curves of a reservoir: tables joined by monotone cubics, polynomials and power laws (rating curves).
+
+Every curve is a function of one variable on a closed domain and continues beyond it along its end slope, so that a
+state outside the bounds (which only a year that cannot be satisfied reaches) still has a level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PchipInterpolator
+
+FloatArray = NDArray[np.float64]
+
+
+class CompiledCurve(NamedTuple):
+    """A curve as compiled code reads it.
+
+    Piece ``k`` holds between ``breaks[k]`` and ``breaks[k + 1]`` and is a polynomial in ``x - breaks[k]`` with
+    ``coefficients[k]``, highest power first. A power law has ``exponent`` other than 0 and reads
+    ``coefficients[0] = (factor, offset)`` with its origin in ``origin``.
+    """
+
+    breaks: FloatArray
+    coefficients: FloatArray
+    origin: float
+    exponent: float
+    slope_below: float
+    slope_above: float
+
+
+class Curve(Protocol):
+    """What every curve offers."""
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """Closed interval on which the curve is defined."""
+
+    def __call__(self, x: ArrayLike) -> FloatArray:
+        """Values at `x`, float64; along the end slope outside the domain."""
+
+    def compiled(self) -> CompiledCurve:
+        """The same curve as compiled code reads it."""
+
+
+def _extended(x: ArrayLike, domain: tuple[float, float], inside: object, slopes: tuple[float, float]) -> FloatArray:
+    at = np.asarray(x, dtype=np.float64)
+    held = np.clip(at, *domain)
+    beyond = at - held
+    return inside(held) + np.where(beyond < 0, slopes[0], slopes[1]) * beyond  # type: ignore[operator, no-any-return]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Points joined by monotone cubics (Fritsch and Carlson 1980; PCHIP): no overshoot between the points.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+        At least two points, `x` strictly increasing.
+    """
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """First and last point."""
+        return self.x[0], self.x[-1]
+
+    @cached_property
+    def _spline(self) -> PchipInterpolator:
+        from scipy.interpolate import PchipInterpolator  # slow to import, and not every curve is a table
+
+        return PchipInterpolator(self.x, self.y)
+
+    @cached_property
+    def _slopes(self) -> tuple[float, float]:
+        slope = self._spline.derivative()
+        return float(slope(self.x[0])), float(slope(self.x[-1]))
+
+    def __call__(self, x: ArrayLike) -> FloatArray:
+        """Values at `x`."""
+        return _extended(x, self.domain, self._spline, self._slopes)
+
+    def compiled(self) -> CompiledCurve:
+        """A cubic a piece."""
+        coefficients = np.ascontiguousarray(self._spline.c.T)
+        return CompiledCurve(np.array(self.x), coefficients, 0.0, 0.0, *self._slopes)
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """A polynomial on a domain.
+
+    Parameters
+    ----------
+    coefficients : sequence of float
+        Lowest power first.
+    domain : pair of float
+        Where it holds.
+    """
+
+    coefficients: tuple[float, ...]
+    domain: tuple[float, float]
+
+    @cached_property
+    def _polynomial(self) -> np.polynomial.Polynomial:
+        return np.polynomial.Polynomial(self.coefficients)
+
+    @cached_property
+    def _slopes(self) -> tuple[float, float]:
+        slope = self._polynomial.deriv()
+        return float(slope(self.domain[0])), float(slope(self.domain[1]))
+
+    def __call__(self, x: ArrayLike) -> FloatArray:
+        """Values at `x`."""
+        return _extended(x, self.domain, self._polynomial, self._slopes)
+
+    def compiled(self) -> CompiledCurve:
+        """One piece, expanded around the lower end of the domain."""
+        shifted = self._polynomial(np.polynomial.Polynomial([self.domain[0], 1.0]))
+        coefficients = np.ascontiguousarray(shifted.coef[::-1])[np.newaxis]
+        return CompiledCurve(np.array(self.domain), coefficients, 0.0, 0.0, *self._slopes)
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """A rating curve ``offset + factor (x - origin)**exponent``.
+
+    Parameters
+    ----------
+    offset, factor, origin, exponent : float
+        The curve's constants; `x` is never below `origin` on the domain.
+    domain : pair of float
+        Where it holds.
+    """
+
+    offset: float
+    factor: float
+    origin: float
+    exponent: float
+    domain: tuple[float, float]
+
+    def _inside(self, x: FloatArray) -> FloatArray:
+        return self.offset + self.factor * (x - self.origin) ** self.exponent
+
+    @cached_property
+    def _slopes(self) -> tuple[float, float]:
+        below, above = (
+            self.factor * self.exponent * (x - self.origin) ** (self.exponent - 1) if x > self.origin else 0.0
+            for x in self.domain
+        )
+        return below, above
+
+    def __call__(self, x: ArrayLike) -> FloatArray:
+        """Values at `x`."""
+        return _extended(x, self.domain, self._inside, self._slopes)
+
+    def compiled(self) -> CompiledCurve:
+        """Its constants."""
+        coefficients = np.array([[self.factor, self.offset]])
+        return CompiledCurve(np.array(self.domain), coefficients, self.origin, self.exponent, *self._slopes)
+
+
+def constant(value: float, domain: tuple[float, float]) -> Polynomial:
+    """A curve that has the same value everywhere."""
+    return Polynomial((value,), domain)

@@ -1,0 +1,140 @@
+"""An inflow record: mean flow of every month of consecutive water years."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import Calendar
+
+
+# Compared by identity: arrays have no single truth value, and an identity can be a key.
+@dataclass(frozen=True, eq=False)
+class Inflow:
+    """Mean inflow of each step of each water year.
+
+    Parameters
+    ----------
+    flow_m3s : ndarray, shape (years, steps)
+        Mean flow of each step (m3/s), finite and not negative; kept as a read-only copy.
+    calendar : Calendar
+        The water years that the flows belong to.
+    notes : tuple of str
+        What the user should know, such as months left out of incomplete water years.
+    caveat : str
+        Shown on every figure drawn from this record.
+    source, sha256 : str
+        The file as it was named, and the hash of its bytes.
+
+    Raises
+    ------
+    InputError
+        If the flows do not fit the calendar, or are not finite, or are negative.
+    """
+
+    flow_m3s: NDArray[np.float64]
+    calendar: Calendar
+    notes: tuple[str, ...] = ()
+    caveat: str = ""
+    source: str = ""
+    sha256: str = ""
+
+    def __post_init__(self) -> None:
+        flow = _numbers(self.flow_m3s)
+        _check_shape(flow, self.calendar)
+        _check_flows(flow, self.calendar)
+        flow.setflags(write=False)
+        object.__setattr__(self, "flow_m3s", flow)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], *, unit: str | None = None, first_month: int | None = None) -> Inflow:
+        """Read and check an inflow file (CSV).
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        unit : str, optional
+            Unit of the values, one of `units.FLOW_M3S` (mean flow) or `units.VOLUME_HM3` (volume of the month).
+        first_month : int, optional
+            Calendar month (1 to 12) in which the water year begins.
+
+        Raises
+        ------
+        InputError
+            With every mistake in the file and in the call.
+        """
+        from reservoir.hydro.inflow_csv.reader import read_inflow
+
+        return read_inflow(path, unit=unit, first_month=first_month)
+
+    @property
+    def years(self) -> int:
+        """Number of water years."""
+        return self.calendar.years
+
+    @property
+    def steps(self) -> int:
+        """Steps in a water year."""
+        return self.calendar.steps
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Name of each water year."""
+        return self.calendar.labels
+
+    @cached_property
+    def annual_mean_m3s(self) -> NDArray[np.float64]:
+        """Mean flow of each water year (m3/s), every step weighted by its days, shape (years,)."""
+        days = self.calendar.days
+        mean: NDArray[np.float64] = (self.flow_m3s * days).sum(axis=1) / days.sum(axis=1)
+        mean.setflags(write=False)
+        return mean
+
+
+def _numbers(flow: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.array(flow, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            Mistake(
+                "the flows are not an array of numbers",
+                column="flow_m3s",
+                expected="one row of numbers for each water year, all rows of the same length",
+                mend="give mean flows in m3/s",
+            )
+        ) from error
+
+
+def _check_shape(flow: NDArray[np.float64], calendar: Calendar) -> None:
+    if flow.shape != (calendar.years, calendar.steps):
+        raise InputError(
+            Mistake(
+                "the flows do not fit the calendar",
+                column="flow_m3s",
+                value=flow.shape,
+                expected=f"the shape {(calendar.years, calendar.steps)}: water years x steps",
+                mend="give one row for each water year and one value for each step",
+            )
+        )
+
+
+def _check_flows(flow: NDArray[np.float64], calendar: Calendar) -> None:
+    wrong = np.argwhere(~(np.isfinite(flow) & (flow >= 0)))
+    if len(wrong):
+        year, step = wrong[0]
+        count = "one flow is" if len(wrong) == 1 else f"{len(wrong)} flows are"
+        raise InputError(
+            Mistake(
+                f"{count} negative or not finite, first {calendar.month_names[step]} of {calendar.labels[year]}",
+                column="flow_m3s",
+                value=float(flow[year, step]),
+                expected="finite flows of 0 m3/s or more",
+                mend="correct or fill in these months",
+            )
+        )

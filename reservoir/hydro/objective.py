@@ -1,0 +1,124 @@
+"""Benefit, violation cost and fitness of a year's releases (Yu et al. 2020, eq. 6, 20 and 21)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.balance import (
+    HOURS_PER_DAY,
+    MW_PER_GW,
+    Plant,
+    curve_value,
+    head_at,
+    power_at,
+    specific_power,
+    turbined_at,
+)
+from reservoir.hydro.compile import compiled, inlined
+from reservoir.hydro.constraints import YearArrays, lower_reach, repaired, upper_reach, violation_at
+
+FloatArray = NDArray[np.float64]
+
+#: Days that a flow of 1 m3/s needs for 1 hm3.
+DAYS_PER_VOLUME = 1e6 / 86_400
+
+
+@inlined
+def follow(year, releases, storages):
+    """Run a year from ``storages[0]``, repairing `releases` in place and filling `storages`; its violation."""
+    start = storages[0]
+    violation = start - start  # 0 in the precision of the arrays
+    for step in range(len(year.inflow)):
+        lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
+        releases[step], storages[step + 1] = repaired(year, step, storages[step], releases[step], lower, upper)
+        violation += violation_at(year, step, storages[step + 1], start)
+    return violation
+
+
+@inlined
+def energy_of(plant, year, releases, storages, half, gwh_per_mw_volume):
+    """Energy of a year, GWh (eq. 6); the last two arguments are constants in the precision of the arrays."""
+    energy = half - half
+    for step in range(len(year.inflow)):
+        mean_storage = half * (storages[step] + storages[step + 1])
+        energy += power_at(plant, mean_storage, releases[step]) * year.volume_per_flow[step]
+    return energy * gwh_per_mw_volume
+
+
+#: GWh that 1 MW makes in the days that carry 1 hm3 for 1 m3/s.
+GWH_PER_MW_VOLUME = DAYS_PER_VOLUME * HOURS_PER_DAY / MW_PER_GW
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What a year's releases come to, in float64; arrays of shape (steps,) unless said otherwise.
+
+    ``storage_hm3`` has shape (steps + 1,): the start and the end of each step. ``violation`` is relative (eq. 20).
+    """
+
+    release_m3s: FloatArray
+    turbined_m3s: FloatArray
+    storage_hm3: FloatArray
+    level_m: FloatArray
+    mean_level_m: FloatArray
+    tailrace_m: FloatArray
+    head_m: FloatArray
+    power_mw: FloatArray
+    energy_gwh: FloatArray
+    violation: FloatArray
+
+    @property
+    def benefit_gwh(self) -> float:
+        """Energy of the year (eq. 6)."""
+        return float(self.energy_gwh.sum())
+
+    def fitness_gwh(self, penalty_gwh: float) -> float:
+        """Benefit less violation cost (eq. 21)."""
+        return self.benefit_gwh - penalty_gwh * float(self.violation.sum())
+
+
+def operate(plant: Plant, year: YearArrays, releases_m3s: FloatArray, start_hm3: float | None = None) -> Operation:
+    """Run one year with given releases, repairing them (eq. 18-19), with exact curves.
+
+    Parameters
+    ----------
+    plant : Plant
+        From `exact_plant`.
+    year : YearArrays
+        From `YearLimits.arrays`, in float64.
+    releases_m3s : ndarray, shape (steps,)
+        Releases wanted.
+    start_hm3 : float, optional
+        Storage at the start of a cyclic year.
+    """
+    steps = len(year.inflow)
+    releases = np.clip(np.asarray(releases_m3s, np.float64), year.release_lower, year.release_upper)
+    storages = np.empty(steps + 1)
+    storages[0] = year.start if start_hm3 is None else start_hm3
+    columns = np.empty((7, steps))
+    _operate(plant, year, releases, storages, columns)
+    turbined, level, mean_level, tailrace, head, power, violation = columns
+    energy = power * year.volume_per_flow * GWH_PER_MW_VOLUME
+    return Operation(
+        releases, turbined, storages, level, mean_level, tailrace, head, power, energy, violation
+    )
+
+
+@compiled
+def _operate(plant, year, releases, storages, columns):
+    start = storages[0]
+    follow(year, releases, storages)
+    for step in range(len(releases)):
+        mean_storage = 0.5 * (storages[step] + storages[step + 1])
+        head = head_at(plant, mean_storage, releases[step])
+        turbined = turbined_at(plant, head, releases[step])
+        columns[0, step] = turbined
+        columns[1, step] = curve_value(plant.level, storages[step + 1])
+        columns[2, step] = curve_value(plant.level, mean_storage)
+        columns[3, step] = curve_value(plant.tailrace, releases[step])
+        columns[4, step] = head
+        columns[5, step] = min(specific_power(plant.conversion, head) * turbined, plant.installed_mw)
+        columns[6, step] = violation_at(year, step, storages[step + 1], start)

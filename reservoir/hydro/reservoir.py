@@ -1,0 +1,137 @@
+"""One reservoir: its curves, plant and limits, checked and frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.curves import Curve
+
+#: Density of water (1000 kg/m3) times standard gravity, in MW per m3/s and metre of head.
+WATER_MW_PER_M3S_M = 9.80665e-3
+
+
+class YearEnd(StrEnum):
+    """How a year's storage begins and ends."""
+
+    FIXED = "fixed"
+    """From the initial to the final storage, as in the paper (eq. 13)."""
+    CYCLIC = "cyclic"
+    """Ends at the storage it began with, and the plan chooses which."""
+    FREE = "free"
+    """From the initial storage to anywhere within the bounds."""
+
+
+class ConversionKind(StrEnum):
+    """What the conversion curve says about a head."""
+
+    RATE = "rate"
+    """Water conversion rate C(H), m3/kWh (paper eq. 7): power = 3600 Q / C."""
+    COEFFICIENT = "coefficient"
+    """Output coefficient K(H): power in kW = K Q H."""
+    EFFICIENCY = "efficiency"
+    """Overall efficiency eta(H): power in kW = eta rho g Q H / 1000."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Levels (m) drawn into figures; None where a reservoir has no such level."""
+
+    normal_m: float | None = None
+    flood_m: float | None = None
+    dead_m: float | None = None
+    flood_months: tuple[int, ...] = ()
+
+
+# Compared by identity: arrays have no single truth value, and an identity can be a key.
+@dataclass(frozen=True, eq=False)
+class Reservoir:
+    """One reservoir: curves, plant and limits.
+
+    Parameters
+    ----------
+    name : str
+        Short name, used in file names and titles.
+    level : Curve
+        Forebay level (m) by storage (hm3).
+    tailrace : Curve
+        Tailrace level (m) by release (m3/s).
+    conversion : Curve
+        What `conversion_kind` says, by head (m).
+    conversion_kind : ConversionKind
+        Meaning of `conversion`.
+    capacity_m3s : Curve
+        Hydraulic capacity of the turbines (m3/s) by head (m).
+    installed_mw : float
+        Installed capacity.
+    storage_lower_hm3, storage_upper_hm3 : ndarray, shape (12,)
+        Bounds of the storage at the end of each calendar month, January first.
+    release_lower_m3s, release_upper_m3s : ndarray, shape (12,)
+        Bounds of the release in each calendar month, January first.
+    initial_storage_hm3, final_storage_hm3 : float or None
+        Storage at the start and at the end of a year; None where `year_end` leaves it open.
+    year_end : YearEnd
+        How a year begins and ends.
+    penalty_gwh : float
+        Penalty factor (paper eq. 21): cost of a relative violation of 1.
+    first_month : int
+        Calendar month in which the water year begins.
+    guaranteed_energy_gwh : float or None
+        Energy promised for a year.
+    marks : Marks
+        Levels drawn into figures.
+    description, caveat : str
+        Shown with results; the caveat on every figure.
+    source, sha256 : str
+        Where it was read from, and the hash of those bytes.
+    """
+
+    name: str
+    level: Curve
+    tailrace: Curve
+    conversion: Curve
+    conversion_kind: ConversionKind
+    capacity_m3s: Curve
+    installed_mw: float
+    storage_lower_hm3: NDArray[np.float64]
+    storage_upper_hm3: NDArray[np.float64]
+    release_lower_m3s: NDArray[np.float64]
+    release_upper_m3s: NDArray[np.float64]
+    initial_storage_hm3: float | None
+    final_storage_hm3: float | None
+    year_end: YearEnd
+    penalty_gwh: float
+    first_month: int = 1
+    guaranteed_energy_gwh: float | None = None
+    marks: Marks = field(default_factory=Marks)
+    description: str = ""
+    caveat: str = ""
+    source: str = ""
+    sha256: str = ""
+
+    @classmethod
+    def read(cls, path: str | Path) -> Reservoir:
+        """Read and check a reservoir file (TOML).
+
+        Raises
+        ------
+        InputError
+            With every mistake in the file.
+        """
+        from reservoir.hydro.reservoir_toml.reader import read_reservoir
+
+        return read_reservoir(path)
+
+    @property
+    def months(self) -> NDArray[np.int64]:
+        """Calendar month of each step of the water year."""
+        return (self.first_month - 1 + np.arange(MONTHS_PER_YEAR)) % MONTHS_PER_YEAR + 1
+
+    def by_step(self, monthly: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Reorder twelve values from calendar months, January first, to the steps of the water year."""
+        return monthly[self.months - 1]

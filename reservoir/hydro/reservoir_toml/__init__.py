@@ -1,0 +1,1 @@
+"""TOML to Reservoir: schema, units, curves, checks, and every mistake with its key."""

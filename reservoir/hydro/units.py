@@ -1,0 +1,26 @@
+"""The one table of units: everything is converted here, at the edge, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: hm3 (1e6 m3) in one of each volume unit. 1 acre-ft = 43,560 international cubic feet.
+VOLUME_HM3: Mapping[str, float] = {
+    "hm3": 1.0,
+    "Mm3": 1.0,
+    "MCM": 1.0,
+    "1e8m3": 100.0,
+    "m3": 1e-6,
+    "acre-ft": 43_560 * 0.3048**3 / 1e6,
+}
+
+#: m3/s in one of each flow unit. 1 cfs = 1 international cubic foot a second.
+FLOW_M3S: Mapping[str, float] = {
+    "m3/s": 1.0,
+    "cfs": 0.3048**3,
+}
+
+
+def key_suffix(unit: str) -> str:
+    """How a unit is written at the end of a key or a column: ``m3/s`` -> ``m3s``, ``acre-ft`` -> ``acre_ft``."""
+    return unit.lower().replace("/", "").replace("-", "_")

@@ -1,0 +1,184 @@
+"""Which OpenCL devices there are, and which of them to use."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from reservoir.errors import DeviceError, Mistake
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+#: Names the device that ``auto`` stands for.
+ENVIRONMENT_VARIABLE = "RESERVOIR_DEVICE"
+
+#: Kinds of device, the one that ``auto`` prefers first.
+KINDS = ("GPU", "accelerator", "CPU")
+
+_HOW_TO_INSTALL = "install a driver with OpenCL, or PoCL, which needs none: pip install 'pyopencl[pocl]'"
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """One OpenCL device, as its driver describes it.
+
+    Parameters
+    ----------
+    index : int
+        Its place in `list_devices`.
+    platform, name, driver, version : str
+        Of the platform, the device, its driver, and the OpenCL it speaks.
+    kind : str
+        One of `KINDS`.
+    compute_units, max_work_group_size, native_float_width : int
+        Parallel units, work items a group may have, and floats that one instruction handles.
+    local_memory_bytes, global_memory_bytes, max_allocation_bytes : int
+        Memory of a work group, of the whole device, and the largest single buffer.
+    device : pyopencl.Device
+        The device itself; takes no part in comparison.
+    """
+
+    index: int
+    platform: str
+    name: str
+    kind: str
+    driver: str
+    version: str
+    compute_units: int
+    max_work_group_size: int
+    native_float_width: int
+    local_memory_bytes: int
+    global_memory_bytes: int
+    max_allocation_bytes: int
+    device: cl.Device = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        """Name the device as a user would look for it."""
+        return f"{self.index} = {self.name} ({self.kind}, {self.platform})"
+
+
+def list_devices() -> list[DeviceInfo]:
+    """List every usable device of every platform, in the drivers' order; empty where OpenCL is missing."""
+    return _survey()[0]
+
+
+def opencl_available() -> bool:
+    """Tell whether at least one OpenCL device can be used."""
+    return bool(list_devices())
+
+
+def why_unavailable() -> str:
+    """Say why no OpenCL device can be used; empty if one can."""
+    return _survey()[1]
+
+
+def choose_device(wanted: str | None = "auto") -> DeviceInfo:
+    """Choose the best device that answers to a name: a GPU before an accelerator before a CPU, then more compute units.
+
+    Parameters
+    ----------
+    wanted : str, optional
+        ``"auto"`` (whatever `ENVIRONMENT_VARIABLE` says, else any device), an index of `list_devices`, a kind,
+        part of a platform's or a device's name, or parts of both as ``"platform:device"``. Case does not matter,
+        and ``"pocl"`` means the Portable Computing Language.
+
+    Raises
+    ------
+    DeviceError
+        If there is no OpenCL, or no device answers to the name.
+    """
+    devices, reason = _survey()
+    if not devices:
+        raise DeviceError(Mistake(problem=f"OpenCL cannot be used: {reason}", mend=_HOW_TO_INSTALL))
+    asked, origin = _request(wanted)
+    answering = [device for device in devices if _answers(device, asked)]
+    if not answering:
+        raise DeviceError(
+            Mistake(
+                problem=f'no OpenCL device answers to "{asked}"',
+                expected=f"an index or part of a name of: {'; '.join(map(str, devices))}",
+                column=origin,
+            )
+        )
+    return min(answering, key=_rank)
+
+
+def _survey() -> tuple[list[DeviceInfo], str]:
+    """Find the usable devices, or why there is none."""
+    try:
+        import pyopencl as cl
+    except ImportError as error:
+        return [], f"pyopencl cannot be imported ({error})"
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error as error:
+        return [], f"no OpenCL platform is installed ({error})"
+    usable = [device for platform in platforms for device in _usable_devices(platform)]
+    if not usable:
+        return [], f"no platform has a usable device (platforms: {', '.join(p.name for p in platforms) or 'none'})"
+    return [_describe(index, device) for index, device in enumerate(usable)], ""
+
+
+def _usable_devices(platform: cl.Platform) -> list[cl.Device]:
+    import pyopencl as cl
+
+    try:
+        devices = platform.get_devices()
+    except cl.Error:  # a driver whose hardware is absent says DEVICE_NOT_FOUND; the other platforms still count
+        return []
+    return [device for device in devices if device.available and device.compiler_available]
+
+
+def _describe(index: int, device: cl.Device) -> DeviceInfo:
+    return DeviceInfo(
+        index=index,
+        platform=device.platform.name.strip(),
+        name=device.name.strip(),
+        kind=_kind(device.type),
+        driver=device.driver_version.strip(),
+        version=device.version.strip(),
+        compute_units=device.max_compute_units,
+        max_work_group_size=device.max_work_group_size,
+        native_float_width=device.native_vector_width_float,
+        local_memory_bytes=device.local_mem_size,
+        global_memory_bytes=device.global_mem_size,
+        max_allocation_bytes=device.max_mem_alloc_size,
+        device=device,
+    )
+
+
+def _kind(flags: int) -> str:
+    import pyopencl as cl
+
+    if flags & cl.device_type.GPU:
+        return "GPU"
+    return "CPU" if flags & cl.device_type.CPU else "accelerator"
+
+
+def _request(wanted: str | None) -> tuple[str, str]:
+    """Find the name asked for, and the environment variable that says it, if one does."""
+    asked = (wanted or "auto").strip()
+    if asked.lower() != "auto":
+        return asked, ""
+    from_environment = os.environ.get(ENVIRONMENT_VARIABLE, "").strip()
+    return (from_environment, ENVIRONMENT_VARIABLE) if from_environment else ("auto", "")
+
+
+def _answers(device: DeviceInfo, asked: str) -> bool:
+    asked = asked.lower()
+    if asked == "auto":
+        return True
+    if asked.isdecimal():
+        return device.index == int(asked)
+    platform, name = device.platform.lower(), device.name.lower()
+    if platform == "portable computing language":
+        platform += " pocl"
+    of_platform, _, of_device = asked.partition(":")
+    both = ":" in asked and of_platform.strip() in platform and of_device.strip() in name
+    return both or asked in platform or asked in name or asked == device.kind.lower()
+
+
+def _rank(device: DeviceInfo) -> tuple[int, int, int]:
+    return KINDS.index(device.kind), -device.compute_units, device.index

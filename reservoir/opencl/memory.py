@@ -1,0 +1,67 @@
+"""Whether a device can hold what is asked of it, answered before anything is allocated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reservoir.errors import DeviceError, Mistake
+from reservoir.opencl.devices import DeviceInfo
+
+
+def require_memory(device: DeviceInfo, buffers: Mapping[str, int]) -> None:
+    """Refuse buffers that are too large for a device, singly or together.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+        Where they would be.
+    buffers : mapping of str to int
+        Bytes of each buffer, by name: all that the device would hold at a time.
+
+    Raises
+    ------
+    DeviceError
+        With the bytes needed, the bytes there are, and what to reduce.
+    """
+    if not buffers:
+        return
+    largest = max(buffers, key=lambda name: buffers[name])
+    mend = f"reduce {largest} ({_bytes(buffers[largest])}), which is the largest, or choose a device with more memory"
+    mistakes = []
+    if buffers[largest] > device.max_allocation_bytes:
+        problem = f"{largest} needs {_bytes(buffers[largest])} in one piece on {device.name}"
+        mistakes.append(_too_much(problem, device.max_allocation_bytes, mend))
+    if sum(buffers.values()) > device.global_memory_bytes:
+        problem = f"{', '.join(buffers)} need {_bytes(sum(buffers.values()))} together on {device.name}"
+        mistakes.append(_too_much(problem, device.global_memory_bytes, mend))
+    if mistakes:
+        raise DeviceError(mistakes)
+
+
+def require_local(device: DeviceInfo, needed_bytes: int) -> None:
+    """Refuse a work group that needs more local memory than a device has.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+        Where the group would run.
+    needed_bytes : int
+        Local memory of one work group.
+
+    Raises
+    ------
+    DeviceError
+        With the bytes needed and the bytes there are.
+    """
+    if needed_bytes > device.local_memory_bytes:
+        problem = f"a work group needs {_bytes(needed_bytes)} of local memory on {device.name}"
+        mend = "let a work group do less, or choose a device with more local memory"
+        raise DeviceError(_too_much(problem, device.local_memory_bytes, mend))
+
+
+def _too_much(problem: str, limit_bytes: int, mend: str) -> Mistake:
+    return Mistake(problem=problem, expected=f"at most {_bytes(limit_bytes)}", mend=mend)
+
+
+def _bytes(count: int) -> str:
+    return f"{count:,} bytes"

@@ -1,0 +1,175 @@
+"""Assemble an OpenCL program from definitions and kernel files, and build it once per device."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reservoir import resources
+from reservoir.errors import DeviceError, Mistake
+from reservoir.opencl.context import context_of
+from reservoir.opencl.devices import DeviceInfo
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+#: Infinity is used as a value, so -cl-finite-math-only is not among them. Denormals are flushed because decayed
+#: velocities become denormal, which a CPU handles a hundred times slower.
+DEFAULT_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable", "-cl-no-signed-zeros", "-cl-denorms-are-zero")
+
+_LONGEST_LOG = 20
+#: Both "error: file:3:5: words" (PoCL) and "file:3:5: error: words" (other compilers built on clang).
+_ERROR_LINE = re.compile(r"(?:(?:fatal )?error: )?(?P<file>[^\s:]+):(?P<row>\d+):(?:\d+:)? .+")
+
+
+def literal(value: int | float | str) -> str:
+    """Write a value as OpenCL C source: a float as the float32 next to it, to the last bit; text as it stands.
+
+    Raises
+    ------
+    ValueError
+        If a finite number is too large for float32.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Integral):
+        return f"({int(value)})" if value < 0 else str(int(value))
+    return _float_literal(float(value))
+
+
+def assemble(files: Sequence[str], definitions: Mapping[str, int | float | str]) -> str:
+    """Join definitions and kernel files into one source; equal arguments give equal text.
+
+    Parameters
+    ----------
+    files : sequence of str
+        Names under ``kernels/`` in the order they need; a file named twice stands once, at its first place.
+    definitions : mapping of str to int, float or str
+        Becomes ``#define NAME value`` before the first file, see `literal`.
+
+    Raises
+    ------
+    ReservoirError
+        If a file is missing.
+    ValueError
+        If a name is no C identifier, or a number does not fit into float32.
+    """
+    defined = [_definition(name, definitions[name]) for name in sorted(definitions)]
+    return "\n".join([*defined, *(_piece(file) for file in dict.fromkeys(files))])
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltProgram:
+    """A program compiled for one device.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+        What it was built for.
+    kernels : tuple of str
+        The kernels it holds.
+    log : str
+        What the compiler said, although it succeeded; empty if nothing.
+    program : pyopencl.Program
+        The program itself.
+    """
+
+    device: DeviceInfo
+    kernels: tuple[str, ...]
+    log: str
+    program: cl.Program = field(repr=False)
+
+    def kernel(self, name: str) -> cl.Kernel:
+        """Make a kernel object with arguments of its own: threads may share a program but not a kernel.
+
+        Raises
+        ------
+        DeviceError
+            If the program has no kernel of that name.
+        """
+        import pyopencl as cl
+
+        if name not in self.kernels:
+            raise DeviceError(Mistake(problem=f"the program has no kernel {name}", expected=", ".join(self.kernels)))
+        return cl.Kernel(self.program, name)
+
+
+def build(device: DeviceInfo, source: str, options: Sequence[str] = ()) -> BuiltProgram:
+    """Compile a source for a device, or hand back the program that this process built from it before.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+        From `choose_device`.
+    source : str
+        From `assemble`.
+    options : sequence of str
+        Compiler options to add to `DEFAULT_OPTIONS`.
+
+    Raises
+    ------
+    DeviceError
+        If it does not compile: with the file, the row and what the compiler says.
+    """
+    return _build_once(device, source, (*DEFAULT_OPTIONS, *options))
+
+
+@lru_cache(maxsize=64)
+def _build_once(device: DeviceInfo, source: str, options: tuple[str, ...]) -> BuiltProgram:
+    import pyopencl as cl
+
+    program = cl.Program(context_of(device), source)
+    try:
+        with warnings.catch_warnings():
+            # The compiler's remarks are kept in BuiltProgram.log instead.
+            warnings.simplefilter("ignore", cl.CompilerWarning)
+            program.build(options)
+    except cl.Error as error:
+        raise _build_failure(device, str(error)) from error
+    log = str(program.get_build_info(device.device, cl.program_build_info.LOG))  # type: ignore[no-untyped-call]
+    return BuiltProgram(device, tuple(program.kernel_names.split(";")), log.strip(), program)
+
+
+def _build_failure(device: DeviceInfo, message: str) -> DeviceError:
+    lines = message.splitlines()
+    first = next((row for row, line in enumerate(lines) if "error:" in line), 0)
+    place = _ERROR_LINE.match(lines[first]) if lines else None
+    # Remarks before the first error and pyopencl's own words after the log would bury the cause.
+    shown = [line for line in lines[first : first + _LONGEST_LOG] if line and not line.startswith("(")]
+    return DeviceError(
+        Mistake(
+            problem=f"the kernel does not compile for {device.name}; the compiler says\n" + "\n".join(shown),
+            file=place["file"] if place else "",
+            row=int(place["row"]) if place else None,
+        )
+    )
+
+
+def _definition(name: str, value: int | float | str) -> str:
+    if not (name.isidentifier() and name.isascii()):
+        raise ValueError(f"{name!r} cannot be defined: it is no C identifier")
+    return f"#define {name} {literal(value)}"
+
+
+def _piece(file: str) -> str:
+    return f'// file: {file}\n#line 1 "{file}"\n{resources.text("kernels", file)}'
+
+
+def _float_literal(value: float) -> str:
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "(-INFINITY)"
+    if abs(value) > float(np.finfo(np.float32).max):
+        raise ValueError(f"{value!r} does not fit into float32")
+    # numpy writes the shortest decimal that reads back as the same float32.
+    digits = f"{np.float32(value)!s}f"
+    return f"({digits})" if digits.startswith("-") else digits

@@ -1,0 +1,181 @@
+"""Work on one device: named buffers, kernels in order, and the seconds they took."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from reservoir.opencl.buffers import Buffers, Layout
+from reservoir.opencl.context import context_of, explained
+from reservoir.opencl.devices import DeviceInfo
+from reservoir.opencl.program import BuiltProgram
+from reservoir.opencl.timing import EventLog
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+Shape = int | tuple[int, ...]
+
+
+class Session:
+    """Buffers and kernels on one device, from upload to download; its commands run one after another.
+
+    Used in a ``with`` block, at whose end the buffers are freed; the seconds stay. One thread uses it.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+        From `choose_device`.
+
+    Examples
+    --------
+    >>> with Session(device) as session:
+    ...     session.upload(inflow=inflow_m3s)
+    ...     session.allocate(best=((62, 12), np.float32))
+    ...     session.run(program, "clpso", 62 * 40, 40, "inflow", "best", np.int32(10_000))
+    ...     best = session.download("best")
+    """
+
+    def __init__(self, device: DeviceInfo) -> None:
+        import pyopencl as cl
+
+        self.device = device
+        profiled = cl.command_queue_properties.PROFILING_ENABLE
+        self._queue = cl.CommandQueue(context_of(device), device.device, properties=profiled)
+        self._buffers = Buffers(device)
+        self._kernels: dict[tuple[BuiltProgram, str], cl.Kernel] = {}
+        self._runs = EventLog()
+        self._transfers = EventLog()
+
+    def __enter__(self) -> Session:
+        """Start."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Free the buffers."""
+        self._buffers.release()
+
+    @property
+    def device_seconds(self) -> dict[str, float]:
+        """Seconds that the device spent in each kernel, by its name; waits for what still runs."""
+        return self._runs.seconds()
+
+    @property
+    def transfer_seconds(self) -> dict[str, float]:
+        """Seconds that copying took, as ``"upload"`` and ``"download"``."""
+        return self._transfers.seconds()
+
+    def upload(self, /, **arrays: NDArray[Any]) -> None:
+        """Copy arrays to the device, into new buffers or over those of the same name, shape and dtype.
+
+        Raises
+        ------
+        DeviceError
+            If the device cannot hold them beside what it holds; nothing is allocated then.
+        ValueError
+            If an array is empty, or a buffer of its name has another shape or dtype.
+        """
+        import pyopencl as cl
+
+        self._buffers.declare({name: Layout(array.shape, array.dtype) for name, array in arrays.items()})
+        for name, array in arrays.items():
+            with explained(self.device, f"upload {name}"):
+                event = cl.enqueue_copy(self._queue, self._buffers[name], np.ascontiguousarray(array))
+            self._transfers.add("upload", event)
+
+    def allocate(self, /, **buffers: tuple[Shape, DTypeLike]) -> None:
+        """Make buffers of a shape and dtype for kernels to fill; they start, or start again, with zeros.
+
+        Raises
+        ------
+        DeviceError
+            If the device cannot hold them beside what it holds; nothing is allocated then.
+        ValueError
+            If a buffer is empty, or one of its name has another shape or dtype.
+        """
+        import pyopencl as cl
+
+        layouts = {name: Layout(_sizes(shape), np.dtype(dtype)) for name, (shape, dtype) in buffers.items()}
+        self._buffers.declare(layouts)
+        for name, layout in layouts.items():
+            with explained(self.device, f"clear {name}"):
+                cl.enqueue_fill_buffer(self._queue, self._buffers[name], np.zeros(1, np.uint8), 0, layout.nbytes)
+
+    def run(
+        self,
+        program: BuiltProgram,
+        kernel: str,
+        global_size: Shape,
+        local_size: Shape | None,
+        *arguments: str | np.generic,
+    ) -> None:
+        """Queue a kernel and return at once.
+
+        Parameters
+        ----------
+        program : BuiltProgram
+            Built for this session's device.
+        kernel : str
+            Its name.
+        global_size, local_size : int or tuple of int
+            Work items in all and in a group; without a local size the driver chooses it.
+        *arguments : str or numpy scalar
+            In the kernel's order: names of buffers, and scalars of the very type that the kernel declares.
+
+        Raises
+        ------
+        DeviceError
+            If there is no such kernel, or the device refuses the sizes or an argument.
+        KeyError
+            If there is no buffer of a name.
+        """
+        items = _sizes(global_size)
+        group = None if local_size is None else _sizes(local_size)
+        values = [self._buffers[value] if isinstance(value, str) else value for value in arguments]
+        function = self._kernel(program, kernel)
+        with explained(self.device, f"run {kernel} over {items} work items in groups of {group or 'any size'}"):
+            self._runs.add(kernel, function(self._queue, items, group, *values))
+
+    def wait(self) -> None:
+        """Return when everything queued so far is done.
+
+        Raises
+        ------
+        DeviceError
+            If something queued failed.
+        """
+        with explained(self.device, "finish what was queued"):
+            self._queue.finish()
+
+    def download(self, name: str) -> NDArray[Any]:
+        """Copy a buffer back, after the kernels queued before.
+
+        Raises
+        ------
+        DeviceError
+            If something queued failed.
+        KeyError
+            If there is no buffer of that name.
+        """
+        import pyopencl as cl
+
+        layout = self._buffers.layout(name)
+        array = np.empty(layout.shape, layout.dtype)
+        with explained(self.device, f"download {name}"):
+            event = cl.enqueue_copy(self._queue, array, self._buffers[name])
+        self._transfers.add("download", event)
+        return array
+
+    def _kernel(self, program: BuiltProgram, name: str) -> cl.Kernel:
+        if (program, name) not in self._kernels:
+            self._kernels[program, name] = program.kernel(name)
+        return self._kernels[program, name]
+
+
+def _sizes(shape: Shape) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)

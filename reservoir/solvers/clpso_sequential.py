@@ -1,0 +1,218 @@
+"""Comprehensive learning particle swarm optimisation, one swarm after another on one thread.
+
+Yu et al. 2020, Complexity 6589658, section 2.1 and Figure 1, with the relaxed choice of exemplars of its last lines;
+the algorithm is Liang et al. 2006, IEEE Trans. Evol. Comput. 10:281. It is the baseline that speed-ups are stated
+against, hence float32 and compiled. It draws the same random streams as the OpenCL engine: with one seed, the two
+differ by rounding alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.compile import compiled, inlined
+from reservoir.solvers.fitness import fitness_of
+from reservoir.solvers.problem import Problem
+from reservoir.solvers.progress import Progress, silent
+from reservoir.solvers.random_stream import next_pair, next_uniform, stream_states
+from reservoir.solvers.solution import Solution
+from reservoir.solvers.swarm import SMALLEST_VELOCITY, SwarmSettings
+
+NAME = "clpso-sequential"
+DEVICE = "one CPU thread"
+
+
+def solve(
+    problems: Sequence[Problem], *, seed: int = 1, device: str | None = None, progress: Progress = silent, **options: Any
+) -> list[Solution]:
+    """Solve each problem with its own swarm, one after another.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        Any mixture.
+    seed : int
+        With a problem's stream, names its random numbers.
+    device : str, optional
+        Not used: this engine needs no device.
+    progress : callable
+        Told how many of the problems are done.
+    **options
+        Fields of `SwarmSettings`.
+    """
+    settings = SwarmSettings(**options)
+    started = time.perf_counter()
+    found = []
+    for done, problem in enumerate(problems, start=1):
+        found.append(_solve_one(problem, settings, seed))
+        progress(done, len(problems))
+    wall = time.perf_counter() - started
+    return [
+        _solution(problem, position, trace, evaluations, wall, settings, seed)
+        for problem, (position, trace, evaluations) in zip(problems, found, strict=True)
+    ]
+
+
+class Swarm(NamedTuple):
+    """State of one swarm and room to work in; arrays of N particles by D dimensions unless said otherwise."""
+
+    position: NDArray[np.float32]
+    velocity: NDArray[np.float32]
+    exemplar: NDArray[np.float32]
+    best: NDArray[np.float32]
+    best_fitness: NDArray[np.float32]  # (N,)
+    stagnation: NDArray[np.int64]  # (N,)
+    states: NDArray[np.uint32]  # (N, 4), random streams
+    learning: NDArray[np.float32]  # (N,)
+    lower: NDArray[np.float32]  # (D,)
+    upper: NDArray[np.float32]  # (D,)
+    drawn: NDArray[np.float32]  # (D,)
+    scratch: NDArray[np.float32]  # (2 D + 2,)
+    acceleration: np.float32
+    inertia_first: np.float32
+    inertia_fall: np.float32
+    velocity_part: np.float32
+    gap: int
+
+
+def _new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
+    particles, dimension = settings.particles, problem.dimension
+    matrices = (np.empty((particles, dimension), np.float32) for _ in range(4))
+    return Swarm(
+        *matrices,
+        np.empty(particles, np.float32),
+        np.full(particles, settings.refreshing_gap),
+        stream_states(seed, problem.stream, particles),
+        settings.learning_probability().astype(np.float32),
+        problem.lower.astype(np.float32),
+        problem.upper.astype(np.float32),
+        np.empty(dimension, np.float32),
+        np.empty(2 * dimension + 2, np.float32),
+        np.float32(settings.acceleration),
+        np.float32(settings.inertia_first),
+        np.float32(settings.inertia_first - settings.inertia_last),
+        np.float32(settings.velocity_part),
+        settings.refreshing_gap,
+    )
+
+
+def _solve_one(problem: Problem, settings: SwarmSettings, seed: int) -> tuple[NDArray[np.float32], Any, int]:
+    swarm = _new_swarm(problem, settings, seed)
+    trace = np.empty(len(settings.trace_generations), np.float32)
+    evaluations = _run(problem.compiled_context(), swarm, settings.generations, settings.trace_every, trace)
+    return swarm.best[swarm.best_fitness.argmax()], trace, evaluations
+
+
+def _solution(
+    problem: Problem, position: Any, trace: Any, evaluations: int, wall: float, settings: SwarmSettings, seed: int
+) -> Solution:
+    at = position.astype(np.float64)
+    worth = problem.certify(at)
+    return Solution(
+        at,
+        worth.fitness,
+        worth.benefit,
+        worth.violation,
+        settings.generations,
+        evaluations,
+        wall,
+        None,
+        NAME,
+        DEVICE,
+        {**settings.as_dict(), "seed": seed},
+        settings.trace_generations,
+        trace.astype(np.float64),
+    )
+
+
+@inlined
+def _initialise(context, swarm, i):
+    """Step 1: uniform velocity within its limits, uniform position within its bounds, and its fitness."""
+    one, two = np.float32(1), np.float32(2)
+    for d in range(len(swarm.lower)):
+        width = swarm.upper[d] - swarm.lower[d]
+        swarm.velocity[i, d] = (two * next_uniform(swarm.states, i) - one) * (width * swarm.velocity_part)
+        swarm.position[i, d] = swarm.lower[d] + next_uniform(swarm.states, i) * width
+        swarm.best[i, d] = swarm.position[i, d]
+    value = fitness_of(context, swarm.position[i], swarm.scratch)
+    swarm.best_fitness[i] = value if value > -np.inf else -np.inf
+
+
+@inlined
+def _choose_exemplar(swarm, i):
+    """Step 3: on each dimension the particle itself, or the better of two drawn at random (eq. 5 and after)."""
+    particles, dimension = swarm.position.shape
+    learns = False
+    for d in range(dimension):
+        teacher = i
+        if next_uniform(swarm.states, i) < swarm.learning[i]:
+            first, second = next_pair(swarm.states, i, particles)
+            teacher = first if swarm.best_fitness[first] > swarm.best_fitness[second] else second
+        learns = learns or teacher != i
+        swarm.exemplar[i, d] = swarm.best[teacher, d]
+    if not learns:
+        d = min(np.int64(next_uniform(swarm.states, i) * np.float32(dimension)), dimension - 1)
+        teacher = min(np.int64(next_uniform(swarm.states, i) * np.float32(particles)), particles - 1)
+        swarm.exemplar[i, d] = swarm.best[teacher, d]
+    swarm.stagnation[i] = 0
+
+
+@inlined
+def _move(swarm, i, inertia):
+    """Step 3, eq. 1-3; tells whether the new position is within its bounds."""
+    smallest, zero = np.float32(SMALLEST_VELOCITY), np.float32(0)
+    for d in range(len(swarm.lower)):
+        swarm.drawn[d] = next_uniform(swarm.states, i)
+    outside = 0
+    for d in range(len(swarm.lower)):
+        lower, upper = swarm.lower[d], swarm.upper[d]
+        fastest = (upper - lower) * swarm.velocity_part
+        pull = swarm.acceleration * swarm.drawn[d] * (swarm.exemplar[i, d] - swarm.position[i, d])
+        speed = min(max(inertia * swarm.velocity[i, d] + pull, -fastest), fastest)
+        speed = zero if abs(speed) < smallest else speed
+        moved = swarm.position[i, d] + speed
+        swarm.velocity[i, d] = speed
+        swarm.position[i, d] = moved
+        outside += (moved < lower) | (moved > upper)
+    return outside == 0
+
+
+@inlined
+def _judge(context, swarm, i):
+    """Step 4: keep the position as the personal best if it is better, else count the stagnation."""
+    value = fitness_of(context, swarm.position[i], swarm.scratch)
+    if value > swarm.best_fitness[i]:
+        swarm.best_fitness[i] = value
+        for d in range(len(swarm.lower)):
+            swarm.best[i, d] = swarm.position[i, d]
+    else:
+        swarm.stagnation[i] += 1
+
+
+@compiled
+def _run(context, swarm, generations, trace_every, trace):
+    """Run one swarm, fill `trace` and return the number of evaluations."""
+    particles = len(swarm.best_fitness)
+    for i in range(particles):
+        _initialise(context, swarm, i)
+    evaluations = particles
+    for generation in range(1, generations + 1):
+        inertia = swarm.inertia_first - swarm.inertia_fall * np.float32(generation) / np.float32(generations)
+        for i in range(particles):
+            if swarm.stagnation[i] >= swarm.gap:
+                _choose_exemplar(swarm, i)
+        for i in range(particles):
+            if _move(swarm, i, inertia):
+                _judge(context, swarm, i)
+                evaluations += 1
+        if generation % trace_every == 0:
+            best = swarm.best_fitness[0]
+            for i in range(1, particles):
+                best = max(best, swarm.best_fitness[i])
+            trace[generation // trace_every - 1] = best
+    return evaluations

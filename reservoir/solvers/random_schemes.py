@@ -1,0 +1,109 @@
+"""Where a device's random numbers come from: own streams, or one of the two schemes of Yu et al. 2020."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from reservoir.errors import InputError, Mistake
+from reservoir.opencl import Session
+from reservoir.solvers.problem import Problem
+from reservoir.solvers.random_stream import seed_words
+from reservoir.solvers.swarm import SwarmSettings
+
+if TYPE_CHECKING:
+    from reservoir.solvers.clpso_program import Layout
+
+
+class RandomScheme(Protocol):
+    """A scheme: its kernel files, its macros, and the buffers and arguments it passes to the kernel."""
+
+    files: tuple[str, ...]
+    divisible: bool
+    """Whether problems can be solved in several launches without changing their numbers."""
+
+    def constants(self, settings: SwarmSettings, dimension: int) -> dict[str, int]:
+        """Macros that the files need."""
+
+    def upload(
+        self, session: Session, problems: Sequence[Problem], settings: SwarmSettings, layout: Layout, seed: int
+    ) -> list[str | np.generic]:
+        """Put the scheme's buffers on the device; the kernel's last arguments."""
+
+
+class StreamScheme:
+    """The product's own: a stream per (seed, problem, particle), made in the kernel (see `random_stream`)."""
+
+    files = ("common/philox.cl", "common/random_stream.cl")
+    divisible = True
+
+    def constants(self, settings: SwarmSettings, dimension: int) -> dict[str, int]:
+        """None."""
+        return {}
+
+    def upload(
+        self, session: Session, problems: Sequence[Problem], settings: SwarmSettings, layout: Layout, seed: int
+    ) -> list[str | np.generic]:
+        """The seed's two words and the problems' streams."""
+        session.upload(streams=np.array([problem.stream for problem in problems], np.uint32))
+        low, high = seed_words(seed)
+        return [np.uint32(low), np.uint32(high), "streams"]
+
+
+class KernelScheme:
+    """Multiplicative congruential numbers in the kernel (eq. 14-15), a seed a particle from the host."""
+
+    files = ("common/random_congruential.cl",)
+    divisible = False
+
+    def constants(self, settings: SwarmSettings, dimension: int) -> dict[str, int]:
+        """None."""
+        return {}
+
+    def upload(
+        self, session: Session, problems: Sequence[Problem], settings: SwarmSettings, layout: Layout, seed: int
+    ) -> list[str | np.generic]:
+        """A starting value a particle."""
+        generator = np.random.Generator(np.random.SFC64(seed))
+        session.upload(seeds=generator.integers(1, 2**31 - 1, (len(problems), layout.swarm), np.uint32))
+        return ["seeds"]
+
+
+class HostScheme:
+    """Numbers made on the host and shared by all swarms, each shifted by one from the last (section 4.3)."""
+
+    files = ("common/random_host.cl",)
+    divisible = False
+
+    def constants(self, settings: SwarmSettings, dimension: int) -> dict[str, int]:
+        """How many numbers a particle may read."""
+        return {"PER_PARTICLE": numbers_per_particle(settings, dimension)}
+
+    def upload(
+        self, session: Session, problems: Sequence[Problem], settings: SwarmSettings, layout: Layout, seed: int
+    ) -> list[str | np.generic]:
+        """One buffer; refused before it is made if the device cannot hold it."""
+        count = numbers_per_particle(settings, problems[0].dimension) * settings.particles + len(problems) - 1
+        session.allocate(numbers=(count, np.float32))
+        generator = np.random.Generator(np.random.SFC64(seed))
+        session.upload(numbers=generator.random(count, np.float32))
+        return ["numbers"]
+
+
+def numbers_per_particle(settings: SwarmSettings, dimension: int) -> int:
+    """Random numbers that a particle needs at most (section 4.2)."""
+    refreshes = (settings.generations - 1) // settings.refreshing_gap + 1
+    return 2 * dimension + 3 * refreshes * dimension + 2 * refreshes + settings.generations * dimension
+
+
+RANDOM_SCHEMES: dict[str, RandomScheme] = {"stream": StreamScheme(), "kernel": KernelScheme(), "host": HostScheme()}
+
+
+def random_scheme(name: str) -> RandomScheme:
+    """The scheme of that name; InputError lists the names there are."""
+    if name not in RANDOM_SCHEMES:
+        names = ", ".join(RANDOM_SCHEMES)
+        raise InputError(Mistake("there is no such random number scheme", names, "choose one of them", value=name))
+    return RANDOM_SCHEMES[name]

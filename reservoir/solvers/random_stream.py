@@ -1,0 +1,80 @@
+"""The product's random numbers on the host: the same streams as ``kernels/common/random_stream.cl``."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.compile import inlined
+
+_MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], np.uint64)
+_KEY_STEPS = np.array([0x9E3779B9, 0xBB67AE85], np.uint64)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+def philox4x32(counter: NDArray[np.uint32], key: tuple[int, int]) -> NDArray[np.uint32]:
+    """Philox4x32-10 (Salmon et al. 2011): four random 32-bit numbers for each counter.
+
+    Parameters
+    ----------
+    counter : ndarray of uint32, shape (..., 4)
+    key : pair of int
+        Two 32-bit words.
+    """
+    words = [word.astype(np.uint64) for word in np.moveaxis(np.asarray(counter), -1, 0)]
+    keys = [np.uint64(word) for word in key]
+    for _ in range(10):
+        products = words[0] * _MULTIPLIERS[0], words[2] * _MULTIPLIERS[1]
+        words = [
+            (products[1] >> np.uint64(32)) ^ words[1] ^ keys[0],
+            products[1] & _LOW,
+            (products[0] >> np.uint64(32)) ^ words[3] ^ keys[1],
+            products[0] & _LOW,
+        ]
+        keys = [(each + step) & _LOW for each, step in zip(keys, _KEY_STEPS, strict=True)]
+    return np.stack(words, axis=-1).astype(np.uint32)
+
+
+def seed_words(seed: int) -> tuple[int, int]:
+    """A seed of up to 64 bits as the two words of a Philox key."""
+    return seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF
+
+
+def stream_states(seed: int, stream: int, particles: int) -> NDArray[np.uint32]:
+    """Starting states of the xoshiro128+ streams of a swarm, shape (particles, 4)."""
+    counter = np.zeros((particles, 4), np.uint32)
+    counter[:, 0] = np.arange(particles)
+    counter[:, 1] = stream
+    return philox4x32(counter, seed_words(seed))
+
+
+@inlined
+def next_bits(states, particle):
+    """Advance one stream (xoshiro128+; Blackman and Vigna 2021) and return 32 bits."""
+    s0, s1, s2, s3 = states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3]
+    result = np.uint32(s0 + s3)
+    shifted = np.uint32(s1 << np.uint32(9))
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    states[particle, 0] = s0
+    states[particle, 1] = s1
+    states[particle, 2] = s2
+    states[particle, 3] = np.uint32(s3 << np.uint32(11)) | np.uint32(s3 >> np.uint32(21))
+    return result
+
+
+@inlined
+def next_uniform(states, particle):
+    """A float32 in [0, 1), in steps of 2^-24."""
+    return np.float32(next_bits(states, particle) >> np.uint32(8)) * np.float32(2.0**-24)
+
+
+@inlined
+def next_pair(states, particle, count):
+    """Two independent numbers in 0 .. count - 1, from the two halves of one draw; `count` up to 65,536."""
+    bits = next_bits(states, particle)
+    first = (np.int64(bits >> np.uint32(16)) * count) >> 16
+    return first, (np.int64(bits & np.uint32(0xFFFF)) * count) >> 16

@@ -1,0 +1,224 @@
+"""A year of a reservoir as a problem: its releases are the variables, and in a cyclic year its start storage."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.approximation import Approximation, Form, approximate
+from reservoir.hydro.balance import Plant, exact_plant
+from reservoir.hydro.constraints import YearArrays, YearLimits, year_limits
+from reservoir.hydro.forms import PolynomialForm
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objective import GWH_PER_MW_VOLUME, Operation, energy_of, follow, operate
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.solvers.fitness import register_fitness
+from reservoir.solvers.problem import Certified, FloatArray, KernelProblem
+
+#: Reachable bounds of float32 solvers are drawn in by this part of the largest storage, some units in the last place.
+FLOAT32_MARGIN = 1e-6
+
+
+class ReservoirContext(NamedTuple):
+    """What compiled solvers read, in float32."""
+
+    plant: Plant
+    year: YearArrays
+    penalty: Any
+    half: Any
+    gwh_per_mw_volume: Any
+
+
+@dataclass(frozen=True)
+class ReservoirModel:
+    """A reservoir in the two forms that solvers need; shared by all its years."""
+
+    reservoir: Reservoir
+    exact: Plant
+    approximation: Approximation
+
+    @classmethod
+    def of(cls, reservoir: Reservoir) -> ReservoirModel:
+        """Compile the curves and fit their forms; raises InputError where they cannot be fitted."""
+        return cls(reservoir, exact_plant(reservoir), approximate(reservoir))
+
+
+@dataclass(frozen=True)
+class ReservoirYear:
+    """One year of a reservoir (implements `Problem`).
+
+    Parameters
+    ----------
+    model : ReservoirModel
+        The reservoir.
+    limits : YearLimits
+        Inflow and bounds of the year.
+    label : str
+        Name of the year.
+    stream : int
+        Calendar year in which it begins: names its random numbers.
+    """
+
+    model: ReservoirModel
+    limits: YearLimits
+    label: str
+    stream: int
+
+    @property
+    def dimension(self) -> int:
+        """Steps, and one more in a cyclic year."""
+        return self.limits.steps + int(self.limits.cyclic)
+
+    @cached_property
+    def lower(self) -> FloatArray:
+        """Lower bounds of the releases, m3/s, and of the start, hm3, in a cyclic year."""
+        start = [self.limits.start_bounds_hm3[0]] if self.limits.cyclic else []
+        return np.concatenate([self.limits.release_lower_m3s, start])
+
+    @cached_property
+    def upper(self) -> FloatArray:
+        """Upper bounds of the releases, m3/s, and of the start, hm3, in a cyclic year."""
+        start = [self.limits.start_bounds_hm3[1]] if self.limits.cyclic else []
+        return np.concatenate([self.limits.release_upper_m3s, start])
+
+    @cached_property
+    def exact_year(self) -> YearArrays:
+        """The year in float64."""
+        return self.limits.arrays()
+
+    @property
+    def penalty_gwh(self) -> float:
+        """Penalty factor (eq. 21)."""
+        return self.model.reservoir.penalty_gwh
+
+    @property
+    def signature(self) -> Hashable:
+        """Years of one reservoir with equally many steps share a program."""
+        return id(self.model), self.limits.steps, self.limits.cyclic
+
+    def operate(self, position: FloatArray) -> Operation:
+        """Run the year in float64 (`hydro.objective.operate`)."""
+        steps = self.limits.steps
+        start = float(position[steps]) if self.limits.cyclic else None
+        return operate(self.model.exact, self.exact_year, position[:steps], start)
+
+    def certify(self, position: FloatArray) -> Certified:
+        """Benefit, violation and fitness in float64."""
+        operation = self.operate(position)
+        return Certified(
+            operation.fitness_gwh(self.penalty_gwh), operation.benefit_gwh, float(operation.violation.sum())
+        )
+
+    def compiled_context(self) -> ReservoirContext:
+        """The year and the plant's forms in float32."""
+        year = self.limits.arrays(FLOAT32_MARGIN, np.float32)
+        constants = (np.float32(value) for value in (self.penalty_gwh, 0.5, GWH_PER_MW_VOLUME))
+        return ReservoirContext(self.model.approximation.plant, year, *constants)
+
+    def kernel_context(self) -> NDArray[np.float32]:
+        """Rows of ``kernels/problems/reservoir_year.cl``."""
+        year = self.limits.arrays(FLOAT32_MARGIN)
+        below = self.penalty_gwh / np.where(year.storage_lower > 0, year.storage_lower, year.storage_upper)
+        rows = [
+            year.inflow,
+            year.volume_per_flow,
+            1 / year.volume_per_flow,
+            year.release_lower,
+            year.release_upper,
+            year.storage_lower,
+            year.storage_upper,
+            year.reach_lower,
+            year.reach_upper,
+            below,
+            self.penalty_gwh / year.storage_upper,
+            year.drift_lower,
+            year.drift_upper,
+            [year.start, *self.limits.start_bounds_hm3, self.penalty_gwh],
+        ]
+        return np.concatenate(rows).astype(np.float32)
+
+    def kernel(self) -> KernelProblem:
+        """Curves as source, and the file that reads them."""
+        plant = self.model.approximation.plant
+        source = "".join(
+            curve_source(name, form)
+            for name, form in (
+                ("level_at", plant.level),
+                ("tailrace_at", plant.tailrace),
+                ("specific_power_at", plant.conversion),
+                ("capacity_at", plant.capacity),
+            )
+        )
+        constants = {
+            "STEPS": self.limits.steps,
+            "CYCLIC": int(self.limits.cyclic),
+            "INSTALLED_MW": float(plant.installed_mw),
+            "GWH_PER_MW_VOLUME": GWH_PER_MW_VOLUME,
+        }
+        return KernelProblem(source, ("problems/reservoir_year.cl",), constants)
+
+
+def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> list[ReservoirYear]:
+    """Every water year of a record as a problem."""
+    model = ReservoirModel.of(reservoir)
+    calendar = inflow.calendar
+    years = zip(year_limits(reservoir, inflow), calendar.labels, calendar.start_years, strict=True)
+    return [ReservoirYear(model, limits, label, start) for limits, label, start in years]
+
+
+def curve_source(name: str, form: Form) -> str:
+    """OpenCL C of a curve: Horner's rule, or an even table in constant memory."""
+    if isinstance(form, PolynomialForm):
+        return _horner_source(name, form)
+    return _table_source(name, form.lower, form.per_unit, form.values)
+
+
+def _literal(value: float) -> str:
+    return f"{float(value).hex()}f"
+
+
+def _horner_source(name: str, form: PolynomialForm) -> str:
+    shift = -float(form.centre) * float(form.per_unit)
+    steps = "".join(f"    value = FUSED(value, scaled, (reals)({_literal(c)}));\n" for c in form.coefficients[1:])
+    scaled = f"FUSED(x, (reals)({_literal(form.per_unit)}), (reals)({_literal(shift)}))"
+    return (
+        f"reals {name}(const reals x) {{\n"
+        f"    const reals scaled = LESSER(GREATER({scaled}, (reals)(-1.0f)), (reals)(1.0f));\n"
+        f"    reals value = {_literal(form.coefficients[0])};\n{steps}    return value;\n}}\n"
+    )
+
+
+def _table_source(name: str, lower: float, per_unit: float, values: Sequence[float] | NDArray[np.float32]) -> str:
+    points = ", ".join(_literal(value) for value in values)
+    last = len(values) - 1
+    return (
+        f"__constant float {name}_values[] = {{{points}}};\n"
+        f"reals {name}(const reals x) {{\n"
+        f"    const reals place = LESSER(GREATER((x - {_literal(lower)}) * {_literal(per_unit)}, (reals)(0)), (reals)({last}));\n"
+        f"    reals value;\n"
+        f"    for (int lane = 0; lane < LANES; ++lane) {{\n"
+        f"        const float at = ((const float *)&place)[lane];\n"
+        f"        const int left = min((int)at, {last - 1});\n"
+        f"        const float low = {name}_values[left];\n"
+        f"        ((float *)&value)[lane] = FUSED(at - left, {name}_values[left + 1] - low, low);\n"
+        f"    }}\n    return value;\n}}\n"
+    )
+
+
+def _fitness(context, position, scratch):
+    steps = len(context.year.inflow)
+    releases, storages = scratch[:steps], scratch[steps : 2 * steps + 1]
+    for step in range(steps):
+        releases[step] = position[step]
+    storages[0] = position[steps] if context.year.cyclic else context.year.start
+    violation = follow(context.year, releases, storages)
+    energy = energy_of(context.plant, context.year, releases, storages, context.half, context.gwh_per_mw_volume)
+    return energy - context.penalty * violation
+
+
+register_fitness(ReservoirContext, _fitness)

@@ -1,0 +1,82 @@
+"""What every CLPSO engine shares: settings, learning probabilities and the shape of the convergence trace."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+
+#: Velocities below this are dropped: they no longer move a float32 position, and denormal numbers are slow.
+SMALLEST_VELOCITY = 1e-30
+#: Tournaments draw two particles from the halves of one 32-bit number.
+MOST_PARTICLES = 65_536
+
+
+@dataclass(frozen=True)
+class SwarmSettings:
+    """Settings of CLPSO, with the values of Yu et al. 2020, section 2.1.
+
+    Parameters
+    ----------
+    particles : int
+        N.
+    generations : int
+        K.
+    acceleration : float
+        Coefficient of eq. 1.
+    inertia_first, inertia_last : float
+        Inertia weight w falls from the first to the last, linearly over the generations (eq. 4).
+    velocity_part : float
+        Largest velocity as a part of a dimension's range (eq. 3).
+    refreshing_gap : int
+        Generations without improvement after which exemplars are chosen anew.
+    trace_points : int
+        How many values of the convergence trace are kept, at most.
+    """
+
+    particles: int = 40
+    generations: int = 10_000
+    acceleration: float = 1.5
+    inertia_first: float = 0.9
+    inertia_last: float = 0.4
+    velocity_part: float = 0.2
+    refreshing_gap: int = 7
+    trace_points: int = 200
+
+    def __post_init__(self) -> None:
+        """Refuse settings that no swarm can have."""
+        mistakes = [
+            Mistake(f"{name} is out of range", f"{low} to {high}", f"choose another --{name}", value=value)
+            for name, value, low, high in (
+                ("particles", self.particles, 2, MOST_PARTICLES),
+                ("generations", self.generations, 1, 10**8),
+                ("refreshing_gap", self.refreshing_gap, 1, 10**6),
+                ("trace_points", self.trace_points, 1, 10**5),
+            )
+            if not low <= value <= high
+        ]
+        if mistakes:
+            raise InputError(mistakes)
+
+    @property
+    def trace_every(self) -> int:
+        """Generations between two values of the trace."""
+        return max(1, -(-self.generations // self.trace_points))
+
+    @property
+    def trace_generations(self) -> NDArray[np.int64]:
+        """Generations after which the trace is taken."""
+        return np.arange(self.trace_every, self.generations + 1, self.trace_every)
+
+    def learning_probability(self) -> NDArray[np.float64]:
+        """L_i of every particle (eq. 5), shape (particles,): from 0.05 to 0.5."""
+        rank = np.arange(self.particles) / (self.particles - 1)
+        return 0.05 + 0.45 * np.expm1(10 * rank) / np.expm1(10)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Settings for provenance."""
+        return asdict(self)

@@ -1,0 +1,140 @@
+"""Devices are found, described and chosen by name; what is missing is said."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from reservoir.errors import DeviceError
+from reservoir.opencl import DeviceInfo, choose_device, list_devices, opencl_available, why_unavailable
+
+Pretend = Callable[[dict[str, list[tuple[str, str, dict[str, object]]]]], None]
+
+
+@pytest.fixture
+def workstation(pretend: Pretend) -> None:
+    pretend(
+        {
+            "Portable Computing Language": [("pthread-Processor ", "CPU", {"max_compute_units": 64})],
+            "NVIDIA CUDA": [("GeForce small", "GPU", {}), ("GeForce large", "GPU", {"max_compute_units": 132})],
+            "Intel(R) OpenCL": [("Processor", "CPU", {}), ("FPGA board", "ACCELERATOR", {})],
+        }
+    )
+
+
+def test_importing_the_package_does_not_import_pyopencl() -> None:
+    code = "import sys, reservoir.opencl; sys.exit('pyopencl' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_real_device_is_described_by_its_driver(pocl: DeviceInfo) -> None:
+    assert pocl.kind == "CPU"
+    assert pocl.version.startswith("OpenCL")
+    assert pocl.compute_units >= 1
+    assert 0 < pocl.max_allocation_bytes <= pocl.global_memory_bytes
+    assert list_devices()[pocl.index] == pocl
+
+
+def test_the_real_device_answers_to_pocl(pocl: DeviceInfo) -> None:
+    assert choose_device("pocl").platform == "Portable Computing Language"
+
+
+@pytest.mark.usefixtures("workstation")
+class TestOnAWorkstation:
+    def test_devices_are_listed_in_the_order_of_their_platforms(self) -> None:
+        assert [device.index for device in list_devices()] == [0, 1, 2, 3, 4]
+        assert [device.kind for device in list_devices()] == ["CPU", "GPU", "GPU", "CPU", "accelerator"]
+        assert opencl_available()
+        assert why_unavailable() == ""
+
+    def test_names_are_stripped(self) -> None:
+        assert str(list_devices()[0]) == "0 = pthread-Processor (CPU, Portable Computing Language)"
+
+    @pytest.mark.parametrize("wanted", ["auto", None, "", "Auto"])
+    def test_auto_is_the_gpu_with_most_compute_units(self, wanted: str | None) -> None:
+        assert choose_device(wanted).name == "GeForce large"
+
+    @pytest.mark.parametrize(
+        ("wanted", "name"),
+        [
+            ("1", "GeForce small"),
+            ("geforce SMALL", "GeForce small"),
+            ("nvidia", "GeForce large"),
+            ("intel", "FPGA board"),
+            ("intel:proc", "Processor"),
+            ("portable: pthread", "pthread-Processor"),
+            ("pocl:", "pthread-Processor"),
+            (":board", "FPGA board"),
+            ("PoCL", "pthread-Processor"),
+            ("Portable Computing Language", "pthread-Processor"),
+            ("cpu", "pthread-Processor"),
+            ("gpu", "GeForce large"),
+            ("accelerator", "FPGA board"),
+        ],
+    )
+    def test_a_name_chooses_the_best_device_that_answers_to_it(self, wanted: str, name: str) -> None:
+        assert choose_device(wanted).name == name
+
+    def test_the_environment_says_what_auto_means(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("RESERVOIR_DEVICE", "pocl")
+        assert choose_device().name == "pthread-Processor"
+        assert choose_device("nvidia").name == "GeForce large"
+
+    def test_a_wrong_environment_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("RESERVOIR_DEVICE", "voodoo")
+        with pytest.raises(DeviceError, match='RESERVOIR_DEVICE: no OpenCL device answers to "voodoo"'):
+            choose_device()
+
+    @pytest.mark.parametrize("wanted", ["voodoo", "5", "-1", "intel:geforce"])
+    def test_an_unknown_device_is_answered_with_those_there_are(self, wanted: str) -> None:
+        with pytest.raises(DeviceError) as caught:
+            choose_device(wanted)
+        assert f'answers to "{wanted}"' in str(caught.value)
+        for device in list_devices():
+            assert str(device) in str(caught.value)
+
+
+def test_an_accelerator_comes_before_a_cpu(pretend: Pretend) -> None:
+    pretend({"A": [("processor", "CPU", {"max_compute_units": 256}), ("board", "ACCELERATOR", {})]})
+    assert choose_device().name == "board"
+
+
+def test_of_two_equal_devices_the_first_is_chosen(pretend: Pretend) -> None:
+    pretend({"A": [("card", "GPU", {})], "B": [("card", "GPU", {})]})
+    assert choose_device("card").platform == "A"
+
+
+def test_a_platform_without_devices_hides_no_other(pretend: Pretend) -> None:
+    pretend({"NVIDIA CUDA": [], "Portable Computing Language": [("processor", "CPU", {})]})
+    assert [device.platform for device in list_devices()] == ["Portable Computing Language"]
+
+
+@pytest.mark.parametrize("lack", ["available", "compiler_available"])
+def test_a_device_that_cannot_work_is_not_listed(pretend: Pretend, lack: str) -> None:
+    pretend({"A": [("broken", "GPU", {lack: False}), ("processor", "CPU", {})]})
+    assert [(device.index, device.name) for device in list_devices()] == [(0, "processor")]
+
+
+def _assert_unavailable(because: str) -> None:
+    assert not opencl_available()
+    assert list_devices() == []
+    assert because in why_unavailable()
+    with pytest.raises(DeviceError, match="pip install") as caught:
+        choose_device()
+    assert because in str(caught.value)
+
+
+def test_without_pyopencl_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyopencl", None)
+    _assert_unavailable("pyopencl cannot be imported")
+
+
+def test_without_platforms_the_reason_is_said(pretend: Pretend) -> None:
+    pretend({})
+    _assert_unavailable("no OpenCL platform is installed")
+
+
+def test_without_usable_devices_the_platforms_are_named(pretend: Pretend) -> None:
+    pretend({"NVIDIA CUDA": [], "A": [("broken", "GPU", {"available": False})]})
+    _assert_unavailable("platforms: NVIDIA CUDA, A")
