@@ -1,1 +1,59 @@
-"""reservoir: plan how a hydropower reservoir is operated."""
+"""reservoir: plan how a hydropower reservoir is operated, from an inflow record and a reservoir file.
+
+>>> import reservoir
+>>> case = reservoir.bundled_case()
+>>> plan = reservoir.optimise(case.reservoir(), case.inflow())
+>>> plan.summary()
+
+Names are imported when they are first used, so that the command line starts at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Calendar": "reservoir.hydro.calendar",
+    "Case": "reservoir.cases",
+    "Inflow": "reservoir.hydro.inflow",
+    "InputError": "reservoir.errors",
+    "Plan": "reservoir.plan",
+    "Reservoir": "reservoir.hydro.reservoir",
+    "ReservoirError": "reservoir.errors",
+    "bundled_case": "reservoir.cases",
+    "optimise": "reservoir.plan",
+}
+
+__all__ = [
+    "Calendar",
+    "Case",
+    "Inflow",
+    "InputError",
+    "Plan",
+    "Reservoir",
+    "ReservoirError",
+    "__version__",
+    "bundled_case",
+    "optimise",
+]
+
+if TYPE_CHECKING:
+    from reservoir.cases import Case, bundled_case
+    from reservoir.errors import InputError, ReservoirError
+    from reservoir.hydro.calendar import Calendar
+    from reservoir.hydro.inflow import Inflow
+    from reservoir.hydro.reservoir import Reservoir
+    from reservoir.plan import Plan, optimise
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'reservoir' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,82 @@
+"""The command line. Only click is imported before a command runs, so that ``--help`` answers at once."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from reservoir import __version__
+from reservoir.errors import ReservoirError
+
+#: Command -> what it does, in the order of use; each lives in the module of its name.
+COMMANDS = {
+    "plan": "Find the best operation of every year of an inflow record.",
+    "compare": "Run several solvers on the same years, side by side.",
+    "validate": "Check this installation: physics, device, solvers.",
+    "devices": "List the OpenCL devices.",
+    "new": "Write a commented reservoir file to start from.",
+}
+
+DONE, CHECK_FAILED, WRONG_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 70, 130
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command runs, not when it is listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"reservoir.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="reservoir")
+def cli() -> None:
+    """Plan how a hydropower reservoir is operated.
+
+    An inflow record and a reservoir file go in; the best operation of every year on record comes out. Without any
+    file, the bundled case is planned: try "reservoir plan".
+    """
+
+
+def main() -> None:
+    """Run the command line: status 0 done, 1 a check failed, 2 the input or the call is wrong."""
+    arguments = sys.argv[1:]
+    debug = "--debug" in arguments
+    try:
+        status = cli.main([each for each in arguments if each != "--debug"], "reservoir", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted; nothing was written.", err=True)
+        status = INTERRUPTED
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        sys.stderr.close()
+        status = DONE
+    except ReservoirError as error:
+        if debug:
+            raise
+        click.echo("\n".join(f"Error: {line}" for line in str(error).split("\n")), err=True)
+        status = WRONG_INPUT
+    except Exception as error:
+        if debug:
+            raise
+        click.echo(f"Error in the program, not in your input: {type(error).__name__}: {error}", err=True)
+        click.echo("Run the command again with --debug and report what it prints.", err=True)
+        status = BROKEN
+    sys.exit(status or DONE)

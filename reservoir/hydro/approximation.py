@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Chebyshev
@@ -19,6 +20,7 @@ from reservoir.hydro.forms import MW_PER_KW_HOURS, EvenTable, PolynomialForm
 from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M, ConversionKind, Reservoir
 
 FloatArray = NDArray[np.float64]
+RealArray = NDArray[np.floating]
 Function = Callable[[FloatArray], FloatArray]
 Form = PolynomialForm | EvenTable
 
@@ -87,7 +89,7 @@ def specific_power_curve(reservoir: Reservoir) -> Function:
     return lambda head: reservoir.conversion(head) * factor * head
 
 
-def evaluate(form: Form, x: FloatArray) -> NDArray[np.float32]:
+def evaluate(form: Form, x: RealArray) -> NDArray[np.float32]:
     """Values of a form in float32, as a device computes them."""
     at = np.asarray(x, np.float32)
     if isinstance(form, PolynomialForm):
@@ -133,8 +135,8 @@ def _polynomial(curve: Function, domain: tuple[float, float], degree: int) -> Po
     fitted = Chebyshev.fit(nodes, curve(centre + half * nodes), degree, domain=[-1, 1])
     powers = fitted.convert(kind=np.polynomial.Polynomial).coef
     padded = np.pad(powers, (0, degree + 1 - len(powers)))[::-1]
-    constants = (np.float32(value) for value in (lower, upper, centre, 1 / half))
-    return PolynomialForm(*constants, tuple(np.float32(value) for value in padded))
+    constants: list[Any] = [np.float32(value) for value in (lower, upper, centre, 1 / half)]
+    return PolynomialForm._make([*constants, tuple(np.float32(value) for value in padded)])
 
 
 def _even_table(curve: Function, domain: tuple[float, float], size: int) -> EvenTable:
@@ -163,7 +165,13 @@ def _differences(
     return float(np.max(np.abs(form_head - head))), float(np.max(relative, initial=0.0))
 
 
-def _power(specific: Function, capacity: Function, head: FloatArray, release: FloatArray, installed: float) -> FloatArray:
+def _power(
+    specific: Callable[[Any], RealArray],
+    capacity: Callable[[Any], RealArray],
+    head: RealArray,
+    release: RealArray,
+    installed: Any,
+) -> RealArray:
     return np.minimum(specific(head) * np.minimum(release, capacity(head)), installed)
 
 

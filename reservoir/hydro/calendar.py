@@ -47,10 +47,7 @@ class Calendar:
         """Days in each step, shape (years, steps); leap years have a February of 29."""
         return np.array(
             [
-                [
-                    _calendar.monthrange(year + int(month < self.first_month), month)[1]
-                    for month in self.months
-                ]
+                [_calendar.monthrange(year + int(month < self.first_month), month)[1] for month in self.months]
                 for year in self.start_years
             ]
         )

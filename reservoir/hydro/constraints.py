@@ -119,14 +119,13 @@ class YearLimits:
             drift_upper,
         )
         start = 0.0 if self.initial_storage_hm3 is None else self.initial_storage_hm3
-        return YearArrays(*(np.ascontiguousarray(each, dtype) for each in per_step), dtype(start), self.cyclic)
+        rows: list[Any] = [np.ascontiguousarray(each, dtype) for each in per_step]
+        return YearArrays._make([*rows, dtype(start), self.cyclic])
 
 
 def year_limits(reservoir: Reservoir, inflow: Inflow) -> list[YearLimits]:
     """Limits of every water year of a record, one `YearLimits` a year."""
-    lower, upper = (
-        reservoir.by_step(bound) for bound in (reservoir.storage_lower_hm3, reservoir.storage_upper_hm3)
-    )
+    lower, upper = (reservoir.by_step(bound) for bound in (reservoir.storage_lower_hm3, reservoir.storage_upper_hm3))
     start = reservoir.initial_storage_hm3
     start_bounds = (float(lower[-1]), float(upper[-1])) if start is None else (start, start)
     if reservoir.year_end is YearEnd.FIXED:

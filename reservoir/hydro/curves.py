@@ -126,7 +126,7 @@ class Polynomial:
     def compiled(self) -> CompiledCurve:
         """One piece, expanded around the lower end of the domain."""
         shifted = self._polynomial(np.polynomial.Polynomial([self.domain[0], 1.0]))
-        coefficients = np.ascontiguousarray(shifted.coef[::-1])[np.newaxis]
+        coefficients = np.ascontiguousarray(shifted.coef[::-1], np.float64)[np.newaxis]
         return CompiledCurve(np.array(self.domain), coefficients, 0.0, 0.0, *self._slopes)
 
 

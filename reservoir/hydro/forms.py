@@ -100,12 +100,12 @@ def _even_table(curve, x):
 _EVALUATIONS = {CompiledCurve: _exact, PolynomialForm: _polynomial, EvenTable: _even_table}
 
 
-@overload(curve_value, jit_options=INLINED)
+@overload(curve_value, jit_options=INLINED)  # type: ignore[arg-type]
 def _curve_value(curve, x):
     return _EVALUATIONS.get(_form(curve))
 
 
-@overload(specific_power, jit_options=INLINED)
+@overload(specific_power, jit_options=INLINED)  # type: ignore[arg-type]
 def _specific_power(conversion, head_m):
     if _form(conversion) is not CompiledConversion:
         return lambda conversion, head_m: curve_value(conversion, head_m)

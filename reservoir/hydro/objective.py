@@ -102,9 +102,7 @@ def operate(plant: Plant, year: YearArrays, releases_m3s: FloatArray, start_hm3:
     _operate(plant, year, releases, storages, columns)
     turbined, level, mean_level, tailrace, head, power, violation = columns
     energy = power * year.volume_per_flow * GWH_PER_MW_VOLUME
-    return Operation(
-        releases, turbined, storages, level, mean_level, tailrace, head, power, energy, violation
-    )
+    return Operation(releases, turbined, storages, level, mean_level, tailrace, head, power, energy, violation)
 
 
 @compiled

@@ -1,0 +1,107 @@
+"""Engines that turn problems into solutions, by name.
+
+A solver is one module with ``solve(problems, *, seed, device, progress, **options) -> list[Solution]`` and one line in
+`SOLVERS`; the command line, the tests and the documentation go through the registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from reservoir.errors import InputError, Mistake
+from reservoir.solvers.problem import Problem
+from reservoir.solvers.progress import Progress, silent
+from reservoir.solvers.solution import Solution
+
+__all__ = ["SOLVERS", "Problem", "Progress", "Solution", "Solver", "solve", "solver_named"]
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A registry entry.
+
+    Parameters
+    ----------
+    name, summary : str
+        As shown to users.
+    module : str
+        Where its ``solve`` lives; imported when it is first used.
+    opencl : bool
+        It needs an OpenCL device.
+    seeded : bool
+        Its result depends on a seed.
+    """
+
+    name: str
+    summary: str
+    module: str
+    opencl: bool
+    seeded: bool
+
+
+SOLVERS: dict[str, Solver] = {
+    solver.name: solver
+    for solver in (
+        Solver("clpso", "multipopulation CLPSO in OpenCL, a work group per year", "clpso", True, True),
+        Solver("clpso-sequential", "CLPSO on one CPU thread, the baseline", "clpso_sequential", False, True),
+        Solver("dp", "dynamic programming, the reference optimum", "dynamic_programming", False, False),
+    )
+}
+
+
+def solver_named(name: str) -> Solver:
+    """The registry entry of that name; InputError lists the names there are."""
+    if name not in SOLVERS:
+        raise InputError(Mistake("there is no such solver", ", ".join(SOLVERS), "choose one of them", value=name))
+    return SOLVERS[name]
+
+
+def solve(
+    problems: Sequence[Problem],
+    *,
+    solver: str = "clpso",
+    seed: int = 1,
+    device: str | None = "auto",
+    progress: Progress = silent,
+    **options: Any,
+) -> list[Solution]:
+    """Solve problems with the engine of that name.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        At least one.
+    solver : str
+        A name of `SOLVERS`.
+    seed : int
+        0 to 2**64 - 1; the same seed on the same device gives the same solutions.
+    device : str, optional
+        See `reservoir.opencl.choose_device`; solvers that need no device ignore it.
+    progress : callable
+        Told how many problems are done.
+    **options
+        Settings of the engine.
+
+    Raises
+    ------
+    InputError
+        If there is no such solver or setting, or a setting is out of range.
+    DeviceError
+        If the device is missing or too small.
+    """
+    entry = solver_named(solver)
+    if not 0 <= seed < 2**64:
+        raise InputError(Mistake("the seed is out of range", "0 to 2**64 - 1", "choose another", value=seed))
+    if not problems:
+        return []
+    engine = import_module(f"reservoir.solvers.{entry.module}")
+    try:
+        return list(engine.solve(problems, seed=seed, device=device, progress=progress, **options))
+    except TypeError as error:
+        if "unexpected keyword argument" not in str(error):
+            raise
+        unknown = str(error).rsplit("'", 2)[1]
+        raise InputError(Mistake(f"the solver {solver} has no setting {unknown}", mend="leave it out")) from error

@@ -93,7 +93,15 @@ def solve(
             device_seconds += seconds
             progress(len(found), len(problems))
     wall = time.perf_counter() - started
-    used = {**settings.as_dict(), "seed": seed, "random": random, "lanes": layout.lanes, "items": layout.items}
+    used = {
+        **settings.as_dict(),
+        "seed": seed,
+        "random": random,
+        "lanes": layout.lanes,
+        "items": layout.items,
+        "platform": chosen.platform,
+        "driver": chosen.driver,
+    }
     return [
         _solution(problem, found[index], settings, used, chosen, wall, device_seconds)
         for index, problem in enumerate(problems)

@@ -54,8 +54,7 @@ def layout_for(
 ) -> Layout:
     """Choose a layout: on a GPU a particle a work item, on a CPU vectors of particles in one work item."""
     if lanes is None:
-        native = max(width for width in VECTOR_WIDTHS if width <= max(device.native_float_width, 4))
-        lanes = native if device.kind == "CPU" else 1
+        lanes = _widest_without_waste(settings.particles, device.native_float_width) if device.kind == "CPU" else 1
     if lanes not in VECTOR_WIDTHS:
         raise InputError(Mistake("no vector has so many lanes", f"one of {VECTOR_WIDTHS}", "choose one", value=lanes))
     vectors = -(-settings.particles // lanes)
@@ -68,6 +67,12 @@ def layout_for(
     swarm = lanes * items * blocks
     needed = 4 * ((problem.dimension + 1) * swarm + len(problem.kernel_context()))
     return Layout(lanes, items, blocks, needed > device.local_memory_bytes - _LOCAL_RESERVE_BYTES)
+
+
+def _widest_without_waste(particles: int, native_width: int) -> int:
+    """The vector width that pads a swarm least, the widest of equals; narrower than 4 never pays."""
+    widths = [width for width in VECTOR_WIDTHS if 4 <= width <= max(native_width, 4)]
+    return min(widths, key=lambda width: (-(-particles // width) * width, -width))
 
 
 def build_program(

@@ -28,7 +28,12 @@ DEVICE = "one CPU thread"
 
 
 def solve(
-    problems: Sequence[Problem], *, seed: int = 1, device: str | None = None, progress: Progress = silent, **options: Any
+    problems: Sequence[Problem],
+    *,
+    seed: int = 1,
+    device: str | None = None,
+    progress: Progress = silent,
+    **options: Any,
 ) -> list[Solution]:
     """Solve each problem with its own swarm, one after another.
 
@@ -82,22 +87,24 @@ class Swarm(NamedTuple):
 
 def _new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
     particles, dimension = settings.particles, problem.dimension
-    matrices = (np.empty((particles, dimension), np.float32) for _ in range(4))
-    return Swarm(
-        *matrices,
-        np.empty(particles, np.float32),
-        np.full(particles, settings.refreshing_gap),
-        stream_states(seed, problem.stream, particles),
-        settings.learning_probability().astype(np.float32),
-        problem.lower.astype(np.float32),
-        problem.upper.astype(np.float32),
-        np.empty(dimension, np.float32),
-        np.empty(2 * dimension + 2, np.float32),
-        np.float32(settings.acceleration),
-        np.float32(settings.inertia_first),
-        np.float32(settings.inertia_first - settings.inertia_last),
-        np.float32(settings.velocity_part),
-        settings.refreshing_gap,
+    matrices: list[Any] = [np.empty((particles, dimension), np.float32) for _ in range(4)]
+    return Swarm._make(
+        [
+            *matrices,
+            np.empty(particles, np.float32),
+            np.full(particles, settings.refreshing_gap),
+            stream_states(seed, problem.stream, particles),
+            settings.learning_probability().astype(np.float32),
+            problem.lower.astype(np.float32),
+            problem.upper.astype(np.float32),
+            np.empty(dimension, np.float32),
+            np.empty(2 * dimension + 2, np.float32),
+            np.float32(settings.acceleration),
+            np.float32(settings.inertia_first),
+            np.float32(settings.inertia_first - settings.inertia_last),
+            np.float32(settings.velocity_part),
+            settings.refreshing_gap,
+        ]
     )
 
 

@@ -25,6 +25,6 @@ def fitness_of(context, position, scratch):
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(fitness_of, jit_options=INLINED)
+@overload(fitness_of, jit_options=INLINED)  # type: ignore[arg-type]
 def _fitness_of(context, position, scratch):
     return _FITNESS.get(getattr(context, "instance_class", None))

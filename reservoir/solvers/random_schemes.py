@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 class RandomScheme(Protocol):
     """A scheme: its kernel files, its macros, and the buffers and arguments it passes to the kernel."""
 
-    files: tuple[str, ...]
-    divisible: bool
-    """Whether problems can be solved in several launches without changing their numbers."""
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Kernel files."""
+
+    @property
+    def divisible(self) -> bool:
+        """Whether problems can be solved in several launches without changing their numbers."""
 
     def constants(self, settings: SwarmSettings, dimension: int) -> dict[str, int]:
         """Macros that the files need."""

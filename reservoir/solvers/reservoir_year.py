@@ -17,6 +17,7 @@ from reservoir.hydro.forms import PolynomialForm
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import GWH_PER_MW_VOLUME, Operation, energy_of, follow, operate
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.opencl import literal
 from reservoir.solvers.fitness import register_fitness
 from reservoir.solvers.problem import Certified, FloatArray, KernelProblem
 
@@ -178,28 +179,25 @@ def curve_source(name: str, form: Form) -> str:
     return _table_source(name, form.lower, form.per_unit, form.values)
 
 
-def _literal(value: float) -> str:
-    return f"{float(value).hex()}f"
-
-
 def _horner_source(name: str, form: PolynomialForm) -> str:
     shift = -float(form.centre) * float(form.per_unit)
-    steps = "".join(f"    value = FUSED(value, scaled, (reals)({_literal(c)}));\n" for c in form.coefficients[1:])
-    scaled = f"FUSED(x, (reals)({_literal(form.per_unit)}), (reals)({_literal(shift)}))"
+    steps = "".join(f"    value = FUSED(value, scaled, (reals)({literal(c)}));\n" for c in form.coefficients[1:])
+    scaled = f"FUSED(x, (reals)({literal(form.per_unit)}), (reals)({literal(shift)}))"
     return (
         f"reals {name}(const reals x) {{\n"
         f"    const reals scaled = LESSER(GREATER({scaled}, (reals)(-1.0f)), (reals)(1.0f));\n"
-        f"    reals value = {_literal(form.coefficients[0])};\n{steps}    return value;\n}}\n"
+        f"    reals value = {literal(form.coefficients[0])};\n{steps}    return value;\n}}\n"
     )
 
 
 def _table_source(name: str, lower: float, per_unit: float, values: Sequence[float] | NDArray[np.float32]) -> str:
-    points = ", ".join(_literal(value) for value in values)
+    points = ", ".join(literal(value) for value in values)
     last = len(values) - 1
+    place = f"(x - {literal(lower)}) * {literal(per_unit)}"
     return (
         f"__constant float {name}_values[] = {{{points}}};\n"
         f"reals {name}(const reals x) {{\n"
-        f"    const reals place = LESSER(GREATER((x - {_literal(lower)}) * {_literal(per_unit)}, (reals)(0)), (reals)({last}));\n"
+        f"    const reals place = LESSER(GREATER({place}, (reals)(0)), (reals)({last}));\n"
         f"    reals value;\n"
         f"    for (int lane = 0; lane < LANES; ++lane) {{\n"
         f"        const float at = ((const float *)&place)[lane];\n"

@@ -1,0 +1,39 @@
+# make plan   create an environment, install, and plan the bundled case
+# make test   the same, then lint, types and tests
+# make validate  25 runs of both engines against dynamic programming, with a t-test
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: plan test lint types tests validate clean
+
+plan: $(VENV)/installed
+	$(BIN)/reservoir plan
+
+test: lint types tests
+
+lint: $(VENV)/developing
+	$(BIN)/ruff check reservoir tests
+	$(BIN)/ruff format --check reservoir tests
+
+types: $(VENV)/developing
+	$(BIN)/mypy
+
+tests: $(VENV)/developing
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+validate: $(VENV)/installed
+	$(BIN)/reservoir validate --runs 25
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/developing: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,5 @@
+"""``python -m reservoir``: the command line."""
+
+from reservoir.cli import main
+
+main()

@@ -1,0 +1,50 @@
+"""Cases that come with the program: a reservoir and its inflow record, listed in ``data/cases.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from reservoir import resources
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+
+
+@dataclass(frozen=True)
+class Case:
+    """A reservoir file and an inflow file that belong together.
+
+    ``reference_gwh`` is the energy of all years that an independent dynamic program found, if one did.
+    """
+
+    name: str
+    reservoir_file: Path
+    inflow_file: Path
+    reference_gwh: float | None = None
+
+    def reservoir(self) -> Reservoir:
+        """Read the reservoir."""
+        return Reservoir.read(self.reservoir_file)
+
+    def inflow(self) -> Inflow:
+        """Read the inflow record, in the reservoir's water year."""
+        return Inflow.read(self.inflow_file, first_month=self.reservoir().first_month)
+
+
+def bundled_case(name: str | None = None) -> Case:
+    """A bundled case by name; without a name, the one that ``data/cases.toml`` makes the default.
+
+    Raises
+    ------
+    InputError
+        If there is no such case.
+    """
+    listing = tomllib.loads(resources.text("data", "cases.toml"))
+    wanted = listing["default"] if name is None else name
+    if wanted not in listing["cases"]:
+        raise InputError(Mistake("there is no such bundled case", ", ".join(listing["cases"]), value=wanted))
+    case = listing["cases"][wanted]
+    folder = resources.folder("data") / case["folder"]
+    return Case(wanted, folder / case["reservoir"], folder / case["inflow"], case.get("reference_gwh"))

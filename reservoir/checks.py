@@ -1,0 +1,79 @@
+"""Acceptance checks: a claim, what was measured, the threshold, and whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reservoir.hydro.approximation import POWER_TOLERANCE
+from reservoir.plan import Plan
+
+#: Largest water balance residual, as a part of the largest storage.
+BALANCE_TOLERANCE = 1e-9
+#: Largest gap to the reference optimum of any year, and of the sum of all years.
+YEAR_GAP = 2e-4
+TOTAL_GAP = 5e-5
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of an acceptance table: passed if the value does not exceed the threshold (`at_least`: reaches it)."""
+
+    check: str
+    value: float
+    threshold: float
+    at_least: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether the claim holds; a value that is no number never passes."""
+        return bool(self.value >= self.threshold if self.at_least else self.value <= self.threshold)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The line as ``--json`` prints it."""
+        value = float(self.value) if np.isfinite(self.value) else None
+        return {"check": self.check, "value": value, "threshold": self.threshold, "pass": self.passed}
+
+
+def all_pass(checks: Iterable[Check]) -> bool:
+    """Whether every claim holds."""
+    return all(check.passed for check in checks)
+
+
+def plan_checks(plan: Plan) -> list[Check]:
+    """What every plan must satisfy."""
+    checks = [
+        Check(
+            "water balance, largest residual (part of the largest storage)", balance_residual(plan), BALANCE_TOLERANCE
+        ),
+        Check("release outside its bounds, most (m3/s)", release_excess(plan), 0.0),
+        Check("storage outside its bounds, sum of relative violations", float(plan.violation.sum()), 0.0),
+        Check("power of the solvers' curves, largest difference", plan.approximation.power_error, POWER_TOLERANCE),
+    ]
+    if plan.references:
+        reference = sum(each.fitness for each in plan.references)
+        found = sum(each.fitness for each in plan.solutions)
+        checks += [
+            Check("gap to dp, worst year", float(plan.gap.max()), YEAR_GAP),
+            Check("gap to dp, sum of all years", (reference - found) / abs(reference), TOTAL_GAP),
+        ]
+    return checks
+
+
+def balance_residual(plan: Plan) -> float:
+    """Largest |storage + (inflow - release) x time - next storage|, as a part of the largest storage."""
+    storage = plan.stacked("storage_hm3")
+    volume = plan.inflow.calendar.volume_per_flow
+    residual = storage[:, :-1] + (plan.inflow.flow_m3s - plan.stacked("release_m3s")) * volume - storage[:, 1:]
+    return float(np.abs(residual).max() / np.abs(storage).max())
+
+
+def release_excess(plan: Plan) -> float:
+    """How far any release is outside its bounds, m3/s."""
+    release = plan.stacked("release_m3s")
+    lower = plan.reservoir.by_step(plan.reservoir.release_lower_m3s)
+    upper = plan.reservoir.by_step(plan.reservoir.release_upper_m3s)
+    return float(np.maximum(lower - release, release - upper).clip(min=0).max())

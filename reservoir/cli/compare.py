@@ -1,0 +1,91 @@
+"""``reservoir compare``: run several solvers on the same years."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reservoir.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reservoir.comparison import Comparison
+
+
+@click.command("compare")
+@options.inputs
+@click.option(
+    "--solver", "solvers", multiple=True, help="Engine to run, repeatable: clpso, clpso-sequential, dp; all by default."
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Runs, with seeds one apart; seconds are their median.",
+)
+@options.seed
+@options.device
+@options.swarm
+@options.json
+@options.debug
+def command(
+    inflow_file: Path | None,
+    reservoir_file: Path | None,
+    case: str | None,
+    unit: str | None,
+    solvers: tuple[str, ...],
+    repeats: int,
+    seed: int,
+    device: str,
+    particles: int,
+    generations: int,
+    as_json: bool,
+) -> None:
+    """Run several solvers on the same years and print energy, gap, violation and seconds.
+
+    The gap is the largest part by which a year falls short of the reference optimum (dynamic programming). Seconds
+    leave compilation out.
+    """
+    from reservoir.cli.screen import progress_bars, show_inputs, show_json
+    from reservoir.comparison import compare
+
+    found = options.read_inputs(inflow_file, reservoir_file, case, unit)
+    if not as_json:
+        show_inputs(found)
+    with progress_bars() as progress:
+        rows = compare(
+            found.reservoir,
+            found.inflow,
+            solvers=solvers,
+            repeats=repeats,
+            seed=seed,
+            device=device,
+            options={"particles": particles, "generations": generations},
+            progress=progress,
+        )
+    if as_json:
+        show_json({"solvers": [asdict(row) for row in rows]})
+    else:
+        _show(rows)
+
+
+def _show(rows: Sequence[Comparison]) -> None:
+    from rich.table import Table
+
+    from reservoir.cli.screen import console
+
+    table = Table()
+    table.add_column("solver", no_wrap=True)
+    table.add_column("device", overflow="fold")
+    for title in ("energy, GWh", "worst gap", "violation", "seconds", "device seconds"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        busy = "" if row.device_seconds is None else f"{row.device_seconds:.3g}"
+        numbers = (f"{row.energy_gwh:,.1f}", f"{row.gap:.2e}", f"{row.violation:.2g}", f"{row.seconds:.3g}", busy)
+        table.add_row(row.solver, row.device, *numbers)
+    console().print(table)

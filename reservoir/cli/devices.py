@@ -1,0 +1,56 @@
+"""``reservoir devices``: list the OpenCL devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reservoir.cli import options
+
+if TYPE_CHECKING:
+    from reservoir.opencl import DeviceInfo
+
+
+@click.command("devices")
+@options.json
+@options.debug
+def command(as_json: bool) -> None:
+    """List the OpenCL devices, and say which one is chosen by itself.
+
+    An index or a part of a name goes into --device or the environment variable RESERVOIR_DEVICE.
+    """
+    from reservoir.cli.screen import show_json
+    from reservoir.opencl import choose_device, list_devices, why_unavailable
+
+    found = list_devices()
+    chosen = choose_device("auto") if found else None
+    if as_json:
+        show_json({"devices": [_row(device) | {"chosen": device == chosen} for device in found]})
+    elif found:
+        _show(found, chosen)
+    else:
+        click.echo(f"No OpenCL device: {why_unavailable()}.\nPlans are solved by clpso-sequential on one CPU thread.")
+
+
+def _row(device: DeviceInfo) -> dict[str, Any]:
+    names = ("index", "platform", "name", "kind", "driver", "version", "compute_units", "max_work_group_size")
+    sizes = ("local_memory_bytes", "global_memory_bytes", "max_allocation_bytes", "native_float_width")
+    return {name: getattr(device, name) for name in (*names, *sizes)}
+
+
+def _show(found: list[DeviceInfo], chosen: DeviceInfo | None) -> None:
+    from rich.table import Table
+
+    from reservoir.cli.screen import console
+
+    table = Table(caption="* chosen by itself", caption_justify="left")
+    for title in ("", "index", "platform", "device", "kind", "driver", "units", "memory, GiB"):
+        table.add_column(
+            title, overflow="fold", justify="right" if title in ("index", "units", "memory, GiB") else "left"
+        )
+    for device in found:
+        memory = f"{device.global_memory_bytes / 2**30:.1f}"
+        words = (device.platform, device.name, device.kind, device.driver, str(device.compute_units), memory)
+        table.add_row("*" if device == chosen else "", str(device.index), *words)
+    console().print(table)

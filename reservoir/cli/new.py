@@ -1,0 +1,26 @@
+"""``reservoir new``: write a commented reservoir file to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from reservoir.cli import options
+
+
+@click.command("new")
+@click.argument("name")
+@click.option("--out", type=click.Path(path_type=Path), help="File to write; NAME.toml in this folder by default.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@options.debug
+def command(name: str, out: Path | None, force: bool) -> None:
+    """Write a commented reservoir file to start from.
+
+    It describes an invented reservoir and can be planned as it stands; change its numbers to yours.
+    """
+    from reservoir.hydro.reservoir_toml.template import write_template
+
+    target = write_template(name, out or Path(f"{name}.toml"), force=force)
+    click.echo(f"Written to {target}. Change its numbers to your reservoir's, then:")
+    click.echo(f"  reservoir plan INFLOW.csv --reservoir {target}")

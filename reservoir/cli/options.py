@@ -1,0 +1,112 @@
+"""Options that several commands share, each defined once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from reservoir.hydro.inflow import Inflow
+    from reservoir.hydro.reservoir import Reservoir
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a command works on.
+
+    Parameters
+    ----------
+    reservoir, inflow
+        Read and checked.
+    bundled_reservoir, bundled_inflow : bool
+        Whether they come with the program.
+    reference_gwh : float or None
+        Total energy that an independent program found, for a bundled case.
+    """
+
+    reservoir: Reservoir
+    inflow: Inflow
+    bundled_reservoir: bool
+    bundled_inflow: bool
+    reference_gwh: float | None
+
+
+def _all(*decorators: Any) -> Decorator:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def _file(**settings: Any) -> click.Path:
+    return click.Path(path_type=Path, **settings)
+
+
+inputs = _all(
+    click.argument("inflow_file", metavar="[INFLOW.csv]", required=False, type=_file()),
+    click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=_file(), help="Reservoir file."),
+    click.option(
+        "--case", metavar="NAME", help="A bundled case instead of files; its files stand in for missing ones."
+    ),
+    click.option("--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs (mean flow), hm3, 1e8m3, ... (volume)."),
+)
+
+seed = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True, help="Random seed.")
+
+device = click.option(
+    "--device",
+    metavar="DEVICE",
+    default="auto",
+    show_default=True,
+    help="OpenCL device: auto (RESERVOIR_DEVICE, else a GPU before a CPU), an index or a part of a name "
+    '(see "reservoir devices").',
+)
+
+json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines on standard output.")
+
+debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
+
+swarm = _all(
+    click.option("--particles", type=int, default=40, show_default=True, help="Particles of a swarm."),
+    click.option("--generations", type=int, default=10_000, show_default=True, help="Generations of a swarm."),
+)
+
+
+def read_inputs(inflow_file: Path | None, reservoir_file: Path | None, case: str | None, unit: str | None) -> Inputs:
+    """Read what the options name; the bundled case stands in for what they leave out.
+
+    Raises
+    ------
+    InputError
+        With every mistake of both files.
+    """
+    from reservoir.cases import bundled_case
+    from reservoir.errors import InputError, Mistake
+    from reservoir.hydro.inflow import Inflow
+    from reservoir.hydro.reservoir import Reservoir
+
+    bundled = bundled_case(case)
+    mistakes: list[Mistake] = []
+    first_month = None
+    try:
+        plant = Reservoir.read(reservoir_file or bundled.reservoir_file)
+        first_month = plant.first_month
+    except InputError as error:
+        mistakes += error.mistakes
+    try:
+        record = Inflow.read(inflow_file or bundled.inflow_file, unit=unit, first_month=first_month)
+    except InputError as error:
+        mistakes += error.mistakes
+    if mistakes:
+        raise InputError(mistakes)
+    whole_case = reservoir_file is None and inflow_file is None
+    reference = bundled.reference_gwh if whole_case else None
+    return Inputs(plant, record, reservoir_file is None, inflow_file is None, reference)

@@ -1,0 +1,90 @@
+"""What is shown while a command works and at its end; rich leaves colours and bars out where nobody would see them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from reservoir.checks import Check
+    from reservoir.cli.options import Inputs
+    from reservoir.plan import StageProgress
+
+#: Width where output goes into a pipe or a file: enough that no cell is cut.
+_PIPE_WIDTH = 140
+
+
+def console(stderr: bool = False) -> Console:
+    """A console on standard output (or error) that does not cut lines in pipes."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else _PIPE_WIDTH
+    return Console(file=stream, width=width, highlight=False, soft_wrap=False)
+
+
+@contextmanager
+def progress_bars() -> Iterator[StageProgress]:
+    """A bar a stage, on standard error, and only on a terminal."""
+    screen = console(stderr=True)
+    columns = (
+        TextColumn("{task.description:<28}"),
+        BarColumn(bar_width=32),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=screen, disable=not screen.is_terminal) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield show
+
+
+def show_inputs(found: Inputs) -> None:
+    """Say what is worked on, what of it came with the program, and what must be said about it."""
+    screen = console()
+    plant, record = found.reservoir, found.inflow
+    years = f"{len(record.labels)} years, {record.labels[0]} to {record.labels[-1]}"
+    rows = (
+        ("Reservoir", plant.name, plant.source, found.bundled_reservoir, plant.caveat),
+        ("Inflow", years, record.source, found.bundled_inflow, record.caveat),
+    )
+    for title, what, source, bundled, caveat in rows:
+        screen.print(f"[bold]{title:<10}[/]{what} ({'bundled' if bundled else source})", soft_wrap=True)
+        if caveat:
+            screen.print(f"{'':<10}[yellow]{caveat}[/]", soft_wrap=True)
+    for note in record.notes:
+        screen.print(f"{'':<10}[yellow]{note}[/]", soft_wrap=True)
+
+
+def show_checks(checks: Sequence[Check]) -> None:
+    """Print an acceptance table."""
+    table = Table(title="Acceptance", title_justify="left", title_style="bold")
+    table.add_column("check", overflow="fold")
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("threshold", justify="right", no_wrap=True)
+    table.add_column("pass", justify="center", no_wrap=True)
+    for check in checks:
+        sign = "≥" if check.at_least else "≤"
+        verdict = "[green]yes[/]" if check.passed else "[bold red]NO[/]"
+        table.add_row(check.check, f"{check.value:.3g}", f"{sign} {check.threshold:.3g}", verdict)
+    console().print(table)
+
+
+def show_json(content: Any) -> None:
+    """Print JSON on standard output."""
+    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def checks_json(checks: Sequence[Check]) -> dict[str, Any]:
+    """An acceptance table as JSON."""
+    return {"checks": [check.as_dict() for check in checks]}

@@ -1,0 +1,66 @@
+"""``reservoir validate``: check this installation on a case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from reservoir.cli import options
+
+
+@click.command("validate")
+@options.inputs
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Runs of each engine; from 2 on, their spread and a t-test are checked.",
+)
+@options.seed
+@options.device
+@options.swarm
+@options.json
+@options.debug
+def command(
+    inflow_file: Path | None,
+    reservoir_file: Path | None,
+    case: str | None,
+    unit: str | None,
+    runs: int,
+    seed: int,
+    device: str,
+    particles: int,
+    generations: int,
+    as_json: bool,
+) -> int:
+    """Check this installation: physics, device against sequential, both against dynamic programming.
+
+    Prints an acceptance table; the status is 1 if a check fails.
+    """
+    from reservoir.checks import all_pass
+    from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
+    from reservoir.validation import validate
+
+    found = options.read_inputs(inflow_file, reservoir_file, case, unit)
+    if not as_json:
+        show_inputs(found)
+    with progress_bars() as progress:
+        plan, checks = validate(
+            found.reservoir,
+            found.inflow,
+            seed=seed,
+            device=device,
+            runs=runs,
+            reference_gwh=found.reference_gwh,
+            options={"particles": particles, "generations": generations},
+            progress=progress,
+        )
+    if as_json:
+        show_json(checks_json(checks))
+    else:
+        for note in plan.notes[len(plan.inflow.notes) :]:
+            click.echo(note)
+        show_checks(checks)
+    return 0 if all_pass(checks) else 1

@@ -1,0 +1,109 @@
+"""Several solvers on the same years: energy, gap, violation and seconds side by side."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.plan import StageProgress, relative_gap, silent_stage
+from reservoir.solvers import SOLVERS, Solution, solve, solver_named
+from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
+
+REFERENCE = "dp"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How one solver did, over its repeats.
+
+    Parameters
+    ----------
+    solver, device : str
+    seconds : float
+        Median wall seconds of a repeat, compilation excluded.
+    device_seconds : float or None
+        Median seconds the device was busy.
+    energy_gwh : float
+        Energy of all years, mean of the repeats.
+    violation : float
+        Sum of the relative violations of all years, worst repeat.
+    gap : float
+        Largest part by which a year's fitness falls short of the reference optimum, in any repeat.
+    """
+
+    solver: str
+    device: str
+    seconds: float
+    device_seconds: float | None
+    energy_gwh: float
+    violation: float
+    gap: float
+
+
+def compare(
+    reservoir: Reservoir,
+    inflow: Inflow,
+    *,
+    solvers: Sequence[str] = (),
+    repeats: int = 1,
+    seed: int = 1,
+    device: str | None = "auto",
+    options: Mapping[str, Any] | None = None,
+    progress: StageProgress = silent_stage,
+) -> list[Comparison]:
+    """Solve the same years with several solvers; repeat k uses seed + k.
+
+    Parameters
+    ----------
+    solvers : sequence of str
+        Names of `SOLVERS`; all of them if empty.
+    repeats : int
+        Runs of each seeded solver; the others run once more for the time alone.
+    options : mapping
+        Settings of the seeded solvers, such as ``generations``.
+
+    Raises
+    ------
+    InputError, DeviceError
+        As `reservoir.plan.optimise`.
+    """
+    years = reservoir_problems(reservoir, inflow)
+    names = list(dict.fromkeys(solvers)) or list(SOLVERS)
+    references = solve(years, solver=REFERENCE, progress=lambda done, total: progress("reference", done, total))
+    return [_compared(years, name, references, repeats, seed, device, options or {}, progress) for name in names]
+
+
+def _compared(
+    years: list[ReservoirYear],
+    name: str,
+    references: Sequence[Solution],
+    repeats: int,
+    seed: int,
+    device: str | None,
+    options: Mapping[str, Any],
+    progress: StageProgress,
+) -> Comparison:
+    settings = dict(options) if solver_named(name).seeded else {}
+    warm = {**settings, "generations": 1} if settings or solver_named(name).seeded else {}
+    solve(years[:1], solver=name, seed=seed, device=device, **warm)  # compiles; not timed
+    runs = []
+    for repeat in range(repeats):
+        progress(name, repeat, repeats)
+        runs.append(solve(years, solver=name, seed=seed + repeat, device=device, **settings))
+        progress(name, repeat + 1, repeats)
+    busy = [run[0].device_seconds for run in runs if run[0].device_seconds is not None]
+    return Comparison(
+        name,
+        runs[0][0].device,
+        statistics.median(run[0].wall_seconds for run in runs),
+        statistics.median(busy) if busy else None,
+        statistics.fmean(sum(each.benefit for each in run) for run in runs),
+        max(sum(each.violation for each in run) for run in runs),
+        max(float(np.max(relative_gap(run, references))) for run in runs),
+    )

@@ -1,0 +1,42 @@
+"""The commented reservoir file that a user starts from."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from reservoir import resources
+from reservoir.errors import InputError, Mistake, OutputError
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+def write_template(name: str, target: Path, *, force: bool = False) -> Path:
+    """Write ``data/template.toml`` under a reservoir's name; the whole file or none of it.
+
+    Raises
+    ------
+    InputError
+        If the name has other characters than a reservoir file allows.
+    OutputError
+        If the file exists and `force` is off, or cannot be written.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            Mistake("is no name for a reservoir", "letters, digits, - and _", "choose another name", value=name)
+        )
+    if target.exists() and not (force and target.is_file()):
+        mend = "choose another --out" if target.is_dir() else "choose another --out, or replace it with --force"
+        raise OutputError(Mistake("exists already", file=str(target), mend=mend))
+    text = resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as draft:
+            draft.write(text)
+        os.chmod(draft.name, 0o644)
+        os.replace(draft.name, target)
+    except OSError as error:
+        mistake = Mistake(f"cannot be written ({error.strerror})", file=str(target), mend="choose another --out")
+        raise OutputError(mistake) from error
+    return target

@@ -1,0 +1,191 @@
+"""A plan as a folder of files, written as a whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import reservoir
+from reservoir.checks import Check
+from reservoir.errors import Mistake, OutputError
+from reservoir.plan import Plan
+
+#: Tells a plan folder from any other: only such a one is ever replaced.
+PROVENANCE = "plan.json"
+#: Decimals in tables; a millionth of a hm3 is a cubic metre.
+FLOAT_FORMAT = "%.6f"
+_PACKAGES = ("numpy", "pandas", "scipy", "numba", "pyopencl", "pocl-binary-distribution", "matplotlib")
+
+
+def default_folder(name: str, now: datetime | None = None) -> Path:
+    """A folder under ``./reports`` that does not exist yet."""
+    moment = (now or datetime.now()).strftime("%Y%m%d-%H%M%S")
+    first = Path("reports") / f"plan-{name}-{moment}"
+    candidates = (first, *(first.with_name(f"{first.name}-{count}") for count in range(2, 1000)))
+    return next(folder for folder in candidates if not folder.exists())
+
+
+def check_target(target: Path, force: bool) -> None:
+    """Refuse, before anything is computed, a folder that cannot or may not be written.
+
+    Raises
+    ------
+    OutputError
+        If it exists and holds something and `force` is off; if it is no plan folder; if its parent cannot be written.
+    """
+    if target.exists():
+        _check_existing(target, force)
+    parent = _existing_parent(target)
+    if not parent.is_dir():
+        raise OutputError(
+            Mistake("cannot be a folder: part of its path is a file", file=str(parent), mend="choose --out")
+        )
+    try:
+        with tempfile.TemporaryDirectory(dir=parent, prefix=".reservoir-"):
+            pass
+    except OSError as error:
+        raise OutputError(_unwritable(parent, error)) from error
+
+
+def write_plan(
+    plan: Plan,
+    target: Path,
+    checks: Sequence[Check],
+    *,
+    force: bool = False,
+    figures: bool = True,
+    progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
+) -> Path:
+    """Write tables, provenance, copies of the inputs and figures into a new folder.
+
+    Everything is written beside the target first and put in its place at the end, so that an interruption or a full
+    disk leaves nothing half-written and an older plan untouched.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written.
+    """
+    check_target(target, force)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".reservoir-") as workplace:
+            draft = Path(workplace) / "plan"
+            draft.mkdir()
+            _write_tables(plan, draft)
+            _copy_inputs(plan, draft)
+            if figures:
+                _write_figures(plan, draft, progress)
+            _write_json(draft / PROVENANCE, provenance(plan, checks))
+            _put_in_place(draft, target, Path(workplace) / "replaced")
+    except OSError as error:
+        raise OutputError(_unwritable(target, error)) from error
+    return target
+
+
+def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
+    """Where a plan comes from: versions, hashes, seed, device, settings, time, and what was found."""
+    first = plan.solutions[0]
+    return {
+        "program": {"name": "reservoir", "version": reservoir.__version__, "packages": _versions()},
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": {"python": platform.python_version(), "system": platform.platform(), "cpus": os.cpu_count()},
+        "reservoir": _source(plan.reservoir) | {"name": plan.reservoir.name},
+        "inflow": _source(plan.inflow) | {"first": plan.inflow.labels[0], "last": plan.inflow.labels[-1]},
+        "years": len(plan.years),
+        "solver": first.solver,
+        "device": first.device,
+        "settings": dict(first.settings),
+        "reference": {"solver": plan.references[0].solver} | dict(plan.references[0].settings)
+        if plan.references
+        else None,
+        "seconds": {stage: round(seconds, 4) for stage, seconds in plan.seconds.items()},
+        "device_seconds": first.device_seconds,
+        "energy_gwh": float(plan.energy_gwh.sum()),
+        "violation": float(plan.violation.sum()),
+        "caveats": list(plan.caveats),
+        "notes": list(plan.notes),
+        "shortfalls": plan.shortfalls(),
+        "checks": [check.as_dict() for check in checks],
+    }
+
+
+def _source(read: Any) -> dict[str, str]:
+    return {"file": Path(read.source).name, "sha256": read.sha256, "caveat": read.caveat}
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _write_tables(plan: Plan, folder: Path) -> None:
+    plan.schedule().to_csv(folder / "schedule.csv", index=False, float_format=FLOAT_FORMAT)
+    summary = plan.summary()
+    summary["gap"] = summary["gap"].map("{:.3e}".format)
+    summary.to_csv(folder / "summary.csv", index=False, float_format=FLOAT_FORMAT)
+
+
+def _copy_inputs(plan: Plan, folder: Path) -> None:
+    for read, name in ((plan.reservoir, "reservoir.toml"), (plan.inflow, "inflow.csv")):
+        if read.source and Path(read.source).is_file():  # type: ignore[attr-defined]
+            shutil.copyfile(read.source, folder / name)  # type: ignore[attr-defined]
+
+
+def _write_figures(plan: Plan, folder: Path, progress: Callable[[str, int, int], None]) -> None:
+    from reservoir.report.figures import save_figures
+
+    place = folder / "figures"
+    place.mkdir()
+    save_figures(plan, place, progress=lambda done, total: progress("figures", done, total))
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _put_in_place(draft: Path, target: Path, aside: Path) -> None:
+    """Two renames: the older plan, if any, is gone only once the new one is complete."""
+    if target.exists():
+        target.rename(aside)
+    try:
+        draft.rename(target)
+    except OSError:
+        if aside.exists():
+            aside.rename(target)
+        raise
+
+
+def _check_existing(target: Path, force: bool) -> None:
+    if not target.is_dir():
+        raise OutputError(Mistake("is a file, not a folder", file=str(target), mend="choose another --out"))
+    if not any(target.iterdir()):
+        return
+    if not force:
+        mend = "choose another --out, or replace it with --force"
+        raise OutputError(Mistake("exists already and is not empty", file=str(target), mend=mend))
+    if not (target / PROVENANCE).is_file():
+        mend = f"choose another --out; --force replaces only earlier plans, folders with a {PROVENANCE}"
+        raise OutputError(Mistake("is not an earlier plan and will not be replaced", file=str(target), mend=mend))
+
+
+def _existing_parent(target: Path) -> Path:
+    return next(parent for parent in target.absolute().parents if parent.exists())
+
+
+def _unwritable(place: Path, error: OSError) -> Mistake:
+    reason = error.strerror or str(error)
+    return Mistake(f"cannot be written ({reason})", file=str(place), mend="choose another --out, or make room there")

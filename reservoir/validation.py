@@ -1,0 +1,124 @@
+"""Validate an installation on a case: physics, device against sequential, both against dynamic programming."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from reservoir.checks import TOTAL_GAP, YEAR_GAP, Check, plan_checks
+from reservoir.hydro.approximation import POWER_TOLERANCE
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.plan import FALLBACK_SOLVER, Plan, StageProgress, optimise, relative_gap, silent_stage
+from reservoir.solvers import Solution, solve
+
+#: Standard deviation of the total over runs, as a part of its mean (Yu et al. 2020, Table 5: 1.6e-5 and 2.9e-5).
+SPREAD = 3e-5
+#: Significance level of the two-tailed t-test (Table 6).
+SIGNIFICANCE = 0.05
+
+
+def validate(
+    reservoir: Reservoir,
+    inflow: Inflow,
+    *,
+    seed: int = 1,
+    device: str | None = "auto",
+    runs: int = 1,
+    reference_gwh: float | None = None,
+    options: Mapping[str, Any] | None = None,
+    progress: StageProgress = silent_stage,
+) -> tuple[Plan, list[Check]]:
+    """Plan a case with both CLPSO engines and check the plans against each other and against dynamic programming.
+
+    Parameters
+    ----------
+    runs : int
+        Runs of each engine; from 2 on, their spread and a t-test between them are checked too.
+    reference_gwh : float, optional
+        Total that an independent program found for this case.
+    options : mapping
+        Settings of both engines.
+
+    Returns
+    -------
+    plan : Plan
+        Of the OpenCL engine (of the sequential one where there is no OpenCL).
+    checks : list of Check
+    """
+    settings = dict(options or {})
+    plan = optimise(reservoir, inflow, seed=seed, device=device, progress=progress, **settings)
+    engine = plan.solutions[0].solver
+    # Other seeds than the device's: with the same, both engines would draw the same numbers.
+    sequential = [_stage(plan, FALLBACK_SOLVER, seed + runs + run, None, settings, progress) for run in range(runs)]
+    checks = [*plan_checks(plan), *_sequential_checks(plan, sequential[0])]
+    if reference_gwh is not None:
+        found = sum(each.fitness for each in plan.references)
+        checks.append(Check("dp against an independent program", abs(found / reference_gwh - 1), TOTAL_GAP))
+    if engine != FALLBACK_SOLVER:
+        again = _stage(plan, engine, seed, device, settings, progress)
+        checks += [_device_arithmetic(plan), _repeatable(plan, again)]
+    if runs > 1:
+        others = [_stage(plan, engine, seed + run, device, settings, progress) for run in range(1, runs)]
+        checks += _spread_checks(engine, [plan.solutions, *others], sequential)
+    return plan, checks
+
+
+def _stage(
+    plan: Plan, solver: str, seed: int, device: str | None, settings: Mapping[str, Any], progress: StageProgress
+) -> list[Solution]:
+    return solve(
+        plan.years,
+        solver=solver,
+        seed=seed,
+        device=device,
+        progress=lambda done, total: progress(f"{solver}, seed {seed}", done, total),
+        **settings,
+    )
+
+
+def _sequential_checks(plan: Plan, sequential: Sequence[Solution]) -> list[Check]:
+    total, other = (_total(solutions) for solutions in (plan.solutions, sequential))
+    reference = _total(plan.references)
+    return [
+        Check("sequential: sum of relative violations", sum(each.violation for each in sequential), 0.0),
+        Check("sequential: gap to dp, worst year", float(relative_gap(sequential, plan.references).max()), YEAR_GAP),
+        Check("sequential: gap to dp, sum of all years", (reference - other) / abs(reference), TOTAL_GAP),
+        Check("device against sequential, difference of the sums", abs(total - other) / abs(other), TOTAL_GAP),
+    ]
+
+
+def _device_arithmetic(plan: Plan) -> Check:
+    """The device's own float32 fitness against hydro's in float64, worst year."""
+    differences = [abs(each.trace_fitness[-1] / each.fitness - 1) for each in plan.solutions]
+    return Check("device's float32 fitness against float64, worst year", max(differences), POWER_TOLERANCE)
+
+
+def _repeatable(plan: Plan, again: Sequence[Solution]) -> Check:
+    pairs = zip(plan.solutions, again, strict=True)
+    different = sum(one.position.tobytes() != other.position.tobytes() for one, other in pairs)
+    return Check("years that the same seed on the same device solves differently", different, 0)
+
+
+def _spread_checks(
+    engine: str, device_runs: Sequence[Sequence[Solution]], sequential_runs: Sequence[Sequence[Solution]]
+) -> list[Check]:
+    from scipy.stats import ttest_ind
+
+    totals = [np.array([_total(run) for run in runs]) for runs in (device_runs, sequential_runs)]
+    checks = [
+        Check(
+            f"{name}: standard deviation of {len(each)} totals, part of their mean",
+            each.std(ddof=1) / each.mean(),
+            SPREAD,
+        )
+        for name, each in zip((engine, FALLBACK_SOLVER), totals, strict=True)
+    ]
+    p_value = float(ttest_ind(*totals).pvalue)
+    return [*checks, Check("two-tailed t-test between the engines' totals, p", p_value, SIGNIFICANCE, at_least=True)]
+
+
+def _total(solutions: Sequence[Solution]) -> float:
+    return sum(each.fitness for each in solutions)

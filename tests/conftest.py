@@ -1,0 +1,91 @@
+"""Reservoirs, records and a device that the tests share, and how hypothesis searches."""
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+import reservoir as package
+from reservoir.errors import DeviceError
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.curves import Polynomial, PowerLaw
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import ConversionKind, Reservoir, YearEnd
+from reservoir.opencl import DeviceInfo, choose_device
+from tests.year_ends import cyclic, free
+
+# The same examples on every machine: a failure is never a matter of luck, and compiled code may take seconds at first.
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session")
+def pocl() -> DeviceInfo:
+    """PoCL, whatever else the machine has: it is the device that every machine can have."""
+    try:
+        return choose_device("pocl")
+    except DeviceError as error:
+        pytest.skip(f"needs PoCL: {error}")
+
+
+@pytest.fixture(scope="session")
+def xiaowan() -> Reservoir:
+    """The bundled reservoir: tables, a conversion rate, calendar years that begin and end full."""
+    return package.bundled_case().reservoir()
+
+
+@pytest.fixture(scope="session")
+def inflow() -> Inflow:
+    """The bundled record of 62 years."""
+    return package.bundled_case().inflow()
+
+
+@pytest.fixture(scope="session")
+def five_years(inflow: Inflow) -> Inflow:
+    """The first five years of the bundled record."""
+    return Inflow(flow_m3s=inflow.flow_m3s[:5], calendar=Calendar(1953, 5))
+
+
+@pytest.fixture(scope="session")
+def small() -> Reservoir:
+    """An invented reservoir that shares nothing with the bundled one.
+
+    Polynomial level, power-law tailrace and capacity, an efficiency, water years from June that end emptier than they
+    began, bounds that change by month, and inflows that fill it several times a year.
+    """
+    return Reservoir(
+        name="small",
+        level=Polynomial((400.0, 0.55, -0.0012), (10.0, 130.0)),
+        tailrace=PowerLaw(362.0, 0.16, 0.0, 0.6, (0.0, 250.0)),
+        conversion=Polynomial((0.62, 0.006, -3.2e-5), (30.0, 100.0)),
+        conversion_kind=ConversionKind.EFFICIENCY,
+        capacity_m3s=PowerLaw(0.0, 5.2, 0.0, 0.5, (30.0, 100.0)),
+        installed_mw=30.0,
+        storage_lower_hm3=np.array([20, 20, 20, 25, 30, 20, 20, 20, 20, 40, 40, 30], float),
+        storage_upper_hm3=np.array([120, 120, 120, 115, 110, 90, 80, 80, 100, 120, 120, 120], float),
+        release_lower_m3s=np.array([4, 4, 4, 5, 6, 4, 4, 4, 4, 4, 4, 4], float),
+        release_upper_m3s=np.array([80, 80, 80, 80, 120, 200, 200, 200, 120, 80, 80, 80], float),
+        initial_storage_hm3=105.0,
+        final_storage_hm3=95.0,
+        year_end=YearEnd.FIXED,
+        penalty_gwh=260.0,
+        first_month=6,
+    )
+
+
+@pytest.fixture(scope="session")
+def small_inflow() -> Inflow:
+    """Three invented water years, dry, normal and wet, the first of them holding a 29th of February."""
+    months = np.array([55, 80, 75, 50, 35, 25, 18, 14, 12, 16, 24, 38], float)  # June first
+    return Inflow(flow_m3s=np.outer([0.6, 1.0, 1.5], months), calendar=Calendar(1955, 3, first_month=6))
+
+
+@pytest.fixture(
+    scope="session",
+    params=["xiaowan", "xiaowan cyclic", "xiaowan free", "small", "small cyclic", "small free"],
+)
+def case(request: pytest.FixtureRequest) -> tuple[Reservoir, Inflow]:
+    """Both reservoirs with their records, in every kind of year end."""
+    name, _, end = request.param.partition(" ")
+    given = request.getfixturevalue(name)
+    record = request.getfixturevalue({"xiaowan": "five_years", "small": "small_inflow"}[name])
+    return {"": given, "cyclic": cyclic(given), "free": free(given)}[end] if end else given, record
