@@ -28,7 +28,8 @@ class YearArrays(NamedTuple):
 
     ``reach_lower`` and ``reach_upper`` are the reachable bounds of eq. 16-17. In a cyclic year they hold for an open
     end, and the bounds for a given start are ``clip(start - drift_lower, reach_lower, reach_upper)`` and likewise
-    with ``drift_upper``.
+    with ``drift_upper``. ``unrolled`` is a tuple of so many zeros: unlike an array's, its length is known when code is
+    compiled, so that loops over steps become vector instructions.
     """
 
     inflow: Any
@@ -43,6 +44,7 @@ class YearArrays(NamedTuple):
     drift_upper: Any
     start: Any
     cyclic: bool
+    unrolled: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ class YearLimits:
         )
         start = 0.0 if self.initial_storage_hm3 is None else self.initial_storage_hm3
         rows: list[Any] = [np.ascontiguousarray(each, dtype) for each in per_step]
-        return YearArrays._make([*rows, dtype(start), self.cyclic])
+        return YearArrays._make([*rows, dtype(start), self.cyclic, (0,) * self.steps])
 
 
 def year_limits(reservoir: Reservoir, inflow: Inflow) -> list[YearLimits]:
@@ -211,20 +213,26 @@ def upper_reach(year, step, start):
 
 
 @inlined
-def repaired(year, step, storage, release, lower, upper):
-    """Release and end storage of a step once the storage is repaired (eq. 18-19).
+def steered(year, step, storage, release, lower, upper):
+    """Release and end storage of a step once its end is brought into [lower, upper] (eq. 18-19).
 
-    The deviation from [lower, upper] is made up by the release, in flow units (the printed eq. 19 leaves the division
-    out of its last line), as far as the bounds of the release allow.
+    The deviation is made up by the release, in flow units: the printed eq. 19 leaves the division out of its last
+    line. The release may leave its bounds here; see `repaired`.
     """
     per_flow = year.volume_per_flow[step]
     end = storage + (year.inflow[step] - release) * per_flow
     target = min(max(end, lower), upper)
-    wanted = release + (end - target) / per_flow
+    return release + (end - target) / per_flow, target
+
+
+@inlined
+def repaired(year, step, storage, release, lower, upper):
+    """Release and end storage as `steered`, as far as the bounds of the release allow (eq. 19)."""
+    wanted, end = steered(year, step, storage, release, lower, upper)
     kept = min(max(wanted, year.release_lower[step]), year.release_upper[step])
     if kept != wanted:
-        target = storage + (year.inflow[step] - kept) * per_flow
-    return kept, target
+        end = storage + (year.inflow[step] - kept) * year.volume_per_flow[step]
+    return kept, end
 
 
 @inlined
@@ -234,7 +242,7 @@ def violation_at(year, step, storage, start):
     At the end of a cyclic year the bound is its start. A lower bound of 0 is measured against the upper one.
     """
     lower, upper = year.storage_lower[step], year.storage_upper[step]
-    if year.cyclic and step == len(year.inflow) - 1:
+    if year.cyclic and step == len(year.unrolled) - 1:
         lower = upper = start
     if storage < lower:
         return (lower - storage) / (lower if lower > 0 else upper)

@@ -18,7 +18,7 @@ from reservoir.hydro.balance import (
     turbined_at,
 )
 from reservoir.hydro.compile import compiled, inlined
-from reservoir.hydro.constraints import YearArrays, lower_reach, repaired, upper_reach, violation_at
+from reservoir.hydro.constraints import YearArrays, lower_reach, repaired, steered, upper_reach, violation_at
 
 FloatArray = NDArray[np.float64]
 
@@ -27,14 +27,34 @@ DAYS_PER_VOLUME = 1e6 / 86_400
 
 
 @inlined
-def follow(year, releases, storages):
-    """Run a year from ``storages[0]``, repairing `releases` in place and filling `storages`; its violation."""
+def follow(year, wanted, releases, storages):
+    """Run a year from ``storages[0]`` with the releases wanted, repaired; fills `releases` and `storages`.
+
+    Returns the sum of the violations. The bounds of the release hardly ever bind after a repair: a first pass leaves
+    them out, which shortens the chain of operations from one storage to the next to a third, and tells whether it may.
+    """
     start = storages[0]
-    violation = start - start  # 0 in the precision of the arrays
-    for step in range(len(year.inflow)):
+    storage = start
+    beyond = 0
+    for step in range(len(year.unrolled)):
         lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
-        releases[step], storages[step + 1] = repaired(year, step, storages[step], releases[step], lower, upper)
-        violation += violation_at(year, step, storages[step + 1], start)
+        release, storage = steered(year, step, storage, wanted[step], lower, upper)
+        releases[step], storages[step + 1] = release, storage
+        beyond += (release < year.release_lower[step]) | (release > year.release_upper[step])
+    if beyond == 0:
+        return start - start  # 0 in the precision of the arrays
+    return _follow_within_bounds(year, wanted, releases, storages)
+
+
+@inlined
+def _follow_within_bounds(year, wanted, releases, storages):
+    start = storages[0]
+    storage, violation = start, start - start
+    for step in range(len(year.unrolled)):
+        lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
+        release, storage = repaired(year, step, storage, wanted[step], lower, upper)
+        releases[step], storages[step + 1] = release, storage
+        violation += violation_at(year, step, storage, start)
     return violation
 
 
@@ -42,7 +62,7 @@ def follow(year, releases, storages):
 def energy_of(plant, year, releases, storages, half, gwh_per_mw_volume):
     """Energy of a year, GWh (eq. 6); the last two arguments are constants in the precision of the arrays."""
     energy = half - half
-    for step in range(len(year.inflow)):
+    for step in range(len(year.unrolled)):
         mean_storage = half * (storages[step] + storages[step + 1])
         energy += power_at(plant, mean_storage, releases[step]) * year.volume_per_flow[step]
     return energy * gwh_per_mw_volume
@@ -95,20 +115,21 @@ def operate(plant: Plant, year: YearArrays, releases_m3s: FloatArray, start_hm3:
         Storage at the start of a cyclic year.
     """
     steps = len(year.inflow)
-    releases = np.clip(np.asarray(releases_m3s, np.float64), year.release_lower, year.release_upper)
+    wanted = np.clip(np.asarray(releases_m3s, np.float64), year.release_lower, year.release_upper)
+    releases = np.empty(steps)
     storages = np.empty(steps + 1)
     storages[0] = year.start if start_hm3 is None else start_hm3
     columns = np.empty((7, steps))
-    _operate(plant, year, releases, storages, columns)
+    _operate(plant, year, wanted, releases, storages, columns)
     turbined, level, mean_level, tailrace, head, power, violation = columns
     energy = power * year.volume_per_flow * GWH_PER_MW_VOLUME
     return Operation(releases, turbined, storages, level, mean_level, tailrace, head, power, energy, violation)
 
 
 @compiled
-def _operate(plant, year, releases, storages, columns):
+def _operate(plant, year, wanted, releases, storages, columns):
     start = storages[0]
-    follow(year, releases, storages)
+    follow(year, wanted, releases, storages)
     for step in range(len(releases)):
         mean_storage = 0.5 * (storages[step] + storages[step + 1])
         head = head_at(plant, mean_storage, releases[step])

@@ -83,6 +83,7 @@ class Swarm(NamedTuple):
     inertia_fall: np.float32
     velocity_part: np.float32
     gap: int
+    unrolled: tuple[int, ...]  # D zeros: a length known when code is compiled, so that loops become vector instructions
 
 
 def _new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
@@ -104,6 +105,7 @@ def _new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
             np.float32(settings.inertia_first - settings.inertia_last),
             np.float32(settings.velocity_part),
             settings.refreshing_gap,
+            (0,) * dimension,
         ]
     )
 
@@ -138,22 +140,21 @@ def _solution(
 
 
 @inlined
-def _initialise(context, swarm, i):
-    """Step 1: uniform velocity within its limits, uniform position within its bounds, and its fitness."""
+def _initialise(swarm, i):
+    """Step 1: uniform velocity within its limits and uniform position within its bounds."""
     one, two = np.float32(1), np.float32(2)
-    for d in range(len(swarm.lower)):
+    for d in range(len(swarm.unrolled)):
         width = swarm.upper[d] - swarm.lower[d]
         swarm.velocity[i, d] = (two * next_uniform(swarm.states, i) - one) * (width * swarm.velocity_part)
         swarm.position[i, d] = swarm.lower[d] + next_uniform(swarm.states, i) * width
         swarm.best[i, d] = swarm.position[i, d]
-    value = fitness_of(context, swarm.position[i], swarm.scratch)
-    swarm.best_fitness[i] = value if value > -np.inf else -np.inf
+    swarm.best_fitness[i] = -np.inf
 
 
 @inlined
 def _choose_exemplar(swarm, i):
     """Step 3: on each dimension the particle itself, or the better of two drawn at random (eq. 5 and after)."""
-    particles, dimension = swarm.position.shape
+    particles, dimension = len(swarm.learning), len(swarm.unrolled)
     learns = False
     for d in range(dimension):
         teacher = i
@@ -173,10 +174,10 @@ def _choose_exemplar(swarm, i):
 def _move(swarm, i, inertia):
     """Step 3, eq. 1-3; tells whether the new position is within its bounds."""
     smallest, zero = np.float32(SMALLEST_VELOCITY), np.float32(0)
-    for d in range(len(swarm.lower)):
+    for d in range(len(swarm.unrolled)):
         swarm.drawn[d] = next_uniform(swarm.states, i)
     outside = 0
-    for d in range(len(swarm.lower)):
+    for d in range(len(swarm.unrolled)):
         lower, upper = swarm.lower[d], swarm.upper[d]
         fastest = (upper - lower) * swarm.velocity_part
         pull = swarm.acceleration * swarm.drawn[d] * (swarm.exemplar[i, d] - swarm.position[i, d])
@@ -195,7 +196,7 @@ def _judge(context, swarm, i):
     value = fitness_of(context, swarm.position[i], swarm.scratch)
     if value > swarm.best_fitness[i]:
         swarm.best_fitness[i] = value
-        for d in range(len(swarm.lower)):
+        for d in range(len(swarm.unrolled)):
             swarm.best[i, d] = swarm.position[i, d]
     else:
         swarm.stagnation[i] += 1
@@ -203,21 +204,21 @@ def _judge(context, swarm, i):
 
 @compiled
 def _run(context, swarm, generations, trace_every, trace):
-    """Run one swarm, fill `trace` and return the number of evaluations."""
+    """Run one swarm, fill `trace` and return the number of evaluations; generation 0 judges the first positions."""
     particles = len(swarm.best_fitness)
     for i in range(particles):
-        _initialise(context, swarm, i)
-    evaluations = particles
-    for generation in range(1, generations + 1):
+        _initialise(swarm, i)
+    evaluations = 0
+    for generation in range(generations + 1):
         inertia = swarm.inertia_first - swarm.inertia_fall * np.float32(generation) / np.float32(generations)
         for i in range(particles):
-            if swarm.stagnation[i] >= swarm.gap:
+            if generation > 0 and swarm.stagnation[i] >= swarm.gap:
                 _choose_exemplar(swarm, i)
         for i in range(particles):
-            if _move(swarm, i, inertia):
+            if generation == 0 or _move(swarm, i, inertia):
                 _judge(context, swarm, i)
                 evaluations += 1
-        if generation % trace_every == 0:
+        if generation > 0 and generation % trace_every == 0:
             best = swarm.best_fitness[0]
             for i in range(1, particles):
                 best = max(best, swarm.best_fitness[i])

@@ -209,12 +209,10 @@ def _table_source(name: str, lower: float, per_unit: float, values: Sequence[flo
 
 
 def _fitness(context, position, scratch):
-    steps = len(context.year.inflow)
+    steps = len(context.year.unrolled)
     releases, storages = scratch[:steps], scratch[steps : 2 * steps + 1]
-    for step in range(steps):
-        releases[step] = position[step]
     storages[0] = position[steps] if context.year.cyclic else context.year.start
-    violation = follow(context.year, releases, storages)
+    violation = follow(context.year, position, releases, storages)
     energy = energy_of(context.plant, context.year, releases, storages, context.half, context.gwh_per_mw_volume)
     return energy - context.penalty * violation
 

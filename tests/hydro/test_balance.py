@@ -93,7 +93,9 @@ def test_each_limit_of_the_power_discharge_binds_in_turn(
     plant = replace(small, installed_mw=installed, capacity_m3s=constant(capacity, (30.0, 100.0)))
     head, turbined, power = step_of(plant, 80.0, release)
     per_flow = paper.specific_power(plant, head)
-    assert turbined == pytest.approx({"release": release, "capacity": capacity, "installed": installed / per_flow}[limit])
+    assert turbined == pytest.approx(
+        {"release": release, "capacity": capacity, "installed": installed / per_flow}[limit]
+    )
     assert power == pytest.approx(turbined * per_flow)
 
 

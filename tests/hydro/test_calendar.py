@@ -21,10 +21,7 @@ def month_of(year: int, month: int, later: int) -> date:
 def test_every_month_has_its_days(first_year: int, years: int, first_month: int) -> None:
     calendar = Calendar(first_year, years, first_month)
     expected = [
-        [
-            (month_of(year, first_month, step + 1) - month_of(year, first_month, step)).days
-            for step in range(12)
-        ]
+        [(month_of(year, first_month, step + 1) - month_of(year, first_month, step)).days for step in range(12)]
         for year in range(first_year, first_year + years)
     ]
     assert calendar.days.tolist() == expected

@@ -1,0 +1,165 @@
+"""How figures look: colours, fonts, sizes, the lines at the foot, and files with the same bytes for the same plan."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from io import BytesIO
+from typing import Any
+
+import matplotlib.style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.legend import Legend
+
+from reservoir.plan import Plan
+
+# One colour for each meaning, in every figure. Okabe and Ito (2008, Color Universal Design), whose yellow is too pale
+# for lines on paper; indigo and wine, which are told apart from the rest by readers of any colour vision, make up the
+# number (Tol 2021, Colour Schemes).
+STORAGE = "#0072B2"
+INFLOW = "#56B4E9"
+RELEASE = "#009E73"
+POWER = "#E69F00"
+SPILL = "#882255"
+WET = "#332288"
+NORMAL = "#CC79A7"
+DRY = "#D55E00"
+REFERENCE = "#000000"
+LIMITS = "#555555"
+
+#: Line style of limits.
+DASHES = (0, (5, 2))
+
+#: Outside the limits, and the grid.
+OUTSIDE = "#E9E9E9"
+GRID = "#DDDDDD"
+
+#: Inches. As wide as the text of an A4 page, so that it is printed at about its own size.
+WIDTH = 7.2
+DOTS_PER_INCH = 150
+
+#: Name of the lines at the foot, in a figure's elements.
+FOOT = "foot"
+FOOT_POINTS = 7.0
+_FOOT_COLUMNS = 122
+_FOOT_LINE_INCHES = FOOT_POINTS * 1.35 / 72
+_FOOT_MARGIN_INCHES = 0.05
+
+#: For names and caveats in Chinese, Japanese or Korean; the first of each that is installed.
+_EAST_ASIAN_FONTS = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "Microsoft YaHei", "SimHei")
+
+RC: dict[str, Any] = {
+    "font.size": 8.5,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlepad": 7,
+    "axes.labelsize": 8.5,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "legend.title_fontsize": 8,
+    "legend.frameon": False,
+    "figure.constrained_layout.h_pad": 0.06,
+    "figure.constrained_layout.w_pad": 0.06,
+    "svg.fonttype": "path",  # looks the same where the font is missing
+    "svg.hashsalt": "reservoir",  # the same names of elements every time
+    "text.parse_math": False,  # a $ in a user's text is a $
+}
+
+
+@cache
+def _font_families() -> list[str]:
+    from matplotlib.font_manager import fontManager
+
+    installed = {font.name for font in fontManager.ttflist}
+    return ["DejaVu Sans", *(name for name in _EAST_ASIAN_FONTS if name in installed)][:2]
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Draw and save in this style, whatever the user's own settings of matplotlib are; they are back afterwards."""
+    rc = {**RC, "font.family": _font_families()}
+    with matplotlib.style.context(["default", rc]), warnings.catch_warnings():
+        # A character that no font has is drawn as an empty box, which says enough.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        yield
+
+
+def new_figure(plan: Plan, height: float) -> tuple[Figure, SubFigure]:
+    """Make an empty figure, and in it the sheet of `height` inches to draw on, above the plan's caveats."""
+    lines = foot_lines(plan)
+    foot = len(lines) * _FOOT_LINE_INCHES + _FOOT_MARGIN_INCHES
+    figure = Figure(figsize=(WIDTH, height + foot), dpi=DOTS_PER_INCH, layout="constrained")
+    FigureCanvasAgg(figure)
+    parts: Any = figure.subfigures(2, 1, height_ratios=[height, foot], hspace=0)
+    sheet, strip = parts
+    strip.text(
+        0.06 / WIDTH,
+        _FOOT_MARGIN_INCHES / foot,
+        "\n".join(lines),
+        fontsize=FOOT_POINTS,
+        color=LIMITS,
+        linespacing=1.2,
+        va="bottom",
+        gid=FOOT,
+    )
+    return figure, sheet
+
+
+def add_legend(sheet: SubFigure, ax: Axes, *, reverse: bool = False, title: str | None = None) -> Legend:
+    """Put an axis's legend in a row between the axes and the foot."""
+    handles, labels = ax.get_legend_handles_labels()
+    return sheet.legend(handles, labels, loc="outside lower center", ncols=len(labels), reverse=reverse, title=title)
+
+
+def foot_lines(plan: Plan) -> list[str]:
+    """Which reservoir, years and solver a figure shows, and what must be said of them; lines as wide as the figure."""
+    labels = plan.inflow.labels
+    years = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} years"
+    # The solver that ran, which may not be the one that was asked for.
+    origin = f"{plan.reservoir.name}, {years}, solved by {plan.solutions[0].solver}"
+    caveats = " · ".join(caveat[:1].upper() + caveat[1:] for caveat in plan.caveats)
+    return [line for text in (origin, caveats) for line in _wrapped(text)]
+
+
+def _wrapped(text: str) -> list[str]:
+    wide = any(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return textwrap.wrap(text, _FOOT_COLUMNS // (2 if wide else 1))
+
+
+def rendered(figure: Figure, kind: str) -> bytes:
+    """Return a figure as the bytes of a ``png`` or ``svg`` file, with no date and no version in them."""
+    metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[kind]
+    target = BytesIO()
+    with figure_style():
+        figure.savefig(target, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
+    return target.getvalue()
+
+
+def tint(colour: str, strength: float) -> str:
+    """Mix a colour with white; opaque, so that what lies below does not change it."""
+    red, green, blue = (1 - strength * (1 - part) for part in to_rgb(colour))
+    return to_hex((red, green, blue))
+
+
+def shade(colour: str, strength: float) -> str:
+    """Mix a colour with black, for a line on its own tints."""
+    red, green, blue = (strength * part for part in to_rgb(colour))
+    return to_hex((red, green, blue))

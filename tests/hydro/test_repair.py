@@ -1,0 +1,85 @@
+"""The repair (eq. 16-19) keeps release and storage within their bounds and changes nothing that needs no change."""
+
+import numpy as np
+from hypothesis import assume, given
+
+from tests.hydro import paper
+from tests.hydro.trials import Case, Draw, all_years, ordinary_years, storage_scale, trial
+
+
+@given(all_years)
+def test_water_balance_closes_to_a_billionth(case: Case, draw: Draw) -> None:
+    tried = trial(case, draw)
+    operation = tried.operate()
+    expected = paper.storages_of(tried.year, operation.release_m3s.tolist())
+    steps = np.diff(operation.storage_hm3) - np.diff(expected)
+    assert np.abs(steps).max() <= 1e-9 * storage_scale(tried.year)
+    assert np.abs(operation.storage_hm3 - expected).max() <= 1e-9 * np.abs(expected).max()
+
+
+@given(all_years)
+def test_release_never_leaves_its_bounds(case: Case, draw: Draw) -> None:
+    tried = trial(case, draw)
+    release = tried.operate().release_m3s
+    assert np.all(release >= tried.year.release_lower)
+    assert np.all(release <= tried.year.release_upper)
+
+
+@given(ordinary_years)
+def test_storage_never_leaves_its_bounds_in_a_year_that_can_be_satisfied(case: Case, draw: Draw) -> None:
+    tried = trial(case, draw)
+    assume(paper.feasible(tried.year))
+    operation = tried.operate()
+    lower, upper = np.transpose([tried.year.bounds(step) for step in range(12)])
+    assert operation.violation.sum() == 0
+    assert np.all(operation.storage_hm3[1:] >= lower)
+    assert np.all(operation.storage_hm3[1:] <= upper)
+
+
+@given(ordinary_years)
+def test_repaired_releases_are_the_papers(case: Case, draw: Draw) -> None:
+    tried = trial(case, draw)
+    assume(paper.feasible(tried.year))
+    operation = tried.operate()
+    within = np.clip(tried.wanted, tried.year.release_lower, tried.year.release_upper)
+    releases, storages = paper.repaired(tried.year, within.tolist())
+    np.testing.assert_allclose(operation.storage_hm3, storages, rtol=0, atol=1e-10 * storage_scale(tried.year))
+    np.testing.assert_allclose(operation.release_m3s, releases, rtol=1e-8)
+
+
+@given(all_years)
+def test_repair_is_idempotent(case: Case, draw: Draw) -> None:
+    tried = trial(case, draw)
+    once = tried.operate()
+    twice = tried.operate(once.release_m3s)
+    np.testing.assert_allclose(twice.release_m3s, once.release_m3s, rtol=1e-9)
+    np.testing.assert_allclose(twice.storage_hm3, once.storage_hm3, rtol=0, atol=1e-9 * storage_scale(tried.year))
+    assert twice.violation.sum() <= once.violation.sum() + 1e-12
+
+
+@given(ordinary_years)
+def test_releases_that_keep_every_bound_are_left_alone(case: Case, draw: Draw) -> None:
+    tried = trial(case, draw)
+    assume(paper.feasible(tried.year))
+    releases, _ = paper.repaired(tried.year, tried.wanted.tolist())
+    np.testing.assert_allclose(tried.operate(np.array(releases)).release_m3s, releases, rtol=1e-9)
+
+
+@given(ordinary_years)
+def test_only_months_that_would_leave_the_reachable_storages_are_changed(case: Case, draw: Draw) -> None:
+    tried = trial(case, draw)
+    assume(paper.feasible(tried.year))
+    found = tried.operate()
+    within = np.clip(tried.wanted, tried.year.release_lower, tried.year.release_upper)
+    changed = np.abs(found.release_m3s - within) > 1e-6 * np.abs(within)
+    ends = found.storage_hm3[1:]
+    at_a_bound = np.any(np.abs(ends - paper.reachable(tried.year)) <= 1e-9 * storage_scale(tried.year), axis=0)
+    assert np.all(at_a_bound[changed])
+
+
+@given(all_years)
+def test_the_releases_asked_for_are_not_changed_in_place(case: Case, draw: Draw) -> None:
+    tried = trial(case, draw)
+    before = tried.wanted.copy()
+    tried.operate()
+    np.testing.assert_array_equal(tried.wanted, before)

@@ -1,0 +1,96 @@
+"""The random numbers of the solvers, in plain Python integers: written from their papers, not from the package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+WORD = 0xFFFFFFFF
+
+
+def philox4x32(counter: Sequence[int], key: Sequence[int]) -> tuple[int, int, int, int]:
+    """Philox4x32-10 (Salmon et al. 2011, table 2 and section 4.3)."""
+    left0, right0, left1, right1 = counter[1], counter[0], counter[3], counter[2]
+    key0, key1 = key
+    for _ in range(10):
+        high0, low0 = divmod(0xD2511F53 * right0, 2**32)
+        high1, low1 = divmod(0xCD9E8D57 * right1, 2**32)
+        right0, left0, right1, left1 = high1 ^ left0 ^ key0, low1, high0 ^ left1 ^ key1, low0
+        key0, key1 = (key0 + 0x9E3779B9) & WORD, (key1 + 0xBB67AE85) & WORD
+    return right0, left0, right1, left1
+
+
+class Draws(Protocol):
+    """Random numbers of one particle, in the order it asks for them."""
+
+    def uniform(self) -> np.float32:
+        """A number from 0 to 1."""
+
+    def pair(self, count: int) -> tuple[int, int]:
+        """Two numbers in 0 .. count - 1."""
+
+
+class Stream:
+    """The product's own stream of one particle: xoshiro128+ (Blackman and Vigna 2021), started by Philox."""
+
+    def __init__(self, seed: int, stream: int, particle: int) -> None:
+        self.state = list(philox4x32((particle, stream, 0, 0), (seed & WORD, seed >> 32)))
+
+    def bits(self) -> int:
+        """32 random bits."""
+        s = self.state
+        result = (s[0] + s[3]) & WORD
+        kept = (s[1] << 9) & WORD
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= kept
+        s[3] = ((s[3] << 11) | (s[3] >> 21)) & WORD
+        return result
+
+    def uniform(self) -> np.float32:
+        """The upper 24 bits as a fraction."""
+        return np.float32((self.bits() >> 8) / 2**24)
+
+    def pair(self, count: int) -> tuple[int, int]:
+        """The two halves of one draw, each scaled to the count."""
+        bits = self.bits()
+        return (bits >> 16) * count >> 16, (bits & 0xFFFF) * count >> 16
+
+
+class Congruential:
+    """Eq. 14-15 of Yu et al. 2020 in unsigned 32-bit arithmetic, as OpenCL has it: the product wraps before the modulus."""
+
+    def __init__(self, phi: int) -> None:
+        self.phi = phi
+
+    def uniform(self) -> np.float32:
+        """Eq. 15."""
+        self.phi = ((1103515245 * self.phi + 12345) & WORD) % 2147483647
+        return np.float32(self.phi) / np.float32(2147483647.0)
+
+    def pair(self, count: int) -> tuple[int, int]:
+        """Two draws, each scaled to the count; a draw may be 1."""
+        first, second = (min(int(self.uniform() * np.float32(count)), count - 1) for _ in range(2))
+        return first, second
+
+
+class Shared:
+    """Numbers of one buffer from a particle's first on (Yu et al. 2020, section 4.3)."""
+
+    def __init__(self, numbers: np.ndarray, first: int) -> None:
+        self.numbers = numbers
+        self.next = first
+
+    def uniform(self) -> np.float32:
+        """The next number."""
+        self.next += 1
+        return self.numbers[self.next - 1]
+
+    def pair(self, count: int) -> tuple[int, int]:
+        """The next two, each scaled to the count."""
+        first, second = (int(self.uniform() * np.float32(count)) for _ in range(2))
+        return first, second

@@ -1,0 +1,136 @@
+"""The OpenCL engine finds the same to the last bit however its particles and problems are laid out."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.errors import InputError
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.opencl import DeviceInfo
+from reservoir.solvers import Solution, clpso, solve
+from reservoir.solvers.problem import Problem
+from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
+from tests.year_ends import cyclic
+
+GENERATIONS = 150
+
+
+@pytest.fixture
+def device(pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
+    """Call it with properties to let the engine see PoCL with these changed."""
+
+    def pretend(**properties: int) -> None:
+        monkeypatch.setattr(clpso, "choose_device", lambda _: replace(pocl, **properties))
+
+    pretend()
+    return pretend
+
+
+def run(problems: list[Problem], **options: object) -> list[Solution]:
+    return solve(problems, solver="clpso", generations=GENERATIONS, **options)
+
+
+def bytes_of(solutions: list[Solution]) -> list[tuple[bytes, bytes, int]]:
+    """Everything that a solver found, to the last bit."""
+    return [(each.position.tobytes(), each.trace_fitness.tobytes(), each.evaluations) for each in solutions]
+
+
+@pytest.fixture(scope="module")
+def usual(pocl: DeviceInfo, years: list[ReservoirYear]) -> list[tuple[bytes, bytes, int]]:
+    """What the engine finds with one particle a vector and one vector a work item."""
+    return bytes_of(solve(years, solver="clpso", device=str(pocl.index), generations=GENERATIONS, lanes=1, items=40))
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 4, 8, 16])
+def test_lanes_make_no_difference(device, years: list[ReservoirYear], usual, lanes: int) -> None:
+    assert bytes_of(run(years, lanes=lanes)) == usual
+
+
+@pytest.mark.parametrize(("lanes", "items"), [(1, 7), (4, 3), (4, 10), (8, 5), (16, 2), (16, 3)])
+def test_work_items_make_no_difference(device, years: list[ReservoirYear], usual, lanes: int, items: int) -> None:
+    assert bytes_of(run(years, lanes=lanes, items=items)) == usual
+
+
+@pytest.mark.parametrize(("lanes", "items"), [(8, 1), (4, 5)])
+def test_personal_bests_in_global_memory_make_no_difference(
+    device, years: list[ReservoirYear], usual, lanes: int, items: int
+) -> None:
+    device(local_memory_bytes=2000)
+    assert bytes_of(run(years, lanes=lanes, items=items)) == usual
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+def test_several_launches_make_no_difference(
+    device, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, at_once: int
+) -> None:
+    device(compute_units=1)
+    monkeypatch.setitem(clpso.LAUNCH_EVALUATIONS, "CPU", at_once * 40 * GENERATIONS)
+    launches = []
+    found = run(years, progress=lambda done, total: launches.append((done, total)))
+    assert bytes_of(found) == usual
+    assert launches == [(min(done, 5), 5) for done in range(at_once, 5 + at_once, at_once)]
+
+
+@pytest.mark.parametrize("chosen", [[3], [4, 2], [2, 2]])
+def test_the_years_beside_it_make_no_difference(device, years: list[ReservoirYear], usual, chosen: list[int]) -> None:
+    assert bytes_of(run([years[index] for index in chosen])) == [usual[index] for index in chosen]
+
+
+def test_one_seed_gives_the_same_bytes_and_another_others(device, years: list[ReservoirYear], usual) -> None:
+    assert bytes_of(run(years, seed=1)) == usual
+    for seed in (0, 2, 1 + (1 << 32), 2**64 - 1):
+        assert all(one != other for one, other in zip(bytes_of(run(years, seed=seed)), usual, strict=True))
+
+
+@pytest.mark.parametrize("particles", [2, 7, 33, 41])
+def test_padding_particles_are_never_learnt_from_nor_counted(
+    device, years: list[ReservoirYear], particles: int
+) -> None:
+    expected = bytes_of(run(years[:2], particles=particles, lanes=1, items=1))
+    for lanes, items in ((16, 1), (4, 3), (8, 2)):
+        assert bytes_of(run(years[:2], particles=particles, lanes=lanes, items=items)) == expected
+
+
+def test_unequal_problems_are_solved_in_one_call_as_if_alone(
+    device, years: list[ReservoirYear], small_years: list[ReservoirYear], small: Reservoir, small_inflow: Inflow
+) -> None:
+    turning = reservoir_problems(cyclic(small), small_inflow)
+    mixed = [years[0], turning[0], small_years[1], years[1], turning[2]]
+    told = []
+    found = run(mixed, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (5, 5)
+    assert [len(each.position) for each in found] == [12, 13, 12, 12, 13]
+    for problem, solution in zip(mixed, found, strict=True):
+        assert bytes_of(run([problem])) == bytes_of([solution])
+
+
+def test_the_layout_is_among_the_settings(device, years: list[ReservoirYear]) -> None:
+    settings = run(years[:1], lanes=4, items=2, seed=9)[0].settings
+    expected = {"lanes": 4, "items": 2, "seed": 9, "random": "stream", "particles": 40, "generations": GENERATIONS}
+    assert expected.items() <= settings.items()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"lanes": 3}, "no vector has so many lanes"),
+        ({"lanes": 0}, "no vector has so many lanes"),
+        ({"items": 0}, "no work group has so many items"),
+        ({"items": 10**6}, "no work group has so many items"),
+    ],
+)
+def test_layouts_that_no_device_has_are_refused(
+    device, years: list[ReservoirYear], options: dict[str, int], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        run(years[:1], **options)
+
+
+def test_every_step_of_a_solution_is_finite(device, years: list[ReservoirYear]) -> None:
+    for solution in run(years):
+        assert np.isfinite(solution.position).all()
+        assert np.isfinite(solution.trace_fitness).all()
+        assert solution.device_seconds > 0
+        assert solution.wall_seconds > 0
