@@ -96,9 +96,8 @@ def caption(plan: Plan) -> str:
 def year_axis(ax: Axes, calendar: Calendar) -> Axes:
     """Make x the water years: their names at round numbers, as many as have room."""
     years = calendar.start_years
-    ticks = MaxNLocator(12 if calendar.first_month == 1 else 9, integer=True, steps=[1, 2, 5, 10]).tick_values(
-        years[0], years[-1]
-    )
+    most = 12 if calendar.first_month == 1 else 9
+    ticks = MaxNLocator(most, integer=True, steps=[1, 2, 5, 10]).tick_values(years[0], years[-1])
     shown = [int(tick) for tick in ticks if tick in years] or [years[0]]
     ax.xaxis.set_major_locator(FixedLocator(shown))
     ax.xaxis.set_major_formatter(FixedFormatter([year_label(year, calendar.first_month) for year in shown]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -25,6 +27,8 @@ FloatArray = NDArray[np.float64]
 
 #: Part of the range of storages that is kept free above and below it, for the names of the lines.
 MARGIN = 0.09
+#: Months that the name of a line takes, about.
+NAME_MONTHS = 2.8
 
 
 def storage_fan_figure(plan: Plan) -> Figure:
@@ -45,8 +49,8 @@ def draw_storage_fan(ax: Axes, plan: Plan) -> Axes:
     ax.set_ylim(_limits(plan, np.concatenate([storages.ravel(), lower, upper])))
     _shade_outside(ax, month_ends(calendar), lower, upper)
     draw_bands(ax, month_ends(calendar), storages, STORAGE, single=f"storage in {plan.inflow.labels[0]}")
-    _draw_marks(ax, plan)
     month_axis(ax, calendar)
+    _draw_marks(ax, plan)
     ax.yaxis.set_major_formatter(THOUSANDS)
     ax.set_ylabel("Storage (hm³)")
     not_below_zero(ax)
@@ -70,20 +74,34 @@ def caption(plan: Plan) -> str:
     return text[0].upper() + text[1:]
 
 
+@dataclass(frozen=True)
+class LevelMark:
+    """A level of the reservoir, its storage, and the part of the month axis that it holds for."""
+
+    name: str
+    level_m: float
+    storage_hm3: float
+    runs: tuple[tuple[float, float], ...]
+
+
+def level_marks(plan: Plan, near_hm3: tuple[float, float]) -> list[LevelMark]:
+    """Normal, flood and dead level, as far as the reservoir has them; the flood level in the flood months only."""
+    calendar, marks = plan.inflow.calendar, plan.reservoir.marks
+    year = ((0.0, float(calendar.steps)),)
+    season = tuple(month_runs(calendar, marks.flood_months)) or year
+    named = (("normal", marks.normal_m, year), ("flood", marks.flood_m, season), ("dead", marks.dead_m, year))
+    given = [(name, level, runs) for name, level, runs in named if level is not None]
+    storages = storage_at(plan.reservoir, np.array([level for _, level, _ in given]), near_hm3)
+    found = zip(given, storages, strict=True)
+    return [LevelMark(name, level, float(at), runs) for (name, level, runs), at in found if np.isfinite(at)]
+
+
 def _limits(plan: Plan, storages: FloatArray) -> tuple[float, float]:
     low, high = float(storages.min()), float(storages.max())
-    places = [place for _, place in _marks(plan, (low, high))]
+    places = [mark.storage_hm3 for mark in level_marks(plan, (low, high))]
     low, high = min([low, *places]), max([high, *places])
     margin = MARGIN * (high - low) or 1.0
     return low - margin, high + margin
-
-
-def _marks(plan: Plan, near: tuple[float, float]) -> list[tuple[str, float]]:
-    marks = plan.reservoir.marks
-    named = (("normal", marks.normal_m), ("flood", marks.flood_m), ("dead", marks.dead_m))
-    levels = {name: level for name, level in named if level is not None}
-    places = storage_at(plan.reservoir, np.array(list(levels.values())), near)
-    return [(name, float(place)) for name, place in zip(levels, places, strict=True) if np.isfinite(place)]
 
 
 def _shade_outside(ax: Axes, x: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
@@ -93,33 +111,28 @@ def _shade_outside(ax: Axes, x: FloatArray, lower: FloatArray, upper: FloatArray
 
 
 def _draw_marks(ax: Axes, plan: Plan) -> None:
-    calendar, marks = plan.inflow.calendar, plan.reservoir.marks
-    places = dict(_marks(plan, ax.get_ylim()))
     bottom, top = ax.get_ylim()
-    year = (0.0, float(calendar.steps))
-    runs = month_runs(calendar, marks.flood_months) or [year]
-    if "normal" in places:
-        _draw_mark(ax, places["normal"], [year], f"normal level {marks.normal_m:g} m", above=True, at=0.1)
-    if "dead" in places:
-        _draw_mark(ax, places["dead"], [year], f"dead level {marks.dead_m:g} m", above=False, at=0.1)
-    if "flood" in places:
-        squeezed = 0 < places.get("normal", top) - places["flood"] < TEXT_SHARE * (top - bottom)
-        start, end = max(runs, key=lambda run: run[1] - run[0])
-        text = f"flood level {marks.flood_m:g} m"
-        _draw_mark(ax, places["flood"], runs, text, above=not squeezed, at=(start + end) / 2, ha="center")
+    marks = level_marks(plan, (bottom, top))
+    for mark in marks:
+        for run in mark.runs:
+            ax.plot(run, [mark.storage_hm3] * 2, color=LIMITS, lw=1.1, ls=DASHES, zorder=2.5, gid=f"{mark.name} level")
+        higher = min((other.storage_hm3 for other in marks if other.storage_hm3 > mark.storage_hm3), default=top)
+        above = mark.name != "dead" and higher - mark.storage_hm3 > TEXT_SHARE * (top - bottom)
+        _name_mark(ax, mark, above)
 
 
-def _draw_mark(
-    ax: Axes, y: float, runs: list[tuple[float, float]], text: str, *, above: bool, at: float, ha: str = "left"
-) -> None:
-    for start, end in runs:
-        ax.plot([start, end], [y, y], color=LIMITS, lw=1.1, ls=DASHES, zorder=2.5, gid="mark")
+def _name_mark(ax: Axes, mark: LevelMark, above: bool) -> None:
+    start, end = max(mark.runs, key=lambda run: run[1] - run[0])
+    left, right = ax.get_xlim()
+    inset = NAME_MONTHS / 2
+    # A line through the whole year is named at its left end, where the name of the flood level hardly ever is.
+    at = left + inset if end - start == right - left else np.clip((start + end) / 2, left + inset, right - inset)
     ax.annotate(
-        text,
-        (at, y),
+        f"{mark.name} level {mark.level_m:g} m",
+        (at, mark.storage_hm3),
         xytext=(0, 2 if above else -2),
         textcoords="offset points",
-        ha=ha,
+        ha="center",
         va="bottom" if above else "top",
         fontsize=8,
         color=LIMITS,

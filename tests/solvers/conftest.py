@@ -10,7 +10,7 @@ import pytest
 from reservoir.hydro.compile import OPTIONS
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.solvers import clpso_sequential
+from reservoir.solvers import Solution, clpso_sequential, solve
 from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
 
 
@@ -24,6 +24,12 @@ def years(xiaowan: Reservoir, five_years: Inflow) -> list[ReservoirYear]:
 def small_years(small: Reservoir, small_inflow: Inflow) -> list[ReservoirYear]:
     """Three years of the invented case."""
     return reservoir_problems(small, small_inflow)
+
+
+@pytest.fixture(scope="session")
+def reference_optima(years: list[ReservoirYear]) -> list[Solution]:
+    """The five years by dynamic programming."""
+    return solve(years, solver="dp")
 
 
 @pytest.fixture(scope="session")

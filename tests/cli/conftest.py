@@ -1,0 +1,39 @@
+"""The command line as a user runs it: in a subprocess, in a folder of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run `reservoir` in `tmp_path`; returns the completed process, output as text."""
+
+    def execute(*arguments, status=0, **environment):
+        finished = subprocess.run(
+            [sys.executable, "-m", "reservoir", *map(str, arguments)],
+            cwd=tmp_path,
+            env={**os.environ, "NO_COLOR": "1", **environment},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert finished.returncode == status, finished.stdout + finished.stderr
+        assert "Traceback" not in finished.stderr
+        return finished
+
+    return execute
+
+
+@pytest.fixture
+def short_record(tmp_path) -> Path:
+    """Three years of inflow in a CSV."""
+    rows = ["year," + ",".join(f"m{month:02d}" for month in range(1, 13))]
+    flows = [400, 380, 430, 520, 800, 1500, 2600, 2500, 2400, 1500, 850, 600]
+    rows += [f"{1953 + year}," + ",".join(str(flow + 20 * year) for flow in flows) for year in range(3)]
+    path = tmp_path / "inflow.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path

@@ -1,0 +1,90 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from reservoir.cli import COMMANDS
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys, reservoir.cli as c\n"
+        "try: c.cli.main(['--help'], standalone_mode=False)\n"
+        "finally: print('HEAVY', sorted({'numpy', 'pandas', 'numba', 'pyopencl', 'rich', 'pydantic'} & set(sys.modules)))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "HEAVY []" in printed
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(run, command):
+    assert "Usage: reservoir" in run(command, "--help").stdout
+
+
+def test_an_unknown_command_is_refused(run):
+    assert "No such command" in run("dance", status=2).stderr
+
+
+def test_compare_prints_the_agreed_json(run, short_record):
+    printed = json.loads(run("compare", short_record, "--json").stdout)
+    keys = {"solver", "device", "seconds", "device_seconds", "energy_gwh", "violation", "gap"}
+    assert all(set(row) == keys for row in printed["solvers"])
+    assert [row["solver"] for row in printed["solvers"]] == ["clpso", "clpso-sequential", "dp"]
+    assert all(row["violation"] == 0 for row in printed["solvers"])
+    assert all(row["gap"] < 2e-4 for row in printed["solvers"])
+
+
+def test_compare_runs_only_the_solvers_asked_for(run, short_record):
+    printed = run("compare", short_record, "--solver", "dp", "--json").stdout
+    assert [row["solver"] for row in json.loads(printed)["solvers"]] == ["dp"]
+
+
+def test_validate_ends_with_an_acceptance_table_and_status_0(run, short_record):
+    printed = json.loads(run("validate", short_record, "--json").stdout)
+    assert all(check["pass"] for check in printed["checks"])
+
+
+def test_validate_exits_1_when_a_check_fails(run, short_record):
+    finished = run("validate", short_record, "--generations", "5", status=1)
+    assert "NO" in finished.stdout
+
+
+def test_devices_lists_at_least_the_one_it_would_choose(run):
+    listed = json.loads(run("devices", "--json").stdout)["devices"]
+    assert sum(device["chosen"] for device in listed) == (1 if listed else 0)
+
+
+def test_new_writes_a_file_that_can_be_planned(run, tmp_path):
+    run("new", "mine")
+    months = ",".join(f"m{month:02d}" for month in range(1, 13))
+    (tmp_path / "flow.csv").write_text(f"year,{months}\n2001,{','.join(['40'] * 12)}\n")
+    finished = run(
+        "plan", "flow.csv", "--reservoir", "mine.toml", "--generations", "2000", "--no-figures", "--out", "out"
+    )
+    assert "mine" in finished.stdout
+
+
+def test_new_keeps_an_existing_file(run, tmp_path):
+    (tmp_path / "mine.toml").write_text("precious")
+    assert "--force" in run("new", "mine", status=2).stderr
+    assert (tmp_path / "mine.toml").read_text() == "precious"
+
+
+def test_new_refuses_a_name_that_is_no_file_name(run, tmp_path):
+    run("new", "../mine", status=2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_fault_of_the_program_shows_no_traceback_but_says_how_to_report_it(monkeypatch, capsys):
+    import reservoir.cli as cli
+
+    def broken(*_, **__):
+        raise RuntimeError("the moon is in the wrong house")
+
+    monkeypatch.setattr(cli.cli, "main", broken)
+    monkeypatch.setattr(sys, "argv", ["reservoir", "plan"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == cli.BROKEN
+    assert "--debug" in capsys.readouterr().err

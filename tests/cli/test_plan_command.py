@@ -1,0 +1,133 @@
+import csv
+import json
+
+import pytest
+
+SCHEDULE_COLUMNS = (
+    "year,month,inflow_m3s,release_m3s,turbined_m3s,spill_m3s,storage_start_hm3,storage_end_hm3,level_m,tailrace_m,"
+    "head_m,power_mw,energy_gwh,violation"
+).split(",")
+QUICK = ("--no-figures",)
+
+
+def table(path):
+    with path.open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_a_plan_writes_schedule_summary_and_provenance(run, short_record, tmp_path):
+    printed = run("plan", short_record, *QUICK, "--out", "out").stdout
+    assert "Acceptance" in printed
+    assert "Written to out" in printed
+    schedule, summary = table(tmp_path / "out/schedule.csv"), table(tmp_path / "out/summary.csv")
+    assert list(schedule[0]) == SCHEDULE_COLUMNS
+    assert len(schedule) == 36
+    assert [row["year"] for row in summary] == ["1953", "1954", "1955"]
+    provenance = json.loads((tmp_path / "out/plan.json").read_text())
+    assert provenance["settings"]["seed"] == 1
+    assert provenance["inflow"]["sha256"]
+    assert provenance["reservoir"]["sha256"]
+    assert all(check["pass"] for check in provenance["checks"])
+
+
+def test_the_water_balance_of_the_written_schedule_closes(run, short_record, tmp_path):
+    run("plan", short_record, *QUICK, "--out", "out")
+    days = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    for row in table(tmp_path / "out/schedule.csv"):
+        flow = float(row["inflow_m3s"]) - float(row["release_m3s"])
+        end = float(row["storage_start_hm3"]) + flow * days[int(row["month"]) - 1] * 0.0864
+        assert end == pytest.approx(float(row["storage_end_hm3"]), abs=1e-5)
+        released = float(row["turbined_m3s"]) + float(row["spill_m3s"])
+        assert released == pytest.approx(float(row["release_m3s"]), abs=2e-6)
+
+
+def test_the_same_seed_gives_the_same_tables_byte_for_byte(run, short_record, tmp_path):
+    for folder in ("one", "two"):
+        run("plan", short_record, *QUICK, "--seed", "7", "--out", folder)
+    for name in ("schedule.csv", "summary.csv", "inflow.csv", "reservoir.toml"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    run("plan", short_record, *QUICK, "--seed", "8", "--out", "three")
+    assert (tmp_path / "one/schedule.csv").read_bytes() != (tmp_path / "three/schedule.csv").read_bytes()
+
+
+def test_without_out_a_new_folder_appears_under_reports(run, short_record, tmp_path):
+    for _ in range(2):
+        run("plan", short_record, *QUICK)
+    assert len(list((tmp_path / "reports").iterdir())) == 2
+
+
+def test_an_earlier_plan_is_kept_unless_forced(run, short_record, tmp_path):
+    run("plan", short_record, *QUICK, "--out", "out")
+    before = (tmp_path / "out/plan.json").read_bytes()
+    refused = run("plan", short_record, *QUICK, "--out", "out", status=2)
+    assert "--force" in refused.stderr
+    assert (tmp_path / "out/plan.json").read_bytes() == before
+    run("plan", short_record, *QUICK, "--out", "out", "--force", "--seed", "2")
+    assert json.loads((tmp_path / "out/plan.json").read_text())["settings"]["seed"] == 2
+
+
+def test_a_folder_that_is_no_plan_is_never_replaced(run, short_record, tmp_path):
+    precious = tmp_path / "home"
+    precious.mkdir()
+    (precious / "thesis.txt").write_text("years of work")
+    refused = run("plan", short_record, *QUICK, "--out", "home", "--force", status=2)
+    assert "not an earlier plan" in refused.stderr
+    assert (precious / "thesis.txt").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("target", ["inflow.csv", "inflow.csv/out"])
+def test_a_file_in_the_way_of_the_output_is_named(run, short_record, tmp_path, target):
+    before = sorted(tmp_path.iterdir())
+    refused = run("plan", short_record, *QUICK, "--out", target, status=2)
+    assert "inflow.csv" in refused.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_every_mistake_of_both_files_is_told_at_once_and_nothing_is_written(run, short_record, tmp_path):
+    lines = short_record.read_text().splitlines()
+    lines[1] = lines[1].replace(",400,", ",-400,")
+    lines[2] = lines[2].replace(",400,", ",,")
+    short_record.write_text("\n".join(lines))
+    (tmp_path / "broken.toml").write_text('name = "x"\nspeed = 3\n')
+    refused = run("plan", short_record, "--reservoir", "broken.toml", "--out", "out", status=2)
+    assert "row 2, column m01" in refused.stderr
+    assert "-400" in refused.stderr
+    assert "broken.toml" in refused.stderr
+    assert "speed" in refused.stderr
+    assert all(line.startswith("Error: ") for line in refused.stderr.splitlines())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_year_that_cannot_satisfy_its_bounds_is_named_and_the_others_come_out(run, short_record, tmp_path):
+    lines = short_record.read_text().splitlines()
+    lines[2] = "1954," + ",".join(["40"] * 12)
+    short_record.write_text("\n".join(lines))
+    finished = run("plan", short_record, *QUICK, "--out", "out", status=1)
+    assert "1954 Dec: the storage at the end of the month is" in finished.stdout
+    assert "below its lower bound of 14,557 hm3" in finished.stdout
+    assert "1953 Dec" not in finished.stdout
+    summary = table(tmp_path / "out/summary.csv")
+    assert [float(row["violation"]) > 0 for row in summary] == [False, True, False]
+    assert "1954 Dec" in json.loads((tmp_path / "out/plan.json").read_text())["shortfalls"][0]
+
+
+def test_json_goes_to_standard_output_alone(run, short_record):
+    printed = json.loads(run("plan", short_record, *QUICK, "--out", "out", "--json").stdout)
+    assert printed["folder"] == "out"
+    assert {"check", "value", "threshold", "pass"} == set(printed["checks"][0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--solver", "magic"), "clpso-sequential"),
+        (("--particles", "1"), "particles"),
+        (("--device", "no such device"), "no OpenCL device answers"),
+        (("--unit", "buckets"), "m3/s"),
+        (("--case", "atlantis"), "xiaowan"),
+    ],
+)
+def test_a_wrong_option_says_what_would_be_right(run, short_record, tmp_path, arguments, words):
+    refused = run("plan", short_record, *QUICK, *arguments, "--out", "out", status=2)
+    assert words in refused.stderr
+    assert not (tmp_path / "out").exists()

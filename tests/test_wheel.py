@@ -1,0 +1,43 @@
+"""A wheel, installed outside the checkout, plans the bundled case."""
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Python of an environment that holds the wheel, and of the dependencies only what this environment has."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(CHECKOUT)]
+    subprocess.run(build, check=True, capture_output=True)
+    venv.create(folder / "venv", with_pip=True)
+    python = folder / "venv" / "bin" / "python"
+    (wheel,) = folder.glob("*.whl")
+    install = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run(install, check=True, capture_output=True)
+    return python, folder
+
+
+def test_the_wheel_plans_the_bundled_case_from_its_own_files(installed):
+    python, folder = installed
+    # The dependencies come from the testing environment; the program itself must not.
+    site = next(path for path in sys.path if path.endswith("site-packages"))
+    code = (
+        "import sys, runpy, pathlib, reservoir\n"
+        f"sys.path.append({site!r})\n"
+        "print(pathlib.Path(reservoir.__file__).parent)\n"
+        "sys.argv = ['reservoir', 'plan', '--generations', '3000', '--no-figures', '--out', 'out']\n"
+        "runpy.run_module('reservoir', run_name='__main__')"
+    )
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    finished = subprocess.run([python, "-c", code], cwd=folder, env=environment, capture_output=True, text=True)
+    assert str(folder / "venv") in finished.stdout, finished.stderr
+    assert "62 years" in finished.stdout, finished.stderr
+    assert (folder / "out" / "schedule.csv").is_file(), finished.stderr
