@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,13 +17,21 @@ from reservoir.hydro.reservoir import Reservoir
 class Case:
     """A reservoir file and an inflow file that belong together.
 
-    ``reference_gwh`` is the energy of all years that an independent dynamic program found, if one did.
+    Parameters
+    ----------
+    name : str
+    reservoir_file, inflow_file : Path
+    reference_gwh : float or None
+        Energy of all years that an independent dynamic program found, if one did.
+    typical_years : mapping of str to str, or None
+        Labels of the years drawn as ``wet``, ``normal`` and ``dry``; chosen by quantile if None.
     """
 
     name: str
     reservoir_file: Path
     inflow_file: Path
     reference_gwh: float | None = None
+    typical_years: Mapping[str, str] | None = None
 
     def reservoir(self) -> Reservoir:
         """Read the reservoir."""
@@ -47,4 +56,5 @@ def bundled_case(name: str | None = None) -> Case:
         raise InputError(Mistake("there is no such bundled case", ", ".join(listing["cases"]), value=wanted))
     case = listing["cases"][wanted]
     folder = resources.folder("data") / case["folder"]
-    return Case(wanted, folder / case["reservoir"], folder / case["inflow"], case.get("reference_gwh"))
+    files = folder / case["reservoir"], folder / case["inflow"]
+    return Case(wanted, *files, case.get("reference_gwh"), case.get("typical_years"))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.approximation import Approximation
 from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.hydro.constraints import satisfiable
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
@@ -148,7 +149,7 @@ class Plan:
     def shortfalls(self) -> list[str]:
         """A sentence for every end-of-month storage outside its bounds: year, month, quantity and amount."""
         return [
-            _shortfall(year, operation, step, int(month))
+            f"{_shortfall(year, operation, step, int(month))}; {_blame(year)}"
             for year, operation in zip(self.years, self.operations, strict=True)
             for step, month in enumerate(self.inflow.calendar.months)
             if operation.violation[step] > 0
@@ -272,6 +273,12 @@ def _check_fit(reservoir: Reservoir, inflow: Inflow) -> None:
                 file=inflow.source,
             )
         )
+
+
+def _blame(year: ReservoirYear) -> str:
+    if satisfiable(year.limits):
+        return "the solver missed a schedule that keeps the bounds: give it more generations"
+    return "no release within its bounds keeps this year's storage within its bounds"
 
 
 def _shortfall(year: ReservoirYear, operation: Operation, step: int, month: int) -> str:

@@ -21,8 +21,9 @@
 #define START (ROWS * STEPS)
 #define START_LOWER (START + 1)
 #define START_UPPER (START + 2)
-#define PENALTY (START + 3)
-#define CONTEXT (START + 4)
+#define CAPACITY (START + 3)
+#define PENALTY (START + 4)
+#define CONTEXT (START + 5)
 
 #define DIM (STEPS + CYCLIC)
 #define AT(row, step) year[(row)*STEPS + (step)]
@@ -40,7 +41,10 @@ reals power_at(const reals mean_storage, const reals release) {
 // Violation cost, GWh, of a storage outside its bounds at the end of a step (eq. 20-21).
 reals violation_cost(const reals storage, const reals start, const int step, CONTEXT_SPACE const float *year) {
 #if CYCLIC
-    if (step == STEPS - 1) return GREATER(storage - start, start - storage) / start * year[PENALTY];
+    if (step == STEPS - 1) {
+        const reals scale = CHOOSE(start > 0.0f, start, (reals)(year[CAPACITY]));
+        return GREATER(storage - start, start - storage) / scale * year[PENALTY];
+    }
 #endif
     return GREATER(AT(STORAGE_LOWER, step) - storage, (reals)(0)) * AT(PENALTY_BELOW, step) +
            GREATER(storage - AT(STORAGE_UPPER, step), (reals)(0)) * AT(PENALTY_ABOVE, step);

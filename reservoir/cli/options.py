@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,8 @@ class Inputs:
         Whether they come with the program.
     reference_gwh : float or None
         Total energy that an independent program found, for a bundled case.
+    typical_years : mapping or None
+        Years to draw as wet, normal and dry, for a bundled record.
     """
 
     reservoir: Reservoir
@@ -35,6 +37,7 @@ class Inputs:
     bundled_reservoir: bool
     bundled_inflow: bool
     reference_gwh: float | None
+    typical_years: Mapping[str, str] | None
 
 
 def _all(*decorators: Any) -> Decorator:
@@ -109,4 +112,5 @@ def read_inputs(inflow_file: Path | None, reservoir_file: Path | None, case: str
         raise InputError(mistakes)
     whole_case = reservoir_file is None and inflow_file is None
     reference = bundled.reference_gwh if whole_case else None
-    return Inputs(plant, record, reservoir_file is None, inflow_file is None, reference)
+    typical = bundled.typical_years if inflow_file is None else None
+    return Inputs(plant, record, reservoir_file is None, inflow_file is None, reference, typical)

@@ -77,7 +77,15 @@ def command(
             **_settings(solver, particles, generations, random),
         )
         checks = plan_checks(plan)
-        write_plan(plan, target, checks, force=force, figures=figures, progress=progress)
+        write_plan(
+            plan,
+            target,
+            checks,
+            force=force,
+            figures=figures,
+            typical_years=found.typical_years,
+            progress=progress,
+        )
     if as_json:
         show_json(checks_json(checks) | {"folder": str(target), "energy_gwh": float(plan.energy_gwh.sum())})
     else:

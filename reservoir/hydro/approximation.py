@@ -116,7 +116,7 @@ def _fit(curve: Function, domain: tuple[float, float], scale: Function) -> Form:
     def close(form: Form) -> bool:
         return bool(np.all(np.abs(evaluate(form, points) - exact) <= allowed))
 
-    for degree in range(HIGHEST_DEGREE + 1):
+    for degree in range(1, HIGHEST_DEGREE + 1):
         form: Form = _polynomial(curve, domain, degree)
         if close(form):
             return form

@@ -42,7 +42,7 @@ def cache_folder() -> str:
 
 #: Options of all compiled code. Without numba's runtime nothing is reference-counted, which costs several times the
 #: arithmetic of a step; compiled code therefore allocates nothing, its caller does.
-OPTIONS: dict[str, Any] = {"fastmath": set(FAST), "_nrt": False}
+OPTIONS: dict[str, Any] = {"fastmath": set(FAST), "_nrt": False, "error_model": "numpy"}
 #: Options of functions that are compiled into their callers.
 INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
 

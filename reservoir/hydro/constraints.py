@@ -21,6 +21,8 @@ FloatArray = NDArray[np.float64]
 #: Reachable bounds are drawn in by this part of the largest storage, so that rounding never asks for a release just
 #: outside its bounds.
 EXACT_MARGIN = 1e-12
+#: The starts of a cyclic year are drawn in by this part of the largest storage: room for a solver's float32 rounding.
+START_MARGIN = 2e-5
 
 
 class YearArrays(NamedTuple):
@@ -28,8 +30,8 @@ class YearArrays(NamedTuple):
 
     ``reach_lower`` and ``reach_upper`` are the reachable bounds of eq. 16-17. In a cyclic year they hold for an open
     end, and the bounds for a given start are ``clip(start - drift_lower, reach_lower, reach_upper)`` and likewise
-    with ``drift_upper``. ``unrolled`` is a tuple of so many zeros: unlike an array's, its length is known when code is
-    compiled, so that loops over steps become vector instructions.
+    with ``drift_upper``. ``capacity`` is the largest storage. ``unrolled`` is a tuple of so many zeros: unlike an
+    array's, its length is known when code is compiled, so that loops over steps become vector instructions.
     """
 
     inflow: Any
@@ -43,6 +45,7 @@ class YearArrays(NamedTuple):
     drift_lower: Any
     drift_upper: Any
     start: Any
+    capacity: Any
     cyclic: bool
     unrolled: tuple[int, ...]
 
@@ -86,6 +89,11 @@ class YearLimits:
         """Whether the year ends where it began, at a storage the plan chooses."""
         return self.initial_storage_hm3 is None
 
+    @property
+    def capacity_hm3(self) -> float:
+        """Largest storage that any bound allows."""
+        return float(max(self.storage_upper_hm3.max(), self.start_bounds_hm3[1]))
+
     def starting_at(self, storage_hm3: float) -> YearLimits:
         """Fix the start, and the end too where the year is cyclic."""
         lower, upper = self.storage_lower_hm3.copy(), self.storage_upper_hm3.copy()
@@ -104,7 +112,7 @@ class YearLimits:
 
     def arrays(self, margin: float = EXACT_MARGIN, dtype: type = np.float64) -> YearArrays:
         """The year as compiled code reads it, with reachable bounds drawn in by `margin` (relative)."""
-        slack = margin * float(np.max(np.abs(self.storage_upper_hm3)))
+        slack = margin * self.capacity_hm3
         reach_lower, reach_upper = reachable_storage(self, slack)
         drift_lower = _later_sum((self.inflow_m3s - self.release_lower_m3s) * self.volume_per_flow - slack)
         drift_upper = _later_sum((self.inflow_m3s - self.release_upper_m3s) * self.volume_per_flow + slack)
@@ -122,22 +130,45 @@ class YearLimits:
         )
         start = 0.0 if self.initial_storage_hm3 is None else self.initial_storage_hm3
         rows: list[Any] = [np.ascontiguousarray(each, dtype) for each in per_step]
-        return YearArrays._make([*rows, dtype(start), self.cyclic, (0,) * self.steps])
+        return YearArrays._make([*rows, dtype(start), dtype(self.capacity_hm3), self.cyclic, (0,) * self.steps])
 
 
 def year_limits(reservoir: Reservoir, inflow: Inflow) -> list[YearLimits]:
     """Limits of every water year of a record, one `YearLimits` a year."""
     lower, upper = (reservoir.by_step(bound) for bound in (reservoir.storage_lower_hm3, reservoir.storage_upper_hm3))
     start = reservoir.initial_storage_hm3
-    start_bounds = (float(lower[-1]), float(upper[-1])) if start is None else (start, start)
     if reservoir.year_end is YearEnd.FIXED:
         lower[-1] = upper[-1] = reservoir.final_storage_hm3
     release_lower = reservoir.by_step(reservoir.release_lower_m3s)
     release_upper = reservoir.by_step(reservoir.release_upper_m3s)
-    return [
-        YearLimits(flow, volume, release_lower, release_upper, lower, upper, start, start_bounds)
-        for flow, volume in zip(inflow.flow_m3s, inflow.calendar.volume_per_flow, strict=True)
-    ]
+    years = []
+    for flow, volume in zip(inflow.flow_m3s, inflow.calendar.volume_per_flow, strict=True):
+        most, least = (flow - release_lower) * volume, (flow - release_upper) * volume
+        start_bounds = cyclic_starts(most, least, lower, upper) if start is None else (start, start)
+        years.append(YearLimits(flow, volume, release_lower, release_upper, lower, upper, start, start_bounds))
+    return years
+
+
+def cyclic_starts(
+    gain_most: FloatArray, gain_least: FloatArray, lower: FloatArray, upper: FloatArray
+) -> tuple[float, float]:
+    """Starts to which a cyclic year can return within its bounds; the last step's bounds where there is none.
+
+    Every end of a step is reached from the start and leads back to it: from the gains up to a step and from it on,
+    each bound of the storage there bounds the start.
+
+    Parameters
+    ----------
+    gain_most, gain_least : ndarray, shape (steps,)
+        Storage gained in each step with the least and the most release, hm3.
+    lower, upper : ndarray, shape (steps,)
+        Bounds of the storage at the end of each step, hm3.
+    """
+    slack = START_MARGIN * float(np.max(upper))
+    lowest = max(np.max(lower - np.cumsum(gain_most)), np.max(lower + _later_sum(gain_least))) + slack
+    highest = min(np.min(upper - np.cumsum(gain_least)), np.min(upper + _later_sum(gain_most))) - slack
+    bounds = max(float(lower[-1]), float(lowest)), min(float(upper[-1]), float(highest))
+    return bounds if bounds[0] <= bounds[1] else (float(lower[-1]), float(upper[-1]))
 
 
 def reachable_storage(limits: YearLimits, slack_hm3: float = 0.0) -> tuple[FloatArray, FloatArray]:
@@ -191,6 +222,17 @@ def corridor(limits: YearLimits) -> tuple[FloatArray, FloatArray]:
     return lower, upper
 
 
+def satisfiable(limits: YearLimits) -> bool:
+    """Whether some releases within their bounds keep the storage within its bounds all year."""
+    start = sum(limits.start_bounds_hm3) / 2  # of a cyclic year: the interval holds good starts only, if there are any
+    fixed = limits.starting_at(start)
+    lower, upper = corridor(fixed)
+    slack = 1e-9 * limits.capacity_hm3
+    return bool(
+        np.all(lower[1:] >= fixed.storage_lower_hm3 - slack) and np.all(upper[1:] <= fixed.storage_upper_hm3 + slack)
+    )
+
+
 def _later_sum(gains: FloatArray) -> FloatArray:
     """Sum of the gains of all later steps, for the end of each step."""
     return np.concatenate([np.cumsum(gains[:0:-1])[::-1], [0.0]])
@@ -239,13 +281,13 @@ def repaired(year, step, storage, release, lower, upper):
 def violation_at(year, step, storage, start):
     """Violation of the storage bounds at the end of a step, relative to them (eq. 20).
 
-    At the end of a cyclic year the bound is its start. A lower bound of 0 is measured against the upper one.
+    At the end of a cyclic year the bound is its start. A bound of 0 is replaced by the largest storage.
     """
     lower, upper = year.storage_lower[step], year.storage_upper[step]
     if year.cyclic and step == len(year.unrolled) - 1:
         lower = upper = start
     if storage < lower:
-        return (lower - storage) / (lower if lower > 0 else upper)
+        return (lower - storage) / (lower if lower > 0 else year.capacity)
     if storage > upper:
-        return (storage - upper) / upper
+        return (storage - upper) / (upper if upper > 0 else year.capacity)
     return storage - storage  # 0 in the precision of the arrays

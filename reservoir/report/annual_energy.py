@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.calendar import Calendar, year_label
 from reservoir.plan import Plan
 from reservoir.report.axes import THOUSANDS, name_lines, written
-from reservoir.report.style import DASHES, LIMITS, POWER, REFERENCE, SPILL, figure_style, new_figure
+from reservoir.report.style import DASHES, LIMITS, POWER, REFERENCE, SPILL, figure_style, new_figure, settled
 
 FloatArray = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ def annual_energy_figure(plan: Plan) -> Figure:
         upper.set_title("Energy of each year")
         if spills:
             upper.set_xlabel("")
-    return figure
+        return settled(figure)
 
 
 def draw_annual_energy(ax: Axes, plan: Plan) -> Axes:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reservoir.plan import Plan
 from reservoir.report.bands import draw_bands
-from reservoir.report.style import LIMITS, OUTSIDE, POWER, add_legend, figure_style, new_figure
+from reservoir.report.style import LIMITS, OUTSIDE, POWER, add_legend, figure_style, new_figure, settled
 from reservoir.solvers import Solution
 
 FloatArray = NDArray[np.float64]
@@ -34,7 +34,7 @@ def convergence_figure(plan: Plan) -> Figure | None:
         ax = draw_convergence(sheet.add_subplot(), plan)
         ax.set_title("Convergence of the search")
         add_legend(sheet, ax, reverse=True)
-    return figure
+        return settled(figure)
 
 
 def has_trace(plan: Plan) -> bool:

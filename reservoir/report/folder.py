@@ -7,7 +7,7 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -62,12 +62,14 @@ def write_plan(
     *,
     force: bool = False,
     figures: bool = True,
+    typical_years: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> Path:
     """Write tables, provenance, copies of the inputs and figures into a new folder.
 
-    Everything is written beside the target first and put in its place at the end, so that an interruption or a full
-    disk leaves nothing half-written and an older plan untouched.
+    `typical_years` names the years drawn as wet, normal and dry. Everything is written beside the target first and
+    put in its place at the end, so that an interruption or a full disk leaves nothing half-written and an older plan
+    untouched.
 
     Raises
     ------
@@ -83,7 +85,7 @@ def write_plan(
             _write_tables(plan, draft)
             _copy_inputs(plan, draft)
             if figures:
-                _write_figures(plan, draft, progress)
+                _write_figures(plan, draft, typical_years, progress)
             _write_json(draft / PROVENANCE, provenance(plan, checks))
             _put_in_place(draft, target, Path(workplace) / "replaced")
     except OSError as error:
@@ -145,12 +147,14 @@ def _copy_inputs(plan: Plan, folder: Path) -> None:
             shutil.copyfile(read.source, folder / name)  # type: ignore[attr-defined]
 
 
-def _write_figures(plan: Plan, folder: Path, progress: Callable[[str, int, int], None]) -> None:
+def _write_figures(
+    plan: Plan, folder: Path, typical_years: Mapping[str, str] | None, progress: Callable[[str, int, int], None]
+) -> None:
     from reservoir.report.figures import save_figures
 
     place = folder / "figures"
     place.mkdir()
-    save_figures(plan, place, progress=lambda done, total: progress("figures", done, total))
+    save_figures(plan, place, lambda done, total: progress("figures", done, total), typical=typical_years)
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:

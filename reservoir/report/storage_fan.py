@@ -21,7 +21,7 @@ from reservoir.report.axes import (
     storage_at,
 )
 from reservoir.report.bands import draw_bands
-from reservoir.report.style import DASHES, LIMITS, OUTSIDE, STORAGE, add_legend, figure_style, new_figure
+from reservoir.report.style import DASHES, LIMITS, OUTSIDE, STORAGE, add_legend, figure_style, new_figure, settled
 
 FloatArray = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def storage_fan_figure(plan: Plan) -> Figure:
         ax = draw_storage_fan(sheet.add_subplot(), plan)
         ax.set_title("Storage at the end of each month")
         add_legend(sheet, ax, reverse=True)
-    return figure
+        return settled(figure)
 
 
 def draw_storage_fan(ax: Axes, plan: Plan) -> Axes:

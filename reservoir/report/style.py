@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.font_manager import FontProperties, fontManager
 from matplotlib.legend import Legend
+from matplotlib.textpath import text_to_path
 
 from reservoir.plan import Plan
 
@@ -48,9 +49,9 @@ DOTS_PER_INCH = 150
 #: Name of the lines at the foot, in a figure's elements.
 FOOT = "foot"
 FOOT_POINTS = 7.0
-_FOOT_COLUMNS = 122
 _FOOT_LINE_INCHES = FOOT_POINTS * 1.35 / 72
 _FOOT_MARGIN_INCHES = 0.05
+_FOOT_SIDE_POINTS = 5.0
 
 #: For names and caveats in Chinese, Japanese or Korean; the first of each that is installed.
 _EAST_ASIAN_FONTS = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "Microsoft YaHei", "SimHei")
@@ -80,14 +81,13 @@ RC: dict[str, Any] = {
     "figure.constrained_layout.w_pad": 0.06,
     "svg.fonttype": "path",  # looks the same where the font is missing
     "svg.hashsalt": "reservoir",  # the same names of elements every time
+    "text.hinting": "no_hinting",  # letters as far apart in a PNG as in print
     "text.parse_math": False,  # a $ in a user's text is a $
 }
 
 
 @cache
 def _font_families() -> list[str]:
-    from matplotlib.font_manager import fontManager
-
     installed = {font.name for font in fontManager.ttflist}
     return ["DejaVu Sans", *(name for name in _EAST_ASIAN_FONTS if name in installed)][:2]
 
@@ -111,7 +111,7 @@ def new_figure(plan: Plan, height: float) -> tuple[Figure, SubFigure]:
     parts: Any = figure.subfigures(2, 1, height_ratios=[height, foot], hspace=0)
     sheet, strip = parts
     strip.text(
-        0.06 / WIDTH,
+        _FOOT_SIDE_POINTS / 72 / WIDTH,
         _FOOT_MARGIN_INCHES / foot,
         "\n".join(lines),
         fontsize=FOOT_POINTS,
@@ -140,8 +140,28 @@ def foot_lines(plan: Plan) -> list[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    wide = any(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return textwrap.wrap(text, _FOOT_COLUMNS // (2 if wide else 1))
+    """Break a text into lines that fit the figure, by what they measure: characters are of all widths."""
+    room = 72 * WIDTH - 2 * _FOOT_SIDE_POINTS
+    font = FontProperties(size=FOOT_POINTS)
+    lines, columns = [text], len(text)
+    while text:
+        widest = max(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines)
+        if widest <= room or columns == 1:
+            break
+        columns = max(1, min(columns - 1, int(columns * room / widest)))
+        lines = textwrap.wrap(text, columns)
+    return lines if text else []
+
+
+def settled(figure: Figure) -> Figure:
+    """Lay out a figure that is complete, once: later drawings, at any resolution, keep the places of its axes."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for ax in figure.get_axes():
+        # The layout's last digits differ from time to time, and an SVG names its clips after them.
+        left, bottom, width, height = (round(part, 6) for part in ax.get_position().bounds)
+        ax.set_position((left, bottom, width, height))
+    return figure
 
 
 def rendered(figure: Figure, kind: str) -> bytes:

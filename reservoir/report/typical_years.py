@@ -14,7 +14,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.plan import Plan
 from reservoir.report.axes import THOUSANDS, month_axis, month_ends, month_middles, written
-from reservoir.report.style import DASHES, DRY, LIMITS, NORMAL, WET, add_legend, figure_style, new_figure
+from reservoir.report.style import DASHES, DRY, LIMITS, NORMAL, WET, add_legend, figure_style, new_figure, settled
 
 FloatArray = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> 
         for ax in panels[0]:
             ax.set_xlabel("")
         add_legend(sheet, panels[0, 0], title="Year and its mean inflow")
-    return figure
+        return settled(figure)
 
 
 def draw_inflow(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:

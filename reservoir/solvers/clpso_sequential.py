@@ -164,9 +164,9 @@ def _choose_exemplar(swarm, i):
         learns = learns or teacher != i
         swarm.exemplar[i, d] = swarm.best[teacher, d]
     if not learns:
-        d = min(np.int64(next_uniform(swarm.states, i) * np.float32(dimension)), dimension - 1)
-        teacher = min(np.int64(next_uniform(swarm.states, i) * np.float32(particles)), particles - 1)
-        swarm.exemplar[i, d] = swarm.best[teacher, d]
+        learnt = min(int(next_uniform(swarm.states, i) * np.float32(dimension)), dimension - 1)
+        teacher = min(int(next_uniform(swarm.states, i) * np.float32(particles)), particles - 1)
+        swarm.exemplar[i, learnt] = swarm.best[teacher, learnt]
     swarm.stagnation[i] = 0
 
 

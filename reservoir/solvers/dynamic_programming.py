@@ -55,7 +55,7 @@ class GridSettings:
     most_refinements : int
         Refinement ends after so many grids at the latest.
     start_states : int
-        Starts tried in a cyclic year before the best is refined.
+        Starts tried in a cyclic year before the search between the neighbours of the best.
     """
 
     states: int = 201
@@ -160,20 +160,17 @@ def _best_cycle(year: ReservoirYear, settings: GridSettings) -> Trajectory:
     """Try starts on a grid, then search between the neighbours of the best one."""
     from scipy.optimize import minimize_scalar
 
-    coarse = GridSettings(states=81, most_refinements=0)
-    starts = np.linspace(*year.limits.start_bounds_hm3, settings.start_states)
-    values = [_refined(year, year.limits.starting_at(start), coarse).fitness for start in starts]
-    best = int(np.argmax(values))
-    neighbours = starts[max(best - 1, 0)], starts[min(best + 1, len(starts) - 1)]
-    tried = {}
+    tried: dict[float, Trajectory] = {}
 
     def loss(start: float) -> float:
         tried[start] = _refined(year, year.limits.starting_at(start), settings)
         return -tried[start].fitness
 
-    minimize_scalar(loss, bounds=neighbours, method="bounded", options={"xatol": 1e-6 * float(starts[-1])})
-    for start in (*neighbours, starts[best]):
-        loss(float(start))
+    starts = np.linspace(*year.limits.start_bounds_hm3, settings.start_states)
+    best = int(np.argmin([loss(float(start)) for start in starts]))
+    neighbours = starts[max(best - 1, 0)], starts[min(best + 1, len(starts) - 1)]
+    precision = settings.agreement * float(starts[-1])
+    minimize_scalar(loss, bounds=neighbours, method="bounded", options={"xatol": precision})
     return max(tried.values(), key=lambda each: each.fitness)
 
 

@@ -124,7 +124,10 @@ class ReservoirYear:
     def kernel_context(self) -> NDArray[np.float32]:
         """Rows of ``kernels/problems/reservoir_year.cl``."""
         year = self.limits.arrays(FLOAT32_MARGIN)
-        below = self.penalty_gwh / np.where(year.storage_lower > 0, year.storage_lower, year.storage_upper)
+        per_violation = [
+            self.penalty_gwh / np.where(bound > 0, bound, year.capacity)
+            for bound in (year.storage_lower, year.storage_upper)
+        ]
         rows = [
             year.inflow,
             year.volume_per_flow,
@@ -135,11 +138,10 @@ class ReservoirYear:
             year.storage_upper,
             year.reach_lower,
             year.reach_upper,
-            below,
-            self.penalty_gwh / year.storage_upper,
+            *per_violation,
             year.drift_lower,
             year.drift_upper,
-            [year.start, *self.limits.start_bounds_hm3, self.penalty_gwh],
+            [year.start, *self.limits.start_bounds_hm3, year.capacity, self.penalty_gwh],
         ]
         return np.concatenate(rows).astype(np.float32)
 

@@ -3,10 +3,8 @@ import json
 
 import pytest
 
-SCHEDULE_COLUMNS = (
-    "year,month,inflow_m3s,release_m3s,turbined_m3s,spill_m3s,storage_start_hm3,storage_end_hm3,level_m,tailrace_m,"
-    "head_m,power_mw,energy_gwh,violation"
-).split(",")
+SCHEDULE_COLUMNS = ["year", "month", "inflow_m3s", "release_m3s", "turbined_m3s", "spill_m3s", "storage_start_hm3"]
+SCHEDULE_COLUMNS += ["storage_end_hm3", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh", "violation"]
 QUICK = ("--no-figures",)
 
 

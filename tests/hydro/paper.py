@@ -119,14 +119,15 @@ def repaired(year: Year, releases: Sequence[float]) -> tuple[list[float], list[f
 
 
 def violations(year: Year, storages: Sequence[float]) -> list[float]:
-    """Violation of each step (eq. 20); a lower bound of 0 cannot be a divisor, so the upper one stands in."""
+    """Violation of each step (eq. 20); a bound of 0 cannot be a divisor, so the largest storage stands in."""
     found = []
     for step, storage in enumerate(storages[1:]):
         lower, upper = year.bounds(step)
+        largest = max(*year.storage_upper, year.start, year.end or 0.0)
         if storage < lower:
-            found.append((lower - storage) / lower if lower > 0 else (lower - storage) / upper)
+            found.append((lower - storage) / (lower or largest))
         else:
-            found.append(storage / upper - 1 if storage > upper else 0.0)
+            found.append((storage - upper) / (upper or largest) if storage > upper else 0.0)
     return found
 
 

@@ -32,7 +32,7 @@ class Draw:
     parts : ndarray, shape (12,)
         How far each release wanted is from its lower to its upper bound; some are beyond.
     start : float
-        Where between its bounds a cyclic year starts, 0 to 1.
+        Where a cyclic year starts between the storage bounds of its last month, 0 to 1.
     """
 
     index: int
@@ -85,7 +85,7 @@ def trial(case: Case, draw: Draw) -> Trial:
     calendar = Calendar(record.calendar.first_year + draw.index, 1, record.calendar.first_month)
     inflow = Inflow(flow_m3s=record.flow_m3s[draw.index : draw.index + 1] * draw.factors, calendar=calendar)
     limits = year_limits(reservoir, inflow)[0]
-    lowest, highest = limits.start_bounds_hm3
+    lowest, highest = limits.storage_lower_hm3[-1], limits.storage_upper_hm3[-1]
     year = paper.year_of(reservoir, inflow, 0, lowest + draw.start * (highest - lowest) if limits.cyclic else None)
     least, most = np.array(year.release_lower), np.array(year.release_upper)
     return Trial(reservoir, limits, year, least + draw.parts * (most - least))

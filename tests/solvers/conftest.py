@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numba
 import pytest
 
@@ -38,7 +36,6 @@ def _compiled_for_toys() -> object:
 
 
 @pytest.fixture
-def toys_allowed(monkeypatch: pytest.MonkeyPatch, _compiled_for_toys: object) -> Iterator[None]:
+def toys_allowed(monkeypatch: pytest.MonkeyPatch, _compiled_for_toys: object) -> None:
     """Compile the sequential engine for toys apart from the cache on disk, which other processes read."""
     monkeypatch.setattr(clpso_sequential, "_run", _compiled_for_toys)
-    yield

@@ -1,7 +1,7 @@
 """CLPSO in plain Python: Yu et al. 2020 (Complexity 6589658), section 2.1 and Figure 1, line by line, in float32.
 
-It shares nothing with the package's engines but the order in which a particle draws its random numbers, so that from the
-same streams it must find the same swarm. The choice of exemplars is the relaxed one of the section's last lines.
+It shares nothing with the package's engines but the order in which a particle draws its random numbers, so that from
+the same streams it must find the same swarm. The choice of exemplars is the relaxed one of the section's last lines.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Stream:
 
 
 class Congruential:
-    """Eq. 14-15 of Yu et al. 2020 in unsigned 32-bit arithmetic, as OpenCL has it: the product wraps before the modulus."""
+    """Eq. 14-15 of Yu et al. 2020 in OpenCL's unsigned 32-bit arithmetic: the product wraps before the modulus."""
 
     def __init__(self, phi: int) -> None:
         self.phi = phi

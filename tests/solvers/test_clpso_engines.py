@@ -2,19 +2,18 @@
 
 import math
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from reservoir.hydro.approximation import evaluate
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.reservoir import ConversionKind, Reservoir
+from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import DeviceInfo
 from reservoir.solvers import Solution, solve
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.reservoir_year import ReservoirYear
 from tests.hydro import paper
+from tests.hydro.stand_in import with_forms
 from tests.solvers.reference_clpso import Fitness, Swarm
 from tests.solvers.reference_random import Stream
 from tests.solvers.toys import Toy
@@ -47,15 +46,7 @@ def reference(problem: Problem, fitness: Fitness, particles: int, generations: i
 
 def form_fitness(year: ReservoirYear, inflow: Inflow, index: int) -> Fitness:
     """Eq. 21 by the paper's equations, with the curves that engines evaluate."""
-    reservoir, forms = year.model.reservoir, year.model.approximation.plant
-    stand_in = SimpleNamespace(
-        level=lambda x: evaluate(forms.level, x),
-        tailrace=lambda x: evaluate(forms.tailrace, x),
-        conversion=lambda x: 3.6 / evaluate(forms.conversion, x),
-        conversion_kind=ConversionKind.RATE,
-        capacity_m3s=lambda x: evaluate(forms.capacity, x),
-        installed_mw=reservoir.installed_mw,
-    )
+    reservoir, stand_in = year.model.reservoir, with_forms(year.model)
     told = paper.year_of(reservoir, inflow, index)
 
     def fitness(position: np.ndarray) -> float:

@@ -118,9 +118,7 @@ def test_the_papers_schemes_are_never_cut_into_launches(
     monkeypatch.setitem(clpso.LAUNCH_EVALUATIONS, "CPU", 1)
     monkeypatch.setattr(clpso, "choose_device", lambda _: replace(pocl, compute_units=1))
     told: list[int] = []
-    solve(
-        years, solver="clpso", random=scheme, generations=10, progress=lambda done, total: told.append(done)
-    )
+    solve(years, solver="clpso", random=scheme, generations=10, progress=lambda done, total: told.append(done))
     assert told == [5]
 
 
@@ -144,5 +142,5 @@ def test_numbers_too_many_for_one_buffer_are_refused_before_any_are_made(
 
 
 def test_an_unknown_scheme_is_answered_with_those_there_are(pocl: DeviceInfo, years: list[ReservoirYear]) -> None:
-    with pytest.raises(InputError, match="no such random number scheme.*stream, kernel, host"):
+    with pytest.raises(InputError, match=r"no such random number scheme.*stream, kernel, host"):
         solve(years[:1], solver="clpso", device="pocl", random="dice")

@@ -1,0 +1,136 @@
+"""Every scheme's numbers are the same on the device as in plain Python, at every width of vectors."""
+
+import numpy as np
+import pytest
+
+from reservoir.solvers.random_stream import seed_words, stream_states
+from tests.kernels.device import WIDTHS, Run
+from tests.solvers.reference_random import Congruential, Draws, Shared, Stream
+
+SEED, STREAMS, COUNT = (3 << 32) + 77, (1953, 2014), 40
+PARTICLES, DRAWS = 16, 12
+STREAM_FILES = ("common/lanes.cl", "common/philox.cl", "common/random_stream.cl")
+
+PHILOX = """
+__kernel void test(__global uint4 *out, __global const uint4 *counters, __global const uint2 *keys) {
+    const int i = get_global_id(0);
+    out[i] = philox4x32(counters[i], keys[i]);
+}
+"""
+KNOWN = np.array(
+    [
+        [0, 0, 0, 0, 0, 0, 0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8],
+        [*[0xFFFFFFFF] * 6, 0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD],
+    ],
+    np.uint32,
+)
+
+#: Whole vectors, then one lane in every three alone, then pairs for all lanes, then whole vectors again.
+SEQUENCE = """
+__kernel void test(__global float *out, RANDOM_ARGUMENTS) {
+    const int vectors = SWARM / LANES;
+    const int problem = get_global_id(0) / vectors, first = get_global_id(0) % vectors * LANES;
+    __global float *mine = out + (problem * SWARM + first) * 4 * DRAWS;
+    Random random;
+    random_start(&random, problem, first, RANDOM_VALUES);
+    for (int k = 0; k < DRAWS; ++k) {
+        const reals drawn = random_lanes(&random);
+        for (int lane = 0; lane < LANES; ++lane) mine[lane * 4 * DRAWS + k] = ((const float *)&drawn)[lane];
+    }
+    for (int lane = 0; lane < LANES; ++lane) {
+        for (int k = 0; k < DRAWS; ++k)
+            mine[lane * 4 * DRAWS + DRAWS + k] = (first + lane) % 3 == 0 ? random_lane(&random, lane) : 0;
+        for (int k = 0; k < DRAWS / 2; ++k) {
+            const int2 pair = random_pair(&random, lane, COUNT);
+            mine[lane * 4 * DRAWS + 2 * DRAWS + 2 * k] = pair.x;
+            mine[lane * 4 * DRAWS + 2 * DRAWS + 2 * k + 1] = pair.y;
+        }
+    }
+    for (int k = 0; k < DRAWS; ++k) {
+        const reals drawn = random_lanes(&random);
+        for (int lane = 0; lane < LANES; ++lane) mine[lane * 4 * DRAWS + 3 * DRAWS + k] = ((const float *)&drawn)[lane];
+    }
+}
+"""
+
+
+def sequence_of(draws: Draws, particle: int) -> list[float]:
+    """What the kernel draws for one particle."""
+    whole = [draws.uniform() for _ in range(DRAWS)]
+    alone = [draws.uniform() if particle % 3 == 0 else 0.0 for _ in range(DRAWS)]
+    pairs = [number for _ in range(DRAWS // 2) for number in draws.pair(COUNT)]
+    return [*whole, *alone, *pairs, *(draws.uniform() for _ in range(DRAWS))]
+
+
+def drawn_on_device(run: Run, files: tuple[str, ...], lanes: int, *arguments: object, **constants: int) -> np.ndarray:
+    """What the kernel draws, shape (problems, particles, numbers)."""
+    given = {"LANES": lanes, "SWARM": PARTICLES, "DRAWS": DRAWS, "COUNT": COUNT, **constants}
+    out = np.zeros((len(STREAMS), PARTICLES, 4 * DRAWS), np.float32)
+    return run(files, SEQUENCE, given, out, len(STREAMS) * PARTICLES // lanes, *arguments)
+
+
+def test_philox_gives_its_known_answers_on_the_device(run: Run) -> None:
+    counters, keys = np.ascontiguousarray(KNOWN[:, :4]), np.ascontiguousarray(KNOWN[:, 4:6])
+    out = run(["common/lanes.cl", "common/philox.cl"], PHILOX, {"LANES": 1}, np.zeros((2, 4), "u4"), 2, counters, keys)
+    np.testing.assert_array_equal(out, KNOWN[:, 6:])
+
+
+@pytest.mark.parametrize("lanes", WIDTHS)
+def test_our_own_streams_are_the_same_bits_on_the_device(run: Run, lanes: int) -> None:
+    low, high = seed_words(SEED)
+    arguments = np.uint32(low), np.uint32(high), np.array(STREAMS, np.uint32)
+    expected = [
+        [sequence_of(Stream(SEED, stream, particle), particle) for particle in range(PARTICLES)] for stream in STREAMS
+    ]
+    np.testing.assert_array_equal(drawn_on_device(run, STREAM_FILES, lanes, *arguments), np.array(expected, "f4"))
+
+
+@pytest.mark.parametrize("lanes", WIDTHS)
+def test_congruential_numbers_are_those_of_eq_14_and_15(run: Run, lanes: int) -> None:
+    seeds = np.random.default_rng(5).integers(1, 2**31 - 1, (len(STREAMS), PARTICLES), np.uint32)
+    seeds[0, 0], seeds[1, 3] = 1, 2**31 - 2
+    found = drawn_on_device(run, ("common/lanes.cl", "common/random_congruential.cl"), lanes, seeds)
+    expected = [
+        [sequence_of(Congruential(int(seeds[problem, particle])), particle) for particle in range(PARTICLES)]
+        for problem in range(len(STREAMS))
+    ]
+    np.testing.assert_allclose(found, np.array(expected, "f4"), rtol=2e-7)
+
+
+@pytest.mark.parametrize("lanes", WIDTHS)
+def test_shared_numbers_begin_where_the_paper_says(run: Run, lanes: int) -> None:
+    """Particle i of swarm m begins with number PER_PARTICLE i + m, and padding particles read no further."""
+    share, particles = 4 * DRAWS, 13
+    numbers = np.random.default_rng(6).random(share * particles + len(STREAMS) - 1, np.float32)
+    constants = {"PER_PARTICLE": share, "PARTICLES": particles}
+    found = drawn_on_device(run, ("common/lanes.cl", "common/random_host.cl"), lanes, numbers, **constants)
+    for problem in range(len(STREAMS)):
+        for particle in range(particles):
+            expected = sequence_of(Shared(numbers, share * particle + problem), particle)
+            np.testing.assert_array_equal(found[problem, particle], np.array(expected, "f4"))
+
+
+def test_two_swarms_share_their_numbers_but_for_one(run: Run) -> None:
+    numbers = np.random.default_rng(6).random(1000, np.float32)
+    constants = {"PER_PARTICLE": 60, "PARTICLES": PARTICLES}
+    first, second = drawn_on_device(run, ("common/lanes.cl", "common/random_host.cl"), 4, numbers, **constants)
+    np.testing.assert_array_equal(first[:, 1:DRAWS], second[:, : DRAWS - 1])
+
+
+def test_streams_of_particles_problems_and_seeds_are_unlike(run: Run) -> None:
+    starts = [stream_states(seed, stream, 8) for seed in (1, 2, 1 << 32) for stream in STREAMS]
+    assert len({state.tobytes() for states in starts for state in states}) == 6 * 8
+
+
+def test_a_stream_is_uniform(run: Run) -> None:
+    low, high = seed_words(SEED)
+    arguments = np.uint32(low), np.uint32(high), np.array(STREAMS, np.uint32)
+    given = {"LANES": 16, "SWARM": 2048, "DRAWS": DRAWS, "COUNT": COUNT}
+    out = run(STREAM_FILES, SEQUENCE, given, np.zeros((2, 2048, 4 * DRAWS), "f4"), 256, *arguments)
+    whole = np.sort(out[..., :DRAWS].ravel())
+    assert whole[0] >= 0
+    assert whole[-1] < 1
+    np.testing.assert_allclose(whole, np.linspace(0, 1, whole.size), atol=0.01)
+    pairs = np.bincount(out[..., 2 * DRAWS : 3 * DRAWS].astype(int).ravel(), minlength=COUNT)
+    assert len(pairs) == COUNT
+    np.testing.assert_allclose(pairs / pairs.mean(), 1, atol=0.15)

@@ -1,0 +1,100 @@
+"""Every solver that is registered solves, tells its progress, and refuses what it cannot do in plain words."""
+
+import numpy as np
+import pytest
+
+from reservoir.errors import InputError
+from reservoir.solvers import SOLVERS, solve, solver_named
+from reservoir.solvers.reservoir_year import ReservoirYear
+
+
+@pytest.fixture(params=SOLVERS)
+def name(request: pytest.FixtureRequest) -> str:
+    """Each solver in turn, those for OpenCL where there is PoCL."""
+    if SOLVERS[request.param].opencl:
+        request.getfixturevalue("pocl")
+    return request.param
+
+
+def options_of(name: str) -> dict[str, int]:
+    """Less work than usual, where there is a setting for it."""
+    return {"generations": 300} if SOLVERS[name].seeded else {}
+
+
+def test_every_solver_solves_two_years_without_violation(years: list[ReservoirYear], name: str) -> None:
+    told: list[tuple[int, int]] = []
+    found = solve(
+        years[:2],
+        solver=name,
+        device="pocl",
+        progress=lambda done, total: told.append((done, total)),
+        **options_of(name),
+    )
+    assert told[-1] == (2, 2)
+    for year, solution in zip(years, found, strict=False):
+        assert solution.violation == 0
+        assert solution.fitness == solution.benefit == year.certify(solution.position).benefit
+        assert solution.solver == name
+        assert solution.generations > 0
+        assert solution.evaluations > 0
+        assert solution.wall_seconds > 0
+        assert len(solution.trace_fitness) == len(solution.trace_generations)
+        assert np.all(solution.position >= year.lower * (1 - 1e-6))
+        assert np.all(solution.position <= year.upper * (1 + 1e-6))
+
+
+def test_every_solver_gives_the_same_bytes_again(years: list[ReservoirYear], name: str) -> None:
+    one, other = (solve(years[:2], solver=name, device="pocl", **options_of(name)) for _ in range(2))
+    assert [each.position.tobytes() for each in one] == [each.position.tobytes() for each in other]
+
+
+def test_no_problems_have_no_solutions(name: str) -> None:
+    assert solve([], solver=name, device="pocl") == []
+
+
+def test_the_registry_says_whether_a_seed_matters(years: list[ReservoirYear], name: str) -> None:
+    one, other = (solve(years[:1], solver=name, device="pocl", seed=seed, **options_of(name))[0] for seed in (1, 2))
+    assert (one.position.tobytes() != other.position.tobytes()) == SOLVERS[name].seeded
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"particles": 1}, "particles is out of range.*found 1.*expected 2 to 65536"),
+        ({"particles": 65_537}, "particles is out of range"),
+        ({"generations": 0}, "generations is out of range.*found 0"),
+        ({"refreshing_gap": 0}, "refreshing_gap is out of range"),
+        ({"trace_points": 0}, "trace_points is out of range"),
+    ],
+)
+def test_a_setting_out_of_range_is_refused_with_its_range(
+    years: list[ReservoirYear], name: str, options: dict[str, int], message: str
+) -> None:
+    if not SOLVERS[name].seeded:
+        pytest.skip("has no swarm")
+    with pytest.raises(InputError, match=message):
+        solve(years[:1], solver=name, device="pocl", **options)
+
+
+def test_every_setting_out_of_range_is_told_at_once(years: list[ReservoirYear]) -> None:
+    with pytest.raises(InputError) as caught:
+        solve(years[:1], solver="clpso-sequential", particles=0, generations=0)
+    assert len(caught.value.mistakes) == 2
+
+
+def test_a_setting_that_a_solver_does_not_have_is_named(years: list[ReservoirYear], name: str) -> None:
+    with pytest.raises(InputError, match=f"the solver {name} has no setting temperature"):
+        solve(years[:1], solver=name, device="pocl", temperature=3)
+
+
+def test_an_unknown_solver_is_answered_with_those_there_are(years: list[ReservoirYear]) -> None:
+    with pytest.raises(InputError, match=r'no such solver.*found "annealing".*clpso, clpso-sequential, dp'):
+        solve(years, solver="annealing")
+    with pytest.raises(InputError, match="no such solver"):
+        solver_named("")
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_beyond_64_bits_is_refused(years: list[ReservoirYear], seed: int) -> None:
+    with pytest.raises(InputError, match="the seed is out of range"):
+        solve(years[:1], solver="clpso-sequential", seed=seed)
