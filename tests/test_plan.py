@@ -6,19 +6,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import reservoir as package
-import reservoir.opencl as opencl
+from reservoir import opencl
 from reservoir.errors import DeviceError, InputError
+from reservoir.hydro.curves import Table
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.plan import Plan, optimise
 from tests.hydro import paper
 from tests.year_ends import cyclic
 
-SCHEDULE = (
-    "year month inflow_m3s release_m3s turbined_m3s spill_m3s storage_start_hm3 storage_end_hm3 level_m tailrace_m "
-    "head_m power_mw energy_gwh violation"
-).split()
+SCHEDULE = [
+    *("year", "month", "inflow_m3s", "release_m3s", "turbined_m3s", "spill_m3s", "storage_start_hm3"),
+    *("storage_end_hm3", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh", "violation"),
+]
 QUICK = {"solver": "clpso-sequential", "generations": 400}
 
 
@@ -236,7 +236,7 @@ def test_a_wrong_call_is_refused_in_plain_words(
 def test_curves_too_jagged_for_the_solvers_are_refused(small: Reservoir, small_inflow: Inflow) -> None:
     storage = tuple(np.linspace(10, 130, 4000).tolist())
     level = tuple((400 + 3 * (-1.0) ** np.arange(4000)).tolist())
-    jagged = replace(small, level=package.hydro.curves.Table(storage, level))
+    jagged = replace(small, level=Table(storage, level))
     with pytest.raises(InputError, match="too jagged"):
         optimise(jagged, small_inflow, **QUICK)
 

@@ -6,7 +6,7 @@ is then the set of storages from which the year can still be completed, and it i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,15 +99,12 @@ class YearLimits:
         lower, upper = self.storage_lower_hm3.copy(), self.storage_upper_hm3.copy()
         if self.cyclic:
             lower[-1] = upper[-1] = storage_hm3
-        return YearLimits(
-            self.inflow_m3s,
-            self.volume_per_flow,
-            self.release_lower_m3s,
-            self.release_upper_m3s,
-            lower,
-            upper,
-            storage_hm3,
-            (storage_hm3, storage_hm3),
+        return replace(
+            self,
+            storage_lower_hm3=lower,
+            storage_upper_hm3=upper,
+            initial_storage_hm3=storage_hm3,
+            start_bounds_hm3=(storage_hm3, storage_hm3),
         )
 
     def arrays(self, margin: float = EXACT_MARGIN, dtype: type = np.float64) -> YearArrays:
@@ -137,22 +134,32 @@ def year_limits(reservoir: Reservoir, inflow: Inflow) -> list[YearLimits]:
     """Limits of every water year of a record, one `YearLimits` a year."""
     lower, upper = (reservoir.by_step(bound) for bound in (reservoir.storage_lower_hm3, reservoir.storage_upper_hm3))
     start = reservoir.initial_storage_hm3
+    whole = float(lower[-1]), float(upper[-1])
     if reservoir.year_end is YearEnd.FIXED:
         lower[-1] = upper[-1] = reservoir.final_storage_hm3
     release_lower = reservoir.by_step(reservoir.release_lower_m3s)
     release_upper = reservoir.by_step(reservoir.release_upper_m3s)
     years = []
     for flow, volume in zip(inflow.flow_m3s, inflow.calendar.volume_per_flow, strict=True):
-        most, least = (flow - release_lower) * volume, (flow - release_upper) * volume
-        start_bounds = cyclic_starts(most, least, lower, upper) if start is None else (start, start)
-        years.append(YearLimits(flow, volume, release_lower, release_upper, lower, upper, start, start_bounds))
+        bounds = whole if start is None else (start, start)
+        year = YearLimits(flow, volume, release_lower, release_upper, lower, upper, start, bounds)
+        years.append(_with_good_starts(year) if year.cyclic else year)
     return years
+
+
+def _with_good_starts(year: YearLimits) -> YearLimits:
+    """Narrow a cyclic year's starts to those it can return to, if there are any."""
+    most = (year.inflow_m3s - year.release_lower_m3s) * year.volume_per_flow
+    least = (year.inflow_m3s - year.release_upper_m3s) * year.volume_per_flow
+    lowest, highest = cyclic_starts(most, least, year.storage_lower_hm3, year.storage_upper_hm3)
+    narrowed = replace(year, start_bounds_hm3=(lowest, highest))
+    return narrowed if lowest <= highest and satisfiable(narrowed) else year
 
 
 def cyclic_starts(
     gain_most: FloatArray, gain_least: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> tuple[float, float]:
-    """Starts to which a cyclic year can return within its bounds; the last step's bounds where there is none.
+    """Lowest and highest start to which a cyclic year can return within its bounds; crossed where there is none.
 
     Every end of a step is reached from the start and leads back to it: from the gains up to a step and from it on,
     each bound of the storage there bounds the start.
@@ -167,8 +174,7 @@ def cyclic_starts(
     slack = START_MARGIN * float(np.max(upper))
     lowest = max(np.max(lower - np.cumsum(gain_most)), np.max(lower + _later_sum(gain_least))) + slack
     highest = min(np.min(upper - np.cumsum(gain_least)), np.min(upper + _later_sum(gain_most))) - slack
-    bounds = max(float(lower[-1]), float(lowest)), min(float(upper[-1]), float(highest))
-    return bounds if bounds[0] <= bounds[1] else (float(lower[-1]), float(upper[-1]))
+    return max(float(lower[-1]), float(lowest)), min(float(upper[-1]), float(highest))
 
 
 def reachable_storage(limits: YearLimits, slack_hm3: float = 0.0) -> tuple[FloatArray, FloatArray]:
