@@ -12,7 +12,7 @@ import numpy as np
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.plan import StageProgress, relative_gap, silent_stage
-from reservoir.solvers import SOLVERS, Solution, solve, solver_named
+from reservoir.solvers import SOLVERS, Solution, solve, solver_named, why_unusable
 from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
 
 REFERENCE = "dp"
@@ -62,7 +62,7 @@ def compare(
     Parameters
     ----------
     solvers : sequence of str
-        Names of `SOLVERS`; all of them if empty.
+        Names of `SOLVERS`; if empty, all of them that can run here.
     repeats : int
         Runs of each seeded solver; the others run once more for the time alone.
     options : mapping
@@ -74,7 +74,7 @@ def compare(
         As `reservoir.plan.optimise`.
     """
     years = reservoir_problems(reservoir, inflow)
-    names = list(dict.fromkeys(solvers)) or list(SOLVERS)
+    names = list(dict.fromkeys(solvers)) or [name for name in SOLVERS if not why_unusable(name)]
     references = solve(years, solver=REFERENCE, progress=lambda done, total: progress("reference", done, total))
     return [_compared(years, name, references, repeats, seed, device, options or {}, progress) for name in names]
 

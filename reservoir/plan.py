@@ -19,7 +19,7 @@ from reservoir.hydro.constraints import satisfiable
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.solvers import Solution, solve, solver_named
+from reservoir.solvers import Solution, solve, why_unusable
 from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
 
 FloatArray = NDArray[np.float64]
@@ -251,15 +251,11 @@ def _timed(
 
 
 def _available(solver: str, device: str | None) -> tuple[str, tuple[str, ...]]:
-    """Replace an OpenCL solver where there is no OpenCL and no particular device was asked for."""
-    if not solver_named(solver).opencl or device not in (None, "auto"):
-        return solver, ()
-    from reservoir.opencl import why_unavailable
-
-    reason = why_unavailable()
+    """Replace a solver that cannot run here, unless a particular device was asked for."""
+    reason = "" if device not in (None, "auto") else why_unusable(solver)
     if not reason:
         return solver, ()
-    return FALLBACK_SOLVER, (f"OpenCL cannot be used ({reason}): solved by {FALLBACK_SOLVER} instead of {solver}.",)
+    return FALLBACK_SOLVER, (f"{reason}. Solved by {FALLBACK_SOLVER} instead of {solver}.",)
 
 
 def _check_fit(reservoir: Reservoir, inflow: Inflow) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -34,16 +33,12 @@ if TYPE_CHECKING:
 @options.json
 @options.debug
 def command(
-    inflow_file: Path | None,
-    reservoir_file: Path | None,
-    case: str | None,
-    unit: str | None,
+    request: options.Request,
     solvers: tuple[str, ...],
     repeats: int,
     seed: int,
     device: str,
-    particles: int,
-    generations: int,
+    swarm: dict[str, int],
     as_json: bool,
 ) -> None:
     """Run several solvers on the same years and print energy, gap, violation and seconds.
@@ -54,7 +49,7 @@ def command(
     from reservoir.cli.screen import progress_bars, show_inputs, show_json
     from reservoir.comparison import compare
 
-    found = options.read_inputs(inflow_file, reservoir_file, case, unit)
+    found = request.read()
     if not as_json:
         show_inputs(found)
     with progress_bars() as progress:
@@ -65,7 +60,7 @@ def command(
             repeats=repeats,
             seed=seed,
             device=device,
-            options={"particles": particles, "generations": generations},
+            options=swarm,
             progress=progress,
         )
     if as_json:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,25 +42,80 @@ class Inputs:
     typical_years: Mapping[str, str] | None
 
 
-def _all(*decorators: Any) -> Decorator:
+@dataclass(frozen=True)
+class Request:
+    """The input options of a call; the bundled case stands in for files that are left out."""
+
+    inflow_file: Path | None
+    reservoir_file: Path | None
+    case: str | None
+    unit: str | None
+
+    def read(self) -> Inputs:
+        """Read what the options name.
+
+        Raises
+        ------
+        InputError
+            With every mistake of both files.
+        """
+        from reservoir.cases import bundled_case
+        from reservoir.errors import InputError, Mistake
+        from reservoir.hydro.inflow import Inflow
+        from reservoir.hydro.reservoir import Reservoir
+
+        bundled = bundled_case(self.case)
+        mistakes: list[Mistake] = []
+        first_month = None
+        try:
+            plant = Reservoir.read(self.reservoir_file or bundled.reservoir_file)
+            first_month = plant.first_month
+        except InputError as error:
+            mistakes += error.mistakes
+        try:
+            record = Inflow.read(self.inflow_file or bundled.inflow_file, unit=self.unit, first_month=first_month)
+        except InputError as error:
+            mistakes += error.mistakes
+        if mistakes:
+            raise InputError(mistakes)
+        whole_case = self.reservoir_file is None and self.inflow_file is None
+        return Inputs(
+            plant,
+            record,
+            bundled_reservoir=self.reservoir_file is None,
+            bundled_inflow=self.inflow_file is None,
+            reference_gwh=bundled.reference_gwh if whole_case else None,
+            typical_years=bundled.typical_years if self.inflow_file is None else None,
+        )
+
+
+def _gathered(name: str, gather: Callable[..., Any], *decorators: Any) -> Decorator:
+    """Options that reach a command as one argument, `name`, made by `gather` from their values."""
+
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        keys = list(signature(gather).parameters)
+
+        @wraps(function)
+        def command(**values: Any) -> Any:
+            values[name] = gather(**{key: values.pop(key) for key in keys})
+            return function(**values)
+
+        decorated: Callable[..., Any] = command
         for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
+            decorated = decorator(decorated)
+        return decorated
 
     return decorate
 
 
-def _file(**settings: Any) -> click.Path:
-    return click.Path(path_type=Path, **settings)
+_path = click.Path(path_type=Path)
 
-
-inputs = _all(
-    click.argument("inflow_file", metavar="[INFLOW.csv]", required=False, type=_file()),
-    click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=_file(), help="Reservoir file."),
-    click.option(
-        "--case", metavar="NAME", help="A bundled case instead of files; its files stand in for missing ones."
-    ),
+inputs = _gathered(
+    "request",
+    Request,
+    click.argument("inflow_file", metavar="[INFLOW.csv]", required=False, type=_path),
+    click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=_path, help="Reservoir file."),
+    click.option("--case", metavar="NAME", help="A bundled case; its files stand in for those that are not given."),
     click.option("--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs (mean flow), hm3, 1e8m3, ... (volume)."),
 )
 
@@ -77,40 +134,9 @@ json = click.option("--json", "as_json", is_flag=True, help="Print JSON for mach
 
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
 
-swarm = _all(
+swarm = _gathered(
+    "swarm",
+    lambda particles, generations: {"particles": particles, "generations": generations},
     click.option("--particles", type=int, default=40, show_default=True, help="Particles of a swarm."),
     click.option("--generations", type=int, default=10_000, show_default=True, help="Generations of a swarm."),
 )
-
-
-def read_inputs(inflow_file: Path | None, reservoir_file: Path | None, case: str | None, unit: str | None) -> Inputs:
-    """Read what the options name; the bundled case stands in for what they leave out.
-
-    Raises
-    ------
-    InputError
-        With every mistake of both files.
-    """
-    from reservoir.cases import bundled_case
-    from reservoir.errors import InputError, Mistake
-    from reservoir.hydro.inflow import Inflow
-    from reservoir.hydro.reservoir import Reservoir
-
-    bundled = bundled_case(case)
-    mistakes: list[Mistake] = []
-    first_month = None
-    try:
-        plant = Reservoir.read(reservoir_file or bundled.reservoir_file)
-        first_month = plant.first_month
-    except InputError as error:
-        mistakes += error.mistakes
-    try:
-        record = Inflow.read(inflow_file or bundled.inflow_file, unit=unit, first_month=first_month)
-    except InputError as error:
-        mistakes += error.mistakes
-    if mistakes:
-        raise InputError(mistakes)
-    whole_case = reservoir_file is None and inflow_file is None
-    reference = bundled.reference_gwh if whole_case else None
-    typical = bundled.typical_years if inflow_file is None else None
-    return Inputs(plant, record, reservoir_file is None, inflow_file is None, reference, typical)

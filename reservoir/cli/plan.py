@@ -34,15 +34,11 @@ SHOWN_SHORTFALLS = 12
 @options.json
 @options.debug
 def command(
-    inflow_file: Path | None,
-    reservoir_file: Path | None,
-    case: str | None,
-    unit: str | None,
+    request: options.Request,
     solver: str,
     seed: int,
     device: str,
-    particles: int,
-    generations: int,
+    swarm: dict[str, int],
     random: str | None,
     reference: bool,
     figures: bool,
@@ -60,7 +56,7 @@ def command(
     from reservoir.plan import optimise
     from reservoir.report.folder import check_target, default_folder, write_plan
 
-    found = options.read_inputs(inflow_file, reservoir_file, case, unit)
+    found = request.read()
     target = out or default_folder(found.reservoir.name)
     check_target(target, force)
     if not as_json:
@@ -74,7 +70,7 @@ def command(
             device=device,
             reference=reference,
             progress=progress,
-            **_settings(solver, particles, generations, random),
+            **_settings(solver, swarm, random),
         )
         checks = plan_checks(plan)
         write_plan(
@@ -95,32 +91,24 @@ def command(
     return 0 if all_pass(checks) else 1
 
 
-def _settings(solver: str, particles: int, generations: int, random: str | None) -> dict[str, Any]:
+def _settings(solver: str, swarm: dict[str, int], random: str | None) -> dict[str, Any]:
     from reservoir.solvers import solver_named
 
-    settings: dict[str, Any] = (
-        {"particles": particles, "generations": generations} if solver_named(solver).seeded else {}
-    )
+    settings: dict[str, Any] = dict(swarm) if solver_named(solver).seeded else {}
     return settings if random is None else {**settings, "random": random}
 
 
 def _show_result(plan: Plan) -> None:
-    from reservoir.cli.screen import console
+    from reservoir.cli.screen import console, show_solver
 
     screen = console()
-    first = plan.solutions[0]
-    busy = f", {first.device_seconds:.3g} s of them on the device" if first.device_seconds is not None else ""
-    screen.print(
-        f"[bold]{'Solver':<10}[/]{first.solver} on {first.device}: {first.wall_seconds:.3g} s{busy}", soft_wrap=True
-    )
+    show_solver(plan)
     energy = plan.energy_gwh
     screen.print(
         f"[bold]{'Energy':<10}[/]{energy.sum():,.1f} GWh in {len(energy)} years, {energy.mean():,.1f} GWh a year "
         f"({energy.min():,.1f} to {energy.max():,.1f})",
         soft_wrap=True,
     )
-    for note in plan.notes[len(plan.inflow.notes) :]:
-        screen.print(f"{'':<10}[yellow]{note}[/]", soft_wrap=True)
     sentences = plan.shortfalls()
     for sentence in sentences[:SHOWN_SHORTFALLS]:
         screen.print(f"[red]{'Violation':<10}[/]{sentence}", soft_wrap=True)

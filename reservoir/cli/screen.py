@@ -15,7 +15,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from reservoir.checks import Check
     from reservoir.cli.options import Inputs
-    from reservoir.plan import StageProgress
+    from reservoir.plan import Plan, StageProgress
 
 #: Width where output goes into a pipe or a file: enough that no cell is cut.
 _PIPE_WIDTH = 140
@@ -63,6 +63,19 @@ def show_inputs(found: Inputs) -> None:
         if caveat:
             screen.print(f"{'':<10}[yellow]{caveat}[/]", soft_wrap=True)
     for note in record.notes:
+        screen.print(f"{'':<10}[yellow]{note}[/]", soft_wrap=True)
+
+
+def show_solver(plan: Plan) -> None:
+    """Say which engine solved a plan, where, with which driver and seed, and how long it took."""
+    first = plan.solutions[0]
+    driver = f" ({first.settings['platform']} {first.settings['driver']})" if "driver" in first.settings else ""
+    busy = f", {first.device_seconds:.3g} s of them on the device" if first.device_seconds is not None else ""
+    seed = f", seed {first.settings['seed']}" if "seed" in first.settings else ""
+    line = f"{first.solver} on {first.device}{driver}{seed}: {first.wall_seconds:.3g} s{busy}"
+    screen = console()
+    screen.print(f"[bold]{'Solver':<10}[/]{line}", soft_wrap=True)
+    for note in plan.notes[len(plan.inflow.notes) :]:
         screen.print(f"{'':<10}[yellow]{note}[/]", soft_wrap=True)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from reservoir.cli import options
@@ -24,15 +22,11 @@ from reservoir.cli import options
 @options.json
 @options.debug
 def command(
-    inflow_file: Path | None,
-    reservoir_file: Path | None,
-    case: str | None,
-    unit: str | None,
+    request: options.Request,
     runs: int,
     seed: int,
     device: str,
-    particles: int,
-    generations: int,
+    swarm: dict[str, int],
     as_json: bool,
 ) -> int:
     """Check this installation: physics, device against sequential, both against dynamic programming.
@@ -40,10 +34,10 @@ def command(
     Prints an acceptance table; the status is 1 if a check fails.
     """
     from reservoir.checks import all_pass
-    from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
+    from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json, show_solver
     from reservoir.validation import validate
 
-    found = options.read_inputs(inflow_file, reservoir_file, case, unit)
+    found = request.read()
     if not as_json:
         show_inputs(found)
     with progress_bars() as progress:
@@ -54,13 +48,12 @@ def command(
             device=device,
             runs=runs,
             reference_gwh=found.reference_gwh,
-            options={"particles": particles, "generations": generations},
+            options=swarm,
             progress=progress,
         )
     if as_json:
         show_json(checks_json(checks))
     else:
-        for note in plan.notes[len(plan.inflow.notes) :]:
-            click.echo(note)
+        show_solver(plan)
         show_checks(checks)
     return 0 if all_pass(checks) else 1

@@ -16,7 +16,7 @@ from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.solution import Solution
 
-__all__ = ["SOLVERS", "Problem", "Progress", "Solution", "Solver", "solve", "solver_named"]
+__all__ = ["SOLVERS", "Problem", "Progress", "Solution", "Solver", "solve", "solver_named", "why_unusable"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,16 @@ def solver_named(name: str) -> Solver:
     if name not in SOLVERS:
         raise InputError(Mistake("there is no such solver", ", ".join(SOLVERS), "choose one of them", value=name))
     return SOLVERS[name]
+
+
+def why_unusable(name: str) -> str:
+    """Why the solver of that name cannot run on this machine; empty if it can."""
+    if not solver_named(name).opencl:
+        return ""
+    from reservoir.opencl import why_unavailable
+
+    reason = why_unavailable()
+    return f"OpenCL cannot be used: {reason}" if reason else ""
 
 
 def solve(

@@ -145,12 +145,12 @@ def test_no_random_policy_is_better(
 
 
 @pytest.mark.parametrize("end", [lambda same: same, cyclic, free], ids=["fixed", "cyclic", "free"])
-@pytest.mark.parametrize("factor", [0.05, 0.3, 3.0, 10.0])
+@pytest.mark.parametrize("factor", [0.05, 0.3, 5.0])
 def test_no_swarm_is_better_in_years_that_cannot_be_satisfied(
     small: Reservoir, small_inflow: Inflow, end, factor: float
 ) -> None:
     scaled = Inflow(flow_m3s=small_inflow.flow_m3s * factor, calendar=small_inflow.calendar)
-    problems = reservoir_problems(end(small), scaled)
+    problems = reservoir_problems(end(small), scaled)[:2]
     best = solve(problems, solver="dp")
     swarm = solve(problems, solver="clpso-sequential", generations=1500)
     for one, other in zip(best, swarm, strict=True):
