@@ -87,7 +87,9 @@ class Storage(Block):
     full_hm3: Positive = Field(description="the storage above which the lake is never filled")
     lower_hm3: Monthly | None = Field(default=None, description=f"the least storage at the end of a month: {_ENTRY}")
     upper_hm3: Monthly | None = Field(default=None, description=f"the most storage at the end of a month: {_ENTRY}")
-    year_end: YearEnd = Field(description='"fixed", "cyclic" or "free": how a year ends')
+    year_end: YearEnd = Field(
+        default=YearEnd.FIXED, description='"fixed", "cyclic" or "free": how a year ends, fixed if left out'
+    )
     initial_hm3: Number | None = Field(default=None, description="the storage with which every year begins")
     final_hm3: Number | None = Field(default=None, description="the storage with which every year ends")
 
