@@ -14,7 +14,7 @@ typedef float reals;
 typedef int ints;
 typedef uint uints;
 #define ANY(mask) (mask)
-#define LOAD_LANES(pointer) (*(pointer))
+#define LOAD_LANES(pointer) (*(pointer)) // of floats
 #define STORE_LANES(value, pointer) (*(pointer) = (value))
 #define TO_REALS(value) convert_float(value)
 #define LESSER(a, b) fmin(a, b)

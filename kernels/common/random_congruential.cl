@@ -8,7 +8,8 @@ typedef struct {
 #define RANDOM_VALUES seeds
 
 void random_start(Random *random, const int problem, const int first_particle, RANDOM_ARGUMENTS) {
-    random->phi = LOAD_LANES(seeds + problem * SWARM + first_particle);
+    for (int lane = 0; lane < LANES; ++lane)
+        ((uint *)&random->phi)[lane] = seeds[problem * SWARM + first_particle + lane];
 }
 
 // A number in [0, 1] for every lane (eq. 15).
