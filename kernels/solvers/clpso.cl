@@ -89,7 +89,7 @@ int leader(BEST_SPACE const float *best_fitness) {
     return found;
 }
 
-__kernel void clpso(__global const float *contexts, __global const float *learning, const int generations,
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void clpso(__global const float *contexts, __global const float *learning, const int generations,
                     const int trace_every, const int trace_points, __global float *found_position,
                     __global float *found_fitness, __global int *evaluations, __global float *trace,
 #if BEST_IN_GLOBAL

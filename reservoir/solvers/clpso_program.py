@@ -14,6 +14,8 @@ from reservoir.solvers.random_schemes import RandomScheme
 from reservoir.solvers.swarm import SMALLEST_VELOCITY, SwarmSettings
 
 VECTOR_WIDTHS = (1, 2, 4, 8, 16)
+#: Work items of a group on a GPU: each keeps a particle in registers, and more than this spill.
+MOST_ITEMS = 256
 #: Left of local memory for what compilers put there themselves.
 _LOCAL_RESERVE_BYTES = 1024
 
@@ -59,7 +61,7 @@ def layout_for(
         raise InputError(Mistake("no vector has so many lanes", f"one of {VECTOR_WIDTHS}", "choose one", value=lanes))
     vectors = -(-settings.particles // lanes)
     if items is None:
-        items = 1 if device.kind == "CPU" else min(vectors, device.max_work_group_size)
+        items = 1 if device.kind == "CPU" else _even_share(vectors, min(MOST_ITEMS, device.max_work_group_size))
     if not 1 <= items <= device.max_work_group_size:
         limit = f"1 to {device.max_work_group_size} on {device.name}"
         raise InputError(Mistake("no work group has so many items", limit, "choose fewer items", value=items))
@@ -67,6 +69,12 @@ def layout_for(
     swarm = lanes * items * blocks
     needed = 4 * ((problem.dimension + 1) * swarm + len(problem.kernel_context()))
     return Layout(lanes, items, blocks, needed > device.local_memory_bytes - _LOCAL_RESERVE_BYTES)
+
+
+def _even_share(vectors: int, most: int) -> int:
+    """Work items for so many vectors, at most `most`, that leave the fewest idle."""
+    blocks = -(-vectors // most)
+    return -(-vectors // blocks)
 
 
 def _widest_without_waste(particles: int, native_width: int) -> int:

@@ -60,12 +60,14 @@ def form_fitness(year: ReservoirYear, inflow: Inflow, index: int) -> Fitness:
 @with_toys
 @pytest.mark.parametrize("particles", [2, 5, 7, 17])
 def test_an_engine_finds_what_the_papers_equations_find(run: Solve, particles: int) -> None:
-    toys = [Toy(stream=stream, centre=centre) for stream, centre in ((11, 1.0), (12, 3.0), (13, -1.0))]
+    bowls = [Toy(stream=stream, centre=centre) for stream, centre in ((11, 1.0), (12, 3.0), (13, -1.0))]
+    toys = [*bowls, *(Toy(stream=stream, slope=0.0) for stream in range(14, 24))]  # on a plain every choice is a tie
     found = run(toys, 30, particles=particles, seed=5)
     for toy, solution in zip(toys, found, strict=True):
         expected = reference(toy, toy.fitness, particles, 30, seed=5)
         np.testing.assert_allclose(solution.position, expected.leader.best, rtol=1e-4, atol=1e-4)
         np.testing.assert_allclose(solution.trace_fitness, expected.trace, rtol=1e-3, atol=1e-5)
+        # Counts positions within the bounds: any other choice of exemplars shows here.
         assert solution.evaluations == expected.evaluations
 
 

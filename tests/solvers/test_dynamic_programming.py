@@ -134,6 +134,12 @@ def test_descent_from_the_optimum_finds_nothing_better(
         assert polished(year, solution) <= solution.benefit * (1 + 1e-6)
 
 
+def test_descent_does_find_something_better_than_a_hasty_swarm(years: list[ReservoirYear]) -> None:
+    hasty = solve(years, solver="clpso-sequential", generations=100)
+    gains = [polished(year, found) / found.benefit - 1 for year, found in zip(years, hasty, strict=True)]
+    assert min(gains) > 1e-4
+
+
 @settings(max_examples=30)
 @given(st.integers(0, 4), st.lists(st.floats(0, 1), min_size=12, max_size=12))
 def test_no_random_policy_is_better(

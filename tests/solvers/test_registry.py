@@ -8,12 +8,23 @@ from reservoir.solvers import SOLVERS, solve, solver_named
 from reservoir.solvers.reservoir_year import ReservoirYear
 
 
-@pytest.fixture(params=SOLVERS)
-def name(request: pytest.FixtureRequest) -> str:
-    """Each solver in turn, those for OpenCL where there is PoCL."""
+def _usable(request: pytest.FixtureRequest) -> str:
+    """The name of the parameter, unless there is no device for it."""
     if SOLVERS[request.param].opencl:
         request.getfixturevalue("pocl")
     return request.param
+
+
+@pytest.fixture(params=SOLVERS)
+def name(request: pytest.FixtureRequest) -> str:
+    """Each solver."""
+    return _usable(request)
+
+
+@pytest.fixture(params=[solver.name for solver in SOLVERS.values() if solver.seeded])
+def swarm(request: pytest.FixtureRequest) -> str:
+    """Each solver that has a swarm."""
+    return _usable(request)
 
 
 def options_of(name: str) -> dict[str, int]:
@@ -68,12 +79,10 @@ def test_the_registry_says_whether_a_seed_matters(years: list[ReservoirYear], na
     ],
 )
 def test_a_setting_out_of_range_is_refused_with_its_range(
-    years: list[ReservoirYear], name: str, options: dict[str, int], message: str
+    years: list[ReservoirYear], swarm: str, options: dict[str, int], message: str
 ) -> None:
-    if not SOLVERS[name].seeded:
-        pytest.skip("has no swarm")
     with pytest.raises(InputError, match=message):
-        solve(years[:1], solver=name, device="pocl", **options)
+        solve(years[:1], solver=swarm, device="pocl", **options)
 
 
 def test_every_setting_out_of_range_is_told_at_once(years: list[ReservoirYear]) -> None:
