@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
 from reservoir.hydro.approximation import Approximation
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.constraints import satisfiable
@@ -21,6 +20,7 @@ from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.solvers import Solution, solve, why_unusable
 from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
+from reservoir.solvers.swarm import SwarmSettings
 
 FloatArray = NDArray[np.float64]
 
@@ -194,12 +194,11 @@ def optimise(
     DeviceError
         If the device asked for is missing or too small.
     """
-    _check_fit(reservoir, inflow)
     seconds: dict[str, float] = {}
     started = time.perf_counter()
     years = reservoir_problems(reservoir, inflow)
     seconds["prepare"] = time.perf_counter() - started
-    solver, notes = _available(solver, device)
+    solver, notes, options = _available(solver, device, options)
     solutions = _timed(years, solver, seed, device, progress, seconds, options)
     references: list[Solution] = []
     if solver == "dp":
@@ -250,25 +249,13 @@ def _timed(
     return found
 
 
-def _available(solver: str, device: str | None) -> tuple[str, tuple[str, ...]]:
-    """Replace a solver that cannot run here, unless a particular device was asked for."""
+def _available(solver: str, device: str | None, options: dict[str, Any]) -> tuple[str, tuple[str, ...], dict[str, Any]]:
+    """Replace a solver that cannot run here, unless a particular device was asked for; keep the options it shares."""
     reason = "" if device not in (None, "auto") else why_unusable(solver)
     if not reason:
-        return solver, ()
-    return FALLBACK_SOLVER, (f"{reason}. Solved by {FALLBACK_SOLVER} instead of {solver}.",)
-
-
-def _check_fit(reservoir: Reservoir, inflow: Inflow) -> None:
-    if inflow.calendar.first_month != reservoir.first_month:
-        theirs, ours = (MONTH_NAMES[month - 1] for month in (inflow.calendar.first_month, reservoir.first_month))
-        raise InputError(
-            Mistake(
-                f"the record's water years begin in {theirs}, the reservoir's in {ours}",
-                expected="one first month for both",
-                mend="set first_month in the reservoir file, or read the record with the reservoir's first month",
-                file=inflow.source,
-            )
-        )
+        return solver, (), options
+    shared = {name: value for name, value in options.items() if name in SwarmSettings.__dataclass_fields__}
+    return FALLBACK_SOLVER, (f"{reason}. Solved by {FALLBACK_SOLVER} instead of {solver}.",), shared
 
 
 def _blame(year: ReservoirYear) -> str:

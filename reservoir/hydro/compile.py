@@ -17,8 +17,9 @@ from typing import Any
 import numba
 import numba.core.config as numba_config
 
-#: Reassociation and contraction allowed; infinities are kept, because solvers use them as "worse than anything".
-FAST = frozenset({"nnan", "nsz", "arcp", "contract", "reassoc"})
+#: Reassociation and contraction allowed. Infinities and NaN keep their meaning: solvers use the first as "worse than
+#: anything", and the second must never become a best.
+FAST = frozenset({"nsz", "arcp", "contract", "reassoc"})
 
 
 @cache

@@ -23,12 +23,13 @@ class CompiledCurve(NamedTuple):
     """A curve as compiled code reads it.
 
     Piece ``k`` holds between ``breaks[k]`` and ``breaks[k + 1]`` and is a polynomial in ``x - breaks[k]`` with
-    ``coefficients[k]``, highest power first. A power law has ``exponent`` other than 0 and reads
-    ``coefficients[0] = (factor, offset)`` with its origin in ``origin``.
+    ``coefficients[k]``, highest power first. A power law has ``is_power`` and reads ``coefficients[0] = (factor,
+    offset)``, ``origin`` and ``exponent``.
     """
 
     breaks: FloatArray
     coefficients: FloatArray
+    is_power: bool
     origin: float
     exponent: float
     slope_below: float
@@ -92,7 +93,7 @@ class Table:
     def compiled(self) -> CompiledCurve:
         """A cubic a piece."""
         coefficients = np.ascontiguousarray(self._spline.c.T)
-        return CompiledCurve(np.array(self.x), coefficients, 0.0, 0.0, *self._slopes)
+        return CompiledCurve(np.array(self.x), coefficients, False, 0.0, 0.0, *self._slopes)
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ class Polynomial:
         """One piece, expanded around the lower end of the domain."""
         shifted = self._polynomial(np.polynomial.Polynomial([self.domain[0], 1.0]))
         coefficients = np.ascontiguousarray(shifted.coef[::-1], np.float64)[np.newaxis]
-        return CompiledCurve(np.array(self.domain), coefficients, 0.0, 0.0, *self._slopes)
+        return CompiledCurve(np.array(self.domain), coefficients, False, 0.0, 0.0, *self._slopes)
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ class PowerLaw:
     def compiled(self) -> CompiledCurve:
         """Its constants."""
         coefficients = np.array([[self.factor, self.offset]])
-        return CompiledCurve(np.array(self.domain), coefficients, self.origin, self.exponent, *self._slopes)
+        return CompiledCurve(np.array(self.domain), coefficients, True, self.origin, self.exponent, *self._slopes)
 
 
 def constant(value: float, domain: tuple[float, float]) -> Polynomial:

@@ -64,7 +64,7 @@ def _form(curve):
 def _exact(curve, x):
     held = min(max(x, curve.breaks[0]), curve.breaks[-1])
     beyond = x - held
-    if curve.exponent != 0.0:
+    if curve.is_power:
         inside = curve.coefficients[0, 1] + curve.coefficients[0, 0] * (held - curve.origin) ** curve.exponent
     else:
         piece, last = 0, curve.coefficients.shape[0] - 1

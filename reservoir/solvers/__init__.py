@@ -6,6 +6,7 @@ A solver is one module with ``solve(problems, *, seed, device, progress, **optio
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -103,15 +104,17 @@ def solve(
         If the device is missing or too small.
     """
     entry = solver_named(solver)
-    if not 0 <= seed < 2**64:
-        raise InputError(Mistake("the seed is out of range", "0 to 2**64 - 1", "choose another", value=seed))
+    if not isinstance(seed, int) or not 0 <= seed < 2**64:
+        raise InputError(
+            Mistake("the seed is out of range", "a whole number, 0 to 2**64 - 1", "choose another", value=seed)
+        )
     if not problems:
         return []
     engine = import_module(f"reservoir.solvers.{entry.module}")
     try:
         return list(engine.solve(problems, seed=seed, device=device, progress=progress, **options))
     except TypeError as error:
-        if "unexpected keyword argument" not in str(error):
+        unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+        if unknown is None:
             raise
-        unknown = str(error).rsplit("'", 2)[1]
-        raise InputError(Mistake(f"the solver {solver} has no setting {unknown}", mend="leave it out")) from error
+        raise InputError(Mistake(f"the solver {solver} has no setting {unknown[1]}", mend="leave it out")) from error

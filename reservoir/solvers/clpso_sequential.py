@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.compile import compiled, inlined
+from reservoir.hydro.compile import OPTIONS, compiled, inlined
 from reservoir.solvers.fitness import fitness_of
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
@@ -113,7 +115,10 @@ def _new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
 def _solve_one(problem: Problem, settings: SwarmSettings, seed: int) -> tuple[NDArray[np.float32], Any, int]:
     swarm = _new_swarm(problem, settings, seed)
     trace = np.empty(len(settings.trace_generations), np.float32)
-    evaluations = _run(problem.compiled_context(), swarm, settings.generations, settings.trace_every, trace)
+    context = problem.compiled_context()
+    # The cache on disk holds types by name: one that other programs cannot import would break it for them.
+    run = _run if type(context).__module__.startswith("reservoir.") else _run_uncached()
+    evaluations = run(context, swarm, settings.generations, settings.trace_every, trace)
     return swarm.best[swarm.best_fitness.argmax()], trace, evaluations
 
 
@@ -224,3 +229,8 @@ def _run(context, swarm, generations, trace_every, trace):
                 best = max(best, swarm.best_fitness[i])
             trace[generation // trace_every - 1] = best
     return evaluations
+
+
+@cache
+def _run_uncached():
+    return numba.njit(nogil=True, **OPTIONS)(_run.py_func)

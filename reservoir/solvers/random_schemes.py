@@ -90,6 +90,11 @@ class HostScheme:
     ) -> list[str | np.generic]:
         """One buffer; refused before it is made if the device cannot hold it."""
         count = numbers_per_particle(settings, problems[0].dimension) * settings.particles + len(problems) - 1
+        if count >= 2**32:
+            mend = "take fewer particles or generations, or --random stream"
+            raise InputError(
+                Mistake("is more random numbers than a kernel can count", "fewer than 2**32", mend, value=count)
+            )
         session.allocate(numbers=(count, np.float32))
         generator = np.random.Generator(np.random.SFC64(seed))
         session.upload(numbers=generator.random(count, np.float32))

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.approximation import Approximation, Form, approximate
 from reservoir.hydro.balance import Plant, exact_plant
+from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.constraints import YearArrays, YearLimits, year_limits
 from reservoir.hydro.forms import PolynomialForm
 from reservoir.hydro.inflow import Inflow
@@ -167,11 +169,31 @@ class ReservoirYear:
 
 
 def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> list[ReservoirYear]:
-    """Every water year of a record as a problem."""
+    """Every water year of a record as a problem.
+
+    Raises
+    ------
+    InputError
+        If reservoir and record begin their water years in different months, or the curves cannot be approximated.
+    """
+    _check_fit(reservoir, inflow)
     model = ReservoirModel.of(reservoir)
     calendar = inflow.calendar
     years = zip(year_limits(reservoir, inflow), calendar.labels, calendar.start_years, strict=True)
     return [ReservoirYear(model, limits, label, start) for limits, label, start in years]
+
+
+def _check_fit(reservoir: Reservoir, inflow: Inflow) -> None:
+    if inflow.calendar.first_month != reservoir.first_month:
+        theirs, ours = (MONTH_NAMES[month - 1] for month in (inflow.calendar.first_month, reservoir.first_month))
+        raise InputError(
+            Mistake(
+                f"the record's water years begin in {theirs}, the reservoir's in {ours}",
+                expected="one first month for both",
+                mend="set first_month in the reservoir file, or read the record with the reservoir's first month",
+                file=inflow.source,
+            )
+        )
 
 
 def curve_source(name: str, form: Form) -> str:

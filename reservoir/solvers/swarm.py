@@ -15,6 +15,23 @@ SMALLEST_VELOCITY = 1e-30
 #: Tournaments draw two particles from the halves of one 32-bit number.
 MOST_PARTICLES = 65_536
 
+#: Smallest and largest value of each setting; whole numbers where they are whole.
+_RANGES: dict[str, tuple[float, float]] = {
+    "particles": (2, MOST_PARTICLES),
+    "generations": (1, 10**8),
+    "acceleration": (0.0, 1e3),
+    "inertia_first": (0.0, 2.0),
+    "inertia_last": (0.0, 2.0),
+    "velocity_part": (1e-6, 1.0),
+    "refreshing_gap": (1, 10**6),
+    "trace_points": (1, 10**5),
+}
+
+
+def _within(value: float, low: float, high: float) -> bool:
+    whole = isinstance(low, int)
+    return isinstance(value, int if whole else int | float) and low <= value <= high
+
 
 @dataclass(frozen=True)
 class SwarmSettings:
@@ -50,14 +67,14 @@ class SwarmSettings:
     def __post_init__(self) -> None:
         """Refuse settings that no swarm can have."""
         mistakes = [
-            Mistake(f"{name} is out of range", f"{low} to {high}", f"choose another --{name}", value=value)
-            for name, value, low, high in (
-                ("particles", self.particles, 2, MOST_PARTICLES),
-                ("generations", self.generations, 1, 10**8),
-                ("refreshing_gap", self.refreshing_gap, 1, 10**6),
-                ("trace_points", self.trace_points, 1, 10**5),
+            Mistake(
+                f"{name} is out of range",
+                f"{low} to {high}{', a whole number' if isinstance(low, int) else ''}",
+                f"choose another {name}",
+                value=getattr(self, name),
             )
-            if not low <= value <= high
+            for name, (low, high) in _RANGES.items()
+            if not _within(getattr(self, name), low, high)
         ]
         if mistakes:
             raise InputError(mistakes)

@@ -8,20 +8,9 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from reservoir import resources
-from reservoir.errors import DeviceError
-from reservoir.opencl import DeviceInfo, choose_device
 
 #: OpenCL's bits for the kinds of device.
 KIND_BITS = {"CPU": 2, "GPU": 4, "ACCELERATOR": 8}
-
-
-@pytest.fixture(scope="session")
-def pocl() -> DeviceInfo:
-    """PoCL, whatever else the machine has: it is the device that every machine can have."""
-    try:
-        return choose_device("Portable Computing Language")
-    except DeviceError as error:
-        pytest.skip(f"needs PoCL: {error}")
 
 
 @pytest.fixture

@@ -18,8 +18,6 @@ from tests.solvers.reference_clpso import Fitness, Swarm
 from tests.solvers.reference_random import Stream
 from tests.solvers.toys import Toy
 
-with_toys = pytest.mark.usefixtures("toys_allowed")
-
 Solve = Callable[..., list[Solution]]
 
 
@@ -57,7 +55,6 @@ def form_fitness(year: ReservoirYear, inflow: Inflow, index: int) -> Fitness:
     return fitness
 
 
-@with_toys
 @pytest.mark.parametrize("particles", [2, 5, 7, 17])
 def test_an_engine_finds_what_the_papers_equations_find(run: Solve, particles: int) -> None:
     bowls = [Toy(stream=stream, centre=centre) for stream, centre in ((11, 1.0), (12, 3.0), (13, -1.0))]
@@ -91,7 +88,6 @@ def test_the_best_fitness_never_falls(run: Solve, years: list[ReservoirYear]) ->
         assert solution.trace_fitness[-1] > solution.trace_fitness[0]
 
 
-@with_toys
 def test_the_best_of_the_first_positions_survives(run: Solve) -> None:
     toy = Toy(stream=21)
     born = reference(toy, toy.fitness, 12, 0, seed=1)
@@ -105,7 +101,6 @@ def test_the_reported_fitness_is_that_of_the_reported_position(run: Solve, years
         assert solution.fitness == pytest.approx(solution.benefit - year.penalty_gwh * solution.violation, rel=1e-12)
 
 
-@with_toys
 def test_a_position_without_a_number_for_its_fitness_is_never_a_best(run: Solve) -> None:
     toys = [Toy(stream=stream, nothing=math.nan, edge=0.0) for stream in range(30, 40)]
     for solution in run(toys, 60, particles=6):
@@ -114,7 +109,6 @@ def test_a_position_without_a_number_for_its_fitness_is_never_a_best(run: Solve)
         assert solution.fitness > -5
 
 
-@with_toys
 def test_a_swarm_that_sees_no_number_at_all_stays_within_its_bounds(run: Solve) -> None:
     toy = Toy(stream=41, nothing=math.nan, edge=-math.inf)
     solution = run([toy], 40, particles=6)[0]
@@ -122,7 +116,6 @@ def test_a_swarm_that_sees_no_number_at_all_stays_within_its_bounds(run: Solve) 
     assert np.all((solution.position >= toy.lower) & (solution.position <= toy.upper))
 
 
-@with_toys
 def test_an_infinite_penalty_is_worse_than_anything(run: Solve) -> None:
     toys = [Toy(stream=stream, nothing=-math.inf, edge=0.0) for stream in range(50, 55)]
     for solution in run(toys, 60, particles=6):

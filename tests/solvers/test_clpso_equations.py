@@ -11,8 +11,6 @@ from tests.solvers.reference_clpso import Swarm, inertia, learning_probability
 from tests.solvers.reference_random import Stream
 from tests.solvers.toys import Toy
 
-pytestmark = pytest.mark.usefixtures("toys_allowed")
-
 SEED = (7 << 32) + 2001
 #: A bowl whose lowest point is inside, one whose lowest point is a corner, and a plain without any.
 TOYS = {"bowl": Toy(), "corner": Toy(stream=2, centre=3.0), "plain": Toy(stream=3, slope=0.0)}

@@ -66,7 +66,6 @@ def _shared(uploads: dict[str, np.ndarray], toy: Toy) -> Callable[[int, int], Dr
     return lambda swarm, particle: Shared(uploads["numbers"], count * particle + swarm)
 
 
-@pytest.mark.usefixtures("toys_allowed")
 @pytest.mark.parametrize(("scheme", "draws_of"), [("kernel", _congruential), ("host", _shared)], ids=PAPERS)
 @pytest.mark.parametrize("lanes", [1, 4, 16])
 def test_swarms_move_as_the_paper_says_from_the_papers_numbers(
@@ -84,7 +83,6 @@ def test_swarms_move_as_the_paper_says_from_the_papers_numbers(
         assert solution.evaluations == expected.evaluations
 
 
-@pytest.mark.usefixtures("toys_allowed")
 @pytest.mark.parametrize("generations", [1, 7, 8, 30])
 def test_no_particle_reads_beyond_its_share_of_the_numbers(
     pocl: DeviceInfo, uploads: dict[str, np.ndarray], generations: int
