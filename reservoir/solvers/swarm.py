@@ -19,7 +19,7 @@ MOST_PARTICLES = 65_536
 _RANGES: dict[str, tuple[float, float]] = {
     "particles": (2, MOST_PARTICLES),
     "generations": (1, 10**8),
-    "acceleration": (0.0, 1e3),
+    "acceleration": (0.0, 1e9),
     "inertia_first": (0.0, 2.0),
     "inertia_last": (0.0, 2.0),
     "velocity_part": (1e-6, 1.0),
