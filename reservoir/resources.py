@@ -33,7 +33,7 @@ def folder(name: str) -> Path:
 
 
 def path(folder_name: str, name: str) -> Path:
-    """Find one file of a folder, e.g. ``path("data", "xiaowan/inflow.csv")``.
+    """Find one file of a folder, e.g. ``path("data", "cases.toml")``.
 
     Raises
     ------

@@ -23,6 +23,8 @@ FloatArray = NDArray[np.float64]
 EXACT_MARGIN = 1e-12
 #: The starts of a cyclic year are drawn in by this part of the largest storage: room for a solver's float32 rounding.
 START_MARGIN = 2e-5
+#: Loops over more steps than this are compiled as loops.
+MOST_UNROLLED = 40
 
 
 class YearArrays(NamedTuple):
@@ -31,7 +33,8 @@ class YearArrays(NamedTuple):
     ``reach_lower`` and ``reach_upper`` are the reachable bounds of eq. 16-17. In a cyclic year they hold for an open
     end, and the bounds for a given start are ``clip(start - drift_lower, reach_lower, reach_upper)`` and likewise
     with ``drift_upper``. ``capacity`` is the largest storage. ``unrolled`` is a tuple of so many zeros: unlike an
-    array's, its length is known when code is compiled, so that loops over steps become vector instructions.
+    array's, its length is known when code is compiled, so that loops over steps become vector instructions; it is
+    empty where there are more than `MOST_UNROLLED` steps (see `steps_in`).
     """
 
     inflow: Any
@@ -127,7 +130,15 @@ class YearLimits:
         )
         start = 0.0 if self.initial_storage_hm3 is None else self.initial_storage_hm3
         rows: list[Any] = [np.ascontiguousarray(each, dtype) for each in per_step]
-        return YearArrays._make([*rows, dtype(start), dtype(self.capacity_hm3), self.cyclic, (0,) * self.steps])
+        return YearArrays._make(
+            [
+                *rows,
+                dtype(start),
+                dtype(self.capacity_hm3),
+                self.cyclic,
+                (0,) * (self.steps if self.steps <= MOST_UNROLLED else 0),
+            ]
+        )
 
 
 def year_limits(reservoir: Reservoir, inflow: Inflow) -> list[YearLimits]:
@@ -245,6 +256,12 @@ def _later_sum(gains: FloatArray) -> FloatArray:
 
 
 @inlined
+def steps_in(year):
+    """Number of steps; known when code is compiled where ``unrolled`` is not empty."""
+    return len(year.unrolled) or len(year.inflow)
+
+
+@inlined
 def lower_reach(year, step, start):
     """Lowest storage at the end of a step from which the year can be completed (eq. 16)."""
     if year.cyclic:
@@ -290,7 +307,7 @@ def violation_at(year, step, storage, start):
     At the end of a cyclic year the bound is its start. A bound of 0 is replaced by the largest storage.
     """
     lower, upper = year.storage_lower[step], year.storage_upper[step]
-    if year.cyclic and step == len(year.unrolled) - 1:
+    if year.cyclic and step == steps_in(year) - 1:
         lower = upper = start
     if storage < lower:
         return (lower - storage) / (lower if lower > 0 else year.capacity)

@@ -18,7 +18,7 @@ from reservoir.hydro.balance import (
     turbined_at,
 )
 from reservoir.hydro.compile import compiled, inlined
-from reservoir.hydro.constraints import YearArrays, lower_reach, repaired, steered, upper_reach, violation_at
+from reservoir.hydro.constraints import YearArrays, lower_reach, repaired, steered, steps_in, upper_reach, violation_at
 
 FloatArray = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ def follow(year, wanted, releases, storages):
     start = storages[0]
     storage = start
     beyond = 0
-    for step in range(len(year.unrolled)):
+    for step in range(steps_in(year)):
         lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
         release, storage = steered(year, step, storage, wanted[step], lower, upper)
         releases[step], storages[step + 1] = release, storage
@@ -50,7 +50,7 @@ def follow(year, wanted, releases, storages):
 def _follow_within_bounds(year, wanted, releases, storages):
     start = storages[0]
     storage, violation = start, start - start
-    for step in range(len(year.unrolled)):
+    for step in range(steps_in(year)):
         lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
         release, storage = repaired(year, step, storage, wanted[step], lower, upper)
         releases[step], storages[step + 1] = release, storage
@@ -62,7 +62,7 @@ def _follow_within_bounds(year, wanted, releases, storages):
 def energy_of(plant, year, releases, storages, half, gwh_per_mw_volume):
     """Energy of a year, GWh (eq. 6); the last two arguments are constants in the precision of the arrays."""
     energy = half - half
-    for step in range(len(year.unrolled)):
+    for step in range(steps_in(year)):
         mean_storage = half * (storages[step] + storages[step + 1])
         energy += power_at(plant, mean_storage, releases[step]) * year.volume_per_flow[step]
     return energy * gwh_per_mw_volume

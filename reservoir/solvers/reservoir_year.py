@@ -14,7 +14,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.approximation import Approximation, Form, approximate
 from reservoir.hydro.balance import Plant, exact_plant
 from reservoir.hydro.calendar import MONTH_NAMES
-from reservoir.hydro.constraints import YearArrays, YearLimits, year_limits
+from reservoir.hydro.constraints import YearArrays, YearLimits, steps_in, year_limits
 from reservoir.hydro.forms import PolynomialForm
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import GWH_PER_MW_VOLUME, Operation, energy_of, follow, operate
@@ -233,7 +233,7 @@ def _table_source(name: str, lower: float, per_unit: float, values: Sequence[flo
 
 
 def _fitness(context, position, scratch):
-    steps = len(context.year.unrolled)
+    steps = steps_in(context.year)
     releases, storages = scratch[:steps], scratch[steps : 2 * steps + 1]
     storages[0] = position[steps] if context.year.cyclic else context.year.start
     violation = follow(context.year, position, releases, storages)
