@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.approximation import Approximation
 from reservoir.hydro.calendar import MONTH_NAMES
-from reservoir.hydro.constraints import satisfiable
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import satisfiable
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.solvers import Solution, solve, why_unusable

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.balance import power_at
 from reservoir.hydro.compile import compiled
-from reservoir.hydro.constraints import YearLimits, corridor, violation_at
+from reservoir.hydro.constraints import violation_at
+from reservoir.hydro.limits import YearLimits, corridor
 from reservoir.hydro.objective import GWH_PER_MW_VOLUME
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent

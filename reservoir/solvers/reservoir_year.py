@@ -14,9 +14,10 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.approximation import Approximation, Form, approximate
 from reservoir.hydro.balance import Plant, exact_plant
 from reservoir.hydro.calendar import MONTH_NAMES
-from reservoir.hydro.constraints import YearArrays, YearLimits, steps_in, year_limits
+from reservoir.hydro.constraints import YearArrays, steps_in
 from reservoir.hydro.forms import PolynomialForm
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import YearLimits, year_limits
 from reservoir.hydro.objective import GWH_PER_MW_VOLUME, Operation, energy_of, follow, operate
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import literal

@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 
 from reservoir.hydro.balance import exact_plant
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.constraints import YearLimits, year_limits
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import YearLimits, year_limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.reservoir import Reservoir
 from tests.hydro import paper

@@ -11,8 +11,8 @@ from scipy.optimize import LinearConstraint, minimize
 import reservoir as package
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.constraints import YearLimits
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import YearLimits
 from reservoir.hydro.reservoir import ConversionKind, Reservoir
 from reservoir.solvers import Solution, solve
 from reservoir.solvers.reservoir_year import ReservoirModel, ReservoirYear, reservoir_problems

@@ -1,0 +1,111 @@
+"""A self-contained HTML page: what it is made of, and how it becomes one file that opens offline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from reservoir.report.inline_svg import inline_svg
+
+_TEMPLATES = Path(__file__).resolve().parent / "templates"
+
+
+@dataclass(frozen=True)
+class Column:
+    """Head of a column; `text` is set to the left, numbers to the right."""
+
+    title: str
+    unit: str = ""
+    text: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of written cells; the first column names the rows, and rows in `marked` need attention."""
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    marked: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing and how to read it."""
+
+    name: str
+    title: str
+    caption: str
+    svg: Markup
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page under a heading of its own; whatever is empty is left out.
+
+    Parameters
+    ----------
+    name : str
+        Where links point; different for every section of a page.
+    title : str
+    text : tuple of str
+        Paragraphs.
+    items : tuple of str
+        A list.
+    facts : tuple of (str, str)
+        Short names and what they are.
+    tables : tuple of Table
+    pictures : tuple of Picture
+    warning : bool
+        Whether it tells of something wrong.
+    """
+
+    name: str
+    title: str
+    text: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    tables: tuple[Table, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The top of a page: its title, what it is about, what must be said first, and the numbers that matter most."""
+
+    title: str
+    description: str
+    caveats: tuple[str, ...]
+    figures: tuple[tuple[str, str], ...]
+
+
+def picture(name: str, title: str, caption: str, svg: bytes) -> Picture:
+    """Make a drawing of this package part of a page."""
+    return Picture(name, title, caption, inline_svg(svg, name, title, f"{name}-caption"))
+
+
+def read_pictures(folder: Path, titles: Mapping[str, str], captions: Mapping[str, str]) -> list[Picture]:
+    """Take the drawings that were written to a folder as ``NAME.svg``, in the order of their captions."""
+    return [
+        picture(name, titles[name], caption, (folder / f"{name}.svg").read_bytes())
+        for name, caption in captions.items()
+    ]
+
+
+def render(heading: Heading, sections: Sequence[Section]) -> str:
+    """Write a page; every text in it is escaped, only the drawings are taken as they are."""
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("report.html.j2").render(heading=heading, sections=sections)

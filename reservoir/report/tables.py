@@ -1,0 +1,104 @@
+"""Tables of a plan, written for reading: units in their heads, and no more figures than mean something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from reservoir.checks import Check
+from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.plan import Plan
+from reservoir.report.page import Column, Table
+
+#: Quantities of the schedule whose medians are shown: column, title, unit, decimals.
+_MONTHLY = (
+    ("inflow_m3s", "Inflow", "m³/s", 0),
+    ("release_m3s", "Release", "m³/s", 0),
+    ("turbined_m3s", "Turbined", "m³/s", 0),
+    ("spill_m3s", "Spilled", "m³/s", 0),
+    ("storage_end_hm3", "Storage at end", "hm³", 0),
+    ("level_m", "Level at end", "m", 1),
+    ("head_m", "Head", "m", 1),
+    ("power_mw", "Power", "MW", 0),
+    ("energy_gwh", "Energy", "GWh", 0),
+)
+#: Quantities of the summary.
+_YEARLY = (
+    ("inflow_mean_m3s", "Mean inflow", "m³/s", "{:,.0f}"),
+    ("energy_gwh", "Energy", "GWh", "{:,.1f}"),
+    ("spill_hm3", "Spill", "hm³", "{:,.1f}"),
+    ("violation", "Violation", "sum of parts", "{:.3g}"),
+    ("reference_gwh", "Reference optimum", "GWh", "{:,.1f}"),
+    ("gap", "Gap to it", "part", "{:.1e}"),
+    ("generations", "Generations", "", "{:,.0f}"),
+)
+
+
+def acceptance_table(checks: Sequence[Check]) -> Table:
+    """What a plan claims, what was measured, and whether the claim holds."""
+    return Table(
+        name="acceptance-table",
+        caption="Claims about this plan, measured. A value passes within its threshold.",
+        columns=(Column("Check", text=True), Column("Value"), Column("Threshold"), Column("Pass")),
+        rows=tuple(_checked(check) for check in checks),
+        marked=frozenset(row for row, check in enumerate(checks) if not check.passed),
+    )
+
+
+def yearly_table(plan: Plan) -> Table:
+    """One row a year; years outside their bounds are marked."""
+    summary = plan.summary()
+    shown = [(name, Column(title, unit), form) for name, title, unit, form in _YEARLY if summary[name].notna().any()]
+    cells = [[number(value, form) for value in summary[name]] for name, _, form in shown]
+    return Table(
+        name="yearly-table",
+        caption=_yearly_caption(plan),
+        columns=(Column("Year", text=True), *(column for _, column, _ in shown)),
+        rows=tuple(zip(plan.inflow.labels, *cells, strict=True)),
+        marked=frozenset(int(row) for row in np.flatnonzero(plan.violation > 0)),
+    )
+
+
+def monthly_table(plan: Plan) -> Table:
+    """The median of every quantity over the years, a row a month of the water year."""
+    medians = plan.schedule().drop(columns="year").groupby("month").median()
+    rows = tuple(
+        (MONTH_NAMES[month - 1], *(number(medians.loc[month, name], f"{{:,.{places}f}}") for name, _, _, places in _MONTHLY))
+        for month in (int(each) for each in plan.inflow.calendar.months)
+    )
+    return Table(
+        name="monthly-table",
+        caption=f"Medians over {counted(len(plan.years), 'year')}, each column by itself.",
+        columns=(Column("Month", text=True), *(Column(title, unit) for _, title, unit, _ in _MONTHLY)),
+        rows=rows,
+    )
+
+
+def number(value: float, form: str) -> str:
+    """Write a number with a true minus sign; a dash where there is none, no sign on what rounds to 0."""
+    if not np.isfinite(value):
+        return "–"
+    text = form.format(value)
+    if float(text.replace(",", "")) == 0:
+        return form.format(0.0) if "e" not in form else "0"
+    return text.replace("-", "−")
+
+
+def counted(count: int, what: str) -> str:
+    """Write a number of things: ``1 year``, ``62 years``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _checked(check: Check) -> tuple[str, str, str, str]:
+    threshold = f"{'≥' if check.at_least else '≤'} {number(check.threshold, '{:.3g}')}"
+    return check.check, number(check.value, "{:.3g}"), threshold, "yes" if check.passed else "NO"
+
+
+def _yearly_caption(plan: Plan) -> str:
+    said = [f"{counted(len(plan.years), 'year')}, each optimised by itself."]
+    if plan.references:
+        said.append("The gap is the part by which a year falls short of the reference optimum of dynamic programming.")
+    if (plan.violation > 0).any():
+        said.append("Marked years leave their bounds of storage.")
+    return " ".join(said)
