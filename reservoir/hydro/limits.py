@@ -115,19 +115,25 @@ class YearLimits:
 
 def year_limits(reservoir: Reservoir, inflow: Inflow) -> list[YearLimits]:
     """Limits of every water year of a record, one `YearLimits` a year."""
-    lower, upper = (reservoir.by_step(bound) for bound in (reservoir.storage_lower_hm3, reservoir.storage_upper_hm3))
+    years = zip(inflow.flow_m3s, inflow.calendar.volume_per_flow, strict=True)
+    return [_closed(reservoir, open_year(reservoir, flow, volume)) for flow, volume in years]
+
+
+def _closed(reservoir: Reservoir, year: YearLimits) -> YearLimits:
+    """Give a year the start and the end that its reservoir prescribes."""
     start = reservoir.initial_storage_hm3
-    whole = float(lower[-1]), float(upper[-1])
+    if start is None:
+        return _with_good_starts(year)
     if reservoir.year_end is YearEnd.FIXED:
-        lower[-1] = upper[-1] = reservoir.final_storage_hm3
-    release_lower = reservoir.by_step(reservoir.release_lower_m3s)
-    release_upper = reservoir.by_step(reservoir.release_upper_m3s)
-    years = []
-    for flow, volume in zip(inflow.flow_m3s, inflow.calendar.volume_per_flow, strict=True):
-        bounds = whole if start is None else (start, start)
-        year = YearLimits(flow, volume, release_lower, release_upper, lower, upper, start, bounds)
-        years.append(_with_good_starts(year) if year.cyclic else year)
-    return years
+        year.storage_lower_hm3[-1] = year.storage_upper_hm3[-1] = reservoir.final_storage_hm3
+    return replace(year, initial_storage_hm3=start, start_bounds_hm3=(start, start))
+
+
+def open_year(reservoir: Reservoir, flow_m3s: FloatArray, volume_per_flow: FloatArray) -> YearLimits:
+    """A year with the bounds of its months, nothing said of its end, and any start within the last month's bounds."""
+    lower, upper = reservoir.by_step(reservoir.storage_lower_hm3), reservoir.by_step(reservoir.storage_upper_hm3)
+    releases = reservoir.by_step(reservoir.release_lower_m3s), reservoir.by_step(reservoir.release_upper_m3s)
+    return YearLimits(flow_m3s, volume_per_flow, *releases, lower, upper, None, (float(lower[-1]), float(upper[-1])))
 
 
 def _with_good_starts(year: YearLimits) -> YearLimits:

@@ -1,0 +1,103 @@
+"""Linear decision rule: the storage at the end of a month, linear in what is known at its start.
+
+ReVelle, Joeres and Kirby 1969, Water Resour. Res. 5:767; fitted to optimised years by least squares as in implicit
+stochastic optimisation (Young 1967). The end storage is fitted rather than the release: where the optimum holds a
+storage whatever flows in, the release follows the inflow by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reservoir.rules.monthly import Months
+from reservoir.rules.rule import Forecast
+from reservoir.rules.training import FloatArray, Training
+
+FAMILY = "linear"
+
+
+@dataclass(frozen=True)
+class LinearRule:
+    """End storage (hm3) of each step = constant + factors x (start storage, inflow before, inflow now).
+
+    ``factors`` holds three numbers a step; the last is 0 where the month's inflow is not known. The end storage is kept
+    within what the training years had there, so that the rule does not extrapolate.
+    """
+
+    reservoir: str
+    forecast: Forecast
+    months: Months
+    constant_hm3: tuple[float, ...]
+    factors: tuple[tuple[float, float, float], ...]
+    lowest_hm3: tuple[float, ...]
+    highest_hm3: tuple[float, ...]
+
+    family = FAMILY
+
+    def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
+        """Release that ends the month at the fitted storage."""
+        known = (storage_hm3, inflow_before_m3s, inflow_now_m3s or 0.0)
+        target = self.constant_hm3[step] + sum(
+            factor * value for factor, value in zip(self.factors[step], known, strict=True)
+        )
+        target = min(max(target, self.lowest_hm3[step]), self.highest_hm3[step])
+        return self.months.release_to_reach(step, storage_hm3, target, inflow_now_m3s)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that makes the rule, as JSON can hold it."""
+        return {
+            "family": FAMILY,
+            "reservoir": self.reservoir,
+            "forecast": str(self.forecast),
+            "months": self.months.to_dict(),
+            "constant_hm3": list(self.constant_hm3),
+            "factors": [list(each) for each in self.factors],
+            "lowest_hm3": list(self.lowest_hm3),
+            "highest_hm3": list(self.highest_hm3),
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> LinearRule:
+        """Read back what `to_dict` gave."""
+        return cls(
+            content["reservoir"],
+            Forecast(content["forecast"]),
+            Months.from_dict(content["months"]),
+            tuple(content["constant_hm3"]),
+            tuple(tuple(each) for each in content["factors"]),
+            tuple(content["lowest_hm3"]),
+            tuple(content["highest_hm3"]),
+        )
+
+
+def fit(training: Training, forecast: Forecast) -> LinearRule:
+    """Fit each month by least squares; factors that the years cannot tell apart come out smallest."""
+    fitted = [_fit_step(training, step, forecast) for step in range(training.steps)]
+    return LinearRule(
+        training.model.reservoir.name,
+        forecast,
+        Months.of(training),
+        tuple(float(each[0]) for each in fitted),
+        tuple((float(each[1]), float(each[2]), float(each[3])) for each in fitted),
+        tuple(float(value) for value in training.storage_end_hm3.min(axis=0)),
+        tuple(float(value) for value in training.storage_end_hm3.max(axis=0)),
+    )
+
+
+def _fit_step(training: Training, step: int, forecast: Forecast) -> FloatArray:
+    """Constant and factors of one step, on centred columns so that the constant takes no part in the choice."""
+    columns = [training.storage_start_hm3[:, step], training.inflow_before_m3s[:, step]]
+    if forecast is Forecast.MONTH:
+        columns.append(training.inflow_m3s[:, step])
+    known, end = np.column_stack(columns), training.storage_end_hm3[:, step]
+    spread = known.std(axis=0)
+    # A column that hardly varies, such as a start storage that is always full, tells nothing.
+    scale = np.where(spread > 1e-6 * np.abs(known).max(axis=0), spread, np.inf)
+    solution = np.linalg.lstsq((known - known.mean(axis=0)) / scale, end - end.mean(), rcond=1e-9)[0]
+    factors = np.zeros(3)
+    factors[: len(solution)] = solution / scale
+    return np.concatenate([[end.mean() - factors[: len(solution)] @ known.mean(axis=0)], factors])

@@ -1,0 +1,160 @@
+"""How well a rule serves: energy at equal end storage, and reliability, resilience and vulnerability.
+
+Hashimoto, Stedinger and Loucks 1982, Water Resour. Res. 18:14.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.rules.foresight import water_value_gwh
+from reservoir.rules.simulation import Simulation
+from reservoir.solvers.reservoir_year import ReservoirModel
+
+FloatArray = NDArray[np.float64]
+
+#: Part of the years, the poorest, whose mean is the worst decile.
+DECILE = 0.1
+#: A storage this close to a bound, as a part of the largest storage, is at the bound.
+AT_LIMIT = 1e-6
+
+
+@dataclass(frozen=True)
+class Service:
+    """How often and how far a target is met.
+
+    Parameters
+    ----------
+    reliability : float
+        Part of the periods that meet the target.
+    resilience : float
+        Part of the failing periods that are followed by one that meets it; 1 where none fails. A failure in the very
+        last period is not counted, since nothing follows it.
+    vulnerability : float
+        Mean shortfall of the failing periods, as a part of the target; 0 where none fails.
+    """
+
+    reliability: float
+    resilience: float
+    vulnerability: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """One line of the table of scores; energies in GWh a year, at equal end storage.
+
+    ``end_charge_gwh`` is what has been added to the mean for water left over at the end (negative: for water that is
+    missing); ``regret_gwh`` is what perfect foresight makes more.
+    """
+
+    family: str
+    sample: str
+    mean_gwh: float
+    median_gwh: float
+    percent_of_foresight: float
+    regret_gwh: float
+    worst_decile_gwh: float
+    worst_gwh: float
+    reliability: float
+    resilience: float
+    vulnerability: float
+    firm_reliability: float
+    firm_resilience: float
+    firm_vulnerability: float
+    spill_hm3: float
+    months_at_limit: int
+    repairs: int
+    end_charge_gwh: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a row of a table."""
+        return asdict(self)
+
+
+def service(values: FloatArray, target: float) -> Service:
+    """Reliability, resilience and vulnerability of a series against a target that it should reach."""
+    failed = np.asarray(values) < target
+    followed = failed[:-1]
+    recovered = followed & ~failed[1:]
+    shortfall = (target - np.asarray(values)[failed]) / target
+    return Service(
+        float(1 - failed.mean()),
+        float(recovered.sum() / followed.sum()) if followed.any() else 1.0,
+        float(shortfall.mean()) if failed.any() else 0.0,
+    )
+
+
+def energy_at_equal_storage(simulation: Simulation, model: ReservoirModel, end_hm3: float) -> FloatArray:
+    """Energy of each year (GWh), charged for the water by which its end differs from `end_hm3`; shape (years,).
+
+    A year that hands its water on to the next is not charged.
+    """
+    release = float(simulation.stacked("release_m3s").mean())
+    worth = np.array([water_value_gwh(model, end, end_hm3, release) for end in simulation.end_storage_hm3])
+    return np.asarray(simulation.energy_gwh + np.where(simulation.carried, 0.0, worth))
+
+
+def score(
+    simulation: Simulation,
+    model: ReservoirModel,
+    foresight_gwh: FloatArray,
+    *,
+    family: str,
+    sample: str,
+    end_hm3: float,
+    guaranteed_gwh: float,
+    firm_mw: float,
+) -> Score:
+    """Score a simulation against perfect foresight of the same years.
+
+    Parameters
+    ----------
+    foresight_gwh : ndarray, shape (years,)
+        What perfect foresight makes in each year, ending at `end_hm3`.
+    sample : str
+        ``training`` or ``held-out``.
+    guaranteed_gwh, firm_mw : float
+        Targets of a year's energy and of a month's power.
+    """
+    energy = energy_at_equal_storage(simulation, model, end_hm3)
+    poorest = np.sort(energy)[: max(1, round(DECILE * len(energy)))]
+    yearly, monthly = service(energy, guaranteed_gwh), service(simulation.stacked("power_mw").ravel(), firm_mw)
+    return Score(
+        family=family,
+        sample=sample,
+        mean_gwh=float(energy.mean()),
+        median_gwh=float(np.median(energy)),
+        percent_of_foresight=100 * float(energy.sum() / foresight_gwh.sum()),
+        regret_gwh=float((foresight_gwh - energy).mean()),
+        worst_decile_gwh=float(poorest.mean()),
+        worst_gwh=float(energy.min()),
+        reliability=yearly.reliability,
+        resilience=yearly.resilience,
+        vulnerability=yearly.vulnerability,
+        firm_reliability=monthly.reliability,
+        firm_resilience=monthly.resilience,
+        firm_vulnerability=monthly.vulnerability,
+        spill_hm3=_spill_hm3(simulation),
+        months_at_limit=_months_at_limit(simulation, model),
+        repairs=int(simulation.repaired.sum()),
+        end_charge_gwh=float((energy - simulation.energy_gwh).mean()),
+    )
+
+
+def _spill_hm3(simulation: Simulation) -> float:
+    """Water released past the turbines in a year, mean of the years."""
+    spill = simulation.stacked("release_m3s") - simulation.stacked("turbined_m3s")
+    return float((spill * simulation.volume_per_flow).sum(axis=1).mean())
+
+
+def _months_at_limit(simulation: Simulation, model: ReservoirModel) -> int:
+    plant = model.reservoir
+    ends = simulation.stacked("storage_hm3")[:, 1:]
+    slack = AT_LIMIT * float(plant.storage_upper_hm3.max())
+    low = ends <= plant.by_step(plant.storage_lower_hm3) + slack
+    high = ends >= plant.by_step(plant.storage_upper_hm3) - slack
+    return int((low | high).sum())

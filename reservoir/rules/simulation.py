@@ -1,0 +1,144 @@
+"""Run a rule over a record: month by month, within the physical limits whatever the rule asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import YearLimits, open_year
+from reservoir.hydro.objective import Operation, operate
+from reservoir.rules.rule import Forecast, Rule
+from reservoir.rules.training import inflow_before
+from reservoir.solvers.reservoir_year import ReservoirModel
+
+FloatArray = NDArray[np.float64]
+
+#: A release moved by less than this part of its largest bound was not repaired, only rounded.
+REPAIR_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What a rule did over a record.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Names of the years.
+    operations : tuple of Operation
+        What each year came to.
+    asked_m3s : ndarray, shape (years, steps)
+        Releases that the rule asked for.
+    repaired : ndarray of bool, shape (years, steps)
+        Where the physical limits did not allow them.
+    carried : ndarray of bool, shape (years,)
+        Whether the next year starts with the storage that the year ends with.
+    volume_per_flow : ndarray, shape (years, steps)
+        hm3 that 1 m3/s carries in each step.
+    """
+
+    labels: tuple[str, ...]
+    operations: tuple[Operation, ...]
+    asked_m3s: FloatArray
+    repaired: NDArray[np.bool_]
+    carried: NDArray[np.bool_]
+    volume_per_flow: FloatArray
+
+    def stacked(self, name: str) -> FloatArray:
+        """One quantity of `Operation` for all years."""
+        return np.stack([getattr(operation, name) for operation in self.operations])
+
+    @cached_property
+    def energy_gwh(self) -> FloatArray:
+        """Energy of each year, shape (years,)."""
+        return self.stacked("energy_gwh").sum(axis=1)
+
+    @property
+    def end_storage_hm3(self) -> FloatArray:
+        """Storage at the end of each year, shape (years,)."""
+        return self.stacked("storage_hm3")[:, -1]
+
+
+def simulate(
+    rule: Rule,
+    model: ReservoirModel,
+    inflow: Inflow,
+    start_hm3: float,
+    *,
+    continuous: bool = True,
+    inflow_before_m3s: float | None = None,
+) -> Simulation:
+    """Run a rule over every year of a record.
+
+    Parameters
+    ----------
+    rule : Rule
+    model : ReservoirModel
+        The reservoir.
+    inflow : Inflow
+        Consecutive years.
+    start_hm3 : float
+        Storage at the start of the record.
+    continuous : bool
+        Carry the storage from a year to the next; otherwise every year starts at `start_hm3`.
+    inflow_before_m3s : float, optional
+        Inflow of the step before the record.
+    """
+    limits = [open_year(model.reservoir, flow, volume) for flow, volume in _years(inflow)]
+    before = inflow_before(inflow.flow_m3s, inflow_before_m3s)
+    asked = np.empty_like(inflow.flow_m3s)
+    operations: list[Operation] = []
+    storage = start_hm3
+    for year, bounds in enumerate(limits):
+        storage = storage if continuous else start_hm3
+        asked[year] = _decisions(rule, bounds, before[year], storage)
+        operations.append(_operated(model, bounds, asked[year], storage))
+        storage = float(operations[-1].storage_hm3[-1])
+    moved = np.abs(np.stack([each.release_m3s for each in operations]) - asked)
+    repaired = moved > REPAIR_TOLERANCE * float(model.reservoir.release_upper_m3s.max())
+    carried = np.full(inflow.years, continuous)
+    carried[-1] = False
+    return Simulation(inflow.labels, tuple(operations), asked, repaired, carried, inflow.calendar.volume_per_flow)
+
+
+def _years(inflow: Inflow) -> zip[tuple[FloatArray, FloatArray]]:
+    return zip(inflow.flow_m3s, inflow.calendar.volume_per_flow, strict=True)
+
+
+def _decisions(rule: Rule, limits: YearLimits, before: FloatArray, start: float) -> FloatArray:
+    """Ask the rule month by month, and follow the storage as the physical limits let it go."""
+    asked = np.empty(limits.steps)
+    storage = start
+    for step in range(limits.steps):
+        now = float(limits.inflow_m3s[step])
+        known = now if rule.forecast is Forecast.MONTH else None
+        asked[step] = rule.release(step, storage, known, float(before[step]))
+        storage = _next_storage(limits, step, storage, asked[step])
+    return asked
+
+
+def _next_storage(limits: YearLimits, step: int, storage: float, asked: float) -> float:
+    """Storage after a step (eq. 10, repaired as in eq. 18-19 with the bounds of the step alone)."""
+    volume, inflow = limits.volume_per_flow[step], limits.inflow_m3s[step]
+    lowest, highest = limits.storage_lower_hm3[step], limits.storage_upper_hm3[step]
+    least, most = limits.release_lower_m3s[step], limits.release_upper_m3s[step]
+    wanted = min(max(asked, least), most)
+    end = min(max(storage + (inflow - wanted) * volume, lowest), highest)
+    release = min(max(inflow - (end - storage) / volume, least), most)
+    return float(storage + (inflow - release) * volume)
+
+
+def _operated(model: ReservoirModel, limits: YearLimits, asked: FloatArray, start: float) -> Operation:
+    """The year's operation; no storage is steered towards what later months will need, which nobody knows."""
+    arrays = limits.starting_at(start).arrays()
+    open_end = arrays._replace(
+        storage_lower=limits.storage_lower_hm3,
+        storage_upper=limits.storage_upper_hm3,
+        reach_lower=limits.storage_lower_hm3,
+        reach_upper=limits.storage_upper_hm3,
+    )
+    return operate(model.exact, open_end, asked)

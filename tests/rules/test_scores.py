@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+
+from reservoir.errors import InputError
+from reservoir.rules import Forecast, fit
+from reservoir.rules.cross_validation import blocks, held_out
+from reservoir.rules.foresight import foresight_over_record, water_value_gwh
+from reservoir.rules.scores import energy_at_equal_storage, score, service
+from reservoir.rules.simulation import simulate
+
+FULL = 14557.0
+
+
+@pytest.fixture(scope="module")
+def foresight(training, ten_years):
+    return foresight_over_record(training.model, ten_years, FULL, FULL)
+
+
+def test_service_of_a_series_by_hand():
+    found = service(np.array([9.0, 10.0, 5.0, 8.0, 12.0, 7.0]), 10.0)
+    assert found.reliability == pytest.approx(2 / 6)
+    assert found.resilience == pytest.approx(2 / 3)  # of 9, 5 and 8 only 9 and 8 are followed by 10 or more
+    assert found.vulnerability == pytest.approx(np.mean([0.1, 0.5, 0.2, 0.3]))
+
+
+def test_a_series_without_failure_recovers_always_and_is_not_vulnerable():
+    found = service(np.array([3.0, 4.0]), 2.0)
+    assert (found.reliability, found.resilience, found.vulnerability) == (1.0, 1.0, 0.0)
+
+
+def test_foresight_over_a_record_is_at_least_the_years_one_by_one(plan, foresight):
+    assert foresight.violation.sum() == 0
+    assert foresight.benefit_gwh >= plan.energy_gwh.sum() * (1 - 1e-6)
+
+
+def test_no_rule_makes_more_than_perfect_foresight(training, ten_years, foresight):
+    for family in ("guide-curve", "linear", "standard"):
+        run = simulate(fit(family, training), training.model, ten_years, FULL)
+        assert energy_at_equal_storage(run, training.model, FULL).sum() < foresight.benefit_gwh
+
+
+def test_stored_water_is_worth_the_energy_it_makes(training):
+    model = training.model
+    one_hm3 = water_value_gwh(model, 10_000.0, 9_999.0, 1_000.0)
+    head = float(model.reservoir.level(9_999.5) - model.reservoir.tailrace(1_000.0))
+    assert one_hm3 == pytest.approx(1e6 / float(model.reservoir.conversion(head)) / 1e6, rel=1e-6)
+    assert water_value_gwh(model, 5_000.0, 9_000.0, 800.0) == pytest.approx(
+        -water_value_gwh(model, 9_000.0, 5_000.0, 800.0)
+    )
+
+
+def test_a_rule_that_empties_the_reservoir_is_charged_for_it(training, ten_years):
+    run = simulate(fit("standard", training), training.model, ten_years, FULL)
+    charged = energy_at_equal_storage(run, training.model, FULL) - run.energy_gwh
+    assert np.all(charged[:-1] == 0)
+    assert charged[-1] == pytest.approx(
+        water_value_gwh(training.model, run.end_storage_hm3[-1], FULL, run.stacked("release_m3s").mean())
+    )
+    assert charged[-1] < 0
+
+
+def test_a_score_is_consistent_with_its_simulation(training, ten_years, foresight):
+    run = simulate(fit("linear", training), training.model, ten_years, FULL)
+    yearly = foresight.energy_gwh.reshape(10, 12).sum(axis=1)
+    found = score(
+        run,
+        training.model,
+        yearly,
+        family="linear",
+        sample="training",
+        end_hm3=FULL,
+        guaranteed_gwh=19_000,
+        firm_mw=1_000,
+    )
+    assert found.worst_gwh <= found.worst_decile_gwh <= found.mean_gwh
+    assert found.percent_of_foresight == pytest.approx(100 * (1 - found.regret_gwh / yearly.mean()))
+    assert found.mean_gwh == pytest.approx(run.energy_gwh.mean() + found.end_charge_gwh)
+
+
+@pytest.mark.parametrize(("years", "folds"), [(10, 5), (10, 3), (10, 10), (62, 5)])
+def test_blocks_hold_every_year_once_in_order(years, folds):
+    parts = blocks(years, folds)
+    assert [year for part in parts for year in part] == list(range(years))
+    assert len(parts) == folds
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+@pytest.mark.parametrize("folds", [0, 1, 11])
+def test_a_number_of_folds_that_leaves_nothing_to_fit_is_refused(folds):
+    with pytest.raises(InputError, match="2 to 10"):
+        blocks(10, folds)
+
+
+def test_a_held_out_year_is_decided_by_a_rule_that_never_saw_it(plan, monkeypatch):
+    seen = []
+    import reservoir.rules.cross_validation as cross_validation
+
+    real = cross_validation.fit
+
+    def watched(family, training, forecast):
+        seen.append(training.labels)
+        return real(family, training, forecast)
+
+    monkeypatch.setattr(cross_validation, "fit", watched)
+    run = held_out("linear", plan, Forecast.MONTH, 5, FULL)
+    assert run.labels == plan.inflow.labels
+    for block, labels in zip(blocks(10, 5), seen, strict=True):
+        assert not {plan.inflow.labels[year] for year in block} & set(labels)
+        assert len(labels) == 8
+    assert [bool(carried) for carried in run.carried] == [True, False] * 5
