@@ -48,8 +48,8 @@ def command(
 ) -> int:
     """Find the best operation of every year of an inflow record.
 
-    Writes schedule.csv, summary.csv, plan.json and figures into a new folder. Without files, the bundled case is
-    planned.
+    Writes report.html, schedule.csv, summary.csv, plan.json and figures into a new folder. Without files, the bundled
+    case is planned.
     """
     from reservoir.checks import all_pass, plan_checks
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
@@ -99,6 +99,8 @@ def _settings(solver: str, swarm: dict[str, int], random: str | None) -> dict[st
 
 
 def _show_result(plan: Plan) -> None:
+    from rich.markup import escape
+
     from reservoir.cli.screen import console, show_solver
 
     screen = console()
@@ -111,6 +113,6 @@ def _show_result(plan: Plan) -> None:
     )
     sentences = plan.shortfalls()
     for sentence in sentences[:SHOWN_SHORTFALLS]:
-        screen.print(f"[red]{'Violation':<10}[/]{sentence}", soft_wrap=True)
+        screen.print(f"[red]{'Violation':<10}[/]{escape(sentence)}", soft_wrap=True)
     if len(sentences) > SHOWN_SHORTFALLS:
         screen.print(f"{'':<10}and {len(sentences) - SHOWN_SHORTFALLS} more months; plan.json lists them all")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -21,11 +23,20 @@ if TYPE_CHECKING:
 _PIPE_WIDTH = 140
 
 
+class PatientConsole(Console):
+    """A console whose reader may leave: what follows is not printed, and the work goes on."""
+
+    def on_broken_pipe(self) -> None:
+        """Print to nowhere from here on."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def console(stderr: bool = False) -> Console:
     """A console on standard output (or error) that does not cut lines in pipes."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _PIPE_WIDTH
-    return Console(file=stream, width=width, highlight=False, soft_wrap=False)
+    return PatientConsole(file=stream, width=width, highlight=False, soft_wrap=False)
 
 
 @contextmanager
@@ -53,17 +64,18 @@ def show_inputs(found: Inputs) -> None:
     """Say what is worked on, what of it came with the program, and what must be said about it."""
     screen = console()
     plant, record = found.reservoir, found.inflow
-    years = f"{len(record.labels)} years, {record.labels[0]} to {record.labels[-1]}"
+    count = len(record.labels)
+    years = f"{count} years, {record.labels[0]} to {record.labels[-1]}" if count > 1 else f"1 year, {record.labels[0]}"
     rows = (
         ("Reservoir", plant.name, plant.source, found.bundled_reservoir, plant.caveat),
         ("Inflow", years, record.source, found.bundled_inflow, record.caveat),
     )
     for title, what, source, bundled, caveat in rows:
-        screen.print(f"[bold]{title:<10}[/]{what} ({'bundled' if bundled else source})", soft_wrap=True)
+        screen.print(f"[bold]{title:<10}[/]{what} ({'bundled' if bundled else escape(source)})", soft_wrap=True)
         if caveat:
-            screen.print(f"{'':<10}[yellow]{caveat}[/]", soft_wrap=True)
+            screen.print(f"{'':<10}[yellow]{escape(caveat)}[/]", soft_wrap=True)
     for note in record.notes:
-        screen.print(f"{'':<10}[yellow]{note}[/]", soft_wrap=True)
+        screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)
 
 
 def show_solver(plan: Plan) -> None:
@@ -74,9 +86,9 @@ def show_solver(plan: Plan) -> None:
     seed = f", seed {first.settings['seed']}" if "seed" in first.settings else ""
     line = f"{first.solver} on {first.device}{driver}{seed}: {first.wall_seconds:.3g} s{busy}"
     screen = console()
-    screen.print(f"[bold]{'Solver':<10}[/]{line}", soft_wrap=True)
+    screen.print(f"[bold]{'Solver':<10}[/]{escape(line)}", soft_wrap=True)
     for note in plan.notes[len(plan.inflow.notes) :]:
-        screen.print(f"{'':<10}[yellow]{note}[/]", soft_wrap=True)
+        screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)
 
 
 def show_checks(checks: Sequence[Check]) -> None:

@@ -86,7 +86,7 @@ def specific_power_curve(reservoir: Reservoir) -> Function:
     if reservoir.conversion_kind is ConversionKind.RATE:
         return lambda head: MW_PER_KW_HOURS / reservoir.conversion(head)
     factor = 1e-3 if reservoir.conversion_kind is ConversionKind.COEFFICIENT else WATER_MW_PER_M3S_M
-    return lambda head: reservoir.conversion(head) * factor * head
+    return lambda head: reservoir.conversion(head) * factor * np.clip(head, *reservoir.conversion.domain)
 
 
 def evaluate(form: Form, x: RealArray) -> NDArray[np.float32]:

@@ -1,7 +1,7 @@
 """Curves of a reservoir: tables joined by monotone cubics, polynomials and power laws (rating curves).
 
-Every curve is a function of one variable on a closed domain and continues beyond it along its end slope, so that a
-state outside the bounds (which only a year that cannot be satisfied reaches) still has a level.
+Every curve is a function of one variable on a closed domain and is held at its end values beyond it, so that a state
+outside the bounds (which only a year that cannot be satisfied reaches) still has a level, and none that is absurd.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ class CompiledCurve(NamedTuple):
     is_power: bool
     origin: float
     exponent: float
-    slope_below: float
-    slope_above: float
 
 
 class Curve(Protocol):
@@ -44,17 +42,10 @@ class Curve(Protocol):
         """Closed interval on which the curve is defined."""
 
     def __call__(self, x: ArrayLike) -> FloatArray:
-        """Values at `x`, float64; along the end slope outside the domain."""
+        """Values at `x`, float64; held at the ends outside the domain."""
 
     def compiled(self) -> CompiledCurve:
         """The same curve as compiled code reads it."""
-
-
-def _extended(x: ArrayLike, domain: tuple[float, float], inside: object, slopes: tuple[float, float]) -> FloatArray:
-    at = np.asarray(x, dtype=np.float64)
-    held = np.clip(at, *domain)
-    beyond = at - held
-    return inside(held) + np.where(beyond < 0, slopes[0], slopes[1]) * beyond  # type: ignore[operator, no-any-return]
 
 
 @dataclass(frozen=True)
@@ -81,19 +72,14 @@ class Table:
 
         return PchipInterpolator(self.x, self.y)
 
-    @cached_property
-    def _slopes(self) -> tuple[float, float]:
-        slope = self._spline.derivative()
-        return float(slope(self.x[0])), float(slope(self.x[-1]))
-
     def __call__(self, x: ArrayLike) -> FloatArray:
         """Values at `x`."""
-        return _extended(x, self.domain, self._spline, self._slopes)
+        return np.asarray(self._spline(np.clip(np.asarray(x, np.float64), *self.domain)))
 
     def compiled(self) -> CompiledCurve:
         """A cubic a piece."""
         coefficients = np.ascontiguousarray(self._spline.c.T)
-        return CompiledCurve(np.array(self.x), coefficients, False, 0.0, 0.0, *self._slopes)
+        return CompiledCurve(np.array(self.x), coefficients, False, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -115,20 +101,15 @@ class Polynomial:
     def _polynomial(self) -> np.polynomial.Polynomial:
         return np.polynomial.Polynomial(self.coefficients)
 
-    @cached_property
-    def _slopes(self) -> tuple[float, float]:
-        slope = self._polynomial.deriv()
-        return float(slope(self.domain[0])), float(slope(self.domain[1]))
-
     def __call__(self, x: ArrayLike) -> FloatArray:
         """Values at `x`."""
-        return _extended(x, self.domain, self._polynomial, self._slopes)
+        return np.asarray(self._polynomial(np.clip(np.asarray(x, np.float64), *self.domain)))
 
     def compiled(self) -> CompiledCurve:
         """One piece, expanded around the lower end of the domain."""
         shifted = self._polynomial(np.polynomial.Polynomial([self.domain[0], 1.0]))
         coefficients = np.ascontiguousarray(shifted.coef[::-1], np.float64)[np.newaxis]
-        return CompiledCurve(np.array(self.domain), coefficients, False, 0.0, 0.0, *self._slopes)
+        return CompiledCurve(np.array(self.domain), coefficients, False, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -149,25 +130,15 @@ class PowerLaw:
     exponent: float
     domain: tuple[float, float]
 
-    def _inside(self, x: FloatArray) -> FloatArray:
-        return self.offset + self.factor * (x - self.origin) ** self.exponent
-
-    @cached_property
-    def _slopes(self) -> tuple[float, float]:
-        below, above = (
-            self.factor * self.exponent * (x - self.origin) ** (self.exponent - 1) if x > self.origin else 0.0
-            for x in self.domain
-        )
-        return below, above
-
     def __call__(self, x: ArrayLike) -> FloatArray:
         """Values at `x`."""
-        return _extended(x, self.domain, self._inside, self._slopes)
+        held = np.clip(np.asarray(x, np.float64), *self.domain)
+        return np.asarray(self.offset + self.factor * (held - self.origin) ** self.exponent)
 
     def compiled(self) -> CompiledCurve:
         """Its constants."""
         coefficients = np.array([[self.factor, self.offset]])
-        return CompiledCurve(np.array(self.domain), coefficients, True, self.origin, self.exponent, *self._slopes)
+        return CompiledCurve(np.array(self.domain), coefficients, True, self.origin, self.exponent)
 
 
 def constant(value: float, domain: tuple[float, float]) -> Polynomial:

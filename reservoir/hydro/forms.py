@@ -63,22 +63,20 @@ def _form(curve):
 
 def _exact(curve, x):
     held = min(max(x, curve.breaks[0]), curve.breaks[-1])
-    beyond = x - held
     if curve.is_power:
-        inside = curve.coefficients[0, 1] + curve.coefficients[0, 0] * (held - curve.origin) ** curve.exponent
-    else:
-        piece, last = 0, curve.coefficients.shape[0] - 1
-        while piece < last:
-            middle = (piece + last + 1) // 2
-            if held >= curve.breaks[middle]:
-                piece = middle
-            else:
-                last = middle - 1
-        offset = held - curve.breaks[piece]
-        inside = curve.coefficients[piece, 0]
-        for power in range(1, curve.coefficients.shape[1]):
-            inside = inside * offset + curve.coefficients[piece, power]
-    return inside + (curve.slope_below if beyond < 0.0 else curve.slope_above) * beyond
+        return curve.coefficients[0, 1] + curve.coefficients[0, 0] * (held - curve.origin) ** curve.exponent
+    piece, last = 0, curve.coefficients.shape[0] - 1
+    while piece < last:
+        middle = (piece + last + 1) // 2
+        if held >= curve.breaks[middle]:
+            piece = middle
+        else:
+            last = middle - 1
+    offset = held - curve.breaks[piece]
+    value = curve.coefficients[piece, 0]
+    for power in range(1, curve.coefficients.shape[1]):
+        value = value * offset + curve.coefficients[piece, power]
+    return value
 
 
 def _polynomial(curve, x):
@@ -112,6 +110,7 @@ def _specific_power(conversion, head_m):
 
     def from_conversion(conversion, head_m):
         value = curve_value(conversion.curve, head_m)
-        return MW_PER_KW_HOURS / value if conversion.is_rate else value * conversion.factor * head_m
+        held = min(max(head_m, conversion.curve.breaks[0]), conversion.curve.breaks[-1])
+        return MW_PER_KW_HOURS / value if conversion.is_rate else value * conversion.factor * held
 
     return from_conversion

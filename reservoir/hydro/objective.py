@@ -121,8 +121,10 @@ def operate(plant: Plant, year: YearArrays, releases_m3s: FloatArray, start_hm3:
     storages[0] = year.start if start_hm3 is None else start_hm3
     columns = np.empty((7, steps))
     _operate(plant, year, wanted, releases, storages, columns)
+    energy = columns[5] * year.volume_per_flow * GWH_PER_MW_VOLUME
+    for array in (releases, storages, columns, energy):
+        array.setflags(write=False)
     turbined, level, mean_level, tailrace, head, power, violation = columns
-    energy = power * year.volume_per_flow * GWH_PER_MW_VOLUME
     return Operation(releases, turbined, storages, level, mean_level, tailrace, head, power, energy, violation)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -20,6 +20,12 @@ from reservoir.plan import Plan
 
 #: Tells a plan folder from any other: only such a one is ever replaced.
 PROVENANCE = "plan.json"
+#: The same for people: opens in any browser, offline.
+REPORT = "report.html"
+#: Folder of the figures.
+FIGURES = "figures"
+#: All that a plan writes; a folder that holds anything else is not replaced.
+OWN_NAMES = {PROVENANCE, REPORT, FIGURES, "schedule.csv", "summary.csv", "reservoir.toml", "inflow.csv"}
 #: Decimals in tables; a millionth of a hm3 is a cubic metre.
 FLOAT_FORMAT = "%.6f"
 _PACKAGES = ("numpy", "pandas", "scipy", "numba", "pyopencl", "pocl-binary-distribution", "matplotlib")
@@ -65,7 +71,7 @@ def write_plan(
     typical_years: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> Path:
-    """Write tables, provenance, copies of the inputs and figures into a new folder.
+    """Write tables, provenance, copies of the inputs, figures and the report into a new folder.
 
     `typical_years` names the years drawn as wet, normal and dry. Everything is written beside the target first and
     put in its place at the end, so that an interruption or a full disk leaves nothing half-written and an older plan
@@ -79,15 +85,17 @@ def write_plan(
     check_target(target, force)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".reservoir-") as workplace:
+        with tempfile.TemporaryDirectory(dir=target.resolve().parent, prefix=".reservoir-") as workplace:
             draft = Path(workplace) / "plan"
             draft.mkdir()
             _write_tables(plan, draft)
             _copy_inputs(plan, draft)
             if figures:
                 _write_figures(plan, draft, typical_years, progress)
-            _write_json(draft / PROVENANCE, provenance(plan, checks))
-            _put_in_place(draft, target, Path(workplace) / "replaced")
+            origin = provenance(plan, checks)
+            _write_json(draft / PROVENANCE, origin)
+            _write_report(plan, draft, checks, origin, typical_years)
+            _put_in_place(draft, target.resolve(), Path(workplace) / "replaced")
     except OSError as error:
         raise OutputError(_unwritable(target, error)) from error
     return target
@@ -144,7 +152,9 @@ def _write_tables(plan: Plan, folder: Path) -> None:
 def _copy_inputs(plan: Plan, folder: Path) -> None:
     for read, name in ((plan.reservoir, "reservoir.toml"), (plan.inflow, "inflow.csv")):
         if read.source and Path(read.source).is_file():  # type: ignore[attr-defined]
-            shutil.copyfile(read.source, folder / name)  # type: ignore[attr-defined]
+            content = Path(read.source).read_bytes()  # type: ignore[attr-defined]
+            if hashlib.sha256(content).hexdigest() == read.sha256:  # type: ignore[attr-defined]
+                (folder / name).write_bytes(content)  # type: ignore[attr-defined]
 
 
 def _write_figures(
@@ -152,9 +162,28 @@ def _write_figures(
 ) -> None:
     from reservoir.report.figures import save_figures
 
-    place = folder / "figures"
+    place = folder / FIGURES
     place.mkdir()
     save_figures(plan, place, lambda done, total: progress("figures", done, total), typical=typical_years)
+
+
+def _write_report(
+    plan: Plan,
+    folder: Path,
+    checks: Sequence[Check],
+    origin: Mapping[str, Any],
+    typical_years: Mapping[str, str] | None,
+) -> None:
+    from reservoir.report.html import TITLES, plan_report
+    from reservoir.report.page import read_pictures
+
+    place = folder / FIGURES
+    pictures = []
+    if place.is_dir():
+        from reservoir.report.figures import plan_captions
+
+        pictures = read_pictures(place, TITLES, plan_captions(plan, typical=typical_years))
+    (folder / REPORT).write_text(plan_report(plan, checks, origin, pictures), encoding="utf-8")
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
@@ -184,6 +213,10 @@ def _check_existing(target: Path, force: bool) -> None:
     if not (target / PROVENANCE).is_file():
         mend = f"choose another --out; --force replaces only earlier plans, folders with a {PROVENANCE}"
         raise OutputError(Mistake("is not an earlier plan and will not be replaced", file=str(target), mend=mend))
+    foreign = sorted(entry.name for entry in target.iterdir() if entry.name not in OWN_NAMES)
+    if foreign:
+        problem = f"holds what no plan writes ({', '.join(foreign[:5])}) and will not be replaced"
+        raise OutputError(Mistake(problem, file=str(target), mend="move it elsewhere, or choose another --out"))
 
 
 def _existing_parent(target: Path) -> Path:

@@ -17,10 +17,10 @@ SHOWN_SHORTFALLS = 24
 
 #: Headings of the figures of a plan.
 TITLES = {
-    "storage-fan": "Storage through the year",
+    "storage-fan": "How full the reservoir is",
     "typical-years": "A wet, a normal and a dry year",
-    "convergence": "How the solver came to its result",
-    "annual-energy": "Energy of every year",
+    "convergence": "How close the solver came",
+    "annual-energy": "What every year yields",
 }
 
 
@@ -56,8 +56,8 @@ def plan_sections(
 ) -> list[Section]:
     """Make the parts of the report in their order; parts about rules can follow them."""
     sections = [
-        Section("planned", "What was planned", facts=tuple(_planned(plan, origin))),
         _shortfalls(plan),
+        Section("planned", "What was planned", facts=tuple(_planned(plan, origin))),
         Section("acceptance", "Acceptance", tables=(acceptance_table(checks),)),
         Section("figures", "Figures", pictures=tuple(pictures)) if pictures else None,
         Section("months", "The months", text=(_MONTHS,), tables=(monthly_table(plan),)),

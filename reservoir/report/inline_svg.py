@@ -35,7 +35,7 @@ def inline_svg(svg: bytes, prefix: str, label: str, described_by: str) -> Markup
     for size in ("width", "height", "version"):
         root.attrib.pop(size, None)
     root.attrib |= {"role": "img", "aria-label": label, "aria-describedby": described_by}
-    return Markup(Tree.tostring(root, encoding="unicode"))  # noqa: S704 - matplotlib escaped the texts in it
+    return Markup(Tree.tostring(root, encoding="unicode"))  # matplotlib escaped the texts in it
 
 
 def _local(name: str) -> str:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from reservoir.report.inline_svg import inline_svg
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
+_PHONE_COLUMNS = 4
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,11 @@ class Section:
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()
     warning: bool = False
+
+    @property
+    def wide(self) -> bool:
+        """Whether a phone shows some of it only when it is moved sideways."""
+        return bool(self.pictures) or any(len(table.columns) > _PHONE_COLUMNS for table in self.tables)
 
 
 @dataclass(frozen=True)

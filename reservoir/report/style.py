@@ -159,7 +159,7 @@ def settled(figure: Figure) -> Figure:
     figure.set_layout_engine("none")
     for ax in figure.get_axes():
         # The layout's last digits differ from time to time, and an SVG names its clips after them.
-        left, bottom, width, height = (round(part, 6) for part in ax.get_position().bounds)
+        left, bottom, width, height = (round(part, 4) for part in ax.get_position().bounds)
         ax.set_position((left, bottom, width, height))
     return figure
 

@@ -63,10 +63,12 @@ def yearly_table(plan: Plan) -> Table:
 def monthly_table(plan: Plan) -> Table:
     """The median of every quantity over the years, a row a month of the water year."""
     medians = plan.schedule().drop(columns="year").groupby("month").median()
-    rows = tuple(
-        (MONTH_NAMES[month - 1], *(number(medians.loc[month, name], f"{{:,.{places}f}}") for name, _, _, places in _MONTHLY))
-        for month in (int(each) for each in plan.inflow.calendar.months)
-    )
+    months = [int(month) for month in plan.inflow.calendar.months]
+    columns = [
+        [number(value, f"{{:,.{places}f}}") for value in medians[name].reindex(months)]
+        for name, _, _, places in _MONTHLY
+    ]
+    rows = tuple(zip([MONTH_NAMES[month - 1] for month in months], *columns, strict=True))
     return Table(
         name="monthly-table",
         caption=f"Medians over {counted(len(plan.years), 'year')}, each column by itself.",

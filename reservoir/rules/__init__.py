@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.rules import guide_curve, linear, standard
+from reservoir.rules import guide_curve, linear, sdp, standard, zones
 from reservoir.rules.rule import Forecast, Rule
 from reservoir.rules.training import Training
 
@@ -43,6 +43,18 @@ FAMILIES: dict[str, Family] = {
             linear.LinearRule.from_dict,
         ),
         Family(
+            "zones",
+            "make the output of the zone that the storage falls in: the dispatch chart",
+            zones.fit,
+            zones.ZonesRule.from_dict,
+        ),
+        Family(
+            "sdp",
+            "take the release of most energy now and expected later: stochastic dynamic programming",
+            sdp.fit,
+            sdp.Sdp.from_dict,
+        ),
+        Family(
             "standard",
             "make the firm power while water lasts: the weak baseline",
             standard.fit,
@@ -60,7 +72,7 @@ def fit(family: str, training: Training, forecast: Forecast = Forecast.MONTH) ->
     InputError
         If there is no such family.
     """
-    return _family(family).fit(training, forecast)
+    return _family(family).fit(training, Forecast(forecast))
 
 
 def rule_from_dict(content: Mapping[str, Any]) -> Rule:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from numbers import Integral
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
@@ -104,7 +105,7 @@ def solve(
         If the device is missing or too small.
     """
     entry = solver_named(solver)
-    if not isinstance(seed, int) or not 0 <= seed < 2**64:
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= seed < 2**64:
         raise InputError(
             Mistake("the seed is out of range", "a whole number, 0 to 2**64 - 1", "choose another", value=seed)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,8 @@ _RANGES: dict[str, tuple[float, float]] = {
 
 def _within(value: float, low: float, high: float) -> bool:
     whole = isinstance(low, int)
-    return isinstance(value, int if whole else int | float) and low <= value <= high
+    kind = Integral if whole else Real
+    return isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
 
 
 @dataclass(frozen=True)

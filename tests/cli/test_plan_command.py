@@ -1,5 +1,7 @@
 import csv
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -129,3 +131,26 @@ def test_a_wrong_option_says_what_would_be_right(run, short_record, tmp_path, ar
     refused = run("plan", short_record, *QUICK, *arguments, "--out", "out", status=2)
     assert words in refused.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_names_in_brackets_are_shown_as_they_are(run, short_record, tmp_path):
+    short_record.rename(tmp_path / "[bold].csv")
+    text = (tmp_path / "[bold].csv").read_text()
+    (tmp_path / "[bold].csv").write_text("# caveat: measured [/] since 1953\n" + text)
+    printed = run("plan", "[bold].csv", *QUICK, "--out", "out").stdout
+    assert "[bold].csv" in printed
+    assert "measured [/] since 1953" in printed
+
+
+def test_a_forced_plan_keeps_away_from_what_it_did_not_write(run, short_record, tmp_path):
+    run("plan", short_record, *QUICK, "--out", "out")
+    (tmp_path / "out" / "my-notes.txt").write_text("precious")
+    refused = run("plan", short_record, *QUICK, "--out", "out", "--force", status=2)
+    assert "my-notes.txt" in refused.stderr
+    assert (tmp_path / "out" / "my-notes.txt").read_text() == "precious"
+
+
+def test_a_reader_that_leaves_early_does_not_cost_the_plan(short_record, tmp_path):
+    command = f"{sys.executable} -m reservoir plan inflow.csv --no-figures --out out | head -n 1"
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "out" / "plan.json").is_file()

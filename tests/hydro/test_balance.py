@@ -125,3 +125,26 @@ def test_a_cubic_metre_a_second_over_100_m_makes_981_kw_without_losses(small: Re
         capacity_m3s=constant(40.0, (0.0, 200.0)),
     )
     assert step_of(lossless, 50.0, 10.0) == pytest.approx((100.0, 10.0, 9.80665))
+
+
+@pytest.mark.parametrize("kind", ["coefficient", "rate"])
+def test_a_year_far_outside_its_bounds_still_has_no_absurd_power(small: Reservoir, kind: str) -> None:
+    from dataclasses import replace
+
+    from reservoir.hydro.calendar import Calendar
+    from reservoir.hydro.curves import Table, constant
+    from reservoir.hydro.inflow import Inflow
+    from reservoir.hydro.reservoir import ConversionKind
+    from reservoir.plan import optimise
+
+    heads = small.conversion.domain
+    curve = Table(heads, (3600 / (8.0 * heads[0]), 3600 / (8.0 * heads[1]))) if kind == "rate" else constant(8.0, heads)
+    plant = replace(small, conversion=curve, conversion_kind=ConversionKind(kind))
+    flows = np.array([[0.0] * 12, [1e5] * 12])
+    plan = optimise(plant, Inflow(flows, Calendar(2001, 2, small.first_month)), solver="dp")
+    assert plan.violation.min() > 0
+    turbined = plan.stacked("turbined_m3s")
+    assert np.all(turbined >= 0)
+    assert np.all(plan.spill_m3s >= 0)
+    assert np.all(plan.stacked("power_mw") <= plant.installed_mw)
+    assert np.all(plan.stacked("power_mw") >= 0)

@@ -96,16 +96,12 @@ def test_a_constant_is_the_same_everywhere() -> None:
 
 
 @pytest.mark.parametrize("name", CURVES)
-def test_a_curve_goes_on_along_its_end_slope(name: str) -> None:
+def test_a_curve_is_held_at_its_ends_outside_its_domain(name: str) -> None:
     curve = CURVES[name]
     width = curve.domain[1] - curve.domain[0]
-    for end, inwards in zip(curve.domain, (1, -1), strict=True):
-        near = 1e-6 * width * inwards
-        slope = float(curve(end + near) - curve(end)) / near
-        for far in (0.1, 0.5):
-            outside = float(curve(end - far * width * inwards))
-            expected = float(curve(end)) - slope * far * width * inwards
-            assert outside == pytest.approx(expected, abs=1e-3 * np.ptp(curve(curve.domain)) + 1e-9)
+    for end, outwards in zip(curve.domain, (-1, 1), strict=True):
+        for far in (0.1, 0.5, 10.0):
+            assert float(curve(end + far * width * outwards)) == float(curve(end))
 
 
 @pytest.mark.parametrize("name", CURVES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from pathlib import Path
@@ -32,10 +31,10 @@ def write_template(name: str, target: Path, *, force: bool = False) -> Path:
         raise OutputError(Mistake("exists already", file=str(target), mend=mend))
     text = resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
     try:
-        with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as draft:
-            draft.write(text)
-        os.chmod(draft.name, 0o644)
-        os.replace(draft.name, target)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".reservoir-") as workplace:
+            draft = Path(workplace) / target.name
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(target)
     except OSError as error:
         mistake = Mistake(f"cannot be written ({error.strerror})", file=str(target), mend="choose another --out")
         raise OutputError(mistake) from error

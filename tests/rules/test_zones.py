@@ -1,0 +1,176 @@
+import copy
+import json
+
+import numpy as np
+import pytest
+
+from reservoir.errors import InputError
+from reservoir.hydro.approximation import specific_power_curve
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.inflow import Inflow
+from reservoir.plan import optimise
+from reservoir.rules import Forecast, Training, standard, zones
+from reservoir.rules.scores import energy_at_equal_storage
+from reservoir.rules.simulation import simulate
+
+FULL = 14557.0
+every_forecast = pytest.mark.parametrize("forecast", Forecast)
+
+
+@pytest.fixture(scope="module")
+def six_years(inflow) -> Inflow:
+    return Inflow(flow_m3s=inflow.flow_m3s[:6], calendar=Calendar(1953, 6))
+
+
+@pytest.fixture(scope="module")
+def training(xiaowan, six_years) -> Training:
+    return Training.of(optimise(xiaowan, six_years, solver="dp"))
+
+
+@pytest.fixture(scope="module")
+def rules(training):
+    return {forecast: zones.fit(training, forecast) for forecast in Forecast}
+
+
+def power(model, storage, release):
+    plant = model.reservoir
+    head = plant.level(storage) - plant.tailrace(release)
+    turbined = min(release, plant.capacity_m3s(head))
+    return min(float(specific_power_curve(plant)(head) * turbined), plant.installed_mw)
+
+
+@every_forecast
+def test_curves_never_cross_and_stay_within_the_storage_bounds(rules, forecast):
+    rule = rules[forecast]
+    stack = np.vstack([np.roll(rule.storage_lower_hm3, 1), rule.curves_hm3, np.roll(rule.storage_upper_hm3, 1)])
+    assert np.all(np.diff(stack, axis=0) >= 0)
+
+
+@every_forecast
+def test_outputs_rise_from_zone_to_zone_and_hold_the_guaranteed_and_the_installed_one(rules, forecast):
+    outputs = rules[forecast].outputs_mw
+    assert np.all(np.diff(outputs) > 0)
+    assert outputs[1] == pytest.approx(19_000 * 1000 / 8766)
+    assert outputs[3] == pytest.approx(4200)
+
+
+@every_forecast
+def test_a_fuller_lake_is_never_in_a_lower_zone_nor_makes_less_output(rules, training, forecast):
+    rule = rules[forecast]
+    for step in range(12):
+        bounds = rule.storage_lower_hm3[step - 1], rule.storage_upper_hm3[step - 1]
+        storages = np.linspace(*bounds, 60)
+        places = [zones.ZONES.index(rule.zone(step, storage)) for storage in storages]
+        made = [power(training.model, storage, rule.release(step, storage, None, 700.0)) for storage in storages]
+        assert np.all(np.diff(places) >= 0)
+        assert np.all(np.diff(made) > -0.005 * 4200)  # what joining the table by straight lines may lose
+
+
+def test_a_release_makes_the_output_of_its_zone_at_the_start_storage(rules, training):
+    rule, step = rules[Forecast.MONTH], 4
+    storages = np.linspace(9_000.0, 14_000.0, 20)
+    outputs = dict(zip(zones.ZONES, rule.outputs_mw, strict=True))
+    for storage in storages:
+        wanted = outputs[rule.zone(step, storage)]
+        release = rule.release(step, storage, 900.0, 700.0)
+        if rule.months.release_lower_m3s[step] < release < rule.months.release_upper_m3s[step]:
+            assert power(training.model, storage, release) == pytest.approx(wanted, rel=0.01)
+
+
+def test_with_a_forecast_a_full_lake_releases_what_would_not_fit(rules):
+    rule = rules[Forecast.MONTH]
+    assert rule.release(7, rule.storage_upper_hm3[6], 5_000.0, 2_000.0) >= 5_000.0 - 1e-9
+
+
+def test_a_storage_on_a_curve_is_in_the_zone_below_whatever_its_rounding(rules):
+    rule = rules[Forecast.MONTH]
+    on = rule.curves_hm3[0][0]
+    assert rule.zone(0, on) == rule.zone(0, on * (1 + 1e-12)) == rule.zone(0, on * (1 - 1e-12)) == "reduced"
+
+
+@every_forecast
+def test_it_makes_at_least_the_standard_rules_energy_on_its_training_years(rules, training, six_years, forecast):
+    energies = [
+        energy_at_equal_storage(simulate(rule, training.model, six_years, FULL), training.model, FULL).sum()
+        for rule in (rules[forecast], standard.fit(training, forecast))
+    ]
+    assert energies[0] >= energies[1]
+
+
+@every_forecast
+def test_the_search_operates_the_years_as_the_simulation_does(rules, training, six_years, forecast):
+    rule, trial = rules[forecast], zones._Trial.of(training, forecast)
+    levels = np.searchsorted(trial.outputs_mw, rule.outputs_mw)[None]
+    begun = np.full((1, training.years), FULL)
+    storages, releases = trial._follow(np.array([rule.curves_hm3]), levels, begun)
+    run = simulate(rule, training.model, six_years, FULL, continuous=False)
+    assert np.abs(storages[:, 0].T - run.stacked("storage_hm3")).max() < 1e-6
+    assert np.abs(releases[:, 0].T - run.stacked("release_m3s")).max() < 1e-6
+
+
+@every_forecast
+def test_it_is_fitted_the_same_again(rules, training, forecast):
+    assert zones.fit(training, forecast) == rules[forecast]
+
+
+@every_forecast
+def test_a_round_trip_through_json_gives_an_equal_rule(rules, forecast):
+    rule = rules[forecast]
+    assert zones.ZonesRule.from_dict(json.loads(json.dumps(rule.to_dict()))) == rule
+
+
+def crossing(content):
+    content["curves_hm3"][0][3] = content["curves_hm3"][1][3] + 1
+
+
+def above_the_bound(content):
+    content["curves_hm3"][2][5] = 20_000.0
+
+
+def month_missing(content):
+    del content["curves_hm3"][1][-1]
+
+
+def bounds_month_missing(content):
+    del content["months"]["inflow_m3s"][0]
+
+
+def curve_missing(content):
+    del content["curves_hm3"][2]
+
+
+def not_finite(content):
+    content["curves_hm3"][1][2] = float("nan")
+
+
+def words(content):
+    content["release_m3s"][0][4] = "much"
+
+
+def falling(content):
+    content["outputs_mw"].reverse()
+
+
+def nothing(content):
+    del content["storage_upper_hm3"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (crossing, "in month 4 curve 1 .* above curve 2"),
+        (above_the_bound, "in month 6 curve 3 .* above the upper bound"),
+        (month_missing, r"curves_hm3\[1\]: months are missing"),
+        (bounds_month_missing, "months.inflow_m3s: months are missing"),
+        (curve_missing, "curves_hm3: rows are missing"),
+        (not_finite, r"curves_hm3\[1\]\[2\]: is no finite number"),
+        (words, r"release_m3s\[0\]\[4\]: is no finite number"),
+        (falling, "outputs_mw: the outputs fall"),
+        (nothing, "storage_upper_hm3: is no list"),
+    ],
+)
+def test_an_edited_rule_is_refused_with_what_and_where(rules, edit, said):
+    content = copy.deepcopy(rules[Forecast.MONTH].to_dict())
+    edit(content)
+    with pytest.raises(InputError, match=said):
+        zones.ZonesRule.from_dict(content)
