@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.checks import TOTAL_GAP, YEAR_GAP, Check, plan_checks
 from reservoir.hydro.approximation import POWER_TOLERANCE
@@ -62,7 +63,7 @@ def validate(
         checks += [_device_arithmetic(plan), _repeatable(plan, again)]
     if runs > 1:
         others = [_stage(plan, engine, seed + run, device, settings, progress) for run in range(1, runs)]
-        checks += _spread_checks(engine, [plan.solutions, *others], sequential)
+        checks += _runs_checks(plan, engine, [plan.solutions, *others], sequential)
     return plan, checks
 
 
@@ -105,22 +106,33 @@ def _repeatable(plan: Plan, again: Sequence[Solution]) -> Check:
     return Check("years that the same seed on the same device solves differently", different, 0)
 
 
-def _spread_checks(
-    engine: str, device_runs: Sequence[Sequence[Solution]], sequential_runs: Sequence[Sequence[Solution]]
+def _runs_checks(
+    plan: Plan,
+    engine: str,
+    device_runs: Sequence[Sequence[Solution]],
+    sequential_runs: Sequence[Sequence[Solution]],
 ) -> list[Check]:
+    """Violation, worst gap and spread of each engine over all its runs, and a t-test between the engines."""
     from scipy.stats import ttest_ind
 
-    totals = [np.array([_total(run) for run in runs]) for runs in (device_runs, sequential_runs)]
-    checks = [
-        Check(
-            f"{name}: standard deviation of {len(each)} totals, part of their mean",
-            each.std(ddof=1) / each.mean(),
-            SPREAD,
-        )
-        for name, each in zip((engine, FALLBACK_SOLVER), totals, strict=True)
-    ]
+    checks = []
+    totals = []
+    for name, runs in ((engine, device_runs), (FALLBACK_SOLVER, sequential_runs)):
+        total = np.array([_total(run) for run in runs])
+        gap = max(float(np.abs(relative_gap(run, plan.references)).max()) for run in runs)
+        violation = sum(each.violation for run in runs for each in run)
+        checks += [
+            Check(f"{name}: sum of relative violations, {len(runs)} runs", violation, 0.0),
+            Check(f"{name}: gap to dp, worst year of {len(runs)} runs (either way)", gap, YEAR_GAP),
+            Check(f"{name}: standard deviation of {len(runs)} totals, part of their mean", _spread(total), SPREAD),
+        ]
+        totals.append(total)
     p_value = float(ttest_ind(*totals).pvalue)
     return [*checks, Check("two-tailed t-test between the engines' totals, p", p_value, SIGNIFICANCE, at_least=True)]
+
+
+def _spread(totals: NDArray[np.float64]) -> float:
+    return float(totals.std(ddof=1) / totals.mean())
 
 
 def _total(solutions: Sequence[Solution]) -> float:

@@ -29,7 +29,7 @@ class PatientConsole(Console):
     def on_broken_pipe(self) -> None:
         """Print to nowhere from here on."""
         self.quiet = True
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
 
 def console(stderr: bool = False) -> Console:
