@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from reservoir.rules.foresight import water_value_gwh
 from reservoir.rules.simulation import Simulation
+from reservoir.rules.targets import Targets
 from reservoir.solvers.reservoir_year import ReservoirModel
 
 FloatArray = NDArray[np.float64]
@@ -53,6 +54,7 @@ class Score:
 
     family: str
     sample: str
+    run: str
     mean_gwh: float
     median_gwh: float
     percent_of_foresight: float
@@ -93,45 +95,56 @@ def energy_at_equal_storage(simulation: Simulation, model: ReservoirModel, end_h
 
     A year that hands its water on to the next is not charged.
     """
-    release = float(simulation.stacked("release_m3s").mean())
-    worth = np.array([water_value_gwh(model, end, end_hm3, release) for end in simulation.end_storage_hm3])
-    return np.asarray(simulation.energy_gwh + np.where(simulation.carried, 0.0, worth))
+    ends = np.where(simulation.carried, end_hm3, simulation.end_storage_hm3)
+    return equal_storage(simulation.energy_gwh, ends, simulation.stacked("release_m3s"), model, end_hm3)
+
+
+def equal_storage(
+    energy_gwh: FloatArray, ends_hm3: FloatArray, release_m3s: FloatArray, model: ReservoirModel, end_hm3: float
+) -> FloatArray:
+    """Energies of years (GWh) that end at `ends_hm3`, with what the water beyond `end_hm3` would have made.
+
+    That water is taken to be released at the mean of `release_m3s`.
+    """
+    release = float(release_m3s.mean())
+    return np.asarray(energy_gwh + [water_value_gwh(model, float(end), end_hm3, release) for end in ends_hm3])
 
 
 def score(
     simulation: Simulation,
     model: ReservoirModel,
+    energy_gwh: FloatArray,
     foresight_gwh: FloatArray,
+    targets: Targets,
     *,
     family: str,
+    run: str,
     sample: str,
-    end_hm3: float,
-    guaranteed_gwh: float,
-    firm_mw: float,
 ) -> Score:
     """Score a simulation against perfect foresight of the same years.
 
     Parameters
     ----------
-    foresight_gwh : ndarray, shape (years,)
-        What perfect foresight makes in each year, ending at `end_hm3`.
-    sample : str
-        ``training`` or ``held-out``.
-    guaranteed_gwh, firm_mw : float
-        Targets of a year's energy and of a month's power.
+    energy_gwh, foresight_gwh : ndarray, shape (years,)
+        What the rule and what perfect foresight make in each year, at equal end storage.
+    targets : Targets
+        A year's energy and a month's power.
+    family, run, sample : str
+        Name the line of the table.
     """
-    energy = energy_at_equal_storage(simulation, model, end_hm3)
-    poorest = np.sort(energy)[: max(1, round(DECILE * len(energy)))]
-    yearly, monthly = service(energy, guaranteed_gwh), service(simulation.stacked("power_mw").ravel(), firm_mw)
+    poorest = np.sort(energy_gwh)[: max(1, round(DECILE * len(energy_gwh)))]
+    yearly = service(energy_gwh, targets.annual_gwh)
+    monthly = service(simulation.stacked("power_mw").ravel(), targets.firm_mw)
     return Score(
         family=family,
         sample=sample,
-        mean_gwh=float(energy.mean()),
-        median_gwh=float(np.median(energy)),
-        percent_of_foresight=100 * float(energy.sum() / foresight_gwh.sum()),
-        regret_gwh=float((foresight_gwh - energy).mean()),
+        run=run,
+        mean_gwh=float(energy_gwh.mean()),
+        median_gwh=float(np.median(energy_gwh)),
+        percent_of_foresight=100 * float(energy_gwh.sum() / foresight_gwh.sum()),
+        regret_gwh=float((foresight_gwh - energy_gwh).mean()),
         worst_decile_gwh=float(poorest.mean()),
-        worst_gwh=float(energy.min()),
+        worst_gwh=float(energy_gwh.min()),
         reliability=yearly.reliability,
         resilience=yearly.resilience,
         vulnerability=yearly.vulnerability,
@@ -141,7 +154,7 @@ def score(
         spill_hm3=_spill_hm3(simulation),
         months_at_limit=_months_at_limit(simulation, model),
         repairs=int(simulation.repaired.sum()),
-        end_charge_gwh=float((energy - simulation.energy_gwh).mean()),
+        end_charge_gwh=float((energy_gwh - simulation.energy_gwh).mean()),
     )
 
 

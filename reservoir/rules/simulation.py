@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -64,7 +65,7 @@ class Simulation:
 
 
 def simulate(
-    rule: Rule,
+    rule: Rule | Sequence[Rule],
     model: ReservoirModel,
     inflow: Inflow,
     start_hm3: float,
@@ -76,7 +77,8 @@ def simulate(
 
     Parameters
     ----------
-    rule : Rule
+    rule : Rule, or sequence of Rule, one a year
+        What decides; a rule a year is what cross-validation needs.
     model : ReservoirModel
         The reservoir.
     inflow : Inflow
@@ -88,6 +90,7 @@ def simulate(
     inflow_before_m3s : float, optional
         Inflow of the step before the record.
     """
+    rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
     limits = [open_year(model.reservoir, flow, volume) for flow, volume in _years(inflow)]
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s)
     asked = np.empty_like(inflow.flow_m3s)
@@ -95,7 +98,7 @@ def simulate(
     storage = start_hm3
     for year, bounds in enumerate(limits):
         storage = storage if continuous else start_hm3
-        asked[year] = _decisions(rule, bounds, before[year], storage)
+        asked[year] = _decisions(rules[year], bounds, before[year], storage)
         operations.append(_operated(model, bounds, asked[year], storage))
         storage = float(operations[-1].storage_hm3[-1])
     moved = np.abs(np.stack([each.release_m3s for each in operations]) - asked)

@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.rules import Forecast, fit
-from reservoir.rules.cross_validation import blocks, held_out
+from reservoir.rules import Forecast, Training, fit
+from reservoir.rules.cross_validation import blocks, held_out_rules
 from reservoir.rules.foresight import foresight_over_record, water_value_gwh
 from reservoir.rules.scores import energy_at_equal_storage, score, service
 from reservoir.rules.simulation import simulate
+from reservoir.rules.targets import Targets
 
 FULL = 14557.0
 
@@ -62,16 +63,9 @@ def test_a_rule_that_empties_the_reservoir_is_charged_for_it(training, ten_years
 def test_a_score_is_consistent_with_its_simulation(training, ten_years, foresight):
     run = simulate(fit("linear", training), training.model, ten_years, FULL)
     yearly = foresight.energy_gwh.reshape(10, 12).sum(axis=1)
-    found = score(
-        run,
-        training.model,
-        yearly,
-        family="linear",
-        sample="training",
-        end_hm3=FULL,
-        guaranteed_gwh=19_000,
-        firm_mw=1_000,
-    )
+    energy = energy_at_equal_storage(run, training.model, FULL)
+    names = {"family": "linear", "run": "continuous", "sample": "training"}
+    found = score(run, training.model, energy, yearly, Targets(19_000, 1_000, True), **names)
     assert found.worst_gwh <= found.worst_decile_gwh <= found.mean_gwh
     assert found.percent_of_foresight == pytest.approx(100 * (1 - found.regret_gwh / yearly.mean()))
     assert found.mean_gwh == pytest.approx(run.energy_gwh.mean() + found.end_charge_gwh)
@@ -102,9 +96,9 @@ def test_a_held_out_year_is_decided_by_a_rule_that_never_saw_it(plan, monkeypatc
         return real(family, training, forecast)
 
     monkeypatch.setattr(cross_validation, "fit", watched)
-    run = held_out("linear", plan, Forecast.MONTH, 5, FULL)
-    assert run.labels == plan.inflow.labels
+    rules = held_out_rules("linear", Training.of(plan), Forecast.MONTH, 5)
+    assert len(rules) == 10
     for block, labels in zip(blocks(10, 5), seen, strict=True):
         assert not {plan.inflow.labels[year] for year in block} & set(labels)
         assert len(labels) == 8
-    assert [bool(carried) for carried in run.carried] == [True, False] * 5
+        assert len({id(rules[year]) for year in block}) == 1

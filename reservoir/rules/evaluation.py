@@ -1,0 +1,208 @@
+"""Fit every family, let it operate the record, and score it on the years it was fitted to and on years it never saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reservoir.hydro.objective import Operation
+from reservoir.plan import Plan, StageProgress, silent_stage
+from reservoir.rules import FAMILIES, Forecast, Rule, Training, fit
+from reservoir.rules.cross_validation import held_out_rules
+from reservoir.rules.foresight import foresight_over_record
+from reservoir.rules.scores import Score, energy_at_equal_storage, equal_storage, score
+from reservoir.rules.simulation import Simulation, simulate
+from reservoir.rules.targets import Targets
+
+FloatArray = NDArray[np.float64]
+
+FOLDS = 5
+
+
+class Sample(StrEnum):
+    """Which years a rule is scored on."""
+
+    TRAINING = "training"
+    """The years that it was fitted to."""
+    HELD_OUT = "held-out"
+    """Years that it has never seen: every year by the rule fitted to the other blocks."""
+
+
+class Run(StrEnum):
+    """How the years follow each other."""
+
+    CONTINUOUS = "continuous"
+    """The storage is carried over from year to year; perfect foresight knows the whole record."""
+    YEARLY = "yearly"
+    """Every year starts where the plan starts it; perfect foresight is the plan."""
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyResult:
+    """One family: its rule, fitted to all years, and what it did.
+
+    Parameters
+    ----------
+    family : str
+    rule : Rule
+    simulations : mapping of (Run, Sample) to Simulation
+    energy_gwh : mapping of (Run, Sample) to ndarray, shape (years,)
+        At equal end storage.
+    scores : mapping of (Run, Sample) to Score
+    """
+
+    family: str
+    rule: Rule
+    simulations: Mapping[tuple[Run, Sample], Simulation]
+    energy_gwh: Mapping[tuple[Run, Sample], FloatArray]
+    scores: Mapping[tuple[Run, Sample], Score]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """All families on one plan.
+
+    Parameters
+    ----------
+    plan : Plan
+    training : Training
+        All its years.
+    forecast : Forecast
+        What the rules were told.
+    folds : int
+        Blocks of the cross-validation; as many as years leave one year out at a time.
+    targets : Targets
+    foresight : Operation
+        Perfect foresight over the whole record, one step a month.
+    foresight_gwh : mapping of Run to ndarray, shape (years,)
+        Energy of perfect foresight in each year, at equal end storage.
+    families : tuple of FamilyResult
+        In the order of the registry.
+    """
+
+    plan: Plan
+    training: Training
+    forecast: Forecast
+    folds: int
+    targets: Targets
+    foresight: Operation
+    foresight_gwh: Mapping[Run, FloatArray]
+    families: tuple[FamilyResult, ...]
+
+    def table(self) -> pd.DataFrame:
+        """One row a family, run and sample."""
+        return pd.DataFrame([score.as_dict() for result in self.families for score in result.scores.values()])
+
+    @property
+    def cross_validation(self) -> str:
+        """How years were held out, in words."""
+        if self.folds == self.training.years:
+            return "leave one year out"
+        return f"{self.folds} blocks of years"
+
+
+def evaluate(
+    plan: Plan,
+    *,
+    forecast: Forecast = Forecast.MONTH,
+    folds: int = FOLDS,
+    families: Iterable[str] = tuple(FAMILIES),
+    progress: StageProgress = silent_stage,
+) -> Evaluation:
+    """Fit, cross-validate and score families of rules.
+
+    Parameters
+    ----------
+    plan : Plan
+        Optimised years.
+    forecast : Forecast
+        What rules are told of a month's inflow.
+    folds : int
+        Blocks of years; each is operated by a rule fitted to the others.
+    families : iterable of str
+        Names in the registry.
+    progress : callable
+        Told the stage, how much of it is done and how much there is.
+
+    Raises
+    ------
+    InputError
+        If there is no such family, or fewer years than blocks.
+    """
+    training = Training.of(plan)
+    scale = _Scale.of(plan, training, progress)
+    results = tuple(_evaluated(family, scale, Forecast(forecast), folds, progress) for family in families)
+    return Evaluation(
+        plan, training, Forecast(forecast), folds, scale.targets, scale.foresight, scale.foresight_gwh, results
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Scale:
+    """What every family is measured against."""
+
+    plan: Plan
+    training: Training
+    targets: Targets
+    foresight: Operation
+    foresight_gwh: Mapping[Run, FloatArray]
+
+    @classmethod
+    def of(cls, plan: Plan, training: Training, progress: StageProgress) -> _Scale:
+        start = _start(training)
+        foresight = foresight_over_record(
+            training.model,
+            plan.inflow,
+            start,
+            start,
+            lambda done, total: progress("perfect foresight", done, total),
+        )
+        yearly = equal_storage(
+            plan.energy_gwh, training.storage_end_hm3[:, -1], training.release_m3s, training.model, start
+        )
+        energy = foresight.energy_gwh.reshape(training.years, training.steps).sum(axis=1)
+        by_run = {Run.CONTINUOUS: energy, Run.YEARLY: yearly}
+        return cls(plan, training, Targets.of(training), foresight, by_run)
+
+
+def _start(training: Training) -> float:
+    """Storage that every run starts with, and that its energy is compared at."""
+    return float(training.storage_start_hm3[0, 0])
+
+
+def _evaluated(family: str, scale: _Scale, forecast: Forecast, folds: int, progress: StageProgress) -> FamilyResult:
+    def fitted(done: int, total: int) -> None:
+        progress(f"fit {family}", done + 1, total + 1)
+
+    progress(f"fit {family}", 0, folds + 1)
+    rule = fit(family, scale.training, forecast)
+    fitted(0, folds)
+    held_out = held_out_rules(family, scale.training, forecast, folds, fitted)
+    simulations, energies, scores = {}, {}, {}
+    for run in Run:
+        for sample, rules in ((Sample.TRAINING, [rule] * scale.training.years), (Sample.HELD_OUT, held_out)):
+            done = simulate(
+                rules,
+                scale.training.model,
+                scale.plan.inflow,
+                _start(scale.training),
+                continuous=run is Run.CONTINUOUS,
+            )
+            energy = energy_at_equal_storage(done, scale.training.model, _start(scale.training))
+            simulations[run, sample], energies[run, sample] = done, energy
+            scores[run, sample] = score(
+                done,
+                scale.training.model,
+                energy,
+                scale.foresight_gwh[run],
+                scale.targets,
+                family=family,
+                run=run,
+                sample=sample,
+            )
+    return FamilyResult(family, rule, simulations, energies, scores)

@@ -1,0 +1,34 @@
+"""What an operation should reach: the energy of a year and the power of a month."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reservoir.rules.training import Training
+
+HOURS_PER_YEAR = 8766
+#: Where a reservoir guarantees nothing, its plan exceeds the firm power in all but this part of the months.
+FIRM_QUANTILE = 0.1
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Energy of a year (GWh) and power of a month (MW) that should be reached.
+
+    ``guaranteed`` says whether the reservoir's file states the energy; otherwise the plan's own poorest months do.
+    """
+
+    annual_gwh: float
+    firm_mw: float
+    guaranteed: bool
+
+    @classmethod
+    def of(cls, training: Training) -> Targets:
+        """The guaranteed energy, as steady power; without one, what the plan makes in nine months of ten."""
+        guaranteed = training.model.reservoir.guaranteed_energy_gwh
+        if guaranteed is not None:
+            return cls(guaranteed, guaranteed * 1000 / HOURS_PER_YEAR, True)
+        firm = float(np.quantile(training.power_mw, FIRM_QUANTILE))
+        return cls(firm * HOURS_PER_YEAR / 1000, firm, False)
