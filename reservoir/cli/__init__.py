@@ -13,6 +13,9 @@ from reservoir.errors import ReservoirError
 #: Command -> what it does, in the order of use; each lives in the module of its name.
 COMMANDS = {
     "plan": "Find the best operation of every year of an inflow record.",
+    "rules": "Fit monthly operation rules to a plan and test them on years they never saw.",
+    "simulate": "Operate an inflow record by a rule.",
+    "operate": "Ask a rule for this month's release.",
     "compare": "Run several solvers on the same years, side by side.",
     "validate": "Check this installation: physics, device, solvers.",
     "devices": "List the OpenCL devices.",

@@ -110,13 +110,27 @@ def _gathered(name: str, gather: Callable[..., Any], *decorators: Any) -> Decora
 
 _path = click.Path(path_type=Path)
 
+unit = click.option(
+    "--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs (mean flow), hm3, 1e8m3, ... (volume)."
+)
+
+rule = click.argument("rule_file", metavar="RULE.json", type=_path)
+
+rule_reservoir = click.option(
+    "--reservoir",
+    "reservoir_file",
+    metavar="FILE.toml",
+    type=_path,
+    help="Reservoir file; by default that of the plan whose rules folder the rule stands in.",
+)
+
 inputs = _gathered(
     "request",
     Request,
     click.argument("inflow_file", metavar="[INFLOW.csv]", required=False, type=_path),
     click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=_path, help="Reservoir file."),
     click.option("--case", metavar="NAME", help="A bundled case; its files stand in for those that are not given."),
-    click.option("--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs (mean flow), hm3, 1e8m3, ... (volume)."),
+    unit,
 )
 
 seed = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True, help="Random seed.")
@@ -128,6 +142,14 @@ device = click.option(
     show_default=True,
     help="OpenCL device: auto (RESERVOIR_DEVICE, else a GPU before a CPU), an index or a part of a name "
     '(see "reservoir devices").',
+)
+
+forecast = click.option(
+    "--forecast",
+    type=click.Choice(["month", "none"]),
+    default="month",
+    show_default=True,
+    help="What rules know of a month's inflow when they decide: its mean, or only the months before.",
 )
 
 json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines on standard output.")

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.balance import Plant
-from reservoir.hydro.forms import MW_PER_KW_HOURS, EvenTable, PolynomialForm
-from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M, ConversionKind, Reservoir
+from reservoir.hydro.forms import EvenTable, PolynomialForm
+from reservoir.hydro.power import specific_power_curve
+from reservoir.hydro.reservoir import Reservoir
 
 FloatArray = NDArray[np.float64]
 RealArray = NDArray[np.floating]
@@ -79,14 +80,6 @@ def approximate(reservoir: Reservoir) -> Approximation:
     if checked.power_error > POWER_TOLERANCE:
         raise InputError(_too_coarse(reservoir, checked))
     return checked
-
-
-def specific_power_curve(reservoir: Reservoir) -> Function:
-    """Power of 1 m3/s by head, MW, exact."""
-    if reservoir.conversion_kind is ConversionKind.RATE:
-        return lambda head: MW_PER_KW_HOURS / reservoir.conversion(head)
-    factor = 1e-3 if reservoir.conversion_kind is ConversionKind.COEFFICIENT else WATER_MW_PER_M3S_M
-    return lambda head: reservoir.conversion(head) * factor * np.clip(head, *reservoir.conversion.domain)
 
 
 def evaluate(form: Form, x: RealArray) -> NDArray[np.float32]:

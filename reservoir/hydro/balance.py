@@ -12,9 +12,6 @@ from reservoir.hydro.compile import inlined
 from reservoir.hydro.forms import CompiledConversion, curve_value, specific_power
 from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M, ConversionKind, Reservoir
 
-HOURS_PER_DAY = 24.0
-MW_PER_GW = 1000.0
-
 
 class Plant(NamedTuple):
     """The curves of a reservoir and its installed capacity, as compiled code reads them.

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.compile import INLINED
 from reservoir.hydro.curves import CompiledCurve
-
-#: 3600 s in an hour over 1000 kW in a MW (paper eq. 7).
-MW_PER_KW_HOURS = 3.6
+from reservoir.hydro.units import MW_PER_KW_HOURS
 
 
 class PolynomialForm(NamedTuple):

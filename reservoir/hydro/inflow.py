@@ -73,6 +73,11 @@ class Inflow:
 
         return read_inflow(path, unit=unit, first_month=first_month)
 
+    def span(self, first: int, stop: int) -> Inflow:
+        """Consecutive years of the record, from the place `first` up to `stop`."""
+        calendar = Calendar(self.calendar.first_year + first, stop - first, self.calendar.first_month)
+        return Inflow(self.flow_m3s[first:stop], calendar, self.notes, self.caveat, self.source, self.sha256)
+
     @property
     def years(self) -> int:
         """Number of water years."""

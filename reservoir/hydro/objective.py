@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.balance import (
-    HOURS_PER_DAY,
-    MW_PER_GW,
     Plant,
     curve_value,
     head_at,
@@ -19,11 +17,9 @@ from reservoir.hydro.balance import (
 )
 from reservoir.hydro.compile import compiled, inlined
 from reservoir.hydro.constraints import YearArrays, lower_reach, repaired, steered, steps_in, upper_reach, violation_at
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
 FloatArray = NDArray[np.float64]
-
-#: Days that a flow of 1 m3/s needs for 1 hm3.
-DAYS_PER_VOLUME = 1e6 / 86_400
 
 
 @inlined
@@ -66,10 +62,6 @@ def energy_of(plant, year, releases, storages, half, gwh_per_mw_volume):
         mean_storage = half * (storages[step] + storages[step + 1])
         energy += power_at(plant, mean_storage, releases[step]) * year.volume_per_flow[step]
     return energy * gwh_per_mw_volume
-
-
-#: GWh that 1 MW makes in the days that carry 1 hm3 for 1 m3/s.
-GWH_PER_MW_VOLUME = DAYS_PER_VOLUME * HOURS_PER_DAY / MW_PER_GW
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,11 @@ FLOW_M3S: Mapping[str, float] = {
     "cfs": 0.3048**3,
 }
 
+#: MW that 1 m3/s makes at 1 m3/kWh: 3600 s in an hour over 1000 kW in a MW.
+MW_PER_KW_HOURS = 3.6
+#: GWh that 1 MW makes in the time that 1 m3/s needs for 1 hm3, which is 1e6 seconds.
+GWH_PER_MW_VOLUME = 1e6 / 3600 / 1000
+
 
 def key_suffix(unit: str) -> str:
     """How a unit is written at the end of a key or a column: ``m3/s`` -> ``m3s``, ``acre-ft`` -> ``acre_ft``."""

@@ -5,20 +5,17 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import Calendar, year_label
 from reservoir.plan import Plan
-from reservoir.report.axes import THOUSANDS, name_lines, written
+from reservoir.report.axes import THOUSANDS, name_lines, written, year_axis
 from reservoir.report.style import DASHES, LIMITS, POWER, REFERENCE, SPILL, figure_style, new_figure, settled
 
 FloatArray = NDArray[np.float64]
 
 #: Part of a year's inflow; less is not counted as spill, for a search leaves traces of it everywhere.
 LEAST_SPILL = 1e-3
-#: As wide an axis as of so many years is drawn for fewer: a single bar is still a bar.
-LEAST_YEARS = 6
 #: More years than this are drawn without gaps between bars, which would be thinner than a pixel.
 MANY_YEARS = 120
 
@@ -91,21 +88,6 @@ def caption(plan: Plan) -> str:
         f"The best energy of every year with its inflow known in advance; {who}, and all "
         f"that is spilled comes to {written(spill.sum())} hm³."
     )
-
-
-def year_axis(ax: Axes, calendar: Calendar) -> Axes:
-    """Make x the water years: their names at round numbers, as many as have room."""
-    years = calendar.start_years
-    most = 12 if calendar.first_month == 1 else 9
-    ticks = MaxNLocator(most, integer=True, steps=[1, 2, 5, 10]).tick_values(years[0], years[-1])
-    shown = [int(tick) for tick in ticks if tick in years] or [years[0]]
-    ax.xaxis.set_major_locator(FixedLocator(shown))
-    ax.xaxis.set_major_formatter(FixedFormatter([year_label(year, calendar.first_month) for year in shown]))
-    middle, half = (years[0] + years[-1]) / 2, max(len(years) / 2 + 0.2, LEAST_YEARS / 2)
-    ax.set_xlim(middle - half, middle + half)
-    ax.set_xlabel("Year" if calendar.first_month == 1 else "Water year")
-    ax.grid(visible=False, axis="x")
-    return ax
 
 
 def _draw_bars(ax: Axes, plan: Plan, values: FloatArray, colour: str, width: float) -> None:

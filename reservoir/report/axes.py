@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNL
 from matplotlib.transforms import blended_transform_factory
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.calendar import Calendar, year_label
 from reservoir.hydro.reservoir import Reservoir
 
 FloatArray = NDArray[np.float64]
@@ -20,6 +20,9 @@ THOUSANDS = FuncFormatter(lambda value, _: f"{value:,.0f}" if abs(value) >= 1e6 
 
 #: Part of an axis's height that a line of text takes, about.
 TEXT_SHARE = 0.055
+
+#: As wide an axis as of so many years is drawn for fewer: a single bar is still a bar.
+LEAST_YEARS = 6
 
 
 def written(value: float) -> str:
@@ -54,6 +57,32 @@ def month_runs(calendar: Calendar, months: Sequence[int]) -> list[tuple[float, f
     inside = np.concatenate([[False], np.isin(calendar.months, months), [False]])
     edges = np.flatnonzero(np.diff(inside.astype(int)))
     return [(float(start), float(end)) for start, end in edges.reshape(-1, 2)]
+
+
+def year_axis(ax: Axes, calendar: Calendar) -> Axes:
+    """Make x the water years: their names at round numbers, as many as have room."""
+    years = calendar.start_years
+    places, names = year_ticks(calendar, 12 if calendar.first_month == 1 else 9)
+    ax.xaxis.set_major_locator(FixedLocator(places))
+    ax.xaxis.set_major_formatter(FixedFormatter(names))
+    middle, half = (years[0] + years[-1]) / 2, max(len(years) / 2 + 0.2, LEAST_YEARS / 2)
+    ax.set_xlim(middle - half, middle + half)
+    ax.set_xlabel(year_title(calendar))
+    ax.grid(visible=False, axis="x")
+    return ax
+
+
+def year_ticks(calendar: Calendar, most: int) -> tuple[list[int], list[str]]:
+    """Water years at round numbers, `most` or about as many, and their names."""
+    years = calendar.start_years
+    ticks = MaxNLocator(most, integer=True, steps=[1, 2, 5, 10]).tick_values(years[0], years[-1])
+    shown = [int(tick) for tick in ticks if tick in years] or [years[0]]
+    return shown, [year_label(year, calendar.first_month) for year in shown]
+
+
+def year_title(calendar: Calendar) -> str:
+    """What an axis of years is called."""
+    return "Year" if calendar.first_month == 1 else "Water year"
 
 
 def storage_at(reservoir: Reservoir, levels_m: FloatArray, near_hm3: tuple[float, float]) -> FloatArray:

@@ -52,9 +52,17 @@ def draw_bands(ax: Axes, x: ArrayLike, values: ArrayLike, colour: str, *, single
     members = np.asarray(values, np.float64)
     places = np.asarray(x, np.float64)
     if len(members) > 1:
-        for band in BANDS:
-            lower, upper = percentiles(members, band)
-            ax.fill_between(places, lower, upper, color=tint(colour, band.strength), lw=0, label=band.label, zorder=2)
+        fill_bands(ax, places, members, colour)
     label = "median" if len(members) > 1 else single
     ax.plot(places, np.median(members, axis=0), color=shade(colour, 0.6), lw=1.8, label=label, zorder=3)
+    return ax
+
+
+def fill_bands(ax: Axes, x: ArrayLike, values: ArrayLike, colour: str) -> Axes:
+    """Fill the bands of an ensemble, widest first, without its median; as `draw_bands`."""
+    for band in BANDS:
+        lower, upper = percentiles(values, band)
+        ax.fill_between(
+            np.asarray(x, np.float64), lower, upper, color=tint(colour, band.strength), lw=0, label=band.label, zorder=2
+        )
     return ax

@@ -63,7 +63,13 @@ def save_figures(
     typical : mapping of str to str, optional
         As of `plan_figures`.
     """
-    figures = plan_figures(plan, typical=typical)
+    return write_figures(plan_figures(plan, typical=typical), folder, progress)
+
+
+def write_figures(
+    figures: Mapping[str, Figure], folder: Path, progress: Callable[[int, int], None] | None = None
+) -> list[Path]:
+    """Write figures as PNG and SVG under their names, as `save_figures` does."""
     files = [(figure, kind, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in KINDS]
     folder.mkdir(parents=True, exist_ok=True)
     for done, (figure, kind, path) in enumerate(files):

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import platform
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -17,24 +16,34 @@ import reservoir
 from reservoir.checks import Check
 from reservoir.errors import Mistake, OutputError
 from reservoir.plan import Plan
+from reservoir.plan_tables import PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
+from reservoir.report.draft_folder import check_parent, drafted
 
-#: Tells a plan folder from any other: only such a one is ever replaced.
-PROVENANCE = "plan.json"
-#: The same for people: opens in any browser, offline.
+#: The plan for people: opens in any browser, offline.
 REPORT = "report.html"
 #: Folder of the figures.
 FIGURES = "figures"
-#: All that a plan writes; a folder that holds anything else is not replaced.
-OWN_NAMES = {PROVENANCE, REPORT, FIGURES, "schedule.csv", "summary.csv", "reservoir.toml", "inflow.csv"}
+#: What `reservoir rules` adds.
+RULES, SCORES, RULES_PROVENANCE = "rules", "scores.csv", "rules.json"
+#: All that is written to a plan's folder; one that holds anything else is not replaced.
+OWN_NAMES = {
+    *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, RESERVOIR, "inflow.csv"),
+    *(RULES, SCORES, RULES_PROVENANCE),
+}
 #: Decimals in tables; a millionth of a hm3 is a cubic metre.
 FLOAT_FORMAT = "%.6f"
 _PACKAGES = ("numpy", "pandas", "scipy", "numba", "pyopencl", "pocl-binary-distribution", "matplotlib")
 
 
 def default_folder(name: str, now: datetime | None = None) -> Path:
-    """A folder under ``./reports`` that does not exist yet."""
+    """A folder under ``./reports`` for a plan of a reservoir that does not exist yet."""
+    return new_folder(f"plan-{name}", now)
+
+
+def new_folder(name: str, now: datetime | None = None) -> Path:
+    """A folder under ``./reports`` that does not exist yet, named by what it is and the time."""
     moment = (now or datetime.now()).strftime("%Y%m%d-%H%M%S")
-    first = Path("reports") / f"plan-{name}-{moment}"
+    first = Path("reports") / f"{name}-{moment}"
     candidates = (first, *(first.with_name(f"{first.name}-{count}") for count in range(2, 1000)))
     return next(folder for folder in candidates if not folder.exists())
 
@@ -49,16 +58,7 @@ def check_target(target: Path, force: bool) -> None:
     """
     if target.exists():
         _check_existing(target, force)
-    parent = _existing_parent(target)
-    if not parent.is_dir():
-        raise OutputError(
-            Mistake("cannot be a folder: part of its path is a file", file=str(parent), mend="choose --out")
-        )
-    try:
-        with tempfile.TemporaryDirectory(dir=parent, prefix=".reservoir-"):
-            pass
-    except OSError as error:
-        raise OutputError(_unwritable(parent, error)) from error
+    check_parent(target)
 
 
 def write_plan(
@@ -83,21 +83,13 @@ def write_plan(
         If the folder cannot be written.
     """
     check_target(target, force)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.resolve().parent, prefix=".reservoir-") as workplace:
-            draft = Path(workplace) / "plan"
-            draft.mkdir()
-            _write_tables(plan, draft)
-            _copy_inputs(plan, draft)
-            if figures:
-                _write_figures(plan, draft, typical_years, progress)
-            origin = provenance(plan, checks)
-            _write_json(draft / PROVENANCE, origin)
-            _write_report(plan, draft, checks, origin, typical_years)
-            _put_in_place(draft, target.resolve(), Path(workplace) / "replaced")
-    except OSError as error:
-        raise OutputError(_unwritable(target, error)) from error
+    with drafted(target) as draft:
+        _write_tables(plan, draft)
+        _copy_inputs(plan, draft)
+        captions = _write_figures(plan, draft / FIGURES, typical_years, progress) if figures else {}
+        origin = provenance(plan, checks) | {"figures": captions}
+        write_json(draft / PROVENANCE, origin)
+        _write_report(plan, draft, checks, origin)
     return target
 
 
@@ -105,9 +97,7 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
     """Where a plan comes from: versions, hashes, seed, device, settings, time, and what was found."""
     first = plan.solutions[0]
     return {
-        "program": {"name": "reservoir", "version": reservoir.__version__, "packages": _versions()},
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": {"python": platform.python_version(), "system": platform.platform(), "cpus": os.cpu_count()},
+        **run_provenance(),
         "reservoir": _source(plan.reservoir) | {"name": plan.reservoir.name},
         "inflow": _source(plan.inflow) | {"first": plan.inflow.labels[0], "last": plan.inflow.labels[-1]},
         "years": len(plan.years),
@@ -128,6 +118,15 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
     }
 
 
+def run_provenance() -> dict[str, Any]:
+    """What ran, where and when."""
+    return {
+        "program": {"name": "reservoir", "version": reservoir.__version__, "packages": _versions()},
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": {"python": platform.python_version(), "system": platform.platform(), "cpus": os.cpu_count()},
+    }
+
+
 def _source(read: Any) -> dict[str, str]:
     return {"file": Path(read.source).name, "sha256": read.sha256, "caveat": read.caveat}
 
@@ -143,14 +142,14 @@ def _versions() -> dict[str, str]:
 
 
 def _write_tables(plan: Plan, folder: Path) -> None:
-    plan.schedule().to_csv(folder / "schedule.csv", index=False, float_format=FLOAT_FORMAT)
+    plan.schedule().to_csv(folder / SCHEDULE, index=False, float_format=FLOAT_FORMAT)
     summary = plan.summary()
     summary["gap"] = summary["gap"].map("{:.3e}".format)
-    summary.to_csv(folder / "summary.csv", index=False, float_format=FLOAT_FORMAT)
+    summary.to_csv(folder / SUMMARY, index=False, float_format=FLOAT_FORMAT)
 
 
 def _copy_inputs(plan: Plan, folder: Path) -> None:
-    for read, name in ((plan.reservoir, "reservoir.toml"), (plan.inflow, "inflow.csv")):
+    for read, name in ((plan.reservoir, RESERVOIR), (plan.inflow, "inflow.csv")):
         if read.source and Path(read.source).is_file():  # type: ignore[attr-defined]
             content = Path(read.source).read_bytes()  # type: ignore[attr-defined]
             if hashlib.sha256(content).hexdigest() == read.sha256:  # type: ignore[attr-defined]
@@ -158,48 +157,26 @@ def _copy_inputs(plan: Plan, folder: Path) -> None:
 
 
 def _write_figures(
-    plan: Plan, folder: Path, typical_years: Mapping[str, str] | None, progress: Callable[[str, int, int], None]
-) -> None:
-    from reservoir.report.figures import save_figures
+    plan: Plan, place: Path, typical_years: Mapping[str, str] | None, progress: Callable[[str, int, int], None]
+) -> dict[str, str]:
+    """Write the figures, and return how to read each."""
+    from reservoir.report.figures import plan_captions, save_figures
 
-    place = folder / FIGURES
-    place.mkdir()
     save_figures(plan, place, lambda done, total: progress("figures", done, total), typical=typical_years)
+    return plan_captions(plan, typical=typical_years)
 
 
-def _write_report(
-    plan: Plan,
-    folder: Path,
-    checks: Sequence[Check],
-    origin: Mapping[str, Any],
-    typical_years: Mapping[str, str] | None,
-) -> None:
+def _write_report(plan: Plan, folder: Path, checks: Sequence[Check], origin: Mapping[str, Any]) -> None:
     from reservoir.report.html import TITLES, plan_report
     from reservoir.report.page import read_pictures
 
-    place = folder / FIGURES
-    pictures = []
-    if place.is_dir():
-        from reservoir.report.figures import plan_captions
-
-        pictures = read_pictures(place, TITLES, plan_captions(plan, typical=typical_years))
+    pictures = read_pictures(folder / FIGURES, TITLES, origin["figures"])
     (folder / REPORT).write_text(plan_report(plan, checks, origin, pictures), encoding="utf-8")
 
 
-def _write_json(path: Path, content: dict[str, Any]) -> None:
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write JSON for people and machines."""
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _put_in_place(draft: Path, target: Path, aside: Path) -> None:
-    """Two renames: the older plan, if any, is gone only once the new one is complete."""
-    if target.exists():
-        target.rename(aside)
-    try:
-        draft.rename(target)
-    except OSError:
-        if aside.exists():
-            aside.rename(target)
-        raise
 
 
 def _check_existing(target: Path, force: bool) -> None:
@@ -217,12 +194,3 @@ def _check_existing(target: Path, force: bool) -> None:
     if foreign:
         problem = f"holds what no plan writes ({', '.join(foreign[:5])}) and will not be replaced"
         raise OutputError(Mistake(problem, file=str(target), mend="move it elsewhere, or choose another --out"))
-
-
-def _existing_parent(target: Path) -> Path:
-    return next(parent for parent in target.absolute().parents if parent.exists())
-
-
-def _unwritable(place: Path, error: OSError) -> Mistake:
-    reason = error.strerror or str(error)
-    return Mistake(f"cannot be written ({reason})", file=str(place), mend="choose another --out, or make room there")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from typing import Any
@@ -18,6 +20,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.font_manager import FontProperties, fontManager
 from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
+from matplotlib.transforms import Bbox
 
 from reservoir.plan import Plan
 
@@ -86,6 +89,35 @@ RC: dict[str, Any] = {
 }
 
 
+@dataclass(frozen=True)
+class Look:
+    """How one of several that are compared is drawn: its colour, and what tells it apart in black and white."""
+
+    colour: str
+    line: str | tuple[float, tuple[float, ...]]
+    marker: str
+
+
+#: Families of operation rules; most of the colours are Tol's. The two greens are the two linear rules.
+FAMILY_LOOKS = {
+    "guide-curve": Look("#AA4499", (0, (5, 1.5)), "o"),
+    "linear": Look("#117733", (4.5, (9, 1.5)), "s"),
+    "linear-search": Look("#5AAE61", (0, (3, 1, 1, 1)), "X"),
+    "zones": Look("#E69F00", (0, (6, 1.5, 1.5, 1.5)), "^"),
+    "sdp": Look("#332288", (0, (2.5, 1.2)), "D"),
+    "standard": Look("#888888", (0, (1, 1)), "v"),
+    "ann": Look("#33BBEE", (0, (6, 1.2, 1, 1.2, 1, 1.2)), "P"),
+}
+#: Of any family that has no look of its own.
+OTHER_FAMILY = Look("#882255", (0, (8, 1.5, 1, 1.5)), "p")
+FORESIGHT = Look(REFERENCE, "-", "*")
+
+
+def family_look(family: str) -> Look:
+    """How a family of rules is drawn in every figure."""
+    return FAMILY_LOOKS.get(family, OTHER_FAMILY)
+
+
 @cache
 def _font_families() -> list[str]:
     installed = {font.name for font in fontManager.ttflist}
@@ -102,9 +134,9 @@ def figure_style() -> Iterator[None]:
         yield
 
 
-def new_figure(plan: Plan, height: float) -> tuple[Figure, SubFigure]:
-    """Make an empty figure, and in it the sheet of `height` inches to draw on, above the plan's caveats."""
-    lines = foot_lines(plan)
+def new_figure(plan: Plan, height: float, note: str = "") -> tuple[Figure, SubFigure]:
+    """Make an empty figure, and in it the sheet of `height` inches to draw on, above a note and the plan's caveats."""
+    lines = foot_lines(plan, note)
     foot = len(lines) * _FOOT_LINE_INCHES + _FOOT_MARGIN_INCHES
     figure = Figure(figsize=(WIDTH, height + foot), dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(figure)
@@ -123,20 +155,32 @@ def new_figure(plan: Plan, height: float) -> tuple[Figure, SubFigure]:
     return figure, sheet
 
 
-def add_legend(sheet: SubFigure, ax: Axes, *, reverse: bool = False, title: str | None = None) -> Legend:
-    """Put an axis's legend in a row between the axes and the foot."""
+def add_legend(
+    sheet: SubFigure, ax: Axes, *, reverse: bool = False, title: str | None = None, above: bool = False
+) -> Legend:
+    """Put an axis's legend between the axes and the foot, or above them, in a row or as many as it needs."""
     handles, labels = ax.get_legend_handles_labels()
-    return sheet.legend(handles, labels, loc="outside lower center", ncols=len(labels), reverse=reverse, title=title)
+    where: Any = f"outside {'upper' if above else 'lower'} center"
+    for rows in range(1, len(labels) + 1):
+        columns = math.ceil(len(labels) / rows)
+        legend = sheet.legend(handles, labels, loc=where, ncols=columns, reverse=reverse, title=title)
+        if columns == 1 or legend.get_window_extent().width <= sheet.bbox.width:
+            break
+        legend.remove()
+    return legend
 
 
-def foot_lines(plan: Plan) -> list[str]:
-    """Which reservoir, years and solver a figure shows, and what must be said of them; lines as wide as the figure."""
+def foot_lines(plan: Plan, note: str = "") -> list[str]:
+    """Which reservoir, years and solver a figure shows, and what must be said of them; lines as wide as the figure.
+
+    The `note`, of this figure alone, stands between the two.
+    """
     labels = plan.inflow.labels
     years = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} years"
     # The solver that ran, which may not be the one that was asked for.
     origin = f"{plan.reservoir.name}, {years}, solved by {plan.solutions[0].solver}"
     caveats = " · ".join(caveat[:1].upper() + caveat[1:] for caveat in plan.caveats)
-    return [line for text in (origin, caveats) for line in _wrapped(text)]
+    return [line for text in (origin, note, caveats) for line in _wrapped(text)]
 
 
 def _wrapped(text: str) -> list[str]:
@@ -157,11 +201,17 @@ def settled(figure: Figure) -> Figure:
     """Lay out a figure that is complete, once: later drawings, at any resolution, keep the places of its axes."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
+    # The layout's last digits differ from time to time, and an SVG names its clips after them.
+    for part in figure.subfigs:
+        part.bbox_relative.set(Bbox.from_bounds(*_rounded(part.bbox_relative)))  # type: ignore[attr-defined]
     for ax in figure.get_axes():
-        # The layout's last digits differ from time to time, and an SVG names its clips after them.
-        left, bottom, width, height = (round(part, 4) for part in ax.get_position().bounds)
-        ax.set_position((left, bottom, width, height))
+        ax.set_position(_rounded(ax.get_position()))
     return figure
+
+
+def _rounded(box: Bbox) -> tuple[float, float, float, float]:
+    left, bottom, width, height = (round(float(part), 4) + 0.0 for part in box.bounds)  # no -0.0
+    return left, bottom, width, height
 
 
 def rendered(figure: Figure, kind: str) -> bytes:

@@ -35,11 +35,11 @@ _YEARLY = (
 )
 
 
-def acceptance_table(checks: Sequence[Check]) -> Table:
-    """What a plan claims, what was measured, and whether the claim holds."""
+def acceptance_table(checks: Sequence[Check], name: str = "acceptance-table") -> Table:
+    """What is claimed, what was measured, and whether the claim holds."""
     return Table(
-        name="acceptance-table",
-        caption="Claims about this plan, measured. A value passes within its threshold.",
+        name=name,
+        caption="Claims, measured. A value passes within its threshold.",
         columns=(Column("Check", text=True), Column("Value"), Column("Threshold"), Column("Pass")),
         rows=tuple(_checked(check) for check in checks),
         marked=frozenset(row for row, check in enumerate(checks) if not check.passed),

@@ -1,16 +1,15 @@
 """Monthly operation rules: families fitted to optimised years, and their simulation on any record.
 
-A family is one module with ``fit(training, forecast) -> Rule`` and one line in `FAMILIES`.
+A family is one module with a class of rules and ``fit(training, forecast) -> Rule``, and one line in `FAMILIES`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.rules import guide_curve, linear, sdp, standard, zones
 from reservoir.rules.rule import Forecast, Rule
 from reservoir.rules.training import Training
 
@@ -19,47 +18,62 @@ __all__ = ["FAMILIES", "Family", "Forecast", "Rule", "Training", "fit", "rule_fr
 
 @dataclass(frozen=True)
 class Family:
-    """A registry entry: how a family is fitted, and how one of its rules is read back."""
+    """A registry entry; its module is imported when a rule is fitted or read.
+
+    Parameters
+    ----------
+    name : str
+    module : str
+        Name of the module in this package.
+    rule : str
+        Name of its class of rules.
+    summary : str
+    """
 
     name: str
+    module: str
+    rule: str
     summary: str
-    fit: Callable[[Training, Forecast], Rule]
-    from_dict: Callable[[Mapping[str, Any]], Rule]
+
+    def fit(self, training: Training, forecast: Forecast) -> Rule:
+        """Fit a rule to optimised years."""
+        found: Rule = self._module.fit(training, forecast)
+        return found
+
+    def from_dict(self, content: object) -> Rule:
+        """Read back what a rule's `to_dict` gave; raises InputError with every mistake in it."""
+        found: Rule = getattr(self._module, self.rule).from_dict(content)
+        return found
+
+    @property
+    def _module(self) -> Any:
+        return import_module(f"{__name__}.{self.module}")
 
 
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
+        Family("guide-curve", "guide_curve", "GuideCurve", "end each month at the median of the optimised storages"),
+        Family("linear", "linear", "LinearRule", "end each month at a storage linear in what is known"),
         Family(
-            "guide-curve",
-            "end each month at the median of the optimised storages",
-            guide_curve.fit,
-            guide_curve.GuideCurve.from_dict,
-        ),
-        Family(
-            "linear",
-            "end each month at a storage linear in what is known",
-            linear.fit,
-            linear.LinearRule.from_dict,
+            "linear-search",
+            "linear_search",
+            "LinearSearchRule",
+            "the linear rule, its factors then moved for the energy that the rule itself makes",
         ),
         Family(
             "zones",
+            "zones",
+            "ZonesRule",
             "make the output of the zone that the storage falls in: the dispatch chart",
-            zones.fit,
-            zones.ZonesRule.from_dict,
         ),
         Family(
             "sdp",
+            "sdp",
+            "Sdp",
             "take the release of most energy now and expected later: stochastic dynamic programming",
-            sdp.fit,
-            sdp.Sdp.from_dict,
         ),
-        Family(
-            "standard",
-            "make the firm power while water lasts: the weak baseline",
-            standard.fit,
-            standard.StandardRule.from_dict,
-        ),
+        Family("standard", "standard", "StandardRule", "make the firm power while water lasts: the weak baseline"),
     )
 }
 
@@ -75,12 +89,30 @@ def fit(family: str, training: Training, forecast: Forecast = Forecast.MONTH) ->
     return _family(family).fit(training, Forecast(forecast))
 
 
-def rule_from_dict(content: Mapping[str, Any]) -> Rule:
-    """Read back a rule of any family from what its `to_dict` gave."""
-    return _family(str(content.get("family"))).from_dict(content)
+def rule_from_dict(content: object) -> Rule:
+    """Read back a rule of any family from what its `to_dict` gave.
+
+    Raises
+    ------
+    InputError
+        With every mistake in it.
+    """
+    if not isinstance(content, dict):
+        raise InputError(
+            Mistake("is not a rule", "an object with the family of the rule and its values", value=content)
+        )
+    if "family" not in content:
+        raise InputError(Mistake("is missing", _families(), column="family"))
+    return _family(content["family"], column="family").from_dict(content)
 
 
-def _family(name: str) -> Family:
-    if name not in FAMILIES:
-        raise InputError(Mistake("there is no such family of rules", ", ".join(FAMILIES), "choose one", value=name))
+def _families() -> str:
+    return f"one of {', '.join(FAMILIES)}"
+
+
+def _family(name: object, column: str = "") -> Family:
+    if not isinstance(name, str) or name not in FAMILIES:
+        raise InputError(
+            Mistake("there is no such family of rules", _families(), "choose one", column=column, value=name)
+        )
     return FAMILIES[name]

@@ -95,8 +95,10 @@ class Evaluation:
     families: tuple[FamilyResult, ...]
 
     def table(self) -> pd.DataFrame:
-        """One row a family, run and sample."""
-        return pd.DataFrame([score.as_dict() for result in self.families for score in result.scores.values()])
+        """One row a run, family and sample; the continuous runs, which count most, come first."""
+        return pd.DataFrame(
+            [result.scores[run, sample].as_dict() for run in Run for result in self.families for sample in Sample]
+        )
 
     @property
     def cross_validation(self) -> str:

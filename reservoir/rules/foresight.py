@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.approximation import specific_power_curve
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import YearLimits, open_year
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.power import specific_power_curve
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.solvers import Progress, solve
 from reservoir.solvers.progress import silent
 from reservoir.solvers.reservoir_year import ReservoirModel, ReservoirYear
 
 FloatArray = NDArray[np.float64]
 
-#: GWh that 1 hm3 makes where 1 m3/s makes 1 MW: 1e6 s of 1 MW.
-GWH_PER_HM3_MW = 1e6 / 3600 / 1000
 _POINTS = 201
 
 
@@ -52,7 +51,7 @@ def water_value_gwh(model: ReservoirModel, from_hm3: float, to_hm3: float, relea
     """
     storages = np.linspace(from_hm3, to_hm3, _POINTS)
     head = model.reservoir.level(storages) - model.reservoir.tailrace(release_m3s)
-    return -float(np.trapezoid(specific_power_curve(model.reservoir)(head), storages)) * GWH_PER_HM3_MW
+    return -float(np.trapezoid(specific_power_curve(model.reservoir)(head), storages)) * GWH_PER_MW_VOLUME
 
 
 def _whole_record(model: ReservoirModel, inflow: Inflow, start: float, end: float) -> YearLimits:

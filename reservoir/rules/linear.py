@@ -7,36 +7,34 @@ storage whatever flows in, the release follows the inflow by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Final, Literal
 
 import numpy as np
 
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.rules.fields import Monthly, Numbers, count, not_below
 from reservoir.rules.monthly import Months
 from reservoir.rules.rule import Forecast
+from reservoir.rules.rule_model import RuleModel
 from reservoir.rules.training import FloatArray, Training
 
-FAMILY = "linear"
+FAMILY: Final = "linear"
+#: Factors of what is known in a month.
+Factors = Annotated[Numbers, count(3, "one each for the start storage, the inflow before and the inflow now")]
 
 
-@dataclass(frozen=True)
-class LinearRule:
+class LinearRule(RuleModel):
     """End storage (hm3) of each step = constant + factors x (start storage, inflow before, inflow now).
 
     ``factors`` holds three numbers a step; the last is 0 where the month's inflow is not known. The end storage is kept
     within what the training years had there, so that the rule does not extrapolate.
     """
 
-    reservoir: str
-    forecast: Forecast
-    months: Months
-    constant_hm3: tuple[float, ...]
-    factors: tuple[tuple[float, float, float], ...]
-    lowest_hm3: tuple[float, ...]
-    highest_hm3: tuple[float, ...]
-
-    family = FAMILY
+    family: Literal["linear"]
+    constant_hm3: Monthly
+    factors: Annotated[tuple[Factors, ...], count(MONTHS_PER_YEAR, "one list a month")]
+    lowest_hm3: Monthly
+    highest_hm3: Annotated[Monthly, not_below("lowest_hm3")]
 
     def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
         """Release that ends the month at the fitted storage."""
@@ -47,44 +45,19 @@ class LinearRule:
         target = min(max(target, self.lowest_hm3[step]), self.highest_hm3[step])
         return self.months.release_to_reach(step, storage_hm3, target, inflow_now_m3s)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything that makes the rule, as JSON can hold it."""
-        return {
-            "family": FAMILY,
-            "reservoir": self.reservoir,
-            "forecast": str(self.forecast),
-            "months": self.months.to_dict(),
-            "constant_hm3": list(self.constant_hm3),
-            "factors": [list(each) for each in self.factors],
-            "lowest_hm3": list(self.lowest_hm3),
-            "highest_hm3": list(self.highest_hm3),
-        }
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> LinearRule:
-        """Read back what `to_dict` gave."""
-        return cls(
-            content["reservoir"],
-            Forecast(content["forecast"]),
-            Months.from_dict(content["months"]),
-            tuple(content["constant_hm3"]),
-            tuple(tuple(each) for each in content["factors"]),
-            tuple(content["lowest_hm3"]),
-            tuple(content["highest_hm3"]),
-        )
-
 
 def fit(training: Training, forecast: Forecast) -> LinearRule:
     """Fit each month by least squares; factors that the years cannot tell apart come out smallest."""
-    fitted = [_fit_step(training, step, forecast) for step in range(training.steps)]
+    fitted = np.array([_fit_step(training, step, forecast) for step in range(training.steps)])
     return LinearRule(
-        training.model.reservoir.name,
-        forecast,
-        Months.of(training),
-        tuple(float(each[0]) for each in fitted),
-        tuple((float(each[1]), float(each[2]), float(each[3])) for each in fitted),
-        tuple(float(value) for value in training.storage_end_hm3.min(axis=0)),
-        tuple(float(value) for value in training.storage_end_hm3.max(axis=0)),
+        family=FAMILY,
+        reservoir=training.model.reservoir.name,
+        forecast=forecast,
+        months=Months.of(training),
+        constant_hm3=fitted[:, 0].tolist(),
+        factors=fitted[:, 1:].tolist(),
+        lowest_hm3=training.storage_end_hm3.min(axis=0).tolist(),
+        highest_hm3=training.storage_end_hm3.max(axis=0).tolist(),
     )
 
 

@@ -6,9 +6,10 @@ inflow of the month itself. It never sees the future: there is no argument throu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Protocol
+
+from reservoir.rules.monthly import Months
 
 
 class Forecast(StrEnum):
@@ -35,6 +36,10 @@ class Rule(Protocol):
     def forecast(self) -> Forecast:
         """What it may know of a month's inflow."""
 
+    @property
+    def months(self) -> Months:
+        """The months of a water year."""
+
     def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
         """Release (m3/s) wanted in a step.
 
@@ -54,5 +59,5 @@ class Rule(Protocol):
         """Everything that makes the rule, as JSON can hold it; `from_dict` gives back an equal one."""
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Rule:
-        """Read back what `to_dict` gave."""
+    def from_dict(cls, content: object) -> Rule:
+        """Read back what `to_dict` gave, or refuse it with every mistake in it."""

@@ -54,22 +54,22 @@ class Score:
 
     family: str
     sample: str
-    run: str
     mean_gwh: float
-    median_gwh: float
     percent_of_foresight: float
-    regret_gwh: float
     worst_decile_gwh: float
     worst_gwh: float
     reliability: float
     resilience: float
     vulnerability: float
+    spill_hm3: float
+    repairs: int
+    run: str
+    median_gwh: float
+    regret_gwh: float
     firm_reliability: float
     firm_resilience: float
     firm_vulnerability: float
-    spill_hm3: float
     months_at_limit: int
-    repairs: int
     end_charge_gwh: float
 
     def as_dict(self) -> dict[str, Any]:
@@ -138,22 +138,22 @@ def score(
     return Score(
         family=family,
         sample=sample,
-        run=run,
         mean_gwh=float(energy_gwh.mean()),
-        median_gwh=float(np.median(energy_gwh)),
         percent_of_foresight=100 * float(energy_gwh.sum() / foresight_gwh.sum()),
-        regret_gwh=float((foresight_gwh - energy_gwh).mean()),
         worst_decile_gwh=float(poorest.mean()),
         worst_gwh=float(energy_gwh.min()),
         reliability=yearly.reliability,
         resilience=yearly.resilience,
         vulnerability=yearly.vulnerability,
+        spill_hm3=_spill_hm3(simulation),
+        repairs=int(simulation.repaired.sum()),
+        run=run,
+        median_gwh=float(np.median(energy_gwh)),
+        regret_gwh=float((foresight_gwh - energy_gwh).mean()),
         firm_reliability=monthly.reliability,
         firm_resilience=monthly.resilience,
         firm_vulnerability=monthly.vulnerability,
-        spill_hm3=_spill_hm3(simulation),
         months_at_limit=_months_at_limit(simulation, model),
-        repairs=int(simulation.repaired.sum()),
         end_charge_gwh=float((energy_gwh - simulation.energy_gwh).mean()),
     )
 

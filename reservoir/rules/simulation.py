@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import YearLimits, open_year
 from reservoir.hydro.objective import Operation, operate
+from reservoir.rules.month_end import REPAIR_TOLERANCE, kept
 from reservoir.rules.rule import Forecast, Rule
 from reservoir.rules.training import inflow_before
 from reservoir.solvers.reservoir_year import ReservoirModel
 
 FloatArray = NDArray[np.float64]
-
-#: A release moved by less than this part of its largest bound was not repaired, only rounded.
-REPAIR_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,19 +118,12 @@ def _decisions(rule: Rule, limits: YearLimits, before: FloatArray, start: float)
         now = float(limits.inflow_m3s[step])
         known = now if rule.forecast is Forecast.MONTH else None
         asked[step] = rule.release(step, storage, known, float(before[step]))
-        storage = _next_storage(limits, step, storage, asked[step])
+        bounds = (
+            (float(limits.storage_lower_hm3[step]), float(limits.storage_upper_hm3[step])),
+            (float(limits.release_lower_m3s[step]), float(limits.release_upper_m3s[step])),
+        )
+        _, storage = kept(storage, float(asked[step]), now, float(limits.volume_per_flow[step]), *bounds)
     return asked
-
-
-def _next_storage(limits: YearLimits, step: int, storage: float, asked: float) -> float:
-    """Storage after a step (eq. 10, repaired as in eq. 18-19 with the bounds of the step alone)."""
-    volume, inflow = limits.volume_per_flow[step], limits.inflow_m3s[step]
-    lowest, highest = limits.storage_lower_hm3[step], limits.storage_upper_hm3[step]
-    least, most = limits.release_lower_m3s[step], limits.release_upper_m3s[step]
-    wanted = min(max(asked, least), most)
-    end = min(max(storage + (inflow - wanted) * volume, lowest), highest)
-    release = min(max(inflow - (end - storage) / volume, least), most)
-    return float(storage + (inflow - release) * volume)
 
 
 def _operated(model: ReservoirModel, limits: YearLimits, asked: FloatArray, start: float) -> Operation:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reservoir.hydro.reservoir import Reservoir
 from reservoir.rules.training import Training
 
 HOURS_PER_YEAR = 8766
@@ -27,8 +28,14 @@ class Targets:
     @classmethod
     def of(cls, training: Training) -> Targets:
         """The guaranteed energy, as steady power; without one, what the plan makes in nine months of ten."""
-        guaranteed = training.model.reservoir.guaranteed_energy_gwh
+        guaranteed = cls.of_reservoir(training.model.reservoir)
         if guaranteed is not None:
-            return cls(guaranteed, guaranteed * 1000 / HOURS_PER_YEAR, True)
+            return guaranteed
         firm = float(np.quantile(training.power_mw, FIRM_QUANTILE))
         return cls(firm * HOURS_PER_YEAR / 1000, firm, False)
+
+    @classmethod
+    def of_reservoir(cls, reservoir: Reservoir) -> Targets | None:
+        """The guaranteed energy, as steady power; None where the reservoir guarantees none."""
+        energy = reservoir.guaranteed_energy_gwh
+        return None if energy is None else cls(energy, energy * 1000 / HOURS_PER_YEAR, True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.plan import Plan
-from reservoir.solvers.reservoir_year import ReservoirModel
+if TYPE_CHECKING:
+    from reservoir.plan import Plan
+    from reservoir.solvers.reservoir_year import ReservoirModel
 
 FloatArray = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from reservoir.hydro.balance import power_at
 from reservoir.hydro.compile import compiled
 from reservoir.hydro.constraints import violation_at
 from reservoir.hydro.limits import YearLimits, corridor
-from reservoir.hydro.objective import GWH_PER_MW_VOLUME
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.reservoir_year import ReservoirYear

@@ -18,8 +18,9 @@ from reservoir.hydro.constraints import YearArrays, steps_in
 from reservoir.hydro.forms import PolynomialForm
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import YearLimits, year_limits
-from reservoir.hydro.objective import GWH_PER_MW_VOLUME, Operation, energy_of, follow, operate
+from reservoir.hydro.objective import Operation, energy_of, follow, operate
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.opencl import literal
 from reservoir.solvers.fitness import register_fitness
 from reservoir.solvers.problem import Certified, FloatArray, KernelProblem
@@ -177,14 +178,15 @@ def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> list[ReservoirYe
     InputError
         If reservoir and record begin their water years in different months, or the curves cannot be approximated.
     """
-    _check_fit(reservoir, inflow)
+    check_first_month(reservoir, inflow)
     model = ReservoirModel.of(reservoir)
     calendar = inflow.calendar
     years = zip(year_limits(reservoir, inflow), calendar.labels, calendar.start_years, strict=True)
     return [ReservoirYear(model, limits, label, start) for limits, label, start in years]
 
 
-def _check_fit(reservoir: Reservoir, inflow: Inflow) -> None:
+def check_first_month(reservoir: Reservoir, inflow: Inflow) -> None:
+    """Refuse a record whose water years begin in another month than the reservoir's."""
     if inflow.calendar.first_month != reservoir.first_month:
         theirs, ours = (MONTH_NAMES[month - 1] for month in (inflow.calendar.first_month, reservoir.first_month))
         raise InputError(

@@ -17,8 +17,8 @@ from reservoir.report.annual_energy import (
     caption,
     draw_annual_energy,
     draw_annual_spill,
-    year_axis,
 )
+from reservoir.report.axes import year_axis
 
 
 def bars(ax) -> list[float]:

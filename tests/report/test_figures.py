@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from reservoir.hydro.reservoir import Marks
 from reservoir.plan import Plan
 from reservoir.report.figures import plan_captions, plan_figures, save_figures
-from reservoir.report.style import FOOT, figure_style
+from reservoir.report.style import figure_style
+from tests.report.layout import (
+    axes_and_legends_lie_apart_within_the_figure,
+    foot_of,
+    nothing_overlaps_the_foot,
+    tick_labels_lie_apart,
+)
 
 NAMES = ("storage-fan", "typical-years", "convergence", "annual-energy")
 PLANS = ("plan", "one_year", "june_plan")
@@ -35,15 +39,6 @@ def style() -> Iterator[None]:
     """Measure texts in the fonts that they are drawn in."""
     with figure_style():
         yield
-
-
-def foot_of(figure: Figure) -> Text:
-    (foot,) = figure.findobj(match=lambda artist: artist.get_gid() == FOOT)
-    return foot
-
-
-def legends(figure: Figure) -> list:
-    return [legend for part in figure.subfigs for legend in part.legends]
 
 
 def test_every_figure_is_there(any_plan: Plan, figures: dict[str, Figure]):
@@ -78,32 +73,17 @@ def test_the_caveats_stand_on_every_figure(figures: dict[str, Figure]):
 
 def test_nothing_overlaps_the_caveats(figures: dict[str, Figure]):
     for name, figure in figures.items():
-        top = foot_of(figure).get_window_extent().y1
-        for artist in (*figure.get_axes(), *legends(figure)):
-            assert artist.get_tightbbox().y0 >= top, name
+        nothing_overlaps_the_foot(name, figure)
 
 
 def test_axes_and_legends_do_not_overlap_and_stay_within_the_figure(figures: dict[str, Figure]):
     for name, figure in figures.items():
-        boxes = [ax.get_tightbbox() for ax in figure.get_axes() if ax.get_ylabel() != "Level (m)"]
-        boxes += [legend.get_tightbbox() for legend in legends(figure)]
-        for box in boxes:
-            assert box.x0 >= 0, name
-            assert box.x1 <= figure.bbox.width + 1, name
-            assert box.y1 <= figure.bbox.height + 1, name
-        for one, other in combinations(boxes, 2):
-            overlap = min(one.x1, other.x1) - max(one.x0, other.x0), min(one.y1, other.y1) - max(one.y0, other.y0)
-            assert min(overlap) <= 1, name
+        axes_and_legends_lie_apart_within_the_figure(name, figure)
 
 
 def test_tick_labels_do_not_run_into_each_other(figures: dict[str, Figure]):
     for name, figure in figures.items():
-        for ax in figure.get_axes():
-            for minor in (False, True):
-                labels = [label for label in ax.get_xticklabels(minor=minor) if label.get_text()]
-                boxes = sorted(label.get_window_extent().extents.tolist() for label in labels if label.get_visible())
-                for left, right in pairwise(boxes):
-                    assert left[2] <= right[0], (name, labels)
+        tick_labels_lie_apart(name, figure)
 
 
 def test_a_reservoir_without_marks_and_guaranteed_energy_has_its_figures(plan: Plan, tmp_path: Path):

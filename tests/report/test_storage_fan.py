@@ -12,7 +12,8 @@ from reservoir.hydro.reservoir import Marks
 from reservoir.plan import Plan
 from reservoir.report.axes import month_runs, storage_at
 from reservoir.report.bands import BANDS, percentiles
-from reservoir.report.storage_fan import draw_storage_fan, level_marks, storage_bounds, storage_fan_figure
+from reservoir.report.storage_axis import level_marks, storage_bounds
+from reservoir.report.storage_fan import draw_storage_fan, storage_fan_figure
 
 NEAR = (4_000.0, 15_000.0)
 

@@ -15,7 +15,8 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.plan import Plan
 from reservoir.report import style
 from reservoir.report.figures import plan_figures
-from reservoir.report.style import FOOT, figure_style, foot_lines, new_figure, rendered
+from reservoir.report.style import FOOT, add_legend, figure_style, foot_lines, new_figure, rendered
+from reservoir.rules import FAMILIES
 
 QUANTITIES = ("STORAGE", "INFLOW", "RELEASE", "POWER", "SPILL")
 KINDS = ("WET", "NORMAL", "DRY")
@@ -58,6 +59,41 @@ def test_colours_that_stand_together_are_told_apart_by_every_reader(vision, toge
     seen = {name: lab(getattr(style, name), vision) for name in together}
     for one, other in combinations(together, 2):
         assert np.linalg.norm(seen[one] - seen[other]) > CLEARLY, (one, other)
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+def test_families_of_rules_and_perfect_foresight_are_told_apart_by_every_reader(vision):
+    looks = {**style.FAMILY_LOOKS, "perfect foresight": style.FORESIGHT}
+    seen = {name: lab(look.colour, vision) for name, look in looks.items()}
+    for one, other in combinations(seen, 2):
+        assert np.linalg.norm(seen[one] - seen[other]) > CLEARLY, (one, other)
+
+
+def test_families_of_rules_are_told_apart_in_black_and_white():
+    looks = (*style.FAMILY_LOOKS.values(), style.OTHER_FAMILY, style.FORESIGHT)
+    assert len({look.line for look in looks}) == len(looks)
+    assert len({look.marker for look in looks}) == len(looks)
+
+
+def test_every_family_has_a_look_of_its_own_and_any_other_one_at_all():
+    assert set(FAMILIES) <= set(style.FAMILY_LOOKS)
+    assert style.family_look("of somebody else") is style.OTHER_FAMILY
+
+
+def test_a_legend_too_wide_for_the_figure_takes_several_rows(plan: Plan):
+    with figure_style():
+        figure, sheet = new_figure(plan, 3)
+        ax = sheet.add_subplot()
+        for each in range(9):
+            ax.plot([0, 1], label=f"a name of some length, {each}")
+        legend = add_legend(sheet, ax)
+        figure.draw_without_rendering()
+        assert legend.get_window_extent().width <= figure.bbox.width
+
+
+def test_a_note_stands_between_the_origin_and_the_caveats(plan: Plan):
+    bare, noted = foot_lines(plan), foot_lines(plan, "said of this figure")
+    assert noted == [bare[0], "said of this figure", *bare[1:]]
 
 
 def test_the_users_settings_are_back_after_drawing(plan: Plan):

@@ -1,5 +1,6 @@
 import inspect
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -7,11 +8,14 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objective import GWH_PER_MW_VOLUME
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.plan import optimise
 from reservoir.rules import Forecast, Training, sdp, standard
+from reservoir.rules.inflow_chain import inflow_chain
+from reservoir.rules.month_physics import Physics
 from reservoir.rules.scores import energy_at_equal_storage
 from reservoir.rules.simulation import simulate
+from reservoir.rules.value_iteration import along, outcomes, repeating_values
 
 START_HM3 = 14557.0
 
@@ -48,7 +52,7 @@ def energy(rule, training, years):
 
 
 def test_transitions_are_probabilities_and_no_class_is_ruled_out(eight):
-    classes, transitions = sdp.inflow_chain(eight)
+    classes, transitions = inflow_chain(eight)
     np.testing.assert_allclose(transitions.sum(axis=2), 1.0)
     assert transitions.min() > 0
     assert transitions.shape == (12, classes.shape[1], classes.shape[1])
@@ -56,7 +60,7 @@ def test_transitions_are_probabilities_and_no_class_is_ruled_out(eight):
 
 
 def test_classes_keep_the_mean_inflow(eight):
-    classes, _ = sdp.inflow_chain(eight)
+    classes, _ = inflow_chain(eight)
     groups = np.array_split(np.arange(eight.years), classes.shape[1])
     means = classes @ np.array([len(group) for group in groups]) / eight.years
     np.testing.assert_allclose(means, eight.inflow_m3s.mean(axis=0))
@@ -66,7 +70,7 @@ def test_transitions_lean_towards_what_was_seen(eight):
     flow = np.tile(np.repeat([100.0, 200.0], 4)[:, None], 12)
     chain = {"inflow_m3s": flow, "inflow_before_m3s": flow}
     steady = Training(**{**vars(eight), **chain})
-    _, transitions = sdp.inflow_chain(steady)
+    _, transitions = inflow_chain(steady)
     # Four years seen after each class, and one more as the months' frequencies have it.
     np.testing.assert_allclose(transitions, np.broadcast_to([[0.9, 0.1], [0.1, 0.9]], (12, 2, 2)))
 
@@ -85,10 +89,10 @@ def test_a_fuller_lake_is_never_worth_less(rule):
 def test_values_repeat_after_a_year(rule):
     """Going back one step more from the first leaves the last step's values, but for the yearly gain."""
     grid, classes, transitions, values = rule.arrays
-    again = sdp._values(rule.physics, rule.forecast, grid, classes, transitions)
+    again = repeating_values(rule.physics, rule.forecast, grid, classes, transitions)
     np.testing.assert_array_equal(again, values)
-    end, gained = sdp._month(rule.physics, rule.forecast, 11, grid, classes[11])
-    worth = gained + sdp._along(grid, values[0], end)
+    end, gained = outcomes(rule.physics, rule.forecast, 11, grid, classes[11])
+    worth = gained + along(grid, values[0], end)
     if rule.forecast is Forecast.MONTH:
         back = worth.max(axis=0) @ transitions[11].T
     else:
@@ -99,7 +103,7 @@ def test_values_repeat_after_a_year(rule):
 
 def test_energy_is_that_of_the_exact_plant(eight):
     """The table of the plant makes what the plan made, month by month, from the same storages and releases."""
-    physics = sdp.Physics.of(eight)
+    physics = Physics.of(eight)
     plant = physics.plant
     mean = (eight.storage_start_hm3 + eight.storage_end_hm3) / 2
     np.testing.assert_allclose(plant.power_mw(mean, eight.release_m3s), eight.power_mw, rtol=2e-5)
@@ -112,7 +116,7 @@ def test_energy_is_that_of_the_exact_plant(eight):
 
 
 def test_physics_repairs_as_the_simulation_and_charges_what_it_cannot(eight):
-    physics = sdp.Physics.of(eight)
+    physics = Physics.of(eight)
     least = physics.months.release_lower_m3s[0]
     assert least > 0
     empty = np.array(physics.storage_lower_hm3[0])
@@ -180,30 +184,87 @@ def test_other_reservoirs_with_months_of_their_own_bounds(small, small_inflow):
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    ("spoil", "said"),
     [
-        lambda content: content.pop("values_gwh"),
-        lambda content: content.pop("months"),
-        lambda content: content["months"]["inflow_m3s"].pop(),
-        lambda content: content["months"].update(volume_per_flow=[None] * 12),
-        lambda content: content.update(forecast="year"),
-        lambda content: content.update(classes_m3s=[]),
-        lambda content: content.update(penalty_gwh="much"),
-        lambda content: content.update(storage_lower_hm3=[1.0]),
-        lambda content: content["values_gwh"].pop(),
-        lambda content: content["values_gwh"][0][0].pop(),
-        lambda content: content["grid_hm3"].reverse(),
-        lambda content: content["grid_hm3"].__setitem__(3, float("nan")),
-        lambda content: content["classes_m3s"][2].reverse(),
-        lambda content: content["transitions"][0].__setitem__(0, [2.0, -1.0]),
-        lambda content: content["plant"].pop("level_m"),
-        lambda content: content["plant"]["level_m"].pop(),
-        lambda content: content["plant"]["head_m"].reverse(),
-        lambda content: content["plant"].update(installed_mw=float("inf")),
+        (lambda content: content.pop("values_gwh"), "values_gwh: is missing"),
+        (lambda content: content.pop("months"), "months: is missing"),
+        (
+            lambda content: content["months"]["inflow_m3s"].pop(),
+            r"months\.inflow_m3s: has too few or too many values \(found 11\); expected 12",
+        ),
+        (
+            lambda content: content["months"].update(volume_per_flow=[None] * 12),
+            r"months\.volume_per_flow\[11\]: is null",
+        ),
+        (
+            lambda content: content.update(forecast="year"),
+            "forecast: is not one of the choices .*expected 'month' or 'none'",
+        ),
+        (lambda content: content.update(classes_m3s=[]), "classes_m3s: has too few or too many values"),
+        (lambda content: content.update(penalty_gwh="much"), 'penalty_gwh: is not a number .found "much"'),
+        (lambda content: content.update(storage_lower_hm3=[1.0]), "storage_lower_hm3: has too few"),
+        (lambda content: content["values_gwh"].pop(), r"values_gwh: has too few or too many values \(found 11\)"),
+        (
+            lambda content: content["values_gwh"][0].pop(),
+            r"values_gwh\[0\]: has too few or too many values \(found 60\); expected 61, one list for each of grid_hm3",
+        ),
+        (
+            lambda content: content["values_gwh"][0][3].pop(),
+            r"values_gwh\[0\]\[3\]: has too few or too many values \(found 1\); expected 2, one for each",
+        ),
+        (lambda content: content["grid_hm3"].reverse(), r"grid_hm3\[1\]: is less than the value before it"),
+        (
+            lambda content: content["grid_hm3"].__setitem__(3, content["grid_hm3"][3] + 1.0),
+            "grid_hm3: does not rise in even steps",
+        ),
+        (
+            lambda content: content["grid_hm3"].__setitem__(3, float("nan")),
+            r"grid_hm3\[3\]: is not a finite number \(found nan\)",
+        ),
+        (
+            lambda content: content["classes_m3s"][2].reverse(),
+            r"classes_m3s\[2\]\[1\]: is less than the value before it",
+        ),
+        (
+            lambda content: content["classes_m3s"][2].pop(),
+            r"classes_m3s\[2\]: has too few or too many values \(found 1\)",
+        ),
+        (
+            lambda content: content["transitions"][0].__setitem__(0, [2.0, -1.0]),
+            r"transitions\[0\]\[0\]\[1\]: is below 0",
+        ),
+        (
+            lambda content: content["transitions"][0].__setitem__(1, [0.5, 0.4]),
+            r"transitions\[0\]\[1\]: does not sum to 1 \(found 0\.9\)",
+        ),
+        (
+            lambda content: content["transitions"][5].pop(),
+            r"transitions\[5\]: has too few or too many values \(found 1\)",
+        ),
+        (lambda content: content["plant"].pop("level_m"), r"plant\.level_m: is missing"),
+        (
+            lambda content: content["plant"]["level_m"].pop(),
+            r"plant\.level_m: has too few or too many values \(found 400\); expected 401, one for each of storage_hm3",
+        ),
+        (lambda content: content["plant"]["head_m"].reverse(), r"plant\.head_m\[1\]: is less than the value before it"),
+        (
+            lambda content: content["plant"].update(installed_mw=float("inf")),
+            r"plant\.installed_mw: is not a finite number",
+        ),
     ],
 )
-def test_an_edited_rule_is_refused(rule, spoil):
+def test_an_edited_rule_is_refused_with_what_and_where(rule, spoil, said):
     content = json.loads(json.dumps(rule.to_dict()))
     spoil(content)
-    with pytest.raises(InputError, match="no rule of family sdp"):
+    with pytest.raises(InputError, match=said):
         sdp.Sdp.from_dict(content)
+
+
+def test_a_rule_that_has_decided_is_still_equal_hashable_and_picklable(rule):
+    again, other = pickle.loads(pickle.dumps(rule)), sdp.Sdp.from_dict(rule.to_dict())
+    assert [each.release(3, 9000.0, 900.0, 700.0) for each in (again, other)] == [
+        rule.release(3, 9000.0, 900.0, 700.0)
+    ] * 2
+    assert again == rule == other
+    assert len({again, rule, other}) == 1
+    assert again.to_dict() == rule.to_dict()

@@ -5,13 +5,15 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.approximation import specific_power_curve
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.power import specific_power_curve
 from reservoir.plan import optimise
 from reservoir.rules import Forecast, Training, standard, zones
 from reservoir.rules.scores import energy_at_equal_storage
 from reservoir.rules.simulation import simulate
+from reservoir.rules.zones_chart import Charts
+from reservoir.rules.zones_trial import Trial
 
 FULL = 14557.0
 every_forecast = pytest.mark.parametrize("forecast", Forecast)
@@ -99,13 +101,21 @@ def test_it_makes_at_least_the_standard_rules_energy_on_its_training_years(rules
 
 @every_forecast
 def test_the_search_operates_the_years_as_the_simulation_does(rules, training, six_years, forecast):
-    rule, trial = rules[forecast], zones._Trial.of(training, forecast)
+    rule, trial = rules[forecast], Trial.of(training, forecast)
     levels = np.searchsorted(trial.outputs_mw, rule.outputs_mw)[None]
-    begun = np.full((1, training.years), FULL)
-    storages, releases = trial._follow(np.array([rule.curves_hm3]), levels, begun)
-    run = simulate(rule, training.model, six_years, FULL, continuous=False)
-    assert np.abs(storages[:, 0].T - run.stacked("storage_hm3")).max() < 1e-6
-    assert np.abs(releases[:, 0].T - run.stacked("release_m3s")).max() < 1e-6
+    _, storages = trial.operate(Charts(np.array([rule.curves_hm3]), levels))
+    run = simulate(rule, training.model, six_years, FULL)
+    assert np.abs(storages[1:] - run.stacked("storage_hm3")[:, 1:].ravel()).max() < 1e-6
+
+
+@every_forecast
+def test_a_chart_is_worth_the_same_alone_as_after_others(rules, training, forecast):
+    rule, trial = rules[forecast], Trial.of(training, forecast)
+    curves = np.array([rule.curves_hm3]) * np.linspace(0.7, 1.0, 8)[:, None, None]
+    levels = np.repeat(np.searchsorted(trial.outputs_mw, rule.outputs_mw)[None], 8, axis=0)
+    alone = [trial.operate(Charts(curves[[chart]], levels[[chart]]))[0][0] for chart in range(8)]
+    together, _ = trial.operate(Charts(curves, levels))
+    assert together == pytest.approx(alone, rel=1e-12)
 
 
 @every_forecast
@@ -151,6 +161,22 @@ def falling(content):
     content["outputs_mw"].reverse()
 
 
+def output_missing(content):
+    content["outputs_mw"].pop()
+
+
+def short_table(content):
+    content["release_m3s"][3].pop()
+
+
+def level_table(content):
+    content["storage_hm3"][1] = content["storage_hm3"][0]
+
+
+def bounds_cross(content):
+    content["storage_upper_hm3"][7] = 0.0
+
+
 def nothing(content):
     del content["storage_upper_hm3"]
 
@@ -158,15 +184,22 @@ def nothing(content):
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (crossing, "in month 4 curve 1 .* above curve 2"),
-        (above_the_bound, "in month 6 curve 3 .* above the upper bound"),
-        (month_missing, r"curves_hm3\[1\]: months are missing"),
-        (bounds_month_missing, "months.inflow_m3s: months are missing"),
-        (curve_missing, "curves_hm3: rows are missing"),
-        (not_finite, r"curves_hm3\[1\]\[2\]: is no finite number"),
-        (words, r"release_m3s\[0\]\[4\]: is no finite number"),
-        (falling, "outputs_mw: the outputs fall"),
-        (nothing, "storage_upper_hm3: is no list"),
+        (crossing, r"curves_hm3\[1\]\[3\]: lies below curves_hm3\[0\] in Apr .*; expected .* or more"),
+        (
+            above_the_bound,
+            r"curves_hm3\[2\]\[5\]: lies above storage_upper_hm3 of the month before in Jun \(found 20000",
+        ),
+        (month_missing, r"curves_hm3\[1\]: has too few or too many values \(found 11\); expected 12, one a month"),
+        (bounds_month_missing, r"months\.inflow_m3s: has too few"),
+        (curve_missing, "curves_hm3: has too few or too many values .found 2.; expected 3"),
+        (output_missing, "outputs_mw: has too few or too many values .found 3.; expected 4, one a zone"),
+        (not_finite, r"curves_hm3\[1\]\[2\]: is not a finite number \(found nan\)"),
+        (words, r"release_m3s\[0\]\[4\]: is not a number \(found \"much\"\)"),
+        (short_table, r"release_m3s\[3\]: has too few .* expected 41, one for each of storage_hm3"),
+        (falling, r"outputs_mw\[1\]: is less than the value before it"),
+        (level_table, r"storage_hm3\[1\]: does not rise"),
+        (bounds_cross, r"storage_upper_hm3\[7\]: lies below storage_lower_hm3 in Aug \(found 0\.0\)"),
+        (nothing, "storage_upper_hm3: is missing"),
     ],
 )
 def test_an_edited_rule_is_refused_with_what_and_where(rules, edit, said):

@@ -1,0 +1,172 @@
+"""``reservoir operate``: this month's release, by a rule."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reservoir.cli import options
+from reservoir.errors import InputError, Mistake
+
+if TYPE_CHECKING:
+    from reservoir.cli.rule_inputs import RuleInputs
+    from reservoir.rules.advice import Advice, Alike, Situation
+
+_flow = click.FloatRange(min=0)
+
+
+@click.command("operate")
+@options.rule
+@options.rule_reservoir
+@click.option("--month", type=click.IntRange(1, 12), required=True, help="Calendar month, 1 to 12.")
+@click.option("--level", type=float, help="Forebay level on its first day, m.")
+@click.option("--storage", type=_flow, help="Storage on its first day, hm3, instead of the level.")
+@click.option("--inflow", type=_flow, help="Mean inflow expected in the month, m3/s.")
+@click.option("--inflow-before", type=_flow, help="Mean inflow of the month before, m3/s.")
+@options.json
+@options.debug
+def command(
+    rule_file: Path,
+    reservoir_file: Path | None,
+    month: int,
+    level: float | None,
+    storage: float | None,
+    inflow: float | None,
+    inflow_before: float | None,
+    as_json: bool,
+) -> None:
+    """Recommend this month's release.
+
+    Tells the release that a rule recommends, the level, power and energy that it comes to, the zone of the dispatch
+    chart, and what the optimised years did in months that began like this one. Inflows that are not given are taken
+    as the mean of the years that the rule was fitted to; a rule that was fitted with a one-month forecast needs
+    --inflow.
+    """
+    from reservoir.cli.rule_inputs import read_rule_inputs
+    from reservoir.cli.screen import show_json
+    from reservoir.rules.advice import Situation, advise, step_of_month
+
+    found = read_rule_inputs(rule_file, reservoir_file)
+    _require_inflow(found, inflow)
+    step = step_of_month(found.reservoir, month)
+    means = found.rule.months.inflow_m3s
+    situation = Situation(
+        step,
+        _storage(found, level, storage),
+        means[step] if inflow is None else inflow,
+        means[step - 1] if inflow_before is None else inflow_before,
+    )
+    advice = advise(found.rule, found.reservoir, situation)
+    zone, similar = _zone(found, situation), _alike(found, month, situation)
+    if as_json:
+        show_json(
+            {
+                "family": found.rule.family,
+                "reservoir": found.reservoir.name,
+                "month": month,
+                "situation": asdict(situation),
+                "advice": asdict(advice),
+                "zone": zone,
+                "optimised_years": None if similar is None else asdict(similar),
+                "caveat": found.reservoir.caveat,
+            }
+        )
+    else:
+        assumed = [name for name, given in (("inflow", inflow), ("inflow before", inflow_before)) if given is None]
+        _show(found, situation, advice, zone, similar, assumed)
+
+
+def _require_inflow(found: RuleInputs, inflow: float | None) -> None:
+    if found.rule.forecast == "month" and inflow is None:
+        problem = "is missing: this rule decides by the month's inflow"
+        mend = "give the inflow expected, or use a rule fitted with --forecast none"
+        raise InputError(Mistake(problem, "a mean flow in m3/s", mend, column="--inflow"))
+
+
+def _storage(found: RuleInputs, level: float | None, storage: float | None) -> float:
+    from reservoir.rules.advice import storage_at_level
+
+    if (level is None) == (storage is None):
+        problem = "is missing" if level is None else "is given beside --storage"
+        raise InputError(Mistake(problem, "either --level in m or --storage in hm3", column="--level"))
+    if level is not None:
+        return storage_at_level(found.reservoir, level)
+    low, high = found.reservoir.level.domain
+    assert storage is not None
+    if not low <= storage <= high:
+        expected = f"{low:,.0f} to {high:,.0f} hm3, as far as the level curve of {found.reservoir.name} goes"
+        raise InputError(Mistake("there is no such storage", expected, column="--storage", value=storage))
+    return storage
+
+
+def _zone(found: RuleInputs, situation: Situation) -> str | None:
+    """The zone of the dispatch chart: the rule's own, or that of the chart beside it."""
+    from reservoir.rules.rule_file import read_rule
+    from reservoir.rules.zones import FAMILY, ZonesRule
+
+    rule = found.rule
+    chart = found.plan_folder / "rules" / f"{FAMILY}.json" if found.plan_folder is not None else None
+    if not isinstance(rule, ZonesRule) and chart is not None and chart.is_file():
+        rule = read_rule(chart)
+    return rule.zone(situation.step, situation.storage_hm3) if isinstance(rule, ZonesRule) else None
+
+
+def _alike(found: RuleInputs, month: int, situation: Situation) -> Alike | None:
+    from reservoir.plan_tables import read_schedule
+    from reservoir.rules.advice import alike
+
+    return None if found.plan_folder is None else alike(read_schedule(found.plan_folder), month, situation)
+
+
+def _show(
+    found: RuleInputs,
+    situation: Situation,
+    advice: Advice,
+    zone: str | None,
+    similar: Alike | None,
+    assumed: list[str],
+) -> None:
+    from rich.markup import escape
+
+    from reservoir.cli.screen import console
+    from reservoir.hydro.calendar import MONTH_NAMES
+
+    plant, rule = found.reservoir, found.rule
+    screen = console()
+    month = MONTH_NAMES[int(plant.months[situation.step]) - 1]
+    level = float(plant.level(situation.storage_hm3))
+    screen.print(f"[bold]{escape(plant.name)}[/], {month}, by the rule {rule.family}", soft_wrap=True)
+    if plant.caveat:
+        screen.print(f"[yellow]{escape(plant.caveat)}[/]", soft_wrap=True)
+    rows = [
+        ("On the first day", f"level {level:,.2f} m, storage {situation.storage_hm3:,.0f} hm3"),
+        ("Inflow", f"{situation.inflow_m3s:,.0f} m3/s, {situation.inflow_before_m3s:,.0f} m3/s in the month before"),
+        ("Release", f"[bold]{advice.release_m3s:,.0f} m3/s[/]{_release_note(advice)}"),
+        ("On the last day", f"level {advice.end_level_m:,.2f} m, storage {advice.end_storage_hm3:,.0f} hm3"),
+        ("Power", f"{advice.power_mw:,.0f} MW, mean head {advice.head_m:,.1f} m"),
+        ("Energy", f"{advice.energy_gwh:,.0f} GWh in the month"),
+    ]
+    if zone is not None:
+        rows.append(("Zone", f"{zone} output (dispatch chart)"))
+    if similar is not None:
+        rows.append(("Optimised years", _alike_words(similar)))
+    for title, text in rows:
+        screen.print(f"{title:<18}{text}", soft_wrap=True)
+    if assumed:
+        screen.print(f"[yellow]Not given, taken as the mean of the years: {', '.join(assumed)}[/]", soft_wrap=True)
+    if not advice.within_bounds:
+        screen.print("[bold red]No release within its bounds keeps this month's storage bounds.[/]", soft_wrap=True)
+
+
+def _release_note(advice: Advice) -> str:
+    spill = f", {advice.spill_m3s:,.0f} of them past the turbines" if advice.spill_m3s >= 0.5 else ""
+    asked = f" (the rule asked for {advice.asked_m3s:,.0f}, which the limits do not allow)" if advice.repaired else ""
+    return spill + asked
+
+
+def _alike_words(similar: Alike) -> str:
+    span = f"{similar.lowest_m3s:,.0f} to {similar.highest_m3s:,.0f} m3/s, median {similar.median_m3s:,.0f}"
+    return f"{span}, in the {len(similar.labels)} most like it: {', '.join(similar.labels)}"

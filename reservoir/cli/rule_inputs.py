@@ -1,0 +1,65 @@
+"""What commands about one rule work on: the rule, its reservoir, and the plan that it was fitted to, if it is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reservoir.errors import InputError, Mistake
+
+if TYPE_CHECKING:
+    from reservoir.hydro.reservoir import Reservoir
+    from reservoir.rules import Rule
+
+
+@dataclass(frozen=True)
+class RuleInputs:
+    """A rule with its reservoir.
+
+    Parameters
+    ----------
+    rule : Rule
+    reservoir : Reservoir
+    plan_folder : Path or None
+        The folder whose ``rules/`` the rule's file stands in.
+    """
+
+    rule: Rule
+    reservoir: Reservoir
+    plan_folder: Path | None
+
+
+def read_rule_inputs(rule_file: Path, reservoir_file: Path | None) -> RuleInputs:
+    """Read a rule, and its reservoir from the file given or from the plan's folder that the rule stands in.
+
+    Raises
+    ------
+    InputError
+        With every mistake of both files, if there is no reservoir file, or if the rule is for another reservoir.
+    """
+    from reservoir.hydro.reservoir import Reservoir
+    from reservoir.plan_tables import PROVENANCE, RESERVOIR
+    from reservoir.rules.rule_file import read_rule, require_reservoir
+
+    folder = rule_file.absolute().parent.parent
+    plan_folder = folder if (folder / PROVENANCE).is_file() else None
+    beside = folder / RESERVOIR if plan_folder is not None else None
+    path = reservoir_file or beside
+    mistakes: list[Mistake] = []
+    rule = plant = None
+    try:
+        rule = read_rule(rule_file)
+    except InputError as error:
+        mistakes += error.mistakes
+    try:
+        if path is None:
+            mend = "give --reservoir FILE.toml, or leave the rule in the rules folder of its plan"
+            raise InputError(Mistake("its reservoir is not known", mend=mend, file=str(rule_file)))
+        plant = Reservoir.read(path)
+    except InputError as error:
+        mistakes += error.mistakes
+    if rule is None or plant is None:
+        raise InputError(mistakes)
+    require_reservoir(rule, plant, str(rule_file))
+    return RuleInputs(rule, plant, plan_folder)

@@ -1,0 +1,133 @@
+"""``reservoir rules``: fit every family of operation rules to a plan and test them on years they never saw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reservoir.cli import options
+
+if TYPE_CHECKING:
+    from reservoir.rules.evaluation import Evaluation
+
+LEAVE_ONE_OUT = "leave-one-out"
+
+
+class Folds(click.ParamType):
+    """A number of blocks, or ``leave-one-out``, which is told as 0."""
+
+    name = "folds"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read a number of blocks."""
+        if value == LEAVE_ONE_OUT:
+            return 0
+        if not str(value).isdigit() or int(str(value)) < 2:
+            self.fail(f"{value!r} is neither a number of blocks, 2 or more, nor {LEAVE_ONE_OUT!r}", param, ctx)
+        return int(str(value))
+
+
+@click.command("rules")
+@click.argument("plan_folder", metavar="PLAN_DIR", type=click.Path(path_type=Path))
+@options.forecast
+@click.option(
+    "--folds",
+    type=Folds(),
+    default=5,
+    show_default=True,
+    help=f"Blocks of years that are held out in turn, or {LEAVE_ONE_OUT}.",
+)
+@click.option("--family", "families", multiple=True, metavar="NAME", help="Family to fit, repeatable; all by default.")
+@click.option("--figures/--no-figures", default=True, help="Draw the figures.")
+@click.option("--force", is_flag=True, help="Replace the rules that the folder has.")
+@options.json
+@options.debug
+def command(
+    plan_folder: Path,
+    forecast: str,
+    folds: int,
+    families: tuple[str, ...],
+    figures: bool,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Fit operation rules to a plan, and test them on years they never saw.
+
+    PLAN_DIR is a folder that "reservoir plan" wrote. Adds rules/*.json, scores.csv, rules.json and figures to it, and
+    the rules' part to its report.html.
+    """
+    from reservoir.checks import all_pass
+    from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
+    from reservoir.report.rules_folder import check_rules_target, write_rules
+    from reservoir.rules import FAMILIES, Forecast
+    from reservoir.rules.acceptance import rules_checks
+    from reservoir.rules.evaluation import evaluate
+    from reservoir.saved_plan import read_plan
+
+    saved = read_plan(plan_folder)
+    check_rules_target(plan_folder, force)
+    with progress_bars() as progress:
+        evaluation = evaluate(
+            saved.plan,
+            forecast=Forecast(forecast),
+            folds=folds or len(saved.plan.years),
+            families=dict.fromkeys(families) or FAMILIES,
+            progress=progress,
+        )
+        checks = rules_checks(evaluation)
+        write_rules(evaluation, saved, checks, force=force, figures=figures, progress=progress)
+    if as_json:
+        scores = evaluation.table().to_dict("records")
+        show_json(checks_json(checks) | {"scores": scores, "folder": str(plan_folder)})
+    else:
+        _show(evaluation)
+        show_checks(checks)
+        click.echo(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, figures, report.html")
+    return 0 if all_pass(checks) else 1
+
+
+_COLUMNS = (
+    ("mean, GWh", "mean_gwh", "{:,.0f}"),
+    ("% of foresight", "percent_of_foresight", "{:.2f}"),
+    ("worst decile", "worst_decile_gwh", "{:,.0f}"),
+    ("worst", "worst_gwh", "{:,.0f}"),
+    ("reliability", "reliability", "{:.0%}"),
+    ("resilience", "resilience", "{:.0%}"),
+    ("vulnerability", "vulnerability", "{:.1%}"),
+    ("spill, hm3", "spill_hm3", "{:,.0f}"),
+    ("repairs", "repairs", "{:d}"),
+)
+
+
+def _show(evaluation: Evaluation) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from reservoir.cli.screen import console
+    from reservoir.rules.evaluation import Run, Sample
+
+    screen = console()
+    plan = evaluation.plan
+    for caveat in plan.caveats:
+        screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
+    told = "a perfect forecast of the month's inflow" if evaluation.forecast == "month" else "no forecast"
+    table = Table(
+        title=f"Rules with {told}, storage carried through {len(plan.years)} years; held out: "
+        f"{evaluation.cross_validation}",
+        title_justify="left",
+        title_style="bold",
+    )
+    table.add_column("family", no_wrap=True)
+    table.add_column("years", no_wrap=True)
+    for title, _, _ in _COLUMNS:
+        table.add_column(title, justify="right")
+    foresight = evaluation.foresight_gwh[Run.CONTINUOUS]
+    table.add_row("foresight", "all", f"{foresight.mean():,.0f}", "100.00", end_section=True)
+    for result in evaluation.families:
+        for sample in Sample:
+            row = result.scores[Run.CONTINUOUS, sample].as_dict()
+            cells = [form.format(row[name]) for _, name, form in _COLUMNS]
+            table.add_row(result.family, sample, *cells, end_section=sample is Sample.HELD_OUT)
+    screen.print(table)

@@ -1,0 +1,110 @@
+"""``reservoir simulate``: operate an inflow record by a rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reservoir.cli import options
+
+if TYPE_CHECKING:
+    from reservoir.rules.record_run import RecordRun
+
+
+@click.command("simulate")
+@options.rule
+@click.argument("inflow_file", metavar="INFLOW.csv", type=click.Path(path_type=Path))
+@options.rule_reservoir
+@options.unit
+@click.option(
+    "--level", type=float, help="Level at the start of the record, m; by default the reservoir's initial one."
+)
+@click.option("--yearly", is_flag=True, help="Start every year from that level, instead of carrying the storage over.")
+@click.option("--foresight/--no-foresight", default=True, help="Compare with perfect foresight over the record.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder to write; by default a new one under ./reports.")
+@options.json
+@options.debug
+def command(
+    rule_file: Path,
+    inflow_file: Path,
+    reservoir_file: Path | None,
+    unit: str | None,
+    level: float | None,
+    yearly: bool,
+    foresight: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Operate an inflow record by a rule.
+
+    Writes simulation.csv (every month), summary.csv (every year) and simulation.json into a new folder. Whatever the
+    rule asks for, the physical limits are kept; months where they had to be are counted as repairs.
+    """
+    from reservoir.cli.rule_inputs import read_rule_inputs
+    from reservoir.cli.screen import progress_bars, show_json
+    from reservoir.hydro.inflow import Inflow
+    from reservoir.report.simulation_folder import check_new, default_simulation_folder, known, write_simulation
+    from reservoir.rules.advice import storage_at_level
+    from reservoir.rules.record_run import run_record
+
+    found = read_rule_inputs(rule_file, reservoir_file)
+    inflow = Inflow.read(inflow_file, unit=unit, first_month=found.reservoir.first_month)
+    target = out or default_simulation_folder(found.rule.family)
+    check_new(target)
+    start = None if level is None else storage_at_level(found.reservoir, level)
+    with progress_bars() as progress:
+        run = run_record(
+            found.rule,
+            found.reservoir,
+            inflow,
+            start_hm3=start,
+            continuous=not yearly,
+            foresight=foresight,
+            progress=progress,
+        )
+        write_simulation(run, target, rule_file)
+    if as_json:
+        show_json({"score": known(run.score.as_dict()), "folder": str(target)})
+    else:
+        _show(run)
+        click.echo(f"Written to {target}")
+
+
+def _show(run: RecordRun) -> None:
+    from rich.markup import escape
+
+    from reservoir.cli.screen import console
+
+    screen, score, labels = console(), run.score, run.inflow.labels
+    years = f"{len(labels)} years, {labels[0]} to {labels[-1]}" if len(labels) > 1 else f"1 year, {labels[0]}"
+    screen.print(f"[bold]{escape(run.reservoir.name)}[/], {years}, operated by the rule {score.family}", soft_wrap=True)
+    for caveat in (run.inflow.caveat, run.reservoir.caveat, *run.inflow.notes):
+        if caveat:
+            screen.print(f"[yellow]{escape(caveat)}[/]", soft_wrap=True)
+    rows = [
+        (
+            "Energy",
+            f"{score.mean_gwh:,.0f} GWh a year at equal end storage (worst year {score.worst_gwh:,.0f}; "
+            f"{score.end_charge_gwh:+,.1f} of them for the water left at the end)",
+        ),
+        ("Targets", _targets(run)),
+        ("Spill", f"{score.spill_hm3:,.0f} hm3 a year"),
+        ("Repairs", f"{score.repairs} of {run.inflow.flow_m3s.size} months"),
+    ]
+    if run.foresight_gwh is not None:
+        rows.insert(1, ("Foresight", f"{score.percent_of_foresight:.2f} % of perfect foresight over the record"))
+    for title, text in rows:
+        screen.print(f"{title:<12}{text}", soft_wrap=True)
+    for sentence in run.shortfalls():
+        screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)
+
+
+def _targets(run: RecordRun) -> str:
+    if run.targets is None:
+        return "none: the reservoir guarantees no energy"
+    return (
+        f"{run.targets.annual_gwh:,.0f} GWh a year reached in {run.score.reliability:.0%} of the years, "
+        f"{run.targets.firm_mw:,.0f} MW in {run.score.firm_reliability:.0%} of the months"
+    )

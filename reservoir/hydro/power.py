@@ -1,0 +1,75 @@
+"""Head, power discharge and power at any storages and releases, with exact curves, for whole arrays at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M, ConversionKind, Reservoir
+from reservoir.hydro.units import MW_PER_KW_HOURS
+
+FloatArray = NDArray[np.float64]
+
+#: Releases that are tried for a power.
+_RELEASES = 800
+
+
+class Generation(NamedTuple):
+    """Head (m), power discharge (m3/s) and power (MW) of a step; arrays of one shape."""
+
+    head_m: FloatArray
+    turbined_m3s: FloatArray
+    power_mw: FloatArray
+
+
+def generation(reservoir: Reservoir, mean_storage_hm3: ArrayLike, release_m3s: ArrayLike) -> Generation:
+    """Generate with a release at a step's mean storage (Yu et al. 2020, eq. 7-9).
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    mean_storage_hm3, release_m3s : array-like
+        Of shapes that broadcast.
+    """
+    release = np.asarray(release_m3s, np.float64)
+    head = reservoir.level(mean_storage_hm3) - reservoir.tailrace(release)
+    specific = specific_power_curve(reservoir)(head)
+    discharge = np.asarray(np.minimum(release, reservoir.capacity_m3s(head)))
+    power = np.minimum(specific * discharge, reservoir.installed_mw)
+    turbined = np.divide(power, specific, out=discharge.copy(), where=specific > 0)
+    return Generation(np.asarray(head), turbined, np.asarray(power))
+
+
+def releases_for_power(reservoir: Reservoir, storage_hm3: FloatArray, power_mw: FloatArray) -> FloatArray:
+    """Smallest release (m3/s) that makes each power at each storage, shape (powers, storages).
+
+    Where no release within the reservoir's bounds makes a power, the release of most power.
+    """
+    releases = _releases(reservoir)
+    made = generation(reservoir, storage_hm3[:, None], releases[None]).power_mw
+    found = np.empty((len(power_mw), len(storage_hm3)))
+    for place, row in enumerate(made):
+        best = int(row.argmax())
+        rising = np.maximum.accumulate(row[: best + 1])
+        found[:, place] = np.interp(power_mw, rising + 1e-9 * np.arange(best + 1), releases[: best + 1])
+    return found
+
+
+def most_power_mw(reservoir: Reservoir, storage_hm3: float) -> float:
+    """The most power that a release within the reservoir's bounds makes at a storage."""
+    return float(generation(reservoir, storage_hm3, _releases(reservoir)).power_mw.max())
+
+
+def _releases(reservoir: Reservoir) -> FloatArray:
+    return np.linspace(reservoir.release_lower_m3s.min(), reservoir.release_upper_m3s.max(), _RELEASES)
+
+
+def specific_power_curve(reservoir: Reservoir) -> Callable[[FloatArray], FloatArray]:
+    """Power of 1 m3/s by head, MW, exact."""
+    if reservoir.conversion_kind is ConversionKind.RATE:
+        return lambda head: MW_PER_KW_HOURS / reservoir.conversion(head)
+    factor = 1e-3 if reservoir.conversion_kind is ConversionKind.COEFFICIENT else WATER_MW_PER_M3S_M
+    return lambda head: reservoir.conversion(head) * factor * np.clip(head, *reservoir.conversion.domain)

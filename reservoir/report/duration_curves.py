@@ -1,0 +1,103 @@
+"""Duration curves of release, power and storage: how often each is exceeded, by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator
+from numpy.typing import NDArray
+
+from reservoir.report.axes import THOUSANDS, written
+from reservoir.report.record_runs import held_out_note, record_runs
+from reservoir.report.style import DASHES, LIMITS, REFERENCE, add_legend, figure_style, new_figure, settled
+from reservoir.rules.evaluation import Evaluation
+
+FloatArray = NDArray[np.float64]
+
+EXCEEDED = "Months that exceed it (%)"
+
+
+def duration_curves_figure(evaluation: Evaluation) -> Figure:
+    """Draw the three panels under one legend."""
+    with figure_style():
+        figure, sheet = new_figure(evaluation.plan, 3.7, held_out_note(evaluation))
+        panels = sheet.subplots(1, len(PANELS))
+        for ax, draw in zip(panels, PANELS.values(), strict=True):
+            draw(ax, evaluation)
+        for ax in (panels[0], panels[-1]):
+            ax.set_xlabel("")
+        add_legend(sheet, panels[0])
+        return settled(figure)
+
+
+def draw_release(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw the duration curves of the monthly release; returns the axis."""
+    ax.set_title("Release")
+    _draw_curves(ax, evaluation, "release_m3s", "Release (m³/s)")
+    ax.set_ylim(bottom=0)
+    return ax
+
+
+def draw_power(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw the duration curves of the monthly power, and the firm power; returns the axis."""
+    ax.set_title("Power")
+    _draw_curves(ax, evaluation, "power_mw", "Power (MW)")
+    firm = evaluation.targets.firm_mw
+    ax.axhline(firm, color=LIMITS, lw=0.9, ls=DASHES, zorder=1.5)
+    ax.annotate(
+        f"firm\n{written(firm)} MW",
+        (2, firm),
+        xytext=(0, -3),
+        textcoords="offset points",
+        va="top",
+        color=LIMITS,
+        fontsize=8,
+    )
+    ax.set_ylim(bottom=0)
+    return ax
+
+
+def draw_storage(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw the duration curves of the storage at the end of the month; returns the axis."""
+    ax.set_title("Storage")
+    return _draw_curves(ax, evaluation, "storage_hm3", "Storage at the end of the month (hm³)")
+
+
+#: The panels by the quantity they show.
+PANELS: dict[str, Callable[[Axes, Evaluation], Axes]] = {
+    "release": draw_release,
+    "power": draw_power,
+    "storage": draw_storage,
+}
+
+
+def duration_curve(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values from the highest down, and the percentage of them that exceeds each (Hazen plotting position)."""
+    ordered = np.sort(np.ravel(values))[::-1]
+    return 100 * (np.arange(ordered.size) + 0.5) / ordered.size, ordered
+
+
+def _draw_curves(ax: Axes, evaluation: Evaluation, quantity: str, label: str) -> Axes:
+    for run in record_runs(evaluation):
+        exceeded, values = duration_curve(run.monthly(quantity))
+        width = 1.8 if run.look.colour == REFERENCE else 1.4
+        ax.plot(exceeded, values, color=run.look.colour, ls=run.look.line, lw=width, label=run.name, zorder=2)
+    ax.set_xlim(0, 100)
+    ax.xaxis.set_major_locator(FixedLocator([0, 25, 50, 75, 100]))
+    ax.yaxis.set_major_formatter(THOUSANDS)
+    ax.set_xlabel(EXCEEDED)
+    ax.set_ylabel(label)
+    return ax
+
+
+def caption(evaluation: Evaluation) -> str:
+    """How to read the figure."""
+    guaranteed = evaluation.targets.guaranteed
+    firm = "the guaranteed energy as steady power" if guaranteed else "what the plan exceeds in nine months of ten"
+    return (
+        "How many of the months of the record exceed a release, a power or a storage, with the storage carried over "
+        f"from year to year; firm power is {firm}."
+    )

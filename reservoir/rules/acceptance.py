@@ -1,0 +1,105 @@
+"""What rules must satisfy, and what is claimed of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+
+from reservoir.checks import BALANCE_TOLERANCE, Check
+from reservoir.rules import Forecast, Rule, rule_from_dict
+from reservoir.rules.evaluation import Evaluation, FamilyResult, Run, Sample
+from reservoir.rules.simulation import Simulation
+from reservoir.rules.training import Training
+
+#: Strong and weak baseline; every other family is fitted to the plan.
+STRONG, WEAK = "sdp", "standard"
+#: The best fitted family makes at least this part of the strong baseline's energy in years that neither has seen.
+STRONG_PART = 0.995
+#: Perfect foresight is found on a grid: a rule may seem better by this part.
+FORESIGHT_TOLERANCE = 1e-5
+
+_HEADLINE = (Run.CONTINUOUS, Sample.HELD_OUT)
+
+
+def rules_checks(evaluation: Evaluation) -> list[Check]:
+    """The acceptance table of an evaluation; claims about families that were left out are left out."""
+    simulations = [each for result in evaluation.families for each in result.simulations.values()]
+    best_part = max(
+        float(result.energy_gwh[run, sample].sum() / evaluation.foresight_gwh[run].sum())
+        for result in evaluation.families
+        for run, sample in result.energy_gwh
+    )
+    storage = float(evaluation.plan.reservoir.storage_upper_hm3.max())
+    different = sum(_decides_differently(result.rule, evaluation.training) for result in evaluation.families)
+    return [
+        Check(
+            "water balance of the simulations, largest residual (part of the largest storage)",
+            max(_residual(evaluation, each) for each in simulations) / storage,
+            BALANCE_TOLERANCE,
+        ),
+        Check("release outside its bounds in any simulation, most (m3/s)", _release_excess(evaluation, simulations), 0),
+        Check("rules that decide differently once written and read back", different, 0),
+        Check("energy of any rule, part of perfect foresight's", best_part, 1 + FORESIGHT_TOLERANCE),
+        *_comparisons(evaluation),
+    ]
+
+
+def best_fitted(evaluation: Evaluation) -> FamilyResult | None:
+    """The family of most held-out energy among those that are fitted to the plan; None without any."""
+    fitted = [result for result in evaluation.families if result.family not in (STRONG, WEAK)]
+    return max(fitted, key=_held_out_gwh) if fitted else None
+
+
+def _comparisons(evaluation: Evaluation) -> list[Check]:
+    best = best_fitted(evaluation)
+    baselines = {result.family: result for result in evaluation.families if result.family in (STRONG, WEAK)}
+    least = {STRONG: STRONG_PART, WEAK: 1.0}
+    if best is None:
+        return []
+    return [
+        Check(
+            f"held-out energy of the best fitted family ({best.family}), part of {name}'s",
+            _held_out_gwh(best) / _held_out_gwh(baseline),
+            least[name],
+            at_least=True,
+        )
+        for name, baseline in baselines.items()
+    ]
+
+
+def _held_out_gwh(result: FamilyResult) -> float:
+    return float(result.energy_gwh[_HEADLINE].sum())
+
+
+def _residual(evaluation: Evaluation, simulation: Simulation) -> float:
+    storage = simulation.stacked("storage_hm3")
+    gained = (evaluation.plan.inflow.flow_m3s - simulation.stacked("release_m3s")) * simulation.volume_per_flow
+    return float(np.abs(storage[:, :-1] + gained - storage[:, 1:]).max())
+
+
+def _release_excess(evaluation: Evaluation, simulations: list[Simulation]) -> float:
+    plant = evaluation.plan.reservoir
+    lower, upper = plant.by_step(plant.release_lower_m3s), plant.by_step(plant.release_upper_m3s)
+    releases = [simulation.stacked("release_m3s") for simulation in simulations]
+    return max(float(np.maximum(lower - each, each - upper).clip(min=0).max()) for each in releases)
+
+
+def _decides_differently(rule: Rule, training: Training) -> bool:
+    again = rule_from_dict(json.loads(json.dumps(rule.to_dict())))
+    return _decisions(rule.release, rule.forecast, training) != _decisions(again.release, rule.forecast, training)
+
+
+def _decisions(release: Callable[..., float], forecast: Forecast, training: Training) -> list[float]:
+    """Decisions in the situations that the training years hold."""
+    return [
+        release(
+            step,
+            float(training.storage_start_hm3[year, step]),
+            float(training.inflow_m3s[year, step]) if forecast is Forecast.MONTH else None,
+            float(training.inflow_before_m3s[year, step]),
+        )
+        for year in range(training.years)
+        for step in range(training.steps)
+    ]

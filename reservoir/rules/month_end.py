@@ -1,0 +1,33 @@
+"""How a month ends: the physical limits are kept, whatever is asked for."""
+
+from __future__ import annotations
+
+#: A release moved by less than this part of its largest bound was not repaired, only rounded.
+REPAIR_TOLERANCE = 1e-9
+
+
+def kept(
+    storage: float,
+    asked: float,
+    inflow: float,
+    volume: float,
+    storages: tuple[float, float],
+    releases: tuple[float, float],
+) -> tuple[float, float]:
+    """Release (m3/s) of a step and storage (hm3) after it, whatever is asked for (eq. 10, repaired as in eq. 18-19).
+
+    Parameters
+    ----------
+    storage : float
+        At the start of the step, hm3.
+    asked, inflow : float
+        Release wanted and mean inflow, m3/s.
+    volume : float
+        hm3 that 1 m3/s carries in the step.
+    storages, releases : tuple of float
+        Least and greatest storage at the end of the step and release in it.
+    """
+    wanted = min(max(asked, releases[0]), releases[1])
+    end = min(max(storage + (inflow - wanted) * volume, storages[0]), storages[1])
+    release = min(max(inflow - (end - storage) / volume, releases[0]), releases[1])
+    return release, storage + (inflow - release) * volume

@@ -1,0 +1,73 @@
+"""Consecutive years as compiled code operates them, month by month."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reservoir.hydro.balance import power_at
+from reservoir.hydro.compile import inlined
+from reservoir.hydro.constraints import repaired
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
+from reservoir.rules.foresight import water_value_gwh
+from reservoir.rules.monthly import Months
+from reservoir.rules.rule import Forecast
+from reservoir.rules.training import Training
+
+
+class Record(NamedTuple):
+    """Consecutive years as compiled code reads them; arrays of shape (years * steps,).
+
+    ``known`` is the inflow that a rule reckons with, ``known_volume`` the hm3 that 1 m3/s carries for it. Storage
+    bounds are those at the end of each step, ``start`` is the storage at the first.
+    """
+
+    inflow: Any
+    inflow_before: Any
+    volume_per_flow: Any
+    known: Any
+    known_volume: Any
+    release_lower: Any
+    release_upper: Any
+    storage_lower: Any
+    storage_upper: Any
+    start: Any
+
+
+def record_of(training: Training, months: Months, forecast: Forecast) -> Record:
+    """The training years one after the other, from where the plan begins the first."""
+
+    def every_year(by_step: ArrayLike) -> NDArray[np.float64]:
+        return np.tile(np.asarray(by_step, np.float64), training.years)
+
+    plant, inflow = training.model.reservoir, training.inflow_m3s.flatten()
+    return Record(
+        inflow,
+        training.inflow_before_m3s.flatten(),
+        training.volume_per_flow.flatten(),
+        inflow if forecast is Forecast.MONTH else every_year(months.inflow_m3s),
+        every_year(months.volume_per_flow),
+        every_year(months.release_lower_m3s),
+        every_year(months.release_upper_m3s),
+        every_year(plant.by_step(plant.storage_lower_hm3)),
+        every_year(plant.by_step(plant.storage_upper_hm3)),
+        float(training.storage_start_hm3[0, 0]),
+    )
+
+
+def stored_gwh_per_hm3(training: Training) -> float:
+    """Energy that a hm3 in store would make, between the extreme storages at the plan's mean release."""
+    plant = training.model.reservoir
+    lowest, highest = float(plant.storage_lower_hm3.min()), float(plant.storage_upper_hm3.max())
+    value = water_value_gwh(training.model, highest, lowest, float(training.release_m3s.mean()))
+    return value / max(highest - lowest, 1e-9)
+
+
+@inlined
+def generated(plant, record, step, storage, asked):
+    """Energy (GWh) of a step and storage at its end, with a release asked for that is within its bounds."""
+    release, end = repaired(record, step, storage, asked, record.storage_lower[step], record.storage_upper[step])
+    power = power_at(plant, 0.5 * (storage + end), release)
+    return power * record.volume_per_flow[step] * GWH_PER_MW_VOLUME, end
