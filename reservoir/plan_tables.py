@@ -12,6 +12,8 @@ from reservoir.errors import InputError, Mistake
 
 #: Files of a plan's folder; the first tells it from any other folder.
 PROVENANCE, SCHEDULE, SUMMARY, RESERVOIR = "plan.json", "schedule.csv", "summary.csv", "reservoir.toml"
+#: Folder of the figures.
+FIGURES = "figures"
 #: How to mend a file that is not as it was written.
 AGAIN = "run `reservoir plan` again, or restore the file"
 _SCHEDULE = ("year", "month", "inflow_m3s", "release_m3s", "storage_start_hm3", "energy_gwh")
@@ -42,27 +44,30 @@ def changed(path: Path, problem: str) -> InputError:
 def _table(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
     """A CSV file with the columns needed, all but the year's label finite numbers."""
     try:
-        table = pd.read_csv(path, dtype={"year": str})
+        table = pd.read_csv(path, dtype=str, keep_default_na=False).fillna("")
     except FileNotFoundError as error:
         raise InputError(Mistake("is missing", mend=AGAIN, file=str(path))) from error
     except (OSError, ValueError) as error:
-        raise changed(path, f"cannot be read as a table ({error})") from error
+        reason = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
+        raise changed(path, f"cannot be read as a table ({reason})") from error
     missing = [name for name in needed if name not in table.columns]
     if missing:
         raise changed(path, f"has no column {', '.join(missing)}")
-    mistakes = [mistake for name in needed[1:] for mistake in _not_numbers(path, table[name])]
+    if table.empty:
+        raise changed(path, "has no rows")
+    numbers = {name: pd.to_numeric(table[name], errors="coerce").astype(float) for name in needed[1:]}
+    mistakes = [mistake for name in numbers for mistake in _not_numbers(path, table[name], numbers[name])]
     if mistakes:
         raise InputError(mistakes)
-    return table
+    return table.assign(**numbers)
 
 
-def _not_numbers(path: Path, column: pd.Series) -> Iterator[Mistake]:
-    numbers = pd.to_numeric(column, errors="coerce")
-    # A plan without a reference has no number there.
-    allowed = column.isna() if column.name == "reference_gwh" else np.zeros(len(column), bool)
-    for row in np.flatnonzero(~np.isfinite(numbers) & ~allowed):
+def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[Mistake]:
+    # A plan without a reference has no number there, in any year.
+    if cells.name == "reference_gwh" and (cells == "").all():
+        return
+    for row in np.flatnonzero(~np.isfinite(numbers)):
+        cell = str(cells.iloc[row])
+        problem, found = ("is no finite number", cell) if cell else ("is empty", None)
         # The heading is row 1.
-        value = str(column.iloc[row])
-        yield Mistake(
-            "is no finite number", mend=AGAIN, file=str(path), row=int(row) + 2, column=str(column.name), value=value
-        )
+        yield Mistake(problem, "a number", AGAIN, str(path), int(row) + 2, str(cells.name), found)

@@ -21,6 +21,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.plan import Plan
 from reservoir.plan_tables import (
     AGAIN,
+    FIGURES,
     PROVENANCE,
     RESERVOIR,
     SCHEDULE,
@@ -34,9 +35,25 @@ from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
 
 FloatArray = NDArray[np.float64]
 
-#: Energy that the schedule states and energy that follows from its releases differ by less than this part.
-ENERGY_TOLERANCE = 1e-6
-_ORIGIN = {"reservoir", "inflow", "solver", "device", "settings", "seconds", "notes", "checks", "figures"}
+#: Energy that the schedule states and energy that follows from its releases differ by less than this part of the most
+#: that a month makes, and this many GWh; storages by this many hm3: the tables have six decimals.
+ENERGY_PART, ENERGY_GWH, STORAGE_HM3 = 1e-6, 1e-5, 1e-4
+#: What is read of ``plan.json``, and the kind of each.
+_ORIGIN: dict[str, type[Any]] = {
+    "created": str,
+    "reservoir": dict,
+    "inflow": dict,
+    "years": int,
+    "solver": str,
+    "device": str,
+    "settings": dict,
+    "seconds": dict,
+    "caveats": list,
+    "notes": list,
+    "checks": list,
+    "figures": dict,
+}
+_KINDS = {str: "a text", int: "a number", dict: "an object", list: "a list"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +115,8 @@ def read_plan(folder: Path) -> SavedPlan:
         tuple(origin["notes"]),
         dict(origin["seconds"]),
     )
-    _check_energy(folder / SCHEDULE, schedule, plan)
+    _check_follows(folder / SCHEDULE, schedule, plan)
+    _check_figures(folder, origin)
     return SavedPlan(folder, plan, origin)
 
 
@@ -106,34 +124,67 @@ def _provenance(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         problem = "is a file, not a folder" if folder.exists() else "is not there"
         raise InputError(Mistake(problem, "a folder that `reservoir plan` wrote", file=str(folder)))
+    path = folder / PROVENANCE
     try:
-        content = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
-        wanted = {
-            "reservoir",
-            "inflow",
-            "years",
-            "solver",
-            "device",
-            "settings",
-            "seconds",
-            "caveats",
-            "notes",
-            "checks",
-        }
-        if not wanted <= content.keys() or not content["reservoir"].keys() >= {"sha256", "name"}:
-            raise ValueError
+        content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         problem = f"is no plan: it holds no {PROVENANCE}"
         raise InputError(Mistake(problem, "a folder that `reservoir plan` wrote", file=str(folder))) from error
-    except (OSError, ValueError, AttributeError) as error:
-        raise changed(folder / PROVENANCE, "cannot be read as the provenance of a plan") from error
-    assert isinstance(content, dict)
+    except (OSError, ValueError, RecursionError) as error:
+        raise changed(path, "cannot be read as the provenance of a plan") from error
+    if not isinstance(content, dict):
+        raise changed(path, "is not the provenance of a plan")
+    mistakes = [
+        Mistake("is missing or of another kind", expected, AGAIN, str(path), column=key)
+        for key, expected in _unsound(content)
+    ]
+    if mistakes:
+        raise InputError(mistakes)
     return content
+
+
+def _unsound(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Keys of a provenance whose values are not of the kind that is read, with that kind."""
+    for key, kind in _ORIGIN.items():
+        value = content.get(key)
+        if not isinstance(value, kind):
+            yield key, _KINDS[kind]
+        elif key == "reservoir":
+            yield from ((f"{key}.{name}", "a text") for name in ("name", "sha256") if not _is_text(value.get(name)))
+        elif key in ("notes", "caveats") and not all(_is_text(each) for each in value):
+            yield key, "a list of texts"
+        elif key == "figures" and not all(_is_text(each) for each in value.values()):
+            yield key, "a text for each figure"
+        elif key == "seconds" and not all(_is_number(each) for each in value.values()):
+            yield key, "a number for each stage"
+        elif key == "checks" and not all(_is_check(each) for each in value):
+            yield key, "a list of checks, each with its value and threshold"
+    if not isinstance(content.get("reference"), dict | None):
+        yield "reference", "an object or null"
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+def _is_check(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and _is_text(value.get("check"))
+        and _is_number(value.get("threshold"))
+        and (_is_number(value.get("value", "")) or value.get("value", "") is None)
+    )
 
 
 def _reservoir(folder: Path, origin: Mapping[str, Any]) -> Reservoir:
     path = folder / RESERVOIR
     if not path.is_file():
+        if origin["reservoir"]["sha256"]:
+            raise changed(path, "is missing")
         problem = "is missing: the plan was made without a reservoir file"
         raise InputError(Mistake(problem, mend="plan from files, or fit rules in Python", file=str(path)))
     if hashlib.sha256(path.read_bytes()).hexdigest() != origin["reservoir"]["sha256"]:
@@ -142,28 +193,26 @@ def _reservoir(folder: Path, origin: Mapping[str, Any]) -> Reservoir:
 
 
 def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
-    years = len(schedule) // MONTHS_PER_YEAR
-    first = str(schedule["year"].iloc[0])[:4] if len(schedule) else ""
-    if not first.isdigit() or len(schedule) != years * MONTHS_PER_YEAR:
-        raise changed(path, "does not hold whole years")
+    first = str(schedule["year"].iloc[0])[:4]
+    if not first.isdecimal() or int(first) == 0:
+        mistake = Mistake(
+            "is no year", "a year such as 1953 or 1953/54", AGAIN, str(path), 2, "year", schedule["year"].iloc[0]
+        )
+        raise InputError(mistake)
+    years = origin["years"]
+    calendar = Calendar(int(first), len(schedule) // MONTHS_PER_YEAR + 1, plant.first_month)
+    _check_calendar(path, schedule, calendar)
+    if len(schedule) != years * MONTHS_PER_YEAR:
+        problem = f"holds {len(schedule)} months; the plan has {years * MONTHS_PER_YEAR}"
+        raise changed(path, problem)
     calendar = Calendar(int(first), years, plant.first_month)
-    for name, wanted in (
-        ("year", np.repeat(np.array(calendar.labels, dtype=object), MONTHS_PER_YEAR)),
-        ("month", np.tile(calendar.months, years)),
-    ):
-        wrong = np.flatnonzero(schedule[name].to_numpy() != wanted)
-        if len(wrong):
-            row = int(wrong[0])
-            mistake = Mistake(
-                f"is another {name} than the one that follows",
-                str(wanted[row]),
-                AGAIN,
-                str(path),
-                row + 2,
-                name,
-                str(schedule[name].iloc[row]),
-            )
-            raise InputError(mistake)
+    below = [
+        Mistake("is below 0", "0 or more", AGAIN, str(path), int(row) + 2, "inflow_m3s", float(value))
+        for row, value in enumerate(schedule["inflow_m3s"])
+        if value < 0
+    ]
+    if below:
+        raise InputError(below)
     flow = schedule["inflow_m3s"].to_numpy(float).reshape(years, MONTHS_PER_YEAR)
     source = origin["inflow"]
     return Inflow(
@@ -173,6 +222,18 @@ def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mappin
         source=str(source.get("file", "")),
         sha256=str(source.get("sha256", "")),
     )
+
+
+def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> None:
+    """Refuse the first row that is not the month after the one before it."""
+    months = schedule["month"].to_numpy(float)
+    for row, (label, month) in enumerate(zip(schedule["year"], months, strict=True)):
+        year, step = divmod(row, MONTHS_PER_YEAR)
+        wanted = calendar.labels[year], int(calendar.months[step])
+        for name, found, expected in (("year", str(label), wanted[0]), ("month", f"{month:g}", str(wanted[1]))):
+            if found != expected:
+                problem = f"is another {name} than the one that follows"
+                raise InputError(Mistake(problem, expected, AGAIN, str(path), row + 2, name, found))
 
 
 def _by_year(schedule: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -220,20 +281,33 @@ def _references(
         yield Solution(unknown, float(worth), float(worth), 0.0, 0, 0, wall, None, solver, "", settings)
 
 
-def _check_energy(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:
-    stated, follows = schedule["energy_gwh"].to_numpy(float), plan.stacked("energy_gwh").ravel()
-    apart = np.abs(stated - follows) > ENERGY_TOLERANCE * max(float(np.abs(follows).max()), 1.0)
-    mistakes = [
-        Mistake(
-            "does not follow from the releases and reservoir.toml",
-            f"{follows[row]:,.6f} GWh",
-            AGAIN,
-            str(path),
-            int(row) + 2,
-            "energy_gwh",
-            float(stated[row]),
-        )
-        for row in np.flatnonzero(apart)
+def _check_follows(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:
+    """Refuse the first storage or energy of each year that is not what the releases come to."""
+    energy = plan.stacked("energy_gwh")
+    computed = (
+        ("storage_start_hm3", "hm3", plan.stacked("storage_hm3")[:, :-1], STORAGE_HM3),
+        ("energy_gwh", "GWh", energy, ENERGY_PART * float(np.abs(energy).max()) + ENERGY_GWH),
+    )
+    apart = [
+        np.abs(schedule[name].to_numpy(float).reshape(follows.shape) - follows) > most
+        for name, _, follows, most in computed
     ]
+    mistakes = []
+    for year, wrong in enumerate(np.stack(apart, axis=-1)):
+        if wrong.any():
+            step, which = (int(place[0]) for place in np.nonzero(wrong))
+            name, unit, follows, _ = computed[which]
+            row = year * MONTHS_PER_YEAR + step
+            problem, expected = "does not follow from the releases and reservoir.toml", f"{follows[year, step]:,.6f}"
+            found = float(schedule[name].iloc[row])
+            mistakes.append(Mistake(problem, f"{expected} {unit}", AGAIN, str(path), row + 2, name, found))
+    if mistakes:
+        raise InputError(mistakes)
+
+
+def _check_figures(folder: Path, origin: Mapping[str, Any]) -> None:
+    """Refuse a folder without the drawings that its report shows."""
+    drawings = [folder / FIGURES / f"{name}.svg" for name in origin["figures"]]
+    mistakes = [Mistake("is missing", mend=AGAIN, file=str(each)) for each in drawings if not each.is_file()]
     if mistakes:
         raise InputError(mistakes)

@@ -1,16 +1,26 @@
 """Reservoirs, records and a device that the tests share, and how hypothesis searches."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import settings
 
 import reservoir as package
+from reservoir.checks import plan_checks
 from reservoir.errors import DeviceError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.curves import Polynomial, PowerLaw
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import ConversionKind, Reservoir, YearEnd
 from reservoir.opencl import DeviceInfo, choose_device
+from reservoir.plan import Plan
+from reservoir.report.folder import write_plan
+from reservoir.report.rules_folder import write_rules
+from reservoir.rules.acceptance import rules_checks
+from reservoir.rules.evaluation import Evaluation, evaluate
+from reservoir.saved_plan import SavedPlan, read_plan
 from tests.year_ends import cyclic, free
 
 # The same examples on every machine: a failure is never a matter of luck, and compiled code may take seconds at first.
@@ -89,3 +99,43 @@ def case(request: pytest.FixtureRequest) -> tuple[Reservoir, Inflow]:
     given = request.getfixturevalue(name)
     record = request.getfixturevalue({"xiaowan": "five_years", "small": "small_inflow"}[name])
     return {"": given, "cyclic": cyclic(given), "free": free(given)}[end] if end else given, record
+
+
+@pytest.fixture(scope="session")
+def six_years_file(inflow: Inflow, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first six years of the bundled record as a file."""
+    rows = ["year," + ",".join(f"m{month:02d}" for month in range(1, 13))]
+    rows += [f"{1953 + year}," + ",".join(f"{flow:g}" for flow in inflow.flow_m3s[year]) for year in range(6)]
+    path = tmp_path_factory.mktemp("record") / "six.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture(scope="session")
+def six_year_plan(xiaowan: Reservoir, six_years_file: Path) -> Plan:
+    """Six years at their reference optimum."""
+    return package.optimise(xiaowan, Inflow.read(six_years_file), solver="dp")
+
+
+@pytest.fixture(scope="session")
+def planned(six_year_plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of that plan, without figures; not to be written to."""
+    folder = tmp_path_factory.mktemp("planned") / "plan"
+    return write_plan(six_year_plan, folder, plan_checks(six_year_plan), figures=False)
+
+
+@pytest.fixture(scope="session")
+def six_year_rules(planned: Path) -> tuple[Evaluation, SavedPlan]:
+    """Families that are fitted in no time, on the plan as it is read back."""
+    saved = read_plan(planned)
+    return evaluate(saved.plan, folds=2, families=("guide-curve", "linear", "standard")), saved
+
+
+@pytest.fixture(scope="session")
+def ruled(planned: Path, six_year_rules: tuple[Evaluation, SavedPlan]) -> Path:
+    """A copy of that folder with the rules in it; not to be written to."""
+    evaluation, _ = six_year_rules
+    folder = planned.with_name("ruled")
+    shutil.copytree(planned, folder)
+    write_rules(evaluation, read_plan(folder), rules_checks(evaluation), figures=False)
+    return folder

@@ -15,7 +15,27 @@ if TYPE_CHECKING:
     from reservoir.cli.rule_inputs import RuleInputs
     from reservoir.rules.advice import Advice, Alike, Situation
 
-_flow = click.FloatRange(min=0)
+#: No river carries as much (m3/s), and no lake holds as much (hm3).
+_MOST = 1e9
+
+
+class Amount(click.ParamType):
+    """A flow or a volume: a number of 0 or more."""
+
+    name = "number"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a number, which is neither infinite nor none."""
+        try:
+            amount = float(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no number", param, ctx)
+        if not 0 <= amount <= _MOST:
+            self.fail(f"{value!r} is not between 0 and {_MOST:g}", param, ctx)
+        return amount
+
+
+_amount = Amount()
 
 
 @click.command("operate")
@@ -23,9 +43,9 @@ _flow = click.FloatRange(min=0)
 @options.rule_reservoir
 @click.option("--month", type=click.IntRange(1, 12), required=True, help="Calendar month, 1 to 12.")
 @click.option("--level", type=float, help="Forebay level on its first day, m.")
-@click.option("--storage", type=_flow, help="Storage on its first day, hm3, instead of the level.")
-@click.option("--inflow", type=_flow, help="Mean inflow expected in the month, m3/s.")
-@click.option("--inflow-before", type=_flow, help="Mean inflow of the month before, m3/s.")
+@click.option("--storage", type=_amount, help="Storage on its first day, hm3, instead of the level.")
+@click.option("--inflow", type=_amount, help="Mean inflow expected in the month, m3/s.")
+@click.option("--inflow-before", type=_amount, help="Mean inflow of the month before, m3/s.")
 @options.json
 @options.debug
 def command(

@@ -53,10 +53,11 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None) -> RuleInputs
     except InputError as error:
         mistakes += error.mistakes
     try:
-        if path is None:
+        if path is not None:
+            plant = Reservoir.read(path)
+        elif rule is not None:
             mend = "give --reservoir FILE.toml, or leave the rule in the rules folder of its plan"
             raise InputError(Mistake("its reservoir is not known", mend=mend, file=str(rule_file)))
-        plant = Reservoir.read(path)
     except InputError as error:
         mistakes += error.mistakes
     if rule is None or plant is None:

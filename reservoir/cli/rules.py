@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reservoir.cli import options
+from reservoir.errors import InputError, Mistake
 
 if TYPE_CHECKING:
     from reservoir.rules.evaluation import Evaluation
@@ -24,7 +25,7 @@ class Folds(click.ParamType):
         """Read a number of blocks."""
         if value == LEAVE_ONE_OUT:
             return 0
-        if not str(value).isdigit() or int(str(value)) < 2:
+        if not str(value).isdecimal() or int(str(value)) < 2:
             self.fail(f"{value!r} is neither a number of blocks, 2 or more, nor {LEAVE_ONE_OUT!r}", param, ctx)
         return int(str(value))
 
@@ -61,6 +62,7 @@ def command(
     from reservoir.checks import all_pass
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
     from reservoir.report.rules_folder import check_rules_target, write_rules
+    from reservoir.report.simulation_folder import known
     from reservoir.rules import FAMILIES, Forecast
     from reservoir.rules.acceptance import rules_checks
     from reservoir.rules.evaluation import evaluate
@@ -68,6 +70,7 @@ def command(
 
     saved = read_plan(plan_folder)
     check_rules_target(plan_folder, force)
+    _check_request(families, folds, len(saved.plan.years))
     with progress_bars() as progress:
         evaluation = evaluate(
             saved.plan,
@@ -79,13 +82,32 @@ def command(
         checks = rules_checks(evaluation)
         write_rules(evaluation, saved, checks, force=force, figures=figures, progress=progress)
     if as_json:
-        scores = evaluation.table().to_dict("records")
+        scores = [known(row) for row in evaluation.table().to_dict("records")]
         show_json(checks_json(checks) | {"scores": scores, "folder": str(plan_folder)})
     else:
         _show(evaluation)
         show_checks(checks)
         click.echo(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, figures, report.html")
     return 0 if all_pass(checks) else 1
+
+
+def _check_request(families: tuple[str, ...], folds: int, years: int) -> None:
+    """Refuse, before anything is computed, what cannot be fitted or held out."""
+    from reservoir.rules import FAMILIES
+
+    mistakes = [
+        Mistake("there is no such family of rules", f"one of {', '.join(FAMILIES)}", column="--family", value=name)
+        for name in dict.fromkeys(families)
+        if name not in FAMILIES
+    ]
+    if years < 2:
+        problem = "the plan has one year, and none is left to fit a rule to when it is held out"
+        mistakes.append(Mistake(problem, "2 years or more", "plan a longer record"))
+    elif folds > years:
+        problem, expected = "there are more blocks than years in the plan", f"2 to {years}, or {LEAVE_ONE_OUT}"
+        mistakes.append(Mistake(problem, expected, column="--folds", value=folds))
+    if mistakes:
+        raise InputError(mistakes)
 
 
 _COLUMNS = (
@@ -122,7 +144,8 @@ def _show(evaluation: Evaluation) -> None:
     table.add_column("family", no_wrap=True)
     table.add_column("years", no_wrap=True)
     for title, _, _ in _COLUMNS:
-        table.add_column(title, justify="right")
+        # Headings wrap between words, and no word is cut.
+        table.add_column(title, justify="right", min_width=max(map(len, title.split())))
     foresight = evaluation.foresight_gwh[Run.CONTINUOUS]
     table.add_row("foresight", "all", f"{foresight.mean():,.0f}", "100.00", end_section=True)
     for result in evaluation.families:

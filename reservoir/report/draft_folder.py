@@ -43,7 +43,7 @@ def check_parent(target: Path) -> None:
     parent = next(parent for parent in target.absolute().parents if parent.exists())
     if not parent.is_dir():
         raise OutputError(
-            Mistake("cannot be a folder: part of its path is a file", file=str(parent), mend="choose --out")
+            Mistake("cannot be a folder: part of its path is a file", file=str(parent), mend="choose another place")
         )
     try:
         with tempfile.TemporaryDirectory(dir=parent, prefix=".reservoir-"):
@@ -55,7 +55,7 @@ def check_parent(target: Path) -> None:
 def unwritable(place: Path, error: OSError) -> Mistake:
     """Say that a place cannot be written, and why."""
     reason = error.strerror or str(error)
-    return Mistake(f"cannot be written ({reason})", file=str(place), mend="choose another --out, or make room there")
+    return Mistake(f"cannot be written ({reason})", file=str(place), mend="choose another place, or make room there")
 
 
 def _put_in_place(draft: Path, target: Path, aside: Path) -> None:

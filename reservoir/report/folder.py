@@ -16,13 +16,11 @@ import reservoir
 from reservoir.checks import Check
 from reservoir.errors import Mistake, OutputError
 from reservoir.plan import Plan
-from reservoir.plan_tables import PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
+from reservoir.plan_tables import FIGURES, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
 from reservoir.report.draft_folder import check_parent, drafted
 
 #: The plan for people: opens in any browser, offline.
 REPORT = "report.html"
-#: Folder of the figures.
-FIGURES = "figures"
 #: What `reservoir rules` adds.
 RULES, SCORES, RULES_PROVENANCE = "rules", "scores.csv", "rules.json"
 #: All that is written to a plan's folder; one that holds anything else is not replaced.

@@ -34,6 +34,11 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     marked: frozenset[int] = frozenset()
 
+    @property
+    def wide(self) -> bool:
+        """Whether a phone shows some of it only when it is moved sideways; the row names of others are wrapped."""
+        return len(self.columns) > _PHONE_COLUMNS
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -78,7 +83,7 @@ class Section:
     @property
     def wide(self) -> bool:
         """Whether a phone shows some of it only when it is moved sideways."""
-        return bool(self.pictures) or any(len(table.columns) > _PHONE_COLUMNS for table in self.tables)
+        return bool(self.pictures) or any(table.wide for table in self.tables)
 
 
 @dataclass(frozen=True)

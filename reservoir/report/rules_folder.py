@@ -34,7 +34,7 @@ def check_rules_target(folder: Path, force: bool) -> None:
     OutputError
         Without `force` if the folder has rules; if nothing can be written there.
     """
-    if (folder / RULES).exists() and not force:
+    if ((folder / RULES).exists() or (folder / RULES).is_symlink()) and not force:
         mend = "replace them with --force, or copy the plan's folder and fit the copy's"
         raise OutputError(Mistake("exists already", file=str(folder / RULES), mend=mend))
     check_parent(folder)
@@ -59,7 +59,7 @@ def write_rules(
     check_rules_target(saved.folder, force)
     with drafted(saved.folder) as draft:
         shutil.copytree(saved.folder, draft, symlinks=True, dirs_exist_ok=True)
-        shutil.rmtree(draft / RULES, ignore_errors=True)
+        _remove_earlier(draft)
         origin = rules_provenance(evaluation, saved, checks)
         _write_rule_files(evaluation, draft / RULES, origin)
         evaluation.table().to_csv(draft / SCORES, index=False, float_format=FLOAT_FORMAT)
@@ -67,6 +67,19 @@ def write_rules(
         write_json(draft / RULES_PROVENANCE, origin | {"figures": captions})
         _write_report(evaluation, saved, checks, draft, origin, captions)
     return saved.folder
+
+
+def _remove_earlier(folder: Path) -> None:
+    """Remove earlier rules and their figures, whatever stands in their place."""
+    from reservoir.report.figures import KINDS
+    from reservoir.report.rules_figures import RULES_TITLES
+
+    drawings = [folder / FIGURES / f"{name}.{kind}" for name in RULES_TITLES for kind in KINDS]
+    for path in (folder / RULES, *drawings):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) -> dict[str, Any]:

@@ -3,35 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from reservoir.checks import Check
 from reservoir.report.html import plan_heading, plan_sections
-from reservoir.report.page import Column, Picture, Section, Table, render
+from reservoir.report.page import Column, Heading, Picture, Section, Table, render
 from reservoir.report.tables import acceptance_table, counted, number
 from reservoir.rules import FAMILIES, Forecast
-from reservoir.rules.acceptance import best_fitted
-from reservoir.rules.evaluation import Evaluation, Run, Sample
+from reservoir.rules.acceptance import STRONG, WEAK, best_fitted
+from reservoir.rules.evaluation import Evaluation, FamilyResult, Run, Sample
+from reservoir.rules.scores import worst_decile
 from reservoir.saved_plan import SavedPlan
 
-#: Scores that are shown: name, title, unit, form.
-_SCORES = (
-    ("mean_gwh", "Mean", "GWh", "{:,.0f}"),
-    ("percent_of_foresight", "Part of foresight", "%", "{:.2f}"),
-    ("regret_gwh", "Regret", "GWh", "{:,.0f}"),
-    ("median_gwh", "Median", "GWh", "{:,.0f}"),
-    ("worst_decile_gwh", "Worst decile", "GWh", "{:,.0f}"),
-    ("worst_gwh", "Worst year", "GWh", "{:,.0f}"),
-    ("reliability", "Reliability", "part", "{:.3f}"),
-    ("resilience", "Resilience", "part", "{:.3f}"),
-    ("vulnerability", "Vulnerability", "part", "{:.3f}"),
-    ("firm_reliability", "Firm reliability", "part", "{:.3f}"),
-    ("firm_resilience", "Firm resilience", "part", "{:.3f}"),
-    ("firm_vulnerability", "Firm vulnerability", "part", "{:.3f}"),
-    ("spill_hm3", "Spill", "hm³ a year", "{:,.0f}"),
-    ("months_at_limit", "Months at a limit", "", "{:,.0f}"),
-    ("repairs", "Repairs", "", "{:,.0f}"),
-    ("end_charge_gwh", "End charge", "GWh a year", "{:,.1f}"),
+
+@dataclass(frozen=True)
+class _Score:
+    """A column of scores: name in `Score`, head, unit, form of its numbers, and how many of its units are one."""
+
+    name: str
+    title: str
+    unit: str
+    form: str = "{:,.0f}"
+    times: float = 1.0
+
+    def written(self, value: float) -> str:
+        """Write a value as its cell."""
+        return number(self.times * value, self.form)
+
+
+_ENERGY = (
+    _Score("mean_gwh", "Mean", "GWh"),
+    _Score("percent_of_foresight", "Part of foresight", "%", "{:.2f}"),
+    _Score("regret_gwh", "Regret", "GWh"),
+    _Score("median_gwh", "Median", "GWh"),
+    _Score("worst_decile_gwh", "Worst decile", "GWh"),
+    _Score("worst_gwh", "Worst year", "GWh"),
+    _Score("spill_hm3", "Spill", "hm³ a year"),
+    _Score("end_charge_gwh", "End charge", "GWh", "{:,.1f}"),
+)
+_SERVICE = (
+    _Score("reliability", "Reliable", "years, %", "{:.1f}", 100),
+    _Score("resilience", "Resilient", "years, %", "{:.1f}", 100),
+    _Score("vulnerability", "Shortfall", "years, %", "{:.1f}", 100),
+    _Score("firm_reliability", "Reliable", "months, %", "{:.1f}", 100),
+    _Score("firm_resilience", "Resilient", "months, %", "{:.1f}", 100),
+    _Score("firm_vulnerability", "Shortfall", "months, %", "{:.1f}", 100),
+    _Score("months_at_limit", "At a limit", "months"),
+    _Score("repairs", "Repaired", "months"),
 )
 
 
@@ -59,7 +80,7 @@ def rules_report(
     """
     *of_plan, provenance = plan_sections(saved.plan, saved.checks, saved.origin, plan_pictures)
     sections = [*of_plan, *rules_sections(evaluation, checks, rules_pictures), provenance, _rules_provenance(origin)]
-    return render(plan_heading(saved.plan, saved.checks), sections)
+    return render(_heading(evaluation, saved, checks), sections)
 
 
 def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Sequence[Picture]) -> list[Section]:
@@ -67,27 +88,71 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
     sections = [
         Section("rules", "Operation rules", text=_told(evaluation), facts=tuple(_families(evaluation))),
         Section(
-            "rules-scores",
-            "How well the rules operate",
-            text=_SCORES_EXPLAINED,
-            tables=(_scores_table(evaluation, Run.CONTINUOUS), _scores_table(evaluation, Run.YEARLY)),
+            "rules-energy",
+            "How much energy the rules make",
+            text=_ENERGY_EXPLAINED,
+            facts=_ENERGY_FACTS,
+            tables=tuple(_energy_table(evaluation, run) for run in Run),
         ),
-        Section("rules-acceptance", "Acceptance of the rules", tables=(acceptance_table(checks, "rules-acceptance"),)),
+        Section(
+            "rules-service",
+            "How reliably the rules serve",
+            text=(_targets(evaluation),),
+            facts=_SERVICE_FACTS,
+            tables=tuple(_service_table(evaluation, run) for run in Run),
+        ),
+        Section(
+            "rules-acceptance",
+            "Acceptance of the rules",
+            tables=(acceptance_table(checks, "rules-acceptance-table"),),
+        ),
         Section("rules-figures", "Figures of the rules", pictures=tuple(pictures)) if pictures else None,
     ]
     return [section for section in sections if section is not None]
 
 
-_SCORES_EXPLAINED = (
-    "Every family operates the whole record twice: with the rule fitted to all years (training), and with every year "
-    "decided by a rule that was fitted to the other blocks of years alone (held-out). Energies are compared at equal "
-    "end storage: what a run leaves over or short at its end is charged at the energy that the water would make, and "
-    "stands apart as end charge.",
-    "Reliability is the part of the years that reach the energy stated above, resilience the part of the failing years "
-    "that are followed by one that reaches it (1 where none fails), vulnerability the mean shortfall of the failing "
-    "years as a part of it; the same for months and firm power. A repair is a month in which the physical limits did "
-    "not allow what the rule asked for.",
+_ENERGY_EXPLAINED = (
+    "Every family operates the whole record twice. On training years it decides by the rule that was fitted to all "
+    "years, which has seen what it is tested on; on held-out years every year is decided by a rule that was fitted to "
+    "other years alone: this is what to expect of it in years to come.",
 )
+_ENERGY_FACTS = (
+    ("Mean, median", "Energy of a year."),
+    ("Part of foresight", "The mean, as a part of what an operator makes who knows all inflows in advance."),
+    ("Regret", "What perfect foresight makes more in a year, on average: the price of not knowing the future."),
+    ("Worst decile", "Mean of the poorest tenth of the years."),
+    ("Spill", "Water released past the turbines."),
+    (
+        "End charge",
+        "Energies are compared at equal end storage. What a run leaves over at its end (+) or has taken out of the "
+        "store (−) counts as the energy that this water would make; the energies in the table hold it.",
+    ),
+)
+_SERVICE_FACTS = (
+    ("Reliable", "Part of the years, or months, that reach the target; the more, the better."),
+    (
+        "Resilient",
+        "Part of the failures after which the next year, or month, reaches the target again; 100 % where none fails.",
+    ),
+    ("Shortfall", "What the failing years, or months, lack of the target on average (vulnerability)."),
+    ("At a limit", "Months that end at the lower or the upper bound of the storage."),
+    ("Repaired", "Months in which the physical limits did not allow the release that the rule asked for."),
+)
+#: How the years of a run follow each other, and what perfect foresight of them knows.
+_RUNS = {
+    Run.CONTINUOUS: ("Storage carried through {years}", "perfect foresight knows the whole record"),
+    Run.YEARLY: ("Every year from the plan's initial storage", "perfect foresight is the plan"),
+}
+
+
+def _heading(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) -> Heading:
+    """The plan's, with the checks of both and the best rule."""
+    heading = plan_heading(saved.plan, [*saved.checks, *checks])
+    best = best_fitted(evaluation)
+    if best is None:
+        return heading
+    found = (f"of perfect foresight on held-out years, best rule fitted ({best.family})", _part_of_foresight(best))
+    return replace(heading, figures=(*heading.figures, found))
 
 
 def _told(evaluation: Evaluation) -> tuple[str, ...]:
@@ -96,57 +161,94 @@ def _told(evaluation: Evaluation) -> tuple[str, ...]:
         "and the inflow of the month before",
         Forecast.NONE: "the month, the storage at its start and the inflow of the month before",
     }[evaluation.forecast]
-    targets = evaluation.targets
-    energy = f"{targets.annual_gwh:,.0f} GWh a year, {targets.firm_mw:,.0f} MW in every month"
-    source = (
-        f"Held against the energy that the reservoir guarantees: {energy}."
-        if targets.guaranteed
-        else f"The reservoir guarantees no energy; held against what the plan exceeds in nine months of ten: {energy}."
-    )
-    best = best_fitted(evaluation)
     said = [
         "The plan above knows the inflows of its year; an operator does not. These rules were fitted to its years and "
         f"know only {knows}.",
-        f"Cross-validation: {evaluation.cross_validation}. {source}",
+        f"Cross-validation: {evaluation.cross_validation}; what is held out is operated by rules fitted to the rest.",
     ]
+    best = best_fitted(evaluation)
     if best is not None:
-        percent = best.scores[Run.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight
         said.append(
-            f"The best family fitted to the plan is {best.family}: on held-out years it makes {percent:.2f} % of the "
-            "energy of perfect foresight over the whole record."
+            f"The best family fitted to the plan is {best.family}: on held-out years it makes "
+            f"{_part_of_foresight(best)} of the energy of perfect foresight over the whole record."
+            f"{_compared(evaluation)}"
         )
     return tuple(said)
+
+
+def _compared(evaluation: Evaluation) -> str:
+    """What the baselines make, as far as they were evaluated."""
+    baselines = [
+        f"{_part_of_foresight(result)} by {result.family}, the {what} baseline"
+        for result in evaluation.families
+        for name, what in ((STRONG, "strong"), (WEAK, "weak"))
+        if result.family == name
+    ]
+    return f" It is to be compared with {', and '.join(baselines)}." if baselines else ""
+
+
+def _part_of_foresight(result: FamilyResult) -> str:
+    return f"{result.scores[Run.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight:.2f} %"
+
+
+def _targets(evaluation: Evaluation) -> str:
+    targets = evaluation.targets
+    energy = f"{targets.annual_gwh:,.0f} GWh in a year, as steady power {targets.firm_mw:,.0f} MW in every month"
+    if targets.guaranteed:
+        return f"The target is the energy that the reservoir guarantees: {energy}."
+    return f"The reservoir guarantees no energy; the target is what the plan exceeds in nine months of ten: {energy}."
 
 
 def _families(evaluation: Evaluation) -> list[tuple[str, str]]:
     return [(result.family, FAMILIES[result.family].summary) for result in evaluation.families]
 
 
-def _scores_table(evaluation: Evaluation, run: Run) -> Table:
+def _energy_table(evaluation: Evaluation, run: Run) -> Table:
+    foresight = evaluation.foresight_gwh[run]
+    best = {
+        "mean_gwh": foresight.mean(),
+        "percent_of_foresight": 100.0,
+        "regret_gwh": 0.0,
+        "median_gwh": np.median(foresight),
+        "worst_decile_gwh": worst_decile(foresight),
+        "worst_gwh": foresight.min(),
+        "spill_hm3": _foresight_spill_hm3(evaluation, run),
+    }
+    top = ("perfect foresight", "all", *(each.written(best.get(each.name, np.nan)) for each in _ENERGY))
+    return _scores_table(evaluation, run, "energy", _ENERGY, (top,))
+
+
+def _foresight_spill_hm3(evaluation: Evaluation, run: Run) -> float:
+    """Water that perfect foresight releases past the turbines in a year, mean of the years."""
+    foresight, plan = evaluation.foresight, evaluation.plan
+    continuous = (foresight.release_m3s - foresight.turbined_m3s).reshape(plan.spill_m3s.shape)
+    spill = {Run.CONTINUOUS: continuous, Run.YEARLY: plan.spill_m3s}[run]
+    return float((spill * plan.inflow.calendar.volume_per_flow).sum(axis=1).mean())
+
+
+def _service_table(evaluation: Evaluation, run: Run) -> Table:
+    return _scores_table(evaluation, run, "service", _SERVICE)
+
+
+def _scores_table(
+    evaluation: Evaluation, run: Run, kind: str, shown: Sequence[_Score], top: Sequence[tuple[str, ...]] = ()
+) -> Table:
     rows = [
-        (
-            result.family,
-            str(sample),
-            *(number(result.scores[run, sample].as_dict()[name], form) for name, _, _, form in _SCORES),
-        )
+        (result.family, str(sample), *(each.written(getattr(result.scores[run, sample], each.name)) for each in shown))
         for result in evaluation.families
         for sample in Sample
     ]
-    foresight = evaluation.foresight_gwh[run]
-    top = ("perfect foresight", "all", number(float(foresight.mean()), "{:,.0f}"), "100.00", "0")
     return Table(
-        name=f"scores-{run}",
-        caption={
-            Run.CONTINUOUS: f"Storage carried through {counted(evaluation.training.years, 'year')}; perfect foresight "
-            "knows the whole record.",
-            Run.YEARLY: "Every year from the plan's initial storage; perfect foresight is the plan.",
-        }[run],
+        name=f"{kind}-{run}",
+        caption=f"{'; '.join(_RUNS[run] if top else _RUNS[run][:1])}.".format(
+            years=counted(evaluation.training.years, "year")
+        ),
         columns=(
             Column("Family", text=True),
             Column("Years", text=True),
-            *(Column(title, unit) for _, title, unit, _ in _SCORES),
+            *(Column(each.title, each.unit) for each in shown),
         ),
-        rows=((*top, *[""] * (len(_SCORES) - 3)), *rows),
+        rows=(*top, *rows),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,8 @@ def simulation_provenance(run: RecordRun, rule_file: Path) -> dict[str, Any]:
     }
 
 
-def known(values: dict[str, Any]) -> dict[str, Any]:
-    """Values with None in the place of NaN, which JSON does not know."""
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()}
+def known(values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Values with None in the place of NaN and infinity, which JSON does not know."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in values.items()
+    }

@@ -164,9 +164,9 @@ class _Scale:
             start,
             lambda done, total: progress("perfect foresight", done, total),
         )
-        yearly = equal_storage(
-            plan.energy_gwh, training.storage_end_hm3[:, -1], training.release_m3s, training.model, start
-        )
+        # A year that chooses its start uses up no more water than it began with, wherever others start.
+        starts, ends = training.storage_start_hm3[:, 0], training.storage_end_hm3[:, -1]
+        yearly = equal_storage(plan.energy_gwh, ends, training.release_m3s, training.model, starts)
         energy = foresight.energy_gwh.reshape(training.years, training.steps).sum(axis=1)
         by_run = {Run.CONTINUOUS: energy, Run.YEARLY: yearly}
         return cls(plan, training, Targets.of(training), foresight, by_run)

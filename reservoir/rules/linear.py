@@ -19,6 +19,9 @@ from reservoir.rules.rule_model import RuleModel
 from reservoir.rules.training import FloatArray, Training
 
 FAMILY: Final = "linear"
+#: A column that varies less than this part of its largest value, such as a start storage that is always full, tells
+#: nothing.
+LEAST_VARIATION = 1e-6
 #: Factors of what is known in a month.
 Factors = Annotated[Numbers, count(3, "one each for the start storage, the inflow before and the inflow now")]
 
@@ -68,8 +71,7 @@ def _fit_step(training: Training, step: int, forecast: Forecast) -> FloatArray:
         columns.append(training.inflow_m3s[:, step])
     known, end = np.column_stack(columns), training.storage_end_hm3[:, step]
     spread = known.std(axis=0)
-    # A column that hardly varies, such as a start storage that is always full, tells nothing.
-    scale = np.where(spread > 1e-6 * np.abs(known).max(axis=0), spread, np.inf)
+    scale = np.where(spread > LEAST_VARIATION * np.abs(known).max(axis=0), spread, np.inf)
     solution = np.linalg.lstsq((known - known.mean(axis=0)) / scale, end - end.mean(), rcond=1e-9)[0]
     factors = np.zeros(3)
     factors[: len(solution)] = solution / scale

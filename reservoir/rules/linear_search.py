@@ -13,7 +13,7 @@ from typing import Final, Literal
 import numpy as np
 
 from reservoir.rules import linear
-from reservoir.rules.linear import LinearRule
+from reservoir.rules.linear import LEAST_VARIATION, LinearRule
 from reservoir.rules.linear_operation import operate_linear
 from reservoir.rules.record_operation import Record, record_of, stored_gwh_per_hm3
 from reservoir.rules.rule import Forecast
@@ -81,6 +81,7 @@ class _Search:
         known = np.stack([training.storage_start_hm3, training.inflow_before_m3s, training.inflow_m3s])
         mean, spread = known.mean(axis=1).T, known.std(axis=1).T
         span = max(float(record.storage_upper.max() - record.storage_lower.min()), 1e-9)
+        spread[spread <= LEAST_VARIATION * np.abs(known).max(axis=1).T] = 0.0
         spread[:, 0] = np.maximum(spread[:, 0], LEAST_SPREAD * span)
         if forecast is Forecast.NONE:
             spread[:, 2] = 0.0  # what is not known stays out of the rule

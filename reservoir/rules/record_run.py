@@ -42,7 +42,7 @@ class RecordRun:
         Whether the storage is carried from year to year.
     simulation : Simulation
     targets : Targets or None
-        None where neither the reservoir nor the rule's file states any.
+        None where none are given and the reservoir guarantees no energy.
     foresight_gwh : ndarray, shape (years,), or None
         Energy of perfect foresight.
     energy_gwh : ndarray, shape (years,)

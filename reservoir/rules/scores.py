@@ -90,6 +90,11 @@ def service(values: FloatArray, target: float) -> Service:
     )
 
 
+def worst_decile(energy_gwh: FloatArray) -> float:
+    """Mean of the poorest tenth of the years, at least one."""
+    return float(np.sort(energy_gwh)[: max(1, round(DECILE * len(energy_gwh)))].mean())
+
+
 def energy_at_equal_storage(simulation: Simulation, model: ReservoirModel, end_hm3: float) -> FloatArray:
     """Energy of each year (GWh), charged for the water by which its end differs from `end_hm3`; shape (years,).
 
@@ -100,14 +105,21 @@ def energy_at_equal_storage(simulation: Simulation, model: ReservoirModel, end_h
 
 
 def equal_storage(
-    energy_gwh: FloatArray, ends_hm3: FloatArray, release_m3s: FloatArray, model: ReservoirModel, end_hm3: float
+    energy_gwh: FloatArray,
+    ends_hm3: FloatArray,
+    release_m3s: FloatArray,
+    model: ReservoirModel,
+    end_hm3: float | FloatArray,
 ) -> FloatArray:
     """Energies of years (GWh) that end at `ends_hm3`, with what the water beyond `end_hm3` would have made.
 
     That water is taken to be released at the mean of `release_m3s`.
     """
     release = float(release_m3s.mean())
-    return np.asarray(energy_gwh + [water_value_gwh(model, float(end), end_hm3, release) for end in ends_hm3])
+    pairs = np.broadcast(ends_hm3, end_hm3)
+    return np.asarray(
+        energy_gwh + [water_value_gwh(model, float(end), float(wanted), release) for end, wanted in pairs]
+    )
 
 
 def score(
@@ -132,7 +144,6 @@ def score(
     family, run, sample : str
         Name the line of the table.
     """
-    poorest = np.sort(energy_gwh)[: max(1, round(DECILE * len(energy_gwh)))]
     yearly = service(energy_gwh, targets.annual_gwh)
     monthly = service(simulation.stacked("power_mw").ravel(), targets.firm_mw)
     return Score(
@@ -140,7 +151,7 @@ def score(
         sample=sample,
         mean_gwh=float(energy_gwh.mean()),
         percent_of_foresight=100 * float(energy_gwh.sum() / foresight_gwh.sum()),
-        worst_decile_gwh=float(poorest.mean()),
+        worst_decile_gwh=worst_decile(energy_gwh),
         worst_gwh=float(energy_gwh.min()),
         reliability=yearly.reliability,
         resilience=yearly.resilience,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from reservoir.cli import main
+
 
 @pytest.fixture
 def run(tmp_path):
@@ -37,3 +39,20 @@ def short_record(tmp_path) -> Path:
     path = tmp_path / "inflow.csv"
     path.write_text("\n".join(rows) + "\n")
     return path
+
+
+@pytest.fixture
+def call(monkeypatch, tmp_path, capsys):
+    """Run `reservoir` in `tmp_path`, in this process: quick; returns standard output and standard error."""
+
+    def execute(*arguments, status=0):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("NO_COLOR", "1")
+        monkeypatch.setattr(sys, "argv", ["reservoir", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        output = capsys.readouterr()
+        assert ended.value.code == status, output.out + output.err
+        return output
+
+    return execute

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shutil
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from reservoir.checks import plan_checks
 from reservoir.plan import Plan
-from reservoir.report.folder import write_plan
+from reservoir.report.folder import PROVENANCE, write_plan
+from reservoir.report.rules_folder import write_rules
+from reservoir.rules.acceptance import rules_checks
+from reservoir.rules.evaluation import Evaluation
+from reservoir.saved_plan import SavedPlan
 
 BROWSER = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
@@ -31,7 +37,9 @@ OPTIONS = (
     "--hide-scrollbars",
     "--enable-logging=stderr",
 )
-PHONE, DESK = 390, 1240
+#: Widths in pixels; paper is what the margins of A4 leave of it.
+PHONE, DESK, PAPER = 390, 1240, 680
+NAME, CAVEAT = "<b>x</b>", "<i>made up</i> & <script>alert(1)</script>"
 
 # A window cannot be as narrow as a phone, a frame can. What is measured goes where a dumped page shows it.
 FRAME = """<!DOCTYPE html><html><head></head><body>
@@ -48,6 +56,9 @@ addEventListener("load", () => {{
     clipped: all("h1, h2, h3, p, li, dt, dd, figcaption, caption span").filter((each) => right(each) > {width}).length,
     letters: Math.min(...all("p, li, dt, dd, td, th, figcaption").map(letters)),
     drawn: Math.min(...all("figure svg").map((each) => each.getBoundingClientRect().width)),
+    scores: Math.max(0, ...all("#rules-energy table, #rules-service table").map(
+      (each) => right(each) - right(each.parentElement))),
+    narrow: Math.max(...all("table.narrow").map((each) => right(each) - right(each.parentElement))),
   }});
 }});
 </script></body></html>"""
@@ -55,11 +66,29 @@ addEventListener("load", () => {{
 pytestmark = pytest.mark.skipif(not BROWSER, reason="no Chromium on this machine")
 
 
-@pytest.fixture(scope="module")
-def report(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("planned") / "plan"
-    write_plan(plan, folder, plan_checks(plan))
+@pytest.fixture(scope="module", params=["plan", "rules"])
+def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a plan, and of one with its rules whose user writes markup."""
+    folder = tmp_path_factory.mktemp(request.param) / "plan"
+    if request.param == "plan":
+        plan: Plan = request.getfixturevalue("plan")
+        write_plan(plan, folder, plan_checks(plan))
+    else:
+        evaluation = with_markup(request.getfixturevalue("evaluation"))
+        write_plan(evaluation.plan, folder, plan_checks(evaluation.plan))
+        saved = SavedPlan(folder, evaluation.plan, json.loads((folder / PROVENANCE).read_text(encoding="utf-8")))
+        write_rules(evaluation, saved, rules_checks(evaluation))
     return folder / "report.html"
+
+
+def with_markup(evaluation: Evaluation) -> Evaluation:
+    plan = evaluation.plan
+    named = replace(plan.reservoir, name=NAME, description=NAME)
+    return replace(evaluation, plan=replace(plan, reservoir=named, inflow=replace(plan.inflow, caveat=CAVEAT)))
+
+
+def has_rules(report: Path) -> bool:
+    return (report.parent / "rules").exists()
 
 
 def browse(page: Path, profile: Path, *options: str, width: int = DESK) -> subprocess.CompletedProcess[str]:
@@ -67,20 +96,26 @@ def browse(page: Path, profile: Path, *options: str, width: int = DESK) -> subpr
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
 
 
-def measured(report: Path, folder: Path, width: int) -> dict[str, float]:
-    """Measure the report on a screen of this width."""
+def measured(report: Path, folder: Path, width: int, *, printed: bool = False) -> dict[str, float]:
+    """Measure the report on a screen of this width, or as it is printed."""
     outside = folder / "frame.html"
-    page = html.escape(report.read_text(encoding="utf-8"))
-    outside.write_text(FRAME.format(width=width, page=page), encoding="utf-8")
+    page = report.read_text(encoding="utf-8")
+    shown = page.replace("@media print", "@media all") if printed else page
+    outside.write_text(FRAME.format(width=width, page=html.escape(shown)), encoding="utf-8")
     dumped = browse(outside, folder / "profile", "--dump-dom", width=DESK + 100).stdout
     return {name: float(value) for name, value in re.findall(r'data-(\w+)="([^"]*)"', dumped[: dumped.index("<head>")])}
 
 
 def test_the_browser_finds_tables_and_figures_and_has_nothing_to_complain_of(report: Path, tmp_path: Path):
     finished = browse(report, tmp_path / "profile", "--dump-dom")
-    assert finished.stdout.count("<table") == 3
-    assert finished.stdout.count("<svg") == 4
+    tables, figures = (8, 3 + 8) if has_rules(report) else (3, 4)
+    assert finished.stdout.count("<table") == tables
+    assert finished.stdout.count("<svg") == finished.stdout.count("<figcaption") == figures
     assert "CONSOLE" not in finished.stderr
+    if has_rules(report):
+        assert html.escape(NAME) in finished.stdout
+        assert html.escape(CAVEAT, quote=False) in finished.stdout
+    assert not re.search("<(b|i|script)>", finished.stdout)
 
 
 def test_a_page_that_does_complain_would_be_noticed(report: Path, tmp_path: Path):
@@ -110,6 +145,17 @@ def test_the_page_never_scrolls_sideways_and_can_be_read(report: Path, tmp_path:
     assert found["clipped"] == 0
     assert found["letters"] >= 12
     assert found["drawn"] >= 600  # at this width the letters in a figure are about 10 pixels high
+    assert found["narrow"] <= 0  # tables of few columns need no moving sideways
+    assert width == PHONE or found["scores"] <= 0  # on a desk those of the rules do not either
+
+
+def test_nothing_is_cut_off_on_paper(report: Path, tmp_path: Path):
+    found = measured(report, tmp_path, PAPER, printed=True)
+    assert found["inner"] == PAPER
+    assert found["scroll"] <= PAPER
+    assert found["clipped"] == 0
+    assert found["letters"] >= 11  # 8.3 points
+    assert found["drawn"] >= 600
 
 
 @pytest.mark.parametrize("width", [PHONE, DESK])

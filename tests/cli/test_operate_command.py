@@ -1,0 +1,150 @@
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from reservoir.rules.monthly import Months
+from reservoir.rules.rule_file import read_rule, write_rule
+from reservoir.rules.zones import ZonesRule
+
+MAY = ("--month", "5", "--storage", "9000", "--inflow", "800")
+
+
+@pytest.fixture
+def plan(ruled, tmp_path):
+    """A copy of a plan's folder with its rules, in the folder where commands run."""
+    return shutil.copytree(ruled, tmp_path / "plan")
+
+
+def strict(text):
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_the_release_is_that_of_the_rule(call, plan):
+    rule = read_rule(plan / "rules/linear.json")
+    told = strict(call("operate", "plan/rules/linear.json", *MAY, "--inflow-before", "600", "--json").out)
+    assert told["advice"]["asked_m3s"] == rule.release(4, 9000.0, 800.0, 600.0)
+    assert told["advice"]["release_m3s"] == pytest.approx(told["advice"]["asked_m3s"])
+    assert not told["advice"]["repaired"]
+
+
+def test_inflows_that_are_not_given_are_the_means_and_that_is_said(call, plan):
+    rule = read_rule(plan / "rules/linear.json")
+    printed = call("operate", "plan/rules/linear.json", *MAY).out
+    assert "Not given, taken as the mean of the years: inflow before" in printed
+    situation = strict(call("operate", "plan/rules/linear.json", *MAY, "--json").out)["situation"]
+    assert situation["inflow_before_m3s"] == rule.months.inflow_m3s[3]
+    assert situation["inflow_m3s"] == 800
+
+
+def test_a_level_stands_for_its_storage(call, plan, xiaowan):
+    options = ("--month", "5", "--inflow", "800", "--json")
+    told = strict(call("operate", "plan/rules/linear.json", "--level", "1200", *options).out)
+    assert float(xiaowan.level(told["situation"]["storage_hm3"])) == pytest.approx(1200)
+
+
+def test_it_says_what_the_optimised_years_did(call, plan):
+    assert "in the 5 most like it: 195" in call("operate", "plan/rules/linear.json", *MAY).out
+
+
+def test_the_zone_is_that_of_the_dispatch_chart_beside_the_rule(call, plan, six_year_rules):
+    assert strict(call("operate", "plan/rules/linear.json", *MAY, "--json").out)["zone"] is None
+    evaluation, _ = six_year_rules
+    plant = evaluation.plan.reservoir
+    lower, upper = (plant.by_step(each).tolist() for each in (plant.storage_lower_hm3, plant.storage_upper_hm3))
+    chart = ZonesRule(
+        family="zones",
+        reservoir=plant.name,
+        forecast=evaluation.forecast,
+        months=Months.of(evaluation.training),
+        storage_lower_hm3=lower,
+        storage_upper_hm3=upper,
+        curves_hm3=[[volume] * 12 for volume in (6000.0, 8000.0, 11000.0)],
+        outputs_mw=[1000.0, 2000.0, 3000.0, 4000.0],
+        storage_hm3=[4662.0, 14557.0],
+        release_m3s=[[300.0, 300.0], [900.0, 900.0], [1500.0, 1500.0], [2000.0, 2000.0]],
+    )
+    write_rule(chart, plan / "rules/zones.json", {})
+    for family in ("linear", "zones"):
+        printed = call("operate", f"plan/rules/{family}.json", *MAY).out
+        assert f"{chart.zone(4, 9000.0)} output (dispatch chart)" in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--month", "5", "--inflow", "800"), "--level: is missing"),
+        ((*MAY, "--level", "1200"), "--level: is given beside --storage"),
+        (("--month", "5", "--storage", "9000"), "--inflow: is missing: this rule decides by the month's inflow"),
+        ((*MAY, "--storage", "100"), "expected 1,373 to 15,528 hm3"),
+        ((*MAY, "--storage", "nan"), "'nan' is not between 0 and"),
+        ((*MAY, "--inflow", "nan"), "'nan' is not between 0 and"),
+        ((*MAY, "--inflow", "inf"), "'inf' is not between 0 and"),
+        ((*MAY, "--inflow", "1e308"), "'1e308' is not between 0 and"),
+        ((*MAY, "--inflow-before", "-3"), "'-3' is not between 0 and"),
+        ((*MAY, "--inflow", "abc"), "'abc' is no number"),
+        ((*MAY, "--month", "13"), "1<=x<=12"),
+        (("--level", "1250", "--month", "5", "--inflow", "800"), "expected 1100.00 to 1245.00 m"),
+        (("--level", "nan", "--month", "5", "--inflow", "800"), "there is no such level"),
+    ],
+)
+def test_a_wrong_situation_is_refused(call, plan, options, words):
+    refused = call("operate", "plan/rules/linear.json", *options, status=2)
+    assert words in refused.err
+    assert refused.out == ""
+
+
+def test_a_storage_below_the_dead_one_is_answered_and_said_to_be_beyond_help(call, plan):
+    printed = call("operate", "plan/rules/linear.json", "--month", "7", "--level", "1110", "--inflow", "500").out
+    assert "No release within its bounds keeps this month's storage bounds" in printed
+
+
+@pytest.mark.parametrize("family", ["guide-curve", "linear", "standard"])
+@pytest.mark.parametrize("storage", ["1373", "15528"])
+@pytest.mark.parametrize("flow", ["0", "1e9"])
+def test_whatever_the_situation_the_answer_is_valid_json(call, plan, family, storage, flow):
+    options = ("--month", "7", "--storage", storage, "--inflow", flow, "--json")
+    assert strict(call("operate", f"plan/rules/{family}.json", *options).out)["advice"]["release_m3s"] > 0
+
+
+def test_a_rule_alone_is_answered_without_the_optimised_years(call, plan, tmp_path):
+    shutil.copy(plan / "rules/linear.json", tmp_path / "lone.json")
+    told = strict(call("operate", "lone.json", *MAY, "--reservoir", "plan/reservoir.toml", "--json").out)
+    assert told["optimised_years"] is None
+    assert told["zone"] is None
+
+
+@pytest.mark.parametrize("content", ["", "year,month\n", "1\n"])
+def test_a_broken_schedule_beside_the_rule_is_told(call, plan, content):
+    (plan / "schedule.csv").write_text(content)
+    assert "schedule.csv: " in call("operate", "plan/rules/linear.json", *MAY, status=2).err
+
+
+def test_a_schedule_without_rows_is_told(call, plan):
+    heading = (plan / "schedule.csv").read_text().splitlines()[0]
+    (plan / "schedule.csv").write_text(heading + "\n")
+    assert "has no rows" in call("operate", "plan/rules/linear.json", *MAY, status=2).err
+
+
+def test_it_imports_nothing_that_takes_long(plan, tmp_path):
+    code = (
+        "import sys\nfrom reservoir.cli import cli\n"
+        "cli.main(sys.argv[1:], standalone_mode=False)\n"
+        "slow = {'numba', 'pyopencl', 'matplotlib', 'jinja2'}\n"
+        "print('SLOW', sorted(slow & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", code, "operate", "plan/rules/linear.json", *MAY]
+    finished = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "SLOW []" in finished.stdout
+
+
+def test_a_reader_that_leaves_sees_no_traceback(plan, tmp_path):
+    command = [sys.executable, "-m", "reservoir", "operate", "plan/rules/linear.json", *MAY]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as writer:
+        writer.stdout.close()
+        assert writer.stderr.read() == ""

@@ -1,0 +1,138 @@
+import json
+import shutil
+
+import pandas as pd
+import pytest
+
+QUICK = ("--no-figures", "--family", "standard")
+
+
+@pytest.fixture
+def plan(planned, tmp_path):
+    """A copy of a plan's folder, without rules, in the folder where commands run."""
+    return shutil.copytree(planned, tmp_path / "plan")
+
+
+def content(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def strict(text):
+    """JSON as its standard has it, without NaN."""
+
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_rules_scores_and_a_report_are_added_to_the_plan(run, plan):
+    before = content(plan)
+    printed = run("rules", "plan", "--no-figures", "--family", "linear", "--family", "guide-curve", "--folds", 2).stdout
+    assert "2 blocks of years" in printed
+    assert "Acceptance" in printed
+    assert "Written to plan" in printed
+    assert "…" not in printed
+    assert sorted(path.name for path in (plan / "rules").iterdir()) == ["guide-curve.json", "linear.json"]
+    assert set(pd.read_csv(plan / "scores.csv")["family"]) == {"guide-curve", "linear"}
+    strict((plan / "rules.json").read_text())
+    kept = {name: bytes_ for name, bytes_ in before.items() if name.name != "report.html"}
+    assert kept.items() <= content(plan).items()
+
+
+def test_a_check_that_fails_is_status_1_and_the_rules_are_there(call, plan):
+    """Three years are too few for the linear rule to beat the weak baseline."""
+    options = ("--no-figures", "--family", "linear", "--family", "standard", "--folds", "2")
+    assert "NO" in call("rules", "plan", *options, status=1).out
+    assert (plan / "rules/linear.json").is_file()
+
+
+def test_json_is_for_machines_and_alone_on_standard_output(call, plan):
+    printed = strict(call("rules", "plan", *QUICK, "--json").out)
+    assert printed["folder"] == "plan"
+    assert all(check["pass"] for check in printed["checks"])
+    assert {row["sample"] for row in printed["scores"]} == {"training", "held-out"}
+
+
+def test_the_same_plan_gives_the_same_rules_and_scores(call, plan, tmp_path):
+    shutil.copytree(plan, tmp_path / "again")
+    for folder in ("plan", "again"):
+        call("rules", folder, "--no-figures", "--family", "linear", "--folds", "3")
+    assert (plan / "scores.csv").read_bytes() == (tmp_path / "again/scores.csv").read_bytes()
+    one, two = (strict((folder / "rules/linear.json").read_text()) for folder in (plan, tmp_path / "again"))
+    assert one["rule"] == two["rule"]
+    assert one["fitted_to"] | {"created": ""} == two["fitted_to"] | {"created": ""}
+
+
+def test_a_family_named_twice_is_fitted_once(call, plan):
+    printed = strict(call("rules", "plan", *QUICK, "--family", "standard", "--json").out)
+    assert [row["sample"] for row in printed["scores"] if row["run"] == "continuous"] == ["training", "held-out"]
+
+
+def test_leave_one_out_holds_out_every_year(call, plan):
+    assert "leave one year out" in call("rules", "plan", *QUICK, "--folds", "leave-one-out").out
+
+
+def test_rules_are_kept_unless_forced(call, plan):
+    call("rules", "plan", *QUICK)
+    before = content(plan)
+    assert "plan/rules: exists already" in call("rules", "plan", *QUICK, status=2).err
+    assert content(plan) == before
+    call("rules", "plan", "--no-figures", "--family", "guide-curve", "--force")
+    assert [path.name for path in (plan / "rules").iterdir()] == ["guide-curve.json"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--folds", "1"), "'1' is neither a number of blocks"),
+        (("--folds", "0"), "'0' is neither"),
+        (("--folds", "abc"), "leave-one-out"),
+        (("--folds", "²"), "'²' is neither"),
+        (("--folds", "7"), "--folds: there are more blocks than years in the plan (found 7); expected 2 to 6"),
+        (("--family", "magic"), 'no such family of rules (found "magic"); expected one of guide-curve'),
+        (("--forecast", "week"), "'month', 'none'"),
+    ],
+)
+def test_a_wrong_option_says_what_would_be_right_and_nothing_is_written(call, plan, arguments, words):
+    before = content(plan)
+    assert words in call("rules", "plan", "--no-figures", *arguments, status=2).err
+    assert content(plan) == before
+
+
+def test_all_wrong_options_are_told_at_once(call, plan):
+    told = call("rules", "plan", "--family", "x", "--family", "y", "--folds", "99", status=2).err.splitlines()
+    assert [line.split(":")[1].strip() for line in told] == ["--family", "--family", "--folds"]
+
+
+def test_a_plan_of_one_year_is_too_short(call, short_record, tmp_path):
+    short_record.write_text("".join(short_record.read_text().splitlines(keepends=True)[:2]))
+    call("plan", short_record, "--solver", "dp", "--no-figures", "--out", "plan")
+    assert "the plan has one year" in call("rules", "plan", *QUICK, status=2).err
+    assert not (tmp_path / "plan/rules").exists()
+
+
+def test_a_plan_that_was_changed_is_refused_without_a_traceback(run, plan):
+    table = (plan / "schedule.csv").read_text().splitlines()
+    (plan / "schedule.csv").write_text("\n".join([*table[:5], *table[6:]]))
+    before = content(plan)
+    refused = run("rules", "plan", *QUICK, status=2).stderr
+    assert refused.startswith("Error: plan/schedule.csv, row 6, column month: is another month")
+    assert len(refused.splitlines()) == 1
+    assert content(plan) == before
+
+
+def test_a_folder_below_a_file_is_no_plan(call, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "is not there" in call("rules", "file/plan", *QUICK, status=2).err
+
+
+def test_an_interrupted_run_leaves_the_plan_as_it_was(call, plan, tmp_path, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    before = content(plan)
+    monkeypatch.setattr("reservoir.rules.evaluation.evaluate", interrupt)
+    assert call("rules", "plan", *QUICK, status=130).err.strip() == "Interrupted; nothing was written."
+    assert content(plan) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["plan"]

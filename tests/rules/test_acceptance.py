@@ -1,0 +1,137 @@
+"""Every check of the rules' acceptance table fails where its claim does not hold."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.rules import acceptance
+from reservoir.rules.acceptance import best_fitted, rules_checks
+from reservoir.rules.evaluation import Run, Sample, evaluate
+
+HELD_OUT = (Run.CONTINUOUS, Sample.HELD_OUT)
+BALANCE, RELEASE, READ_BACK, FORESIGHT, STRONG, WEAK = range(6)
+
+
+@pytest.fixture(scope="module")
+def evaluation(plan):
+    return evaluate(plan, folds=2, families=("guide-curve", "linear", "sdp", "standard"))
+
+
+def family(evaluation, name):
+    return next(result for result in evaluation.families if result.family == name)
+
+
+def with_family(evaluation, name, **changes):
+    families = [replace(each, **changes) if each.family == name else each for each in evaluation.families]
+    return replace(evaluation, families=tuple(families))
+
+
+def with_energy(evaluation, name, energy_gwh, at=HELD_OUT):
+    result = family(evaluation, name)
+    return with_family(evaluation, name, energy_gwh={**result.energy_gwh, at: energy_gwh})
+
+
+def with_operation(evaluation, name, **changes):
+    """What is evaluated, with another first year in one simulation."""
+    result = family(evaluation, name)
+    run = result.simulations[HELD_OUT]
+    first = replace(run.operations[0], **{key: change(run.operations[0]) for key, change in changes.items()})
+    changed = replace(run, operations=(first, *run.operations[1:]))
+    return with_family(evaluation, name, simulations={**result.simulations, HELD_OUT: changed})
+
+
+def failed(evaluation):
+    return {place for place, check in enumerate(rules_checks(evaluation)) if not check.passed}
+
+
+def test_sound_rules_pass_what_is_physics(evaluation):
+    assert not failed(evaluation) & {BALANCE, RELEASE, READ_BACK, FORESIGHT}
+    assert len(rules_checks(evaluation)) == 6
+
+
+def test_water_that_comes_from_nowhere_fails(evaluation):
+    made = with_operation(evaluation, "linear", storage_hm3=lambda year: year.storage_hm3 + np.eye(13)[5])
+    assert BALANCE in failed(made)
+
+
+@pytest.mark.parametrize("beyond", [-1.0, 1.0])
+def test_a_release_beyond_its_bounds_fails(evaluation, beyond):
+    plant = evaluation.plan.reservoir
+    bound = plant.release_upper_m3s.max() if beyond > 0 else plant.release_lower_m3s.min()
+    changed = with_operation(evaluation, "linear", release_m3s=lambda year: np.full(12, bound + beyond))
+    assert RELEASE in failed(changed)
+    assert rules_checks(changed)[RELEASE].value >= 1.0
+
+
+@pytest.mark.parametrize("name", ["guide-curve", "linear", "standard"])
+def test_a_number_that_is_none_fails_in_whichever_simulation(evaluation, name):
+    nothing = with_operation(
+        evaluation,
+        name,
+        storage_hm3=lambda year: np.full(13, np.nan),
+        release_m3s=lambda year: np.full(12, np.nan),
+    )
+    assert {BALANCE, RELEASE} <= failed(nothing)
+    assert FORESIGHT in failed(with_energy(evaluation, name, np.full(10, np.nan)))
+
+
+def test_a_rule_that_decides_differently_once_read_back_fails(evaluation, monkeypatch):
+    other = family(evaluation, "guide-curve").rule
+
+    def forgetful(content):
+        return other
+
+    monkeypatch.setattr(acceptance, "rule_from_dict", forgetful)
+    assert READ_BACK in failed(evaluation)
+    assert rules_checks(evaluation)[READ_BACK].value == 3  # all but the guide curve itself
+
+
+@pytest.mark.parametrize("run", Run)
+@pytest.mark.parametrize("sample", Sample)
+def test_a_rule_that_beats_perfect_foresight_fails(evaluation, run, sample):
+    better = evaluation.foresight_gwh[run] * (1 + 2 * acceptance.FORESIGHT_TOLERANCE)
+    assert FORESIGHT in failed(with_energy(evaluation, "linear", better, (run, sample)))
+
+
+def test_years_that_end_elsewhere_bound_no_rule_that_ends_where_it_began(evaluation):
+    better = with_energy(
+        evaluation, "linear", evaluation.foresight_gwh[Run.YEARLY] * 1.01, (Run.YEARLY, Sample.TRAINING)
+    )
+    emptied = replace(better.training, storage_end_hm3=better.training.storage_end_hm3 * 0.5)
+    assert FORESIGHT in failed(better)
+    assert FORESIGHT not in failed(replace(better, training=emptied))
+
+
+def test_the_best_fitted_family_must_come_close_to_the_strong_baseline(evaluation):
+    energy = family(evaluation, "sdp").energy_gwh[HELD_OUT]
+    for part, fails in ((0.994, True), (0.996, False)):
+        poor = with_energy(evaluation, "guide-curve", energy * 0.9)
+        assert (STRONG in failed(with_energy(poor, "linear", energy * part))) is fails
+
+
+def test_the_best_fitted_family_must_beat_the_weak_baseline(evaluation):
+    energy = family(evaluation, "standard").energy_gwh[HELD_OUT]
+    for part, fails in ((0.999, True), (1.001, False)):
+        poor = with_energy(evaluation, "guide-curve", energy * 0.9)
+        assert (WEAK in failed(with_energy(poor, "linear", energy * part))) is fails
+
+
+def test_the_best_fitted_family_is_no_baseline_and_told_by_held_out_years_alone(evaluation):
+    energy = family(evaluation, "sdp").energy_gwh[HELD_OUT]
+    assert best_fitted(with_energy(evaluation, "guide-curve", energy * 1.1)).family == "guide-curve"
+    assert best_fitted(with_energy(evaluation, "sdp", energy * 9)).family != "sdp"
+    told = with_energy(evaluation, "linear", energy * 9, (Run.CONTINUOUS, Sample.TRAINING))
+    assert best_fitted(told).family == best_fitted(evaluation).family
+    assert best_fitted(told).family in rules_checks(told)[STRONG].check
+
+
+def test_claims_about_families_that_were_left_out_are_left_out(evaluation):
+    def only(*names):
+        return replace(evaluation, families=tuple(family(evaluation, name) for name in names))
+
+    assert best_fitted(only("sdp", "standard")) is None
+    assert len(rules_checks(only("sdp", "standard"))) == 4
+    assert len(rules_checks(only("linear"))) == 4
+    (*_, last) = rules_checks(only("linear", "standard"))
+    assert "standard" in last.check

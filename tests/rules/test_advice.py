@@ -1,0 +1,151 @@
+"""This month's release: the rule's, within the limits, and what came of it in years alike."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reservoir.errors import InputError
+from reservoir.hydro.curves import Polynomial, PowerLaw, Table
+from reservoir.hydro.inflow import Inflow
+from reservoir.rules import Forecast, fit
+from reservoir.rules.advice import Situation, advise, alike, step_of_month, storage_at_level
+from reservoir.rules.simulation import simulate
+
+LEVELS = {
+    "table": Table((10.0, 20.0, 40.0, 80.0, 130.0), (405.0, 412.0, 422.0, 435.0, 447.2)),
+    "table with a level stretch": Table((10.0, 20.0, 40.0, 130.0), (405.0, 412.0, 412.0, 447.2)),
+    "polynomial": Polynomial((400.0, 0.55, -0.0012), (10.0, 130.0)),
+    "power law": PowerLaw(380.0, 9.0, 0.0, 0.4, (10.0, 130.0)),
+}
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_the_storage_at_a_level_has_that_level(small, name):
+    plant = replace(small, level=LEVELS[name])
+    for storage in np.linspace(10.0, 130.0, 41):
+        level = float(plant.level(storage))
+        found = storage_at_level(plant, level)
+        assert float(plant.level(found)) == pytest.approx(level, abs=1e-6)
+        if not 20.0 <= storage <= 40.0 or "stretch" not in name:
+            assert found == pytest.approx(storage, abs=1e-6)
+
+
+def test_the_bundled_reservoir_is_full_at_its_normal_level(xiaowan):
+    assert storage_at_level(xiaowan, xiaowan.marks.normal_m) == pytest.approx(14557.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("level", [404.0, 481.0, float("nan")])
+def test_a_level_that_the_curve_does_not_reach_is_refused_with_those_it_does(small, level):
+    with pytest.raises(InputError, match=r"405\.38 to 451\.22 m"):
+        storage_at_level(small, level)
+
+
+@pytest.mark.parametrize("forecast", Forecast)
+@pytest.mark.parametrize("family", ["guide-curve", "linear", "standard"])
+@pytest.mark.parametrize("storage", [5_000.0, 11_000.0, 14_557.0])
+def test_advice_is_the_first_month_of_a_simulation(training, ten_years, family, forecast, storage):
+    rule, plant = fit(family, training, forecast), training.model.reservoir
+    run = simulate(rule, training.model, ten_years, storage, inflow_before_m3s=500.0)
+    first = run.operations[0]
+    advice = advise(rule, plant, Situation(0, storage, ten_years.flow_m3s[0, 0], 500.0))
+    assert advice.asked_m3s == run.asked_m3s[0, 0]
+    assert advice.repaired == run.repaired[0, 0]
+    for found, expected in (
+        (advice.release_m3s, first.release_m3s),
+        (advice.turbined_m3s, first.turbined_m3s),
+        (advice.end_level_m, first.level_m),
+        (advice.head_m, first.head_m),
+        (advice.power_mw, first.power_mw),
+        (advice.energy_gwh, first.energy_gwh),
+        (advice.end_storage_hm3, first.storage_hm3[1:]),
+    ):
+        assert found == pytest.approx(expected[0], rel=1e-9)
+    assert advice.spill_m3s == pytest.approx(first.release_m3s[0] - first.turbined_m3s[0], abs=1e-6)
+
+
+class Asking:
+    """A rule that asks for one release."""
+
+    forecast = Forecast.NONE
+
+    def __init__(self, months, wanted):
+        self.months, self.wanted = months, wanted
+
+    def release(self, step, storage, now, before):
+        assert now is None
+        return self.wanted
+
+
+@pytest.mark.parametrize(("wanted", "repaired"), [(600.0, False), (1e6, True), (-1.0, True)])
+def test_what_the_limits_do_not_allow_is_said(training, wanted, repaired):
+    rule = Asking(fit("linear", training).months, wanted)
+    advice = advise(rule, training.model.reservoir, Situation(0, 12_000.0, 500.0, 500.0))
+    assert (advice.asked_m3s, advice.repaired, advice.within_bounds) == (wanted, repaired, True)
+
+
+@pytest.mark.parametrize(("storage", "flow"), [(3_000.0, 0.0), (14_557.0, 1e5)])
+def test_bounds_that_no_release_keeps_are_said(training, storage, flow):
+    plant = training.model.reservoir
+    advice = advise(fit("guide-curve", training), plant, Situation(0, storage, flow, 500.0))
+    assert not advice.within_bounds
+    assert advice.release_m3s in (plant.release_lower_m3s[0], plant.release_upper_m3s[0])
+
+
+def test_months_are_found_in_a_water_year(small, xiaowan):
+    assert [step_of_month(small, month) for month in (6, 12, 1, 5)] == [0, 6, 7, 11]
+    assert step_of_month(xiaowan, 6) == 5
+
+
+def schedule(storages, inflows, releases):
+    """One June a year, and a May that nobody asked for."""
+    years = [str(2001 + year) for year in range(len(storages))]
+    june = {"year": years, "month": 6, "storage_start_hm3": storages, "inflow_m3s": inflows, "release_m3s": releases}
+    may = {**june, "month": 5, "release_m3s": -1.0}
+    return pd.concat([pd.DataFrame(may), pd.DataFrame(june)], ignore_index=True)
+
+
+def test_the_years_alike_are_the_nearest_in_storage_and_inflow():
+    table = schedule(np.arange(10.0), np.tile([10.0, 20.0], 5), np.arange(10.0) * 100)
+    found = alike(table, 6, Situation(0, 0.0, 10.0, 0.0))
+    # Storage and inflow both deviate by about as much: 2, 4 and 6 are nearer than 1 and 3.
+    distance = (np.arange(10) / np.std(np.arange(10))) ** 2 + (np.tile([0, 10], 5) / 5.0) ** 2
+    nearest = np.sort(np.argsort(distance, kind="stable")[:5])
+    assert found.labels == tuple(str(2001 + year) for year in nearest)
+    assert (found.lowest_m3s, found.highest_m3s) == (nearest[0] * 100, nearest[-1] * 100)
+    assert found.median_m3s == np.median(nearest) * 100
+
+
+def test_a_storage_that_is_the_same_in_all_years_counts_for_nothing():
+    table = schedule(np.full(8, 14557.1), np.arange(8.0), np.arange(8.0))
+    near, far = (alike(table, 6, Situation(0, storage, 7.0, 0.0)) for storage in (14557.1, 5000.0))
+    assert near == far
+    assert near.labels == ("2004", "2005", "2006", "2007", "2008")
+
+
+def test_more_years_are_alike_in_a_long_record():
+    years = 62
+    found = alike(schedule(np.arange(years), np.zeros(years), np.zeros(years)), 6, Situation(0, 30.0, 0.0, 0.0))
+    assert found.labels == tuple(str(2001 + year) for year in range(26, 35))
+
+
+def test_few_years_are_all_alike():
+    found = alike(schedule([1.0, 2.0], [3.0, 4.0], [5.0, 7.0]), 6, Situation(0, 0.0, 0.0, 0.0))
+    assert found.labels == ("2001", "2002")
+    assert found.median_m3s == 6.0
+
+
+def test_the_plans_own_month_is_among_those_alike(plan):
+    table = plan.schedule()
+    row = table[(table["month"] == 7) & (table["year"] == "1957")].iloc[0]
+    assert "1957" in alike(table, 7, Situation(6, row["storage_start_hm3"], row["inflow_m3s"], 0.0)).labels
+
+
+def test_a_year_is_simulated_from_the_same_advice_in_any_record(training, ten_years):
+    """Advice knows nothing of the record: only the situation counts."""
+    rule, plant = fit("linear", training), training.model.reservoir
+    other = Inflow(ten_years.flow_m3s[::-1].copy(), ten_years.calendar)
+    flow = float(other.flow_m3s[0, 0])
+    run = simulate(rule, training.model, other, 12_000.0, inflow_before_m3s=450.0)
+    assert advise(rule, plant, Situation(0, 12_000.0, flow, 450.0)).asked_m3s == run.asked_m3s[0, 0]

@@ -1,0 +1,119 @@
+"""An evaluation: in its order, on its years, and against perfect foresight of the same kind."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.plan import optimise
+from reservoir.rules import Forecast
+from reservoir.rules.evaluation import Run, Sample, evaluate
+from reservoir.rules.foresight import water_value_gwh
+from reservoir.rules.scores import equal_storage, worst_decile
+from tests.year_ends import cyclic, free
+
+FAMILIES = ("linear", "guide-curve", "standard")
+EVERY = [(run, sample) for run in Run for sample in Sample]
+
+
+@pytest.fixture(scope="module")
+def evaluation(plan):
+    return evaluate(plan, folds=5, families=FAMILIES)
+
+
+def small_years(reservoir, inflow):
+    """Three years of a reservoir, evaluated with the cheapest family."""
+    plan = optimise(reservoir, inflow, solver="clpso-sequential", generations=30, particles=8, reference=False)
+    return evaluate(plan, folds=3, families=("guide-curve",), forecast=Forecast.NONE)
+
+
+def test_the_table_goes_by_run_then_family_then_sample(evaluation):
+    table = evaluation.table()
+    expected = [(str(run), family, str(sample)) for run in Run for family in FAMILIES for sample in Sample]
+    assert list(table[["run", "family", "sample"]].itertuples(index=False, name=None)) == expected
+    assert table["run"].iloc[0] == "continuous"
+    assert table.notna().all(axis=None)
+
+
+def test_the_same_plan_gives_the_same_table(plan, evaluation):
+    assert evaluate(plan, folds=5, families=FAMILIES).table().equals(evaluation.table())
+
+
+def test_a_continuous_run_carries_the_storage_over_the_ends_of_blocks(evaluation):
+    for result in evaluation.families:
+        storage = result.simulations[Run.CONTINUOUS, Sample.HELD_OUT].stacked("storage_hm3")
+        assert np.array_equal(storage[1:, 0], storage[:-1, -1])
+    standard = evaluation.families[-1].simulations[Run.CONTINUOUS, Sample.HELD_OUT].stacked("storage_hm3")
+    blocks = range(2, 10, 2)
+    assert any(standard[first, 0] != standard[0, 0] for first in blocks)
+
+
+def test_a_yearly_run_begins_every_year_where_the_plan_begins_it(evaluation, plan):
+    for result in evaluation.families:
+        storage = result.simulations[Run.YEARLY, Sample.HELD_OUT].stacked("storage_hm3")
+        assert np.array_equal(storage[:, 0], plan.stacked("storage_hm3")[:, 0])
+
+
+def test_every_block_is_decided_by_its_own_rule_and_training_years_by_one(evaluation):
+    linear = evaluation.families[0]
+    asked = {sample: linear.simulations[Run.YEARLY, sample].asked_m3s for sample in Sample}
+    assert not np.allclose(asked[Sample.TRAINING], asked[Sample.HELD_OUT])
+    rule, plan = linear.rule, evaluation.training
+    first = [
+        rule.release(0, plan.storage_start_hm3[0, 0], plan.inflow_m3s[year, 0], plan.inflow_before_m3s[year, 0])
+        for year in range(10)
+    ]
+    assert asked[Sample.TRAINING][:, 0].tolist() == first
+
+
+def test_foresight_of_years_one_by_one_is_the_plans_energy_where_they_end_as_they_began(evaluation, plan):
+    np.testing.assert_allclose(evaluation.foresight_gwh[Run.YEARLY], plan.energy_gwh, rtol=1e-9)
+
+
+def test_foresight_of_years_that_end_elsewhere_is_charged_for_it(small, small_inflow):
+    evaluation = small_years(free(small), small_inflow)
+    training, plan = evaluation.training, evaluation.plan
+    release = training.release_m3s.mean()
+    charge = [water_value_gwh(training.model, end, 105.0, release) for end in training.storage_end_hm3[:, -1]]
+    assert np.min(np.abs(charge)) > 0
+    np.testing.assert_allclose(evaluation.foresight_gwh[Run.YEARLY], plan.energy_gwh + charge, rtol=1e-12)
+
+
+def test_years_that_end_where_each_began_are_charged_nothing_wherever_that_is(small, small_inflow):
+    evaluation = small_years(cyclic(small), small_inflow)
+    assert np.ptp(evaluation.training.storage_start_hm3[:, 0]) > 1.0
+    np.testing.assert_allclose(evaluation.foresight_gwh[Run.YEARLY], evaluation.plan.energy_gwh, rtol=1e-9)
+
+
+def test_every_year_has_its_own_storage_to_come_back_to(training):
+    ends, starts = np.array([9_000.0, 8_000.0]), np.array([10_000.0, 8_000.0])
+    found = equal_storage(np.array([5.0, 7.0]), ends, training.release_m3s, training.model, starts)
+    value = water_value_gwh(training.model, 9_000.0, 10_000.0, training.release_m3s.mean())
+    np.testing.assert_allclose(found, [5.0 + value, 7.0])
+
+
+def test_foresight_over_the_record_comes_back_to_its_start(evaluation):
+    storage = evaluation.foresight.storage_hm3
+    assert storage[-1] == pytest.approx(storage[0])
+    assert evaluation.foresight_gwh[Run.CONTINUOUS].sum() == pytest.approx(evaluation.foresight.benefit_gwh)
+    assert len(evaluation.foresight_gwh[Run.CONTINUOUS]) == 10
+
+
+@pytest.mark.parametrize("at", EVERY, ids=lambda at: "-".join(at))
+def test_scores_are_those_of_the_energies_beside_them(evaluation, at):
+    for result in evaluation.families:
+        energy, score = result.energy_gwh[at], result.scores[at]
+        assert (score.family, score.run, score.sample) == (result.family, *at)
+        assert score.mean_gwh == energy.mean()
+        assert score.worst_decile_gwh == worst_decile(energy) == energy.min()  # one year of ten
+        assert score.regret_gwh == pytest.approx(evaluation.foresight_gwh[at[0]].mean() - energy.mean())
+
+
+def test_the_worst_decile_is_the_mean_of_the_poorest_tenth():
+    assert worst_decile(np.arange(20.0)[::-1]) == 0.5
+    assert worst_decile(np.array([3.0])) == 3.0
+
+
+def test_how_years_were_held_out_is_said_in_words(evaluation):
+    assert evaluation.cross_validation == "5 blocks of years"
+    assert replace(evaluation, folds=10).cross_validation == "leave one year out"

@@ -1,0 +1,51 @@
+"""How a month ends: within its bounds as far as there is any way, and with no water made or lost."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reservoir.rules.month_end import kept
+
+flows = st.floats(0.0, 500.0)
+storages = st.floats(0.0, 200.0)
+volumes = st.floats(2.4192, 2.6784)
+
+
+def ordered(values):
+    return st.tuples(values, values).map(lambda pair: (min(pair), max(pair)))
+
+
+@given(storages, st.floats(-1e4, 1e4), flows, volumes, ordered(storages), ordered(flows))
+def test_the_release_keeps_its_bounds_exactly(storage, asked, inflow, volume, storage_bounds, release_bounds):
+    release, _ = kept(storage, asked, inflow, volume, storage_bounds, release_bounds)
+    assert release_bounds[0] <= release <= release_bounds[1]
+
+
+@given(storages, st.floats(-1e4, 1e4), flows, volumes, ordered(storages), ordered(flows))
+def test_the_water_balance_closes(storage, asked, inflow, volume, storage_bounds, release_bounds):
+    release, end = kept(storage, asked, inflow, volume, storage_bounds, release_bounds)
+    assert end - storage == pytest.approx((inflow - release) * volume, abs=1e-9)
+
+
+@given(storages, st.floats(-1e4, 1e4), flows, volumes, ordered(storages), ordered(flows))
+def test_the_storage_leaves_its_bounds_only_where_the_release_is_at_one_of_its_own(
+    storage, asked, inflow, volume, storage_bounds, release_bounds
+):
+    release, end = kept(storage, asked, inflow, volume, storage_bounds, release_bounds)
+    if end < storage_bounds[0] - 1e-9:
+        assert release == release_bounds[0]
+    if end > storage_bounds[1] + 1e-9:
+        assert release == release_bounds[1]
+
+
+@given(storages, st.floats(-1e4, 1e4), flows, volumes, ordered(storages), ordered(flows))
+def test_what_is_kept_once_is_kept_again(storage, asked, inflow, volume, storage_bounds, release_bounds):
+    once = kept(storage, asked, inflow, volume, storage_bounds, release_bounds)
+    again = kept(storage, once[0], inflow, volume, storage_bounds, release_bounds)
+    assert again == pytest.approx(once, rel=1e-12, abs=1e-9)
+
+
+@given(storages, flows, flows, volumes)
+def test_what_is_possible_is_done_as_asked(storage, asked, inflow, volume):
+    free = (-1e6, 1e6)
+    assert kept(storage, asked, inflow, volume, free, free)[0] == pytest.approx(asked, rel=1e-12, abs=1e-9)

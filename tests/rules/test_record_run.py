@@ -1,0 +1,106 @@
+"""A record operated by one rule: its tables add up, and what is not known is said to be unknown."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.errors import InputError
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.inflow import Inflow
+from reservoir.rules import fit
+from reservoir.rules.evaluation import Run, Sample
+from reservoir.rules.record_run import run_record
+from reservoir.rules.targets import Targets
+from tests.year_ends import cyclic
+
+FULL = 14557.0
+
+
+@pytest.fixture(scope="module")
+def rule(training):
+    return fit("linear", training)
+
+
+@pytest.fixture(scope="module")
+def ran(rule, xiaowan, ten_years):
+    return run_record(rule, xiaowan, ten_years)
+
+
+def test_the_training_score_of_an_evaluation_is_found_again(six_year_rules, xiaowan):
+    evaluation, _ = six_year_rules
+    result = evaluation.families[1]
+    again = run_record(result.rule, xiaowan, evaluation.plan.inflow).score
+    wanted = result.scores[Run.CONTINUOUS, Sample.TRAINING]
+    assert replace(again, sample=wanted.sample) == wanted
+
+
+def test_the_water_balance_of_the_schedule_closes(ran, ten_years):
+    rows = ran.schedule()
+    gained = (rows["inflow_m3s"] - rows["release_m3s"]) * ten_years.calendar.volume_per_flow.ravel()
+    assert np.allclose(rows["storage_start_hm3"] + gained, rows["storage_end_hm3"], atol=1e-6)
+    assert np.allclose(rows["release_m3s"], rows["turbined_m3s"] + rows["spill_m3s"])
+
+
+def test_the_summary_is_the_schedule_added_up(ran):
+    months, years = ran.schedule(), ran.summary()
+    assert list(years["year"]) == list(months["year"].unique())
+    for name in ("energy_gwh", "violation"):
+        assert np.allclose(months.groupby("year")[name].sum(), years[name])
+    assert list(months.groupby("year")["repaired"].sum()) == list(years["repairs"])
+    assert years["energy_at_equal_storage_gwh"].mean() == pytest.approx(ran.score.mean_gwh)
+    assert 100 * years["energy_at_equal_storage_gwh"].sum() / years["foresight_gwh"].sum() == pytest.approx(
+        ran.score.percent_of_foresight
+    )
+
+
+def test_perfect_foresight_is_better_than_any_rule_over_the_record(ran):
+    assert ran.score.percent_of_foresight <= 100.001
+    assert ran.score.regret_gwh > 0
+
+
+def test_years_that_start_anew_all_start_at_the_same_storage(rule, xiaowan, ten_years):
+    rows = run_record(rule, xiaowan, ten_years, start_hm3=9000.0, continuous=False, foresight=False).schedule()
+    assert (rows["storage_start_hm3"][::12] == 9000).all()
+
+
+def test_without_foresight_what_needs_it_is_unknown(rule, xiaowan, ten_years, ran):
+    done = run_record(rule, xiaowan, ten_years, foresight=False)
+    assert np.isnan(done.score.percent_of_foresight)
+    assert np.isnan(done.score.regret_gwh)
+    assert done.summary()["foresight_gwh"].isna().all()
+    assert done.score.mean_gwh == ran.score.mean_gwh
+
+
+def test_a_reservoir_that_guarantees_nothing_has_no_targets_unless_they_are_given(rule, xiaowan, ten_years):
+    plant = replace(xiaowan, guaranteed_energy_gwh=None)
+    assert run_record(rule, plant, ten_years, foresight=False).targets is None
+    aims = Targets(1.0, 1.0, False)
+    assert run_record(rule, plant, ten_years, targets=aims, foresight=False).score.reliability == 1
+
+
+def test_months_that_no_release_keeps_within_bounds_are_named(rule, xiaowan):
+    drought = Inflow(flow_m3s=np.full((1, 12), 50.0), calendar=Calendar(2001, 1))
+    told = run_record(rule, xiaowan, drought, start_hm3=5000.0, foresight=False).shortfalls()
+    assert told[0].startswith("2001 ")
+    assert told[0].endswith("below its lower bound of 4,662 hm3, whatever the release")
+    flood = Inflow(flow_m3s=np.full((1, 12), 9000.0), calendar=Calendar(2001, 1))
+    told = run_record(rule, xiaowan, flood, foresight=False).shortfalls()
+    assert "above its upper bound of 14,557 hm3" in told[0]
+
+
+def test_a_run_within_its_bounds_has_no_shortfalls(ran):
+    assert ran.shortfalls() == []
+
+
+def test_a_cyclic_reservoir_needs_a_start(rule, xiaowan, ten_years):
+    with pytest.raises(InputError) as refusal:
+        run_record(rule, cyclic(xiaowan), ten_years)
+    assert refusal.value.mistakes[0].column == "--level"
+    assert run_record(rule, cyclic(xiaowan), ten_years, start_hm3=FULL, foresight=False).start_hm3 == FULL
+
+
+def test_a_record_of_other_water_years_is_refused(rule, xiaowan, ten_years):
+    june = Inflow(flow_m3s=ten_years.flow_m3s, calendar=Calendar(1953, 10, first_month=6))
+    with pytest.raises(InputError):
+        run_record(rule, xiaowan, june)
