@@ -16,11 +16,21 @@ typedef uint uints;
 #define ANY(mask) (mask)
 #define LOAD_LANES(pointer) (*(pointer)) // of floats
 #define STORE_LANES(value, pointer) (*(pointer) = (value))
-#define TO_REALS(value) convert_float(value)
+#define AS_REALS(bits) as_float(bits)
+#define TO_REALS(value) convert_float(value) // of uints
 #define LESSER(a, b) fmin(a, b)
 #define GREATER(a, b) fmax(a, b)
 #define LANE_NUMBERS 0
+#define REAL_OF(vector, lane) (vector) // one lane, to read or write
+#define INT_OF(vector, lane) (vector)
+#define UINT_OF(vector, lane) (vector)
+#define WITH_LANE(vector, lane, value) (value)
 #else
+#define REAL_OF(vector, lane) ((float *)&(vector))[lane]
+#define INT_OF(vector, lane) ((int *)&(vector))[lane]
+#define UINT_OF(vector, lane) ((uint *)&(vector))[lane]
+// A vector with one lane replaced. Writing that lane in memory would make the next read of the vector wait for it.
+#define WITH_LANE(vector, lane, value) CHOOSE((ints)(LANE_NUMBERS) == (lane), (reals)(value), vector)
 typedef PASTE(float, LANES) reals;
 typedef PASTE(int, LANES) ints;
 typedef PASTE(uint, LANES) uints;
@@ -30,12 +40,14 @@ typedef PASTE(uint, LANES) uints;
 #define ANY(mask) any((mask).lo | (mask).hi)
 #define LOAD_LANES(pointer) (float16)(vload8(0, pointer), vload8(1, pointer))
 #define STORE_LANES(value, pointer) (vstore8((value).lo, 0, pointer), vstore8((value).hi, 1, pointer))
+#define AS_REALS(bits) as_float16(bits)
 #define TO_REALS(value) (float16)(convert_float8((value).lo), convert_float8((value).hi))
 #define LANE_NUMBERS 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 #else
 #define ANY(mask) any(mask)
 #define LOAD_LANES(pointer) PASTE(vload, LANES)(0, pointer)
 #define STORE_LANES(value, pointer) PASTE(vstore, LANES)(value, 0, pointer)
+#define AS_REALS(bits) PASTE(as_float, LANES)(bits)
 #define TO_REALS(value) PASTE(convert_float, LANES)(value)
 #if LANES == 2
 #define LANE_NUMBERS 0, 1

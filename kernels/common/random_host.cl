@@ -14,21 +14,39 @@ typedef struct {
 void random_start(Random *random, const int problem, const int first_particle, RANDOM_ARGUMENTS) {
     random->numbers = numbers;
     for (int lane = 0; lane < LANES; ++lane)
-        ((uint *)&random->next)[lane] = (uint)min(first_particle + lane, PARTICLES - 1) * PER_PARTICLE + problem;
+        UINT_OF(random->next, lane) = (uint)min(first_particle + lane, PARTICLES - 1) * PER_PARTICLE + problem;
 }
 
-// The next number of one lane; the others' streams stand still.
-float random_lane(Random *random, const int lane) { return random->numbers[((uint *)&random->next)[lane]++]; }
+float random_one_(Random *random, const int lane) { return random->numbers[UINT_OF(random->next, lane)++]; }
 
-// The next number of every lane.
-reals random_lanes(Random *random) {
+// The next number of every lane, times `scale`.
+reals random_lanes(Random *random, const float scale) {
     reals result;
-    for (int lane = 0; lane < LANES; ++lane) ((float *)&result)[lane] = random_lane(random, lane);
-    return result;
+    for (int lane = 0; lane < LANES; ++lane) REAL_OF(result, lane) = random_one_(random, lane);
+    return result * scale;
 }
 
-// Two numbers in 0 .. count - 1 for one lane.
-int2 random_pair(Random *random, const int lane, const int count) {
-    const float first = random_lane(random, lane), second = random_lane(random, lane);
-    return (int2)((int)(first * count), (int)(second * count));
+// The numbers of one lane, for a new exemplar; the other lanes' streams stand still.
+typedef struct {
+    Random *random;
+    int lane;
+} Drawn;
+
+Drawn random_draw(Random *random, const int lane) {
+    const Drawn drawn = {random, lane};
+    return drawn;
+}
+
+// A number in 0 .. count - 1.
+int random_below(const Drawn *drawn, const int step, const int count) {
+    return min((int)(random_one_(drawn->random, drawn->lane) * count), count - 1);
+}
+
+// Whether a particle learns, and if so between which two in 0 .. count - 1 it chooses.
+bool random_rivals(const Drawn *drawn, const int step, const float probability, const int count, int2 *rivals) {
+    *rivals = 0;
+    if (random_one_(drawn->random, drawn->lane) >= probability) return false;
+    const int first = random_below(drawn, step, count);
+    *rivals = (int2)(first, random_below(drawn, step, count));
+    return true;
 }

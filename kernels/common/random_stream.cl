@@ -13,15 +13,15 @@ typedef struct {
 void random_start(Random *random, const int problem, const int first_particle, RANDOM_ARGUMENTS) {
     for (int lane = 0; lane < LANES; ++lane) {
         const uint4 state = philox4x32((uint4)(first_particle + lane, streams[problem], 0, 0), (uint2)(seed_low, seed_high));
-        ((uint *)&random->word[0])[lane] = state.x;
-        ((uint *)&random->word[1])[lane] = state.y;
-        ((uint *)&random->word[2])[lane] = state.z;
-        ((uint *)&random->word[3])[lane] = state.w;
+        UINT_OF(random->word[0], lane) = state.x;
+        UINT_OF(random->word[1], lane) = state.y;
+        UINT_OF(random->word[2], lane) = state.z;
+        UINT_OF(random->word[3], lane) = state.w;
     }
 }
 
-// A number in [0, 1) for every lane, in steps of 2^-24.
-reals random_lanes(Random *random) {
+// The next 32 bits of every lane.
+uints random_bits_(Random *random) {
     const uints result = random->word[0] + random->word[3];
     const uints shifted = random->word[1] << 9;
     random->word[2] ^= random->word[0];
@@ -30,32 +30,51 @@ reals random_lanes(Random *random) {
     random->word[0] ^= random->word[3];
     random->word[2] ^= shifted;
     random->word[3] = (random->word[3] << 11) | (random->word[3] >> 21);
-    return TO_REALS(result >> 8) * (reals)(0x1p-24f);
+    return result;
 }
 
-uint random_bits_(Random *random, const int lane) {
-    uint s0 = ((uint *)&random->word[0])[lane], s1 = ((uint *)&random->word[1])[lane];
-    uint s2 = ((uint *)&random->word[2])[lane], s3 = ((uint *)&random->word[3])[lane];
-    const uint result = s0 + s3;
-    const uint shifted = s1 << 9;
+// A number in [0, scale) for every lane: 23 random bits are the fraction of a number in [1, 2).
+reals random_lanes(Random *random, const float scale) {
+    return (AS_REALS((random_bits_(random) >> 9) | 0x3F800000u) - 1.0f) * scale;
+}
+
+// One draw of one lane, which serves all dimensions of a new exemplar, so that they do not wait for each other; the other
+// lanes' streams stand still.
+typedef uint Drawn;
+
+Drawn random_draw(Random *random, const int lane) {
+    uint s0 = UINT_OF(random->word[0], lane), s1 = UINT_OF(random->word[1], lane);
+    uint s2 = UINT_OF(random->word[2], lane), s3 = UINT_OF(random->word[3], lane);
+    const uint result = s0 + s3, shifted = s1 << 9;
     s2 ^= s0;
     s3 ^= s1;
     s1 ^= s2;
     s0 ^= s3;
     s2 ^= shifted;
-    s3 = rotate(s3, 11u);
-    ((uint *)&random->word[0])[lane] = s0;
-    ((uint *)&random->word[1])[lane] = s1;
-    ((uint *)&random->word[2])[lane] = s2;
-    ((uint *)&random->word[3])[lane] = s3;
+    UINT_OF(random->word[0], lane) = s0;
+    UINT_OF(random->word[1], lane) = s1;
+    UINT_OF(random->word[2], lane) = s2;
+    UINT_OF(random->word[3], lane) = rotate(s3, 11u);
     return result;
 }
 
-// A number in [0, 1) for one lane; the others' streams stand still.
-float random_lane(Random *random, const int lane) { return (float)(random_bits_(random, lane) >> 8) * 0x1p-24f; }
+// The mixer lowbias32 of C. Wellons: with steps of 0x9E3779B9 between its arguments, SplitMix.
+uint random_mixed_(const uint drawn, const int step) {
+    uint mixed = drawn + (uint)step * 0x9E3779B9u;
+    mixed = (mixed ^ (mixed >> 16)) * 0x7FEB352Du;
+    mixed = (mixed ^ (mixed >> 15)) * 0x846CA68Bu;
+    return mixed ^ (mixed >> 16);
+}
 
-// Two independent numbers in 0 .. count - 1 for one lane, from the two halves of one draw.
-int2 random_pair(Random *random, const int lane, const int count) {
-    const uint bits = random_bits_(random, lane);
-    return (int2)((int)(((bits >> 16) * (uint)count) >> 16), (int)(((bits & 0xFFFFu) * (uint)count) >> 16));
+// A number in 0 .. count - 1.
+int random_below(const Drawn *drawn, const int step, const int count) {
+    return (int)(((random_mixed_(*drawn, step) >> 16) * (uint)count) >> 16);
+}
+
+// Whether a particle learns, and between which two in 0 .. count - 1 it would choose. What is left of a mixture below the
+// probability is spread over 32 bits, whose halves are the two.
+bool random_rivals(const Drawn *drawn, const int step, const float probability, const int count, int2 *rivals) {
+    const uint mixed = random_mixed_(*drawn, step), spread = mixed * 0x9E379E37u;
+    *rivals = (int2)((int)(((spread >> 16) * (uint)count) >> 16), (int)(((spread & 0xFFFFu) * (uint)count) >> 16));
+    return (float)(int)(mixed >> 9) < probability * 0x1p23f;
 }

@@ -23,7 +23,8 @@
 #define START_UPPER (START + 2)
 #define CAPACITY (START + 3)
 #define PENALTY (START + 4)
-#define CONTEXT (START + 5)
+#define ROUNDING_M3S (START + 5)
+#define CONTEXT (START + 6)
 
 #define DIM (STEPS + CYCLIC)
 #define AT(row, step) year[(row)*STEPS + (step)]
@@ -38,6 +39,17 @@ reals power_at(const reals mean_storage, const reals release) {
     return LESSER(specific_power_at(head) * LESSER(release, capacity_at(head)), (reals)(INSTALLED_MW));
 }
 
+// Storage at the end of a step, moved into reach of the year's end (eq. 16-18).
+reals within_reach(const reals storage, const reals start, const int step, CONTEXT_SPACE const float *year) {
+    reals lowest = AT(REACH_LOWER, step), highest = AT(REACH_UPPER, step);
+#if CYCLIC
+    const reals most = highest;
+    highest = LESSER(GREATER(start - AT(DRIFT_UPPER, step), lowest), most);
+    lowest = LESSER(GREATER(start - AT(DRIFT_LOWER, step), lowest), most);
+#endif
+    return LESSER(GREATER(storage, lowest), highest);
+}
+
 // Violation cost, GWh, of a storage outside its bounds at the end of a step (eq. 20-21).
 reals violation_cost(const reals storage, const reals start, const int step, CONTEXT_SPACE const float *year) {
 #if CYCLIC
@@ -50,35 +62,52 @@ reals violation_cost(const reals storage, const reals start, const int step, CON
            GREATER(storage - AT(STORAGE_UPPER, step), (reals)(0)) * AT(PENALTY_ABOVE, step);
 }
 
-// Benefit less violation cost, GWh (eq. 21), of releases repaired as in eq. 18-19.
-reals fitness(const reals *position, CONTEXT_SPACE const float *year) {
+// Benefit less violation cost, GWh (eq. 21), of releases repaired as in eq. 18-19, where a step cannot be repaired.
+reals fitness_with_violation(const reals *position, const reals start, CONTEXT_SPACE const float *year) {
+    reals storage = start, volume = 0, cost = 0;
+#pragma unroll 1
+    for (int step = 0; step < STEPS; ++step) {
+        const float inflow = AT(INFLOW, step), per_flow = AT(VOLUME_PER_FLOW, step);
+        const reals unrepaired = FUSED(inflow - position[step], (reals)(per_flow), storage);
+        const reals target = within_reach(unrepaired, start, step, year);
+        const reals wanted = FUSED(unrepaired - target, (reals)(AT(FLOW_PER_VOLUME, step)), position[step]);
+        const reals kept = LESSER(GREATER(wanted, (reals)(AT(RELEASE_LOWER, step))), (reals)(AT(RELEASE_UPPER, step)));
+        const reals end = CHOOSE(kept != wanted, FUSED(inflow - kept, (reals)(per_flow), storage), target);
+        cost += CHOOSE(kept != wanted, violation_cost(end, start, step, year), (reals)(0));
+        volume = FUSED(power_at((storage + end) * 0.5f, kept), (reals)(per_flow), volume);
+        storage = end;
+    }
+    return volume * GWH_PER_MW_VOLUME - cost;
+}
+
+// The same. Within reach of the year's end the repaired release is within its bounds but for rounding: a first pass
+// relies on it, which leaves a short chain from one storage to the next, and tells whether it was right to. Lanes that
+// are not asked for may return anything.
+reals fitness(const reals *position, const ints asked, CONTEXT_SPACE const float *year) {
 #if CYCLIC
     const reals start = position[STEPS];
 #else
     const reals start = year[START];
 #endif
-    reals storage = start, volume = 0, cost = 0;
+    reals storage = start, volume = 0, beyond = 0;
 #pragma unroll
     for (int step = 0; step < STEPS; ++step) {
-        const float inflow = AT(INFLOW, step), per_flow = AT(VOLUME_PER_FLOW, step);
-        reals reach_lower = AT(REACH_LOWER, step), reach_upper = AT(REACH_UPPER, step);
-#if CYCLIC
-        const reals most = reach_upper;
-        reach_upper = LESSER(GREATER(start - AT(DRIFT_UPPER, step), reach_lower), most);
-        reach_lower = LESSER(GREATER(start - AT(DRIFT_LOWER, step), reach_lower), most);
-#endif
-        const reals release = position[step];
-        const reals unrepaired = FUSED(inflow - release, (reals)(per_flow), storage);
-        reals end = LESSER(GREATER(unrepaired, reach_lower), reach_upper);
-        const reals wanted = FUSED(unrepaired - end, (reals)(AT(FLOW_PER_VOLUME, step)), release);
+        const float per_flow = AT(VOLUME_PER_FLOW, step);
+        const reals unrepaired = FUSED(AT(INFLOW, step) - position[step], (reals)(per_flow), storage);
+        const reals end = within_reach(unrepaired, start, step, year);
+        const reals wanted = FUSED(unrepaired - end, (reals)(AT(FLOW_PER_VOLUME, step)), position[step]);
         const reals kept = LESSER(GREATER(wanted, (reals)(AT(RELEASE_LOWER, step))), (reals)(AT(RELEASE_UPPER, step)));
-        const ints short_of = kept != wanted;
-        if (ANY(short_of)) {
-            end = CHOOSE(short_of, FUSED(inflow - kept, (reals)(per_flow), storage), end);
-            cost += violation_cost(end, start, step, year);
-        }
+        beyond = GREATER(beyond, GREATER(kept - wanted, wanted - kept));
         volume = FUSED(power_at((storage + end) * 0.5f, kept), (reals)(per_flow), volume);
         storage = end;
     }
-    return volume * GWH_PER_MW_VOLUME - cost;
+    reals found = volume * GWH_PER_MW_VOLUME;
+    const ints unkept = asked & (beyond > year[ROUNDING_M3S]);
+    if (ANY(unkept)) {
+        reals copy[STEPS]; // the loop over it is not unrolled, which must not cost `position` its registers
+#pragma unroll
+        for (int step = 0; step < STEPS; ++step) copy[step] = position[step];
+        found = CHOOSE(unkept, fitness_with_violation(copy, start, year), found);
+    }
+    return found;
 }

@@ -1,13 +1,16 @@
-// Comprehensive learning particle swarm optimisation, one swarm a work group (Yu et al. 2020, section 2.1 and Fig. 5).
+// Comprehensive learning particle swarm optimisation, a swarm a work group (Yu et al. 2020, section 2.1 and Fig. 5), or
+// SWARMS of them where a swarm would leave part of a GPU's group idle.
 //
 // A work item carries BLOCKS x LANES particles; SWARM = BLOCKS x ITEMS x LANES is PARTICLES, padded. Padding particles
 // are never learnt from. Within a generation all particles choose exemplars before any moves, so that the result does
 // not depend on how particles are laid out. The problem is seen through DIM, CONTEXT, lower, upper and fitness alone.
 
-#define FOR_DIM _Pragma("unroll") for (int d = 0; d < DIM; ++d)
+#define CONTEXT_STRIDE ((CONTEXT + 3) / 4 * 4) // so that every swarm's begins where vectors of four do
+#define DIM_STRIDE ((DIM + 3) / 4 * 4)
+#define FOR_DIM for (int d = 0; d < DIM; ++d) // under "#pragma unroll" each: one in a macro is not heeded everywhere
 #define FOR_BLOCKS for (int block = 0; block < BLOCKS; ++block)
 #define FIRST(block) (((block)*ITEMS + item) * LANES)
-#if ITEMS > 1
+#if ITEMS * SWARMS > 1
 #define MEET barrier(BEST_FENCE)
 #else
 #define MEET
@@ -22,52 +25,68 @@ typedef struct {
 
 // Step 1: uniform positions and velocities, drawn velocity first.
 void initialise(Particles *particles, const int first, CONTEXT_SPACE const float *context) {
+#pragma unroll
     FOR_DIM {
         const float low = lower(d, context), range = upper(d, context) - low;
-        const reals drawn = random_lanes(&particles->random);
-        particles->velocity[d] = (drawn * 2.0f - 1.0f) * (range * VELOCITY_PART);
-        particles->position[d] = FUSED(random_lanes(&particles->random), (reals)(range), (reals)(low));
+        const reals drawn = random_lanes(&particles->random, 2.0f);
+        particles->velocity[d] = (drawn - 1.0f) * (range * VELOCITY_PART);
+        particles->position[d] = FUSED(random_lanes(&particles->random, 1.0f), (reals)(range), (reals)(low));
     }
     particles->stagnation = GAP;
     particles->counted = (ints)(LANE_NUMBERS) + first < PARTICLES;
 }
 
-// Step 3: new exemplars for one particle by tournaments between personal bests; relaxed, as section 2.1 ends.
+// Step 3: a new exemplar for one particle, by tournaments between personal bests; relaxed, as section 2.1 ends. On a GPU
+// both rivals are read whether it learns or not, since a branch costs more there, and no index may vary, so that arrays
+// stay in registers; on a CPU a branch that is foreseen costs nothing, and arrays stand in memory.
 void choose_exemplar(Particles *particles, const int lane, const int particle, const float learning,
                      BEST_SPACE const float *best, BEST_SPACE const float *best_fitness) {
+    const Drawn drawn = random_draw(&particles->random, lane);
     int learns = 0;
+#if LANES == 1
+#pragma unroll
+#endif
     FOR_DIM {
+        int2 rivals;
         int teacher = particle;
-        if (random_lane(&particles->random, lane) < learning) {
-            const int2 pair = random_pair(&particles->random, lane, PARTICLES);
-            teacher = best_fitness[pair.x] > best_fitness[pair.y] ? pair.x : pair.y;
+        const bool learns_here = random_rivals(&drawn, d, learning, PARTICLES, &rivals);
+        if (LANES == 1 || learns_here) {
+            const int better = best_fitness[rivals.x] > best_fitness[rivals.y] ? rivals.x : rivals.y;
+            teacher = learns_here ? better : particle;
         }
         learns |= teacher != particle;
-        ((float *)&particles->exemplar[d])[lane] = best[d * SWARM + teacher];
+        REAL_OF(particles->exemplar[d], lane) = best[d * SWARM + teacher];
     }
     if (!learns) {
-        const int d = min((int)(random_lane(&particles->random, lane) * DIM), DIM - 1);
-        const int teacher = min((int)(random_lane(&particles->random, lane) * PARTICLES), PARTICLES - 1);
-        const float learnt = best[d * SWARM + teacher];
-        for (int each = 0; each < DIM; ++each)  // keeps every index constant, so that arrays stay in registers
-            if (each == d) ((float *)&particles->exemplar[each])[lane] = learnt;
+        const int chosen = random_below(&drawn, DIM, DIM), teacher = random_below(&drawn, DIM + 1, PARTICLES);
+        const float learnt = best[chosen * SWARM + teacher];
+#if LANES == 1
+#pragma unroll
+        FOR_DIM particles->exemplar[d] = d == chosen ? learnt : particles->exemplar[d];
+#else
+        REAL_OF(particles->exemplar[chosen], lane) = learnt;
+#endif
     }
 }
 
-// Eq. 1-3; velocities too small to matter are dropped before they become denormal numbers.
-void move(Particles *particles, const float inertia, CONTEXT_SPACE const float *context) {
+// Eq. 1-3, within the largest velocity of each dimension.
+void move(Particles *particles, const float inertia, __local const float *fastest) {
+#pragma unroll
     FOR_DIM {
-        const float fastest = (upper(d, context) - lower(d, context)) * VELOCITY_PART;
-        const reals pull = ACCELERATION * random_lanes(&particles->random);
+        const reals pull = random_lanes(&particles->random, ACCELERATION);
         reals velocity = FUSED(pull, particles->exemplar[d] - particles->position[d], inertia * particles->velocity[d]);
-        velocity = LESSER(GREATER(velocity, (reals)(-fastest)), (reals)(fastest));
-        particles->velocity[d] = CHOOSE((velocity < SMALLEST_VELOCITY) & (velocity > -SMALLEST_VELOCITY), (reals)(0), velocity);
-        particles->position[d] += particles->velocity[d];
+        velocity = LESSER(GREATER(velocity, (reals)(-fastest[d])), (reals)(fastest[d]));
+#if LANES > 1 // on a CPU denormal numbers are slow: velocities too small to matter are dropped before
+        velocity = CHOOSE((velocity < SMALLEST_VELOCITY) & (velocity > -SMALLEST_VELOCITY), (reals)(0), velocity);
+#endif
+        particles->velocity[d] = velocity;
+        particles->position[d] += velocity;
     }
 }
 
 ints inside(const Particles *particles, CONTEXT_SPACE const float *context) {
     ints feasible = (ints)(1) == (ints)(1);
+#pragma unroll
     FOR_DIM feasible &= (particles->position[d] >= lower(d, context)) & (particles->position[d] <= upper(d, context));
     return feasible;
 }
@@ -75,6 +94,7 @@ ints inside(const Particles *particles, CONTEXT_SPACE const float *context) {
 void remember(const Particles *particles, const ints better, const reals value, const int first,
               BEST_SPACE float *best, BEST_SPACE float *best_fitness) {
     STORE_LANES(CHOOSE(better, value, LOAD_LANES(best_fitness + first)), best_fitness + first);
+#pragma unroll
     FOR_DIM {
         BEST_SPACE float *place = best + d * SWARM + first;
         STORE_LANES(CHOOSE(better, particles->position[d], LOAD_LANES(place)), place);
@@ -89,23 +109,32 @@ int leader(BEST_SPACE const float *best_fitness) {
     return found;
 }
 
-__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void clpso(__global const float *contexts, __global const float *learning, const int generations,
-                    const int trace_every, const int trace_points, __global float *found_position,
-                    __global float *found_fitness, __global int *evaluations, __global float *trace,
+__attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
+    __global const float *contexts, __global const float *learning, const int problems, const int generations,
+    const int trace_every, const int trace_points, __global float *found_position, __global float *found_fitness,
+    __global int *evaluations, __global float *trace,
 #if BEST_IN_GLOBAL
-                    __global float *best_memory,
+    __global float *best_memory,
 #endif
-                    RANDOM_ARGUMENTS) {
-    const int problem = get_group_id(0), item = get_local_id(0);
+    RANDOM_ARGUMENTS) {
+    const int swarm = get_local_id(0) / ITEMS, item = get_local_id(0) % ITEMS;
+    const int place = get_group_id(0) * SWARMS + swarm;
+    const bool asked_for = place < problems;
+    const int problem = asked_for ? place : problems - 1; // the last group may have swarms to spare
+    __local float all_contexts[SWARMS * CONTEXT_STRIDE] __attribute__((aligned(16)));
+    __local float *context = all_contexts + swarm * CONTEXT_STRIDE;
 #if BEST_IN_GLOBAL
-    __global float *best = best_memory + (size_t)problem * (DIM + 1) * SWARM;
-    __global float *best_fitness = best + DIM * SWARM;
+    __global float *best = best_memory + (size_t)place * (DIM + 1) * SWARM;
 #else
-    __local float best[DIM * SWARM];
-    __local float best_fitness[SWARM];
+    __local float all_best[SWARMS * (DIM + 1) * SWARM];
+    __local float *best = all_best + swarm * (DIM + 1) * SWARM;
 #endif
-    __local float context[CONTEXT];
+    BEST_SPACE float *best_fitness = best + DIM * SWARM;
     for (int each = item; each < CONTEXT; each += ITEMS) context[each] = contexts[(size_t)problem * CONTEXT + each];
+    __local float all_fastest[SWARMS * DIM_STRIDE] __attribute__((aligned(16)));
+    __local float *fastest = all_fastest + swarm * DIM_STRIDE;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = item; d < DIM; d += ITEMS) fastest[d] = (upper(d, context) - lower(d, context)) * VELOCITY_PART;
     barrier(CLK_LOCAL_MEM_FENCE);
 
     Particles particles[BLOCKS];
@@ -113,7 +142,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void clpso(__global 
     FOR_BLOCKS {
         random_start(&particles[block].random, problem, FIRST(block), RANDOM_VALUES);
         initialise(&particles[block], FIRST(block), context);
-        const reals value = fitness(particles[block].position, context);
+        const reals value = fitness(particles[block].position, (ints)(1) == (ints)(1), context);
         STORE_LANES((reals)(-INFINITY), best_fitness + FIRST(block));
         remember(&particles[block], (ints)(1) == (ints)(1), CHOOSE(value == value, value, (reals)(-INFINITY)), FIRST(block),
                  best, best_fitness);
@@ -126,20 +155,19 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void clpso(__global 
             const ints due = particles[block].stagnation >= GAP;
             if (ANY(due)) {
                 for (int lane = 0; lane < LANES; ++lane) {
-                    if (((const int *)&due)[lane]) {
-                        const int particle = FIRST(block) + lane;
-                        choose_exemplar(&particles[block], lane, particle, learning[particle], best, best_fitness);
-                    }
+                    if (!INT_OF(due, lane)) continue;
+                    const int particle = FIRST(block) + lane;
+                    choose_exemplar(&particles[block], lane, particle, learning[particle], best, best_fitness);
                 }
                 particles[block].stagnation = CHOOSE(due, (ints)(0), particles[block].stagnation);
             }
         }
         MEET;
         FOR_BLOCKS {
-            move(&particles[block], inertia, context);
+            move(&particles[block], inertia, fastest);
             const ints feasible = inside(&particles[block], context);
             if (ANY(feasible)) {
-                const reals value = fitness(particles[block].position, context);
+                const reals value = fitness(particles[block].position, feasible, context);
                 const ints better = feasible & (value > LOAD_LANES(best_fitness + FIRST(block)));
                 if (ANY(better)) remember(&particles[block], better, value, FIRST(block), best, best_fitness);
                 particles[block].stagnation += CHOOSE(feasible & ~better, (ints)(1), (ints)(0));
@@ -147,12 +175,13 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void clpso(__global 
             }
         }
         MEET;
-        if (item == 0 && generation % trace_every == 0)
+        if (item == 0 && asked_for && generation % trace_every == 0)
             trace[(size_t)problem * trace_points + generation / trace_every - 1] = best_fitness[leader(best_fitness)];
     }
 
+    if (!asked_for) return;
     for (int lane = 0; lane < LANES; ++lane)
-        evaluations[((size_t)problem * ITEMS + item) * LANES + lane] = ((const int *)&evaluated)[lane];
+        evaluations[((size_t)problem * ITEMS + item) * LANES + lane] = INT_OF(evaluated, lane);
     if (item == 0) {
         const int found = leader(best_fitness);
         found_fitness[problem] = best_fitness[found];

@@ -48,6 +48,7 @@ def solve(
     random: str = "stream",
     lanes: int | None = None,
     items: int | None = None,
+    swarms: int | None = None,
     **options: Any,
 ) -> list[Solution]:
     """Solve all problems at once, each with a swarm of its own.
@@ -65,9 +66,9 @@ def solve(
         Told how many of the problems are done.
     random : str
         ``stream`` (own streams), ``kernel`` (eq. 14-15) or ``host`` (made on the host and shared, section 4.3).
-    lanes, items : int, optional
-        Particles in a work item's vector, and work items in a group; chosen for the device if not given. With own
-        streams a result does not depend on them beyond rounding.
+    lanes, items, swarms : int, optional
+        Particles in a work item's vector, work items of a swarm, and swarms in a work group; chosen for the device if
+        not given. With own streams a result does not depend on them beyond rounding.
     **options
         Fields of `SwarmSettings`.
 
@@ -85,7 +86,7 @@ def solve(
     found: dict[int, Found] = {}
     device_seconds = 0.0
     for group in _by_signature(problems).values():
-        layout = layout_for(chosen, problems[group[0]], settings, lanes, items)
+        layout = layout_for(chosen, problems[group[0]], len(group), settings, lanes, items, swarms)
         for launch in _launches(group, chosen, settings, scheme):
             members = [problems[index] for index in launch]
             results, seconds = _launch(members, chosen, layout, settings, scheme, seed)
@@ -99,6 +100,7 @@ def solve(
         "random": random,
         "lanes": layout.lanes,
         "items": layout.items,
+        "swarms": layout.swarms,
         "platform": chosen.platform,
         "driver": chosen.driver,
     }
@@ -135,6 +137,7 @@ def _launch(
 ) -> tuple[list[Found], float]:
     count, dimension, points = len(problems), problems[0].dimension, len(settings.trace_generations)
     program = build_program(device, problems[0], settings, scheme, layout)
+    groups = -(-count // layout.swarms)
     with Session(device) as session:
         session.upload(
             contexts=np.stack([problem.kernel_context() for problem in problems]),
@@ -149,15 +152,16 @@ def _launch(
         )
         best_memory = []
         if layout.best_in_global:
-            session.allocate(best_memory=((count, dimension + 1, layout.swarm), np.float32))
+            session.allocate(best_memory=((groups * layout.swarms, dimension + 1, layout.swarm), np.float32))
             best_memory = ["best_memory"]
         session.run(
             program,
             "clpso",
-            count * layout.items,
-            layout.items,
+            groups * layout.swarms * layout.items,
+            layout.swarms * layout.items,
             "contexts",
             "learning",
+            np.int32(count),
             np.int32(settings.generations),
             np.int32(settings.trace_every),
             np.int32(points),

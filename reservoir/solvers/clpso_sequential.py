@@ -21,7 +21,7 @@ from reservoir.hydro.compile import OPTIONS, compiled, inlined
 from reservoir.solvers.fitness import fitness_of
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
-from reservoir.solvers.random_stream import next_pair, next_uniform, stream_states
+from reservoir.solvers.random_stream import below, mixed, next_bits, next_uniform, rivals, stream_states
 from reservoir.solvers.solution import Solution
 from reservoir.solvers.swarm import SMALLEST_VELOCITY, SwarmSettings
 
@@ -161,16 +161,17 @@ def _choose_exemplar(swarm, i):
     """Step 3: on each dimension the particle itself, or the better of two drawn at random (eq. 5 and after)."""
     particles, dimension = len(swarm.learning), len(swarm.unrolled)
     learns = False
+    drawn = next_bits(swarm.states, i)
     for d in range(dimension):
         teacher = i
-        if next_uniform(swarm.states, i) < swarm.learning[i]:
-            first, second = next_pair(swarm.states, i, particles)
+        learns_here, first, second = rivals(mixed(drawn, d), swarm.learning[i], particles)
+        if learns_here:
             teacher = first if swarm.best_fitness[first] > swarm.best_fitness[second] else second
         learns = learns or teacher != i
         swarm.exemplar[i, d] = swarm.best[teacher, d]
     if not learns:
-        learnt = min(int(next_uniform(swarm.states, i) * np.float32(dimension)), dimension - 1)
-        teacher = min(int(next_uniform(swarm.states, i) * np.float32(particles)), particles - 1)
+        learnt = below(mixed(drawn, dimension) >> np.uint32(16), dimension)
+        teacher = below(mixed(drawn, dimension + 1) >> np.uint32(16), particles)
         swarm.exemplar[i, learnt] = swarm.best[teacher, learnt]
     swarm.stagnation[i] = 0
 

@@ -68,13 +68,35 @@ def next_bits(states, particle):
 
 @inlined
 def next_uniform(states, particle):
-    """A float32 in [0, 1), in steps of 2^-24."""
-    return np.float32(next_bits(states, particle) >> np.uint32(8)) * np.float32(2.0**-24)
+    """A float32 in [0, 1), in steps of 2^-23."""
+    return np.float32(next_bits(states, particle) >> np.uint32(9)) * np.float32(2.0**-23)
 
 
 @inlined
-def next_pair(states, particle, count):
-    """Two independent numbers in 0 .. count - 1, from the two halves of one draw; `count` up to 65,536."""
-    bits = next_bits(states, particle)
-    first = (np.int64(bits >> np.uint32(16)) * count) >> 16
-    return first, (np.int64(bits & np.uint32(0xFFFF)) * count) >> 16
+def mixed(drawn, step):
+    """32 bits for each step from one draw, so that steps do not wait for each other.
+
+    SplitMix with the mixer lowbias32 of C. Wellons.
+    """
+    bits = np.uint32(drawn + np.uint32(np.uint32(step) * np.uint32(0x9E3779B9)))
+    bits = np.uint32((bits ^ (bits >> np.uint32(16))) * np.uint32(0x7FEB352D))
+    bits = np.uint32((bits ^ (bits >> np.uint32(15))) * np.uint32(0x846CA68B))
+    return np.uint32(bits ^ (bits >> np.uint32(16)))
+
+
+@inlined
+def below(bits, count):
+    """A number in 0 .. count - 1 from 16 bits; `count` is up to 65,536."""
+    return (np.int64(bits) * count) >> 16
+
+
+@inlined
+def rivals(bits, probability, count):
+    """Whether a particle learns, and two numbers in 0 .. count - 1 that it would choose between.
+
+    What is left of the bits below the probability is spread over 32 bits by a multiplication; their halves are the two
+    numbers.
+    """
+    spread = np.uint32(bits * np.uint32(0x9E379E37))
+    learns = np.float32(bits >> np.uint32(9)) < probability * np.float32(2.0**23)
+    return learns, below(spread >> np.uint32(16), count), below(spread & np.uint32(0xFFFF), count)

@@ -145,9 +145,15 @@ class ReservoirYear:
             *per_violation,
             year.drift_lower,
             year.drift_upper,
-            [year.start, *self.limits.start_bounds_hm3, year.capacity, self.penalty_gwh],
+            [year.start, *self.limits.start_bounds_hm3, year.capacity, self.penalty_gwh, self._rounding_m3s],
         ]
         return np.concatenate(rows).astype(np.float32)
+
+    @property
+    def _rounding_m3s(self) -> float:
+        """What float32 arithmetic on storages and releases may add to a release: some units in the last place."""
+        stored = float(self.limits.storage_upper_hm3.max() / self.limits.volume_per_flow.min())
+        return FLOAT32_MARGIN * (stored + float(self.limits.release_upper_m3s.max()))
 
     def kernel(self) -> KernelProblem:
         """Curves as source, and the file that reads them."""

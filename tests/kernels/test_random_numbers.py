@@ -8,7 +8,7 @@ from tests.kernels.device import WIDTHS, Run
 from tests.solvers.reference_random import Congruential, Draws, Shared, Stream
 
 SEED, STREAMS, COUNT = (3 << 32) + 77, (1953, 2014), 40
-PARTICLES, DRAWS = 16, 12
+PARTICLES, DRAWS, PROBABILITY = 16, 12, 0.3
 STREAM_FILES = ("common/lanes.cl", "common/philox.cl", "common/random_stream.cl")
 
 PHILOX = """
@@ -25,7 +25,8 @@ KNOWN = np.array(
     np.uint32,
 )
 
-#: Whole vectors, then one lane in every three alone, then pairs for all lanes, then whole vectors again.
+#: Whole vectors; in one lane of every three an exemplar's numbers, which leave the others' streams alone: whether it
+#: learns (-1 if not) and the rivals, then a number below; then whole vectors again.
 SEQUENCE = """
 __kernel void test(__global float *out, RANDOM_ARGUMENTS) {
     const int vectors = SWARM / LANES;
@@ -34,20 +35,23 @@ __kernel void test(__global float *out, RANDOM_ARGUMENTS) {
     Random random;
     random_start(&random, problem, first, RANDOM_VALUES);
     for (int k = 0; k < DRAWS; ++k) {
-        const reals drawn = random_lanes(&random);
+        const reals drawn = random_lanes(&random, 1.0f);
         for (int lane = 0; lane < LANES; ++lane) mine[lane * 4 * DRAWS + k] = ((const float *)&drawn)[lane];
     }
     for (int lane = 0; lane < LANES; ++lane) {
-        for (int k = 0; k < DRAWS; ++k)
-            mine[lane * 4 * DRAWS + DRAWS + k] = (first + lane) % 3 == 0 ? random_lane(&random, lane) : 0;
+        for (int k = 0; k < 2 * DRAWS; ++k) mine[lane * 4 * DRAWS + DRAWS + k] = 0;
+        if ((first + lane) % 3) continue;
+        const Drawn drawn = random_draw(&random, lane);
         for (int k = 0; k < DRAWS / 2; ++k) {
-            const int2 pair = random_pair(&random, lane, COUNT);
-            mine[lane * 4 * DRAWS + 2 * DRAWS + 2 * k] = pair.x;
-            mine[lane * 4 * DRAWS + 2 * DRAWS + 2 * k + 1] = pair.y;
+            int2 rivals;
+            const bool learns = random_rivals(&drawn, k, PROBABILITY, COUNT, &rivals);
+            mine[lane * 4 * DRAWS + DRAWS + 2 * k] = learns ? rivals.x : -1;
+            mine[lane * 4 * DRAWS + DRAWS + 2 * k + 1] = learns ? rivals.y : -1;
         }
+        mine[lane * 4 * DRAWS + 2 * DRAWS] = random_below(&drawn, DRAWS / 2, COUNT);
     }
     for (int k = 0; k < DRAWS; ++k) {
-        const reals drawn = random_lanes(&random);
+        const reals drawn = random_lanes(&random, 1.0f);
         for (int lane = 0; lane < LANES; ++lane) mine[lane * 4 * DRAWS + 3 * DRAWS + k] = ((const float *)&drawn)[lane];
     }
 }
@@ -56,15 +60,26 @@ __kernel void test(__global float *out, RANDOM_ARGUMENTS) {
 
 def sequence_of(draws: Draws, particle: int) -> list[float]:
     """What the kernel draws for one particle."""
-    whole = [draws.uniform() for _ in range(DRAWS)]
-    alone = [draws.uniform() if particle % 3 == 0 else 0.0 for _ in range(DRAWS)]
-    pairs = [number for _ in range(DRAWS // 2) for number in draws.pair(COUNT)]
-    return [*whole, *alone, *pairs, *(draws.uniform() for _ in range(DRAWS))]
+    whole: list[float] = [draws.uniform() for _ in range(DRAWS)]
+    chosen: list[float] = [0.0] * 2 * DRAWS
+    if particle % 3 == 0:
+        drawn = draws.exemplar()
+        for k in range(DRAWS // 2):
+            chosen[2 * k : 2 * k + 2] = drawn.rivals(k, np.float32(PROBABILITY), COUNT) or (-1, -1)
+        chosen[DRAWS] = drawn.below(DRAWS // 2, COUNT)
+    return [*whole, *chosen, *(draws.uniform() for _ in range(DRAWS))]
 
 
 def drawn_on_device(run: Run, files: tuple[str, ...], lanes: int, *arguments: object, **constants: int) -> np.ndarray:
     """What the kernel draws, shape (problems, particles, numbers)."""
-    given = {"LANES": lanes, "SWARM": PARTICLES, "DRAWS": DRAWS, "COUNT": COUNT, **constants}
+    given = {
+        "LANES": lanes,
+        "SWARM": PARTICLES,
+        "DRAWS": DRAWS,
+        "COUNT": COUNT,
+        "PROBABILITY": PROBABILITY,
+        **constants,
+    }
     out = np.zeros((len(STREAMS), PARTICLES, 4 * DRAWS), np.float32)
     return run(files, SEQUENCE, given, out, len(STREAMS) * PARTICLES // lanes, *arguments)
 
@@ -125,12 +140,18 @@ def test_streams_of_particles_problems_and_seeds_are_unlike(run: Run) -> None:
 def test_a_stream_is_uniform(run: Run) -> None:
     low, high = seed_words(SEED)
     arguments = np.uint32(low), np.uint32(high), np.array(STREAMS, np.uint32)
-    given = {"LANES": 16, "SWARM": 2048, "DRAWS": DRAWS, "COUNT": COUNT}
-    out = run(STREAM_FILES, SEQUENCE, given, np.zeros((2, 2048, 4 * DRAWS), "f4"), 256, *arguments)
+    given = {"LANES": 16, "SWARM": 8192, "DRAWS": DRAWS, "COUNT": COUNT, "PROBABILITY": PROBABILITY}
+    out = run(STREAM_FILES, SEQUENCE, given, np.zeros((2, 8192, 4 * DRAWS), "f4"), 1024, *arguments)
     whole = np.sort(out[..., :DRAWS].ravel())
     assert whole[0] >= 0
     assert whole[-1] < 1
     np.testing.assert_allclose(whole, np.linspace(0, 1, whole.size), atol=0.01)
-    pairs = np.bincount(out[..., 2 * DRAWS : 3 * DRAWS].astype(int).ravel(), minlength=COUNT)
-    assert len(pairs) == COUNT
-    np.testing.assert_allclose(pairs / pairs.mean(), 1, atol=0.15)
+    chosen = out[:, ::3, DRAWS : 2 * DRAWS].astype(int)
+    assert np.mean(chosen >= 0) == pytest.approx(PROBABILITY, abs=0.01)
+    rivals = chosen.reshape(-1, 2)
+    rivals = rivals[rivals[:, 0] >= 0]
+    for one in rivals.T:
+        counts = np.bincount(one, minlength=COUNT)
+        assert len(counts) == COUNT
+        np.testing.assert_allclose(counts / counts.mean(), 1, atol=0.25)
+    assert abs(np.corrcoef(rivals.T)[0, 1]) < 0.05

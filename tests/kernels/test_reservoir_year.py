@@ -26,7 +26,8 @@ __kernel void test(__global float *out, __global const float *contexts, __global
     const int problem = get_global_id(0) / vectors, first = get_global_id(0) % vectors * LANES;
     reals position[DIM];
     for (int d = 0; d < DIM; ++d) position[d] = LOAD_LANES(positions + (problem * DIM + d) * POSITIONS + first);
-    STORE_LANES(fitness(position, contexts + problem * CONTEXT), out + problem * POSITIONS + first);
+    const ints all = (ints)(1) == (ints)(1);
+    STORE_LANES(fitness(position, all, contexts + problem * CONTEXT), out + problem * POSITIONS + first);
 }
 """
 

@@ -97,15 +97,17 @@ class Swarm:
         """Eq. 5 and after: on each dimension its own best, or that of the better of two drawn at random."""
         count, dimension = len(self.particles), len(self.lower)
         teachers = []
-        for _ in range(dimension):
+        drawn = particle.draws.exemplar()
+        for d in range(dimension):
             teacher = index
-            if particle.draws.uniform() < FLOAT(particle.learning):
-                one, other = particle.draws.pair(count)
+            rivals = drawn.rivals(d, FLOAT(particle.learning), count)
+            if rivals is not None:
+                one, other = rivals
                 teacher = one if self.particles[one].best_fitness > self.particles[other].best_fitness else other
             teachers.append(teacher)
         if all(teacher == index for teacher in teachers):
-            d = min(int(particle.draws.uniform() * FLOAT(dimension)), dimension - 1)
-            teachers[d] = min(int(particle.draws.uniform() * FLOAT(count)), count - 1)
+            chosen = drawn.below(dimension, dimension)
+            teachers[chosen] = drawn.below(dimension + 1, count)
         particle.exemplar = np.array([self.particles[teacher].best[d] for d, teacher in enumerate(teachers)])
         particle.stagnation = 0
         particle.refreshed.append(self.generation)

@@ -28,8 +28,61 @@ class Draws(Protocol):
     def uniform(self) -> np.float32:
         """A number from 0 to 1."""
 
-    def pair(self, count: int) -> tuple[int, int]:
-        """Two numbers in 0 .. count - 1."""
+    def exemplar(self) -> Exemplar:
+        """What a new exemplar is chosen by."""
+
+
+class Exemplar(Protocol):
+    """Random numbers of one new exemplar; steps are numbered from 0, and asked for in order."""
+
+    def rivals(self, step: int, probability: np.float32, count: int) -> tuple[int, int] | None:
+        """Two numbers in 0 .. count - 1 if the particle learns, else None."""
+
+    def below(self, step: int, count: int) -> int:
+        """A number in 0 .. count - 1."""
+
+
+class OneByOne:
+    """An exemplar whose numbers follow each other in the particle's own."""
+
+    def __init__(self, draws: Draws) -> None:
+        self.draws = draws
+
+    def rivals(self, step: int, probability: np.float32, count: int) -> tuple[int, int] | None:
+        """A draw, and two more if the particle learns."""
+        if self.draws.uniform() >= probability:
+            return None
+        return self.below(step, count), self.below(step, count)
+
+    def below(self, step: int, count: int) -> int:
+        """A draw scaled to the count; it may be 1."""
+        return min(int(self.draws.uniform() * np.float32(count)), count - 1)
+
+
+class Mixed:
+    """An exemplar whose numbers are all mixed from one draw (lowbias32 of C. Wellons, stepped as SplitMix)."""
+
+    def __init__(self, drawn: int) -> None:
+        self.drawn = drawn
+
+    def bits(self, step: int) -> int:
+        """32 bits."""
+        bits = (self.drawn + step * 0x9E3779B9) & WORD
+        bits = ((bits ^ (bits >> 16)) * 0x7FEB352D) & WORD
+        bits = ((bits ^ (bits >> 15)) * 0x846CA68B) & WORD
+        return bits ^ (bits >> 16)
+
+    def rivals(self, step: int, probability: np.float32, count: int) -> tuple[int, int] | None:
+        """The bits as a fraction decide; multiplied, their halves are the rivals."""
+        bits = self.bits(step)
+        if (bits >> 9) / 2**23 >= probability:
+            return None
+        spread = (bits * 0x9E379E37) & WORD
+        return (spread >> 16) * count >> 16, (spread & 0xFFFF) * count >> 16
+
+    def below(self, step: int, count: int) -> int:
+        """The upper half, scaled to the count."""
+        return (self.bits(step) >> 16) * count >> 16
 
 
 class Stream:
@@ -52,13 +105,12 @@ class Stream:
         return result
 
     def uniform(self) -> np.float32:
-        """The upper 24 bits as a fraction."""
-        return np.float32((self.bits() >> 8) / 2**24)
+        """The upper 23 bits as a fraction."""
+        return np.float32((self.bits() >> 9) / 2**23)
 
-    def pair(self, count: int) -> tuple[int, int]:
-        """The two halves of one draw, each scaled to the count."""
-        bits = self.bits()
-        return (bits >> 16) * count >> 16, (bits & 0xFFFF) * count >> 16
+    def exemplar(self) -> Exemplar:
+        """One draw for all."""
+        return Mixed(self.bits())
 
 
 class Congruential:
@@ -72,10 +124,9 @@ class Congruential:
         self.phi = ((1103515245 * self.phi + 12345) & WORD) % 2147483647
         return np.float32(self.phi) / np.float32(2147483647.0)
 
-    def pair(self, count: int) -> tuple[int, int]:
-        """Two draws, each scaled to the count; a draw may be 1."""
-        first, second = (min(int(self.uniform() * np.float32(count)), count - 1) for _ in range(2))
-        return first, second
+    def exemplar(self) -> Exemplar:
+        """Draws that follow each other."""
+        return OneByOne(self)
 
 
 class Shared:
@@ -90,7 +141,6 @@ class Shared:
         self.next += 1
         return self.numbers[self.next - 1]
 
-    def pair(self, count: int) -> tuple[int, int]:
-        """The next two, each scaled to the count."""
-        first, second = (int(self.uniform() * np.float32(count)) for _ in range(2))
-        return first, second
+    def exemplar(self) -> Exemplar:
+        """Numbers that follow each other."""
+        return OneByOne(self)

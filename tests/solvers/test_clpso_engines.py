@@ -103,7 +103,7 @@ def test_the_reported_fitness_is_that_of_the_reported_position(run: Solve, years
 
 def test_a_position_without_a_number_for_its_fitness_is_never_a_best(run: Solve) -> None:
     toys = [Toy(stream=stream, nothing=math.nan, edge=0.0) for stream in range(30, 40)]
-    for solution in run(toys, 60, particles=6):
+    for solution in run(toys, 120, particles=6):
         assert not np.isnan(solution.trace_fitness).any()
         assert solution.position[0] <= 0
         assert solution.fitness > -5

@@ -10,8 +10,10 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import DeviceInfo
 from reservoir.solvers import Solution, clpso, solve
+from reservoir.solvers.clpso_program import layout_for
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
+from reservoir.solvers.swarm import SwarmSettings
 from tests.year_ends import cyclic
 
 GENERATIONS = 150
@@ -51,6 +53,41 @@ def test_lanes_make_no_difference(device, years: list[ReservoirYear], usual, lan
 @pytest.mark.parametrize(("lanes", "items"), [(1, 7), (4, 3), (4, 10), (8, 5), (16, 2), (16, 3)])
 def test_work_items_make_no_difference(device, years: list[ReservoirYear], usual, lanes: int, items: int) -> None:
     assert bytes_of(run(years, lanes=lanes, items=items)) == usual
+
+
+@pytest.mark.parametrize(("lanes", "items", "swarms"), [(1, 40, 2), (1, 40, 4), (4, 10, 3), (8, 5, 5), (16, 1, 8)])
+def test_swarms_that_share_a_work_group_make_no_difference(
+    device, years: list[ReservoirYear], usual, lanes: int, items: int, swarms: int
+) -> None:
+    assert bytes_of(run(years, lanes=lanes, items=items, swarms=swarms)) == usual
+
+
+def test_swarms_that_share_a_work_group_keep_their_bests_apart_in_global_memory(
+    device, years: list[ReservoirYear], usual
+) -> None:
+    device(local_memory_bytes=2000)
+    assert bytes_of(run(years, lanes=4, items=5, swarms=3)) == usual
+
+
+@pytest.mark.parametrize(
+    ("problems", "particles", "swarms"), [(62, 40, 1), (10_000, 40, 4), (10_000, 64, 1), (10_000, 48, 2)]
+)
+def test_a_gpu_fills_its_groups_when_there_are_many_swarms(
+    pocl: DeviceInfo, years: list[ReservoirYear], problems: int, particles: int, swarms: int
+) -> None:
+    gpu = replace(pocl, kind="GPU", compute_units=132, max_work_group_size=1024, local_memory_bytes=49_152)
+    layout = layout_for(gpu, years[0], problems, SwarmSettings(particles=particles))
+    assert (layout.lanes, layout.items, layout.swarms) == (1, particles, swarms)
+
+
+@pytest.mark.parametrize(
+    ("native", "particles", "lanes"), [(16, 40, 16), (8, 40, 8), (16, 8, 8), (4, 40, 4), (1, 40, 4)]
+)
+def test_a_cpu_takes_the_width_in_which_a_swarm_costs_least(
+    pocl: DeviceInfo, years: list[ReservoirYear], native: int, particles: int, lanes: int
+) -> None:
+    cpu = replace(pocl, native_float_width=native)
+    assert layout_for(cpu, years[0], 62, SwarmSettings(particles=particles)).lanes == lanes
 
 
 @pytest.mark.parametrize(("lanes", "items"), [(8, 1), (4, 5)])
@@ -119,6 +156,8 @@ def test_the_layout_is_among_the_settings(device, years: list[ReservoirYear]) ->
         ({"lanes": 0}, "no vector has so many lanes"),
         ({"items": 0}, "no work group has so many items"),
         ({"items": 10**6}, "no work group has so many items"),
+        ({"swarms": 0}, "no work group has so many items"),
+        ({"swarms": 10**6}, "no work group has so many items"),
     ],
 )
 def test_layouts_that_no_device_has_are_refused(
