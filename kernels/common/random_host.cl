@@ -31,6 +31,7 @@ typedef struct {
     Random *random;
     int lane;
 } Drawn;
+#define DRAWN_TRAVELS 0
 
 Drawn random_draw(Random *random, const int lane) {
     const Drawn drawn = {random, lane};

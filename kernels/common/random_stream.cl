@@ -41,6 +41,7 @@ reals random_lanes(Random *random, const float scale) {
 // One draw of one lane, which serves all dimensions of a new exemplar, so that they do not wait for each other; the other
 // lanes' streams stand still.
 typedef uint Drawn;
+#define DRAWN_TRAVELS 1 // any item may use it
 
 Drawn random_draw(Random *random, const int lane) {
     uint s0 = UINT_OF(random->word[0], lane), s1 = UINT_OF(random->word[1], lane);

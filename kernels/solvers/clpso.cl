@@ -7,6 +7,9 @@
 
 #define CONTEXT_STRIDE ((CONTEXT + 3) / 4 * 4) // so that every swarm's begins where vectors of four do
 #define DIM_STRIDE ((DIM + 3) / 4 * 4)
+#define GROUP_PARTICLES (SWARMS * SWARM)
+// Several swarms a group share the choice of exemplars, where a draw means the same to every item.
+#define SHARED_CHOICE (LANES == 1 && SWARMS > 1 && DRAWN_TRAVELS && !BEST_IN_GLOBAL)
 #define FOR_DIM for (int d = 0; d < DIM; ++d) // under "#pragma unroll" each: one in a macro is not heeded everywhere
 #define FOR_BLOCKS for (int block = 0; block < BLOCKS; ++block)
 #define FIRST(block) (((block)*ITEMS + item) * LANES)
@@ -36,9 +39,23 @@ void initialise(Particles *particles, const int first, CONTEXT_SPACE const float
     particles->counted = (ints)(LANE_NUMBERS) + first < PARTICLES;
 }
 
-// Step 3: a new exemplar for one particle, by tournaments between personal bests; relaxed, as section 2.1 ends. On a GPU
-// both rivals are read whether it learns or not, since a branch costs more there, and no index may vary, so that arrays
-// stay in registers; on a CPU a branch that is foreseen costs nothing, and arrays stand in memory.
+// Step 3 in one dimension: the personal best to learn from, by a tournament; relaxed, as section 2.1 ends. On a GPU both
+// rivals are read whether the particle learns or not, since a branch costs more there; on a CPU one that is foreseen
+// costs nothing.
+float taught(const Drawn *drawn, const int d, const int particle, const float learning, BEST_SPACE const float *best,
+             BEST_SPACE const float *best_fitness, int *learns) {
+    int2 rivals;
+    int teacher = particle;
+    const bool learns_here = random_rivals(drawn, d, learning, PARTICLES, &rivals);
+    if (LANES == 1 || learns_here) {
+        const int better = best_fitness[rivals.x] > best_fitness[rivals.y] ? rivals.x : rivals.y;
+        teacher = learns_here ? better : particle;
+    }
+    *learns |= teacher != particle;
+    return best[d * SWARM + teacher];
+}
+
+// Step 3: a new exemplar for one particle. On a GPU no index may vary, so that arrays stay in registers.
 void choose_exemplar(Particles *particles, const int lane, const int particle, const float learning,
                      BEST_SPACE const float *best, BEST_SPACE const float *best_fitness) {
     const Drawn drawn = random_draw(&particles->random, lane);
@@ -46,28 +63,46 @@ void choose_exemplar(Particles *particles, const int lane, const int particle, c
 #if LANES == 1
 #pragma unroll
 #endif
-    FOR_DIM {
-        int2 rivals;
-        int teacher = particle;
-        const bool learns_here = random_rivals(&drawn, d, learning, PARTICLES, &rivals);
-        if (LANES == 1 || learns_here) {
-            const int better = best_fitness[rivals.x] > best_fitness[rivals.y] ? rivals.x : rivals.y;
-            teacher = learns_here ? better : particle;
-        }
-        learns |= teacher != particle;
-        REAL_OF(particles->exemplar[d], lane) = best[d * SWARM + teacher];
-    }
+    FOR_DIM REAL_OF(particles->exemplar[d], lane) = taught(&drawn, d, particle, learning, best, best_fitness, &learns);
     if (!learns) {
-        const int chosen = random_below(&drawn, DIM, DIM), teacher = random_below(&drawn, DIM + 1, PARTICLES);
-        const float learnt = best[chosen * SWARM + teacher];
+        const int spare = random_below(&drawn, DIM, DIM), teacher = random_below(&drawn, DIM + 1, PARTICLES);
+        const float learnt = best[spare * SWARM + teacher];
 #if LANES == 1
 #pragma unroll
-        FOR_DIM particles->exemplar[d] = d == chosen ? learnt : particles->exemplar[d];
+        FOR_DIM particles->exemplar[d] = d == spare ? learnt : particles->exemplar[d];
 #else
-        REAL_OF(particles->exemplar[chosen], lane) = learnt;
+        REAL_OF(particles->exemplar[spare], lane) = learnt;
 #endif
     }
 }
+
+#if SHARED_CHOICE
+// Particles of a group that are due for new exemplars. Few are, but some in nearly every warp, and a warp takes as long
+// for one as for all its items: listed one after the other, they keep few warps busy, and the others have none to do.
+typedef struct {
+    int count;
+    int particle[GROUP_PARTICLES]; // among all of the group
+    Drawn drawn[GROUP_PARTICLES];
+    float exemplar[DIM * GROUP_PARTICLES];
+} Due;
+
+// Choose the exemplars of the list, shared among all items of the group; the same as `choose_exemplar`.
+void choose_listed(__local Due *due, __global const float *learning, __local const float *all_best) {
+    for (int place = get_local_id(0); place < due->count; place += ITEMS * SWARMS) {
+        const int particle = due->particle[place] % SWARM;
+        __local const float *best = all_best + due->particle[place] / SWARM * (DIM + 1) * SWARM;
+        const Drawn drawn = due->drawn[place];
+        int learns = 0;
+#pragma unroll
+        FOR_DIM due->exemplar[d * GROUP_PARTICLES + place] =
+            taught(&drawn, d, particle, learning[particle], best, best + DIM * SWARM, &learns);
+        if (!learns) {
+            const int spare = random_below(&drawn, DIM, DIM), teacher = random_below(&drawn, DIM + 1, PARTICLES);
+            due->exemplar[spare * GROUP_PARTICLES + place] = best[spare * SWARM + teacher];
+        }
+    }
+}
+#endif
 
 // Eq. 1-3, within the largest velocity of each dimension.
 void move(Particles *particles, const float inertia, __local const float *fastest) {
@@ -137,6 +172,11 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
     for (int d = item; d < DIM; d += ITEMS) fastest[d] = (upper(d, context) - lower(d, context)) * VELOCITY_PART;
     barrier(CLK_LOCAL_MEM_FENCE);
 
+#if SHARED_CHOICE
+    __local Due due;
+    if (get_local_id(0) == 0) due.count = 0; // seen by all after the barrier below
+#endif
+
     Particles particles[BLOCKS];
     ints evaluated = 0;
     FOR_BLOCKS {
@@ -151,6 +191,28 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
 
     for (int generation = 1; generation <= generations; ++generation) {
         const float inertia = INERTIA_FIRST - INERTIA_FALL * generation / generations;
+#if SHARED_CHOICE
+        int place[BLOCKS];
+        FOR_BLOCKS {
+            place[block] = -1;
+            if (particles[block].stagnation >= GAP) {
+                place[block] = atomic_inc(&due.count);
+                due.particle[place[block]] = swarm * SWARM + FIRST(block);
+                due.drawn[place[block]] = random_draw(&particles[block].random, 0);
+                particles[block].stagnation = 0;
+            }
+        }
+        MEET;
+        choose_listed(&due, learning, all_best);
+        MEET;
+        FOR_BLOCKS {
+            if (place[block] >= 0) {
+#pragma unroll
+                FOR_DIM particles[block].exemplar[d] = due.exemplar[d * GROUP_PARTICLES + place[block]];
+            }
+        }
+        if (get_local_id(0) == 0) due.count = 0; // nobody counts again before the next barrier
+#else
         FOR_BLOCKS {
             const ints due = particles[block].stagnation >= GAP;
             if (ANY(due)) {
@@ -163,6 +225,7 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
             }
         }
         MEET;
+#endif
         FOR_BLOCKS {
             move(&particles[block], inertia, fastest);
             const ints feasible = inside(&particles[block], context);

@@ -87,15 +87,19 @@ def layout_for(
     _check_group(device, items, 1 if swarms is None else swarms)
     blocks = -(-vectors // items)
     swarm = lanes * items * blocks
-    bytes_of_a_swarm = 4 * (
-        (problem.dimension + 1) * swarm + len(problem.kernel_context()) + problem.dimension + _ALIGNMENT
-    )
     local_bytes = device.local_memory_bytes - _LOCAL_RESERVE_BYTES
     if swarms is None:
-        room = min(most // items, local_bytes // bytes_of_a_swarm)
+        room = min(most // items, local_bytes // _local_bytes(problem, swarm, lanes, 2) * 2)
         many = device.kind != "CPU" and count >= MANY_SWARMS * device.compute_units
         swarms = _fullest_group(items, room) if many else 1
-    return Layout(lanes, items, blocks, swarms, swarms * bytes_of_a_swarm > local_bytes)
+    return Layout(lanes, items, blocks, swarms, _local_bytes(problem, swarm, lanes, swarms) > local_bytes)
+
+
+def _local_bytes(problem: Problem, swarm: int, lanes: int, swarms: int) -> int:
+    """Local memory of a group: personal bests, context and largest velocities; and a shared choice of exemplars."""
+    floats = (problem.dimension + 1) * swarm + len(problem.kernel_context()) + problem.dimension + _ALIGNMENT
+    shared = (problem.dimension + 2) * swarm + 1 if lanes == 1 and swarms > 1 else 0
+    return 4 * swarms * (floats + shared)
 
 
 def _check_group(device: DeviceInfo, items: int, swarms: int) -> None:
