@@ -19,9 +19,9 @@ from reservoir.rules.rule_model import RuleModel
 from reservoir.rules.training import FloatArray, Training
 
 FAMILY: Final = "linear"
-#: A column that varies less than this part of its largest value, such as a start storage that is always full, tells
-#: nothing.
-LEAST_VARIATION = 1e-6
+#: A column that varies less than this part of its largest value, such as a start storage that is always nearly full,
+#: tells nothing: so little is what a solver leaves open, and in operation the rule meets far more.
+LEAST_VARIATION = 5e-3
 #: Factors of what is known in a month.
 Factors = Annotated[Numbers, count(3, "one each for the start storage, the inflow before and the inflow now")]
 
