@@ -23,29 +23,3 @@ float random_one_(Random *random, const int lane) {
     UINT_OF(random->phi, lane) = phi;
     return (float)phi / 2147483647.0f;
 }
-
-// The numbers of one lane, for a new exemplar; the other lanes' streams stand still.
-typedef struct {
-    Random *random;
-    int lane;
-} Drawn;
-#define DRAWN_TRAVELS 0
-
-Drawn random_draw(Random *random, const int lane) {
-    const Drawn drawn = {random, lane};
-    return drawn;
-}
-
-// A number in 0 .. count - 1.
-int random_below(const Drawn *drawn, const int step, const int count) {
-    return min((int)(random_one_(drawn->random, drawn->lane) * count), count - 1);
-}
-
-// Whether a particle learns, and if so between which two in 0 .. count - 1 it chooses.
-bool random_rivals(const Drawn *drawn, const int step, const float probability, const int count, int2 *rivals) {
-    *rivals = 0;
-    if (random_one_(drawn->random, drawn->lane) >= probability) return false;
-    const int first = random_below(drawn, step, count);
-    *rivals = (int2)(first, random_below(drawn, step, count));
-    return true;
-}

@@ -11,7 +11,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.random_schemes import RandomScheme
-from reservoir.solvers.swarm import SMALLEST_VELOCITY, SwarmSettings
+from reservoir.solvers.swarm import SwarmSettings
 
 VECTOR_WIDTHS = (1, 2, 4, 8, 16)
 #: Work items of a group on a GPU: each keeps a particle in registers, and more than this spill.
@@ -135,19 +135,13 @@ def build_program(
     kernel = problem.kernel()
     constants = {
         **kernel.constants,
+        **settings.constants(),
         **scheme.constants(settings, problem.dimension),
         "LANES": layout.lanes,
         "ITEMS": layout.items,
         "BLOCKS": layout.blocks,
         "SWARMS": layout.swarms,
         "SWARM": layout.swarm,
-        "PARTICLES": settings.particles,
-        "GAP": settings.refreshing_gap,
-        "ACCELERATION": settings.acceleration,
-        "INERTIA_FIRST": settings.inertia_first,
-        "INERTIA_FALL": settings.inertia_first - settings.inertia_last,
-        "VELOCITY_PART": settings.velocity_part,
-        "SMALLEST_VELOCITY": SMALLEST_VELOCITY,
         "CONTEXT_SPACE": "__local",
         "BEST_IN_GLOBAL": int(layout.best_in_global),
         "BEST_SPACE": "__global" if layout.best_in_global else "__local",

@@ -59,7 +59,7 @@ class StreamScheme:
 class KernelScheme:
     """Multiplicative congruential numbers in the kernel (eq. 14-15), a seed a particle from the host."""
 
-    files = ("common/random_congruential.cl",)
+    files = ("common/random_congruential.cl", "common/random_one_by_one.cl")
     divisible = False
 
     def constants(self, settings: SwarmSettings, dimension: int) -> dict[str, int]:
@@ -78,7 +78,7 @@ class KernelScheme:
 class HostScheme:
     """Numbers made on the host and shared by all swarms, each shifted by one from the last (section 4.3)."""
 
-    files = ("common/random_host.cl",)
+    files = ("common/random_host.cl", "common/random_one_by_one.cl")
     divisible = False
 
     def constants(self, settings: SwarmSettings, dimension: int) -> dict[str, int]:

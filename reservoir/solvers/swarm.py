@@ -96,6 +96,18 @@ class SwarmSettings:
         rank = np.arange(self.particles) / (self.particles - 1)
         return 0.05 + 0.45 * np.expm1(10 * rank) / np.expm1(10)
 
+    def constants(self) -> dict[str, float]:
+        """Macros of a program that is specialised for these settings."""
+        return {
+            "PARTICLES": self.particles,
+            "GAP": self.refreshing_gap,
+            "ACCELERATION": self.acceleration,
+            "INERTIA_FIRST": self.inertia_first,
+            "INERTIA_FALL": self.inertia_first - self.inertia_last,
+            "VELOCITY_PART": self.velocity_part,
+            "SMALLEST_VELOCITY": SMALLEST_VELOCITY,
+        }
+
     def as_dict(self) -> dict[str, Any]:
         """Settings for provenance."""
         return asdict(self)

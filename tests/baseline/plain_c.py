@@ -14,7 +14,7 @@ from reservoir import resources
 from reservoir.opencl import literal
 from reservoir.solvers.random_stream import stream_states
 from reservoir.solvers.reservoir_year import ReservoirYear
-from reservoir.solvers.swarm import SMALLEST_VELOCITY, SwarmSettings
+from reservoir.solvers.swarm import SwarmSettings
 
 #: As fast as the compiler can: what the sequential engine has to keep up with.
 FLAGS = ("-O3", "-march=native", "-ffast-math", "-fno-semantic-interposition", "-shared", "-fPIC", "-w")
@@ -67,16 +67,7 @@ class PlainC:
 
 def _specialised(year: ReservoirYear, settings: SwarmSettings) -> str:
     kernel = year.kernel()
-    constants = {
-        **kernel.constants,
-        "PARTICLES": settings.particles,
-        "GAP": settings.refreshing_gap,
-        "ACCELERATION": settings.acceleration,
-        "INERTIA_FIRST": settings.inertia_first,
-        "INERTIA_FALL": settings.inertia_first - settings.inertia_last,
-        "VELOCITY_PART": settings.velocity_part,
-        "SMALLEST_VELOCITY": SMALLEST_VELOCITY,
-    }
+    constants = {**kernel.constants, **settings.constants()}
     defines = "\n".join(f"#define {name} {literal(value)}" for name, value in constants.items())
     problem = "\n".join(resources.text("kernels", file) for file in kernel.files)
     own = (Path(__file__).parent / "clpso.c").read_text(encoding="utf-8")

@@ -9,6 +9,8 @@ from tests.solvers.reference_random import Congruential, Draws, Shared, Stream
 
 SEED, STREAMS, COUNT = (3 << 32) + 77, (1953, 2014), 40
 PARTICLES, DRAWS, PROBABILITY = 16, 12, 0.3
+CONGRUENTIAL_FILES = ("common/lanes.cl", "common/random_congruential.cl", "common/random_one_by_one.cl")
+HOST_FILES = ("common/lanes.cl", "common/random_host.cl", "common/random_one_by_one.cl")
 STREAM_FILES = ("common/lanes.cl", "common/philox.cl", "common/random_stream.cl")
 
 PHILOX = """
@@ -104,7 +106,7 @@ def test_our_own_streams_are_the_same_bits_on_the_device(run: Run, lanes: int) -
 def test_congruential_numbers_are_those_of_eq_14_and_15(run: Run, lanes: int) -> None:
     seeds = np.random.default_rng(5).integers(1, 2**31 - 1, (len(STREAMS), PARTICLES), np.uint32)
     seeds[0, 0], seeds[1, 3] = 1, 2**31 - 2
-    found = drawn_on_device(run, ("common/lanes.cl", "common/random_congruential.cl"), lanes, seeds)
+    found = drawn_on_device(run, CONGRUENTIAL_FILES, lanes, seeds)
     expected = [
         [sequence_of(Congruential(int(seeds[problem, particle])), particle) for particle in range(PARTICLES)]
         for problem in range(len(STREAMS))
@@ -118,7 +120,7 @@ def test_shared_numbers_begin_where_the_paper_says(run: Run, lanes: int) -> None
     share, particles = 4 * DRAWS, 13
     numbers = np.random.default_rng(6).random(share * particles + len(STREAMS) - 1, np.float32)
     constants = {"PER_PARTICLE": share, "PARTICLES": particles}
-    found = drawn_on_device(run, ("common/lanes.cl", "common/random_host.cl"), lanes, numbers, **constants)
+    found = drawn_on_device(run, HOST_FILES, lanes, numbers, **constants)
     for problem in range(len(STREAMS)):
         for particle in range(particles):
             expected = sequence_of(Shared(numbers, share * particle + problem), particle)
@@ -128,7 +130,7 @@ def test_shared_numbers_begin_where_the_paper_says(run: Run, lanes: int) -> None
 def test_two_swarms_share_their_numbers_but_for_one(run: Run) -> None:
     numbers = np.random.default_rng(6).random(1000, np.float32)
     constants = {"PER_PARTICLE": 60, "PARTICLES": PARTICLES}
-    first, second = drawn_on_device(run, ("common/lanes.cl", "common/random_host.cl"), 4, numbers, **constants)
+    first, second = drawn_on_device(run, HOST_FILES, 4, numbers, **constants)
     np.testing.assert_array_equal(first[:, 1:DRAWS], second[:, : DRAWS - 1])
 
 
