@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,21 @@ def read_schedule(folder: Path) -> pd.DataFrame:
 def read_summary(folder: Path) -> pd.DataFrame:
     """The years of a plan, as ``summary.csv`` has them; raises as `read_schedule` does."""
     return _table(folder / SUMMARY, _SUMMARY)
+
+
+def read_caveats(folder: Path) -> tuple[str, ...]:
+    """What must be said wherever a plan's results are shown, as ``plan.json`` has it.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    path = folder / PROVENANCE
+    try:
+        return tuple(str(each) for each in json.loads(path.read_text(encoding="utf-8")).get("caveats", ()))
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
+        raise changed(path, "cannot be read as the provenance of a plan") from error
 
 
 def changed(path: Path, problem: str) -> InputError:

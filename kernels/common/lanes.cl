@@ -24,13 +24,10 @@ typedef uint uints;
 #define REAL_OF(vector, lane) (vector) // one lane, to read or write
 #define INT_OF(vector, lane) (vector)
 #define UINT_OF(vector, lane) (vector)
-#define WITH_LANE(vector, lane, value) (value)
 #else
 #define REAL_OF(vector, lane) ((float *)&(vector))[lane]
 #define INT_OF(vector, lane) ((int *)&(vector))[lane]
 #define UINT_OF(vector, lane) ((uint *)&(vector))[lane]
-// A vector with one lane replaced. Writing that lane in memory would make the next read of the vector wait for it.
-#define WITH_LANE(vector, lane, value) CHOOSE((ints)(LANE_NUMBERS) == (lane), (reals)(value), vector)
 typedef PASTE(float, LANES) reals;
 typedef PASTE(int, LANES) ints;
 typedef PASTE(uint, LANES) uints;

@@ -80,7 +80,7 @@ def command(
         means[step - 1] if inflow_before is None else inflow_before,
     )
     advice = advise(found.rule, found.reservoir, situation)
-    zone, similar = _zone(found, situation), _alike(found, month, situation)
+    zone, similar, caveats = _zone(found, situation), _alike(found, month, situation), _caveats(found)
     if as_json:
         show_json(
             {
@@ -91,12 +91,12 @@ def command(
                 "advice": asdict(advice),
                 "zone": zone,
                 "optimised_years": None if similar is None else asdict(similar),
-                "caveat": found.reservoir.caveat,
+                "caveats": caveats,
             }
         )
     else:
         assumed = [name for name, given in (("inflow", inflow), ("inflow before", inflow_before)) if given is None]
-        _show(found, situation, advice, zone, similar, assumed)
+        _show(found, situation, advice, zone, similar, caveats, assumed)
 
 
 def _require_inflow(found: RuleInputs, inflow: float | None) -> None:
@@ -141,12 +141,22 @@ def _alike(found: RuleInputs, month: int, situation: Situation) -> Alike | None:
     return None if found.plan_folder is None else alike(read_schedule(found.plan_folder), month, situation)
 
 
+def _caveats(found: RuleInputs) -> tuple[str, ...]:
+    """What must be said of the reservoir, and of the inflow that the rule was fitted to."""
+    from reservoir.plan_tables import read_caveats
+
+    if found.plan_folder is not None:
+        return read_caveats(found.plan_folder)
+    return (found.reservoir.caveat,) if found.reservoir.caveat else ()
+
+
 def _show(
     found: RuleInputs,
     situation: Situation,
     advice: Advice,
     zone: str | None,
     similar: Alike | None,
+    caveats: tuple[str, ...],
     assumed: list[str],
 ) -> None:
     from rich.markup import escape
@@ -159,8 +169,8 @@ def _show(
     month = MONTH_NAMES[int(plant.months[situation.step]) - 1]
     level = float(plant.level(situation.storage_hm3))
     screen.print(f"[bold]{escape(plant.name)}[/], {month}, by the rule {rule.family}", soft_wrap=True)
-    if plant.caveat:
-        screen.print(f"[yellow]{escape(plant.caveat)}[/]", soft_wrap=True)
+    for caveat in caveats:
+        screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
     rows = [
         ("On the first day", f"level {level:,.2f} m, storage {situation.storage_hm3:,.0f} hm3"),
         ("Inflow", f"{situation.inflow_m3s:,.0f} m3/s, {situation.inflow_before_m3s:,.0f} m3/s in the month before"),

@@ -94,7 +94,8 @@ def _show(run: RecordRun) -> None:
         ("Repairs", f"{score.repairs} of {run.inflow.flow_m3s.size} months"),
     ]
     if run.foresight_gwh is not None:
-        rows.insert(1, ("Foresight", f"{score.percent_of_foresight:.2f} % of perfect foresight over the record"))
+        span = "over the record" if run.continuous else "in every year"
+        rows.insert(1, ("Foresight", f"{score.percent_of_foresight:.2f} % of perfect foresight {span}"))
     for title, text in rows:
         screen.print(f"{title:<12}{text}", soft_wrap=True)
     for sentence in run.shortfalls():

@@ -148,3 +148,22 @@ def test_a_reader_that_leaves_sees_no_traceback(plan, tmp_path):
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as writer:
         writer.stdout.close()
         assert writer.stderr.read() == ""
+
+
+def test_what_must_be_said_of_the_inflow_and_the_reservoir_is_said(call, plan):
+    provenance = plan / "plan.json"
+    content = json.loads(provenance.read_text()) | {"caveats": ["a record of dreams", "a guessed curve"]}
+    provenance.write_text(json.dumps(content))
+    printed = call("operate", "plan/rules/linear.json", *MAY).out
+    assert "A record of dreams" in printed
+    assert "A guessed curve" in printed
+    told = strict(call("operate", "plan/rules/linear.json", *MAY, "--json").out)
+    assert told["caveats"] == ["a record of dreams", "a guessed curve"]
+
+
+@pytest.mark.parametrize("content", ["{", "[]"])
+def test_a_plan_whose_provenance_cannot_be_read_is_refused(call, plan, content):
+    (plan / "plan.json").write_text(content)
+    told = call("operate", "plan/rules/linear.json", *MAY, status=2).err
+    assert "plan.json" in told
+    assert "Traceback" not in told
