@@ -21,12 +21,12 @@ def command(as_json: bool) -> None:
     An index or a part of a name goes into --device or the environment variable RESERVOIR_DEVICE.
     """
     from reservoir.cli.screen import show_json
-    from reservoir.opencl import choose_device, list_devices, why_unavailable
+    from reservoir.opencl import choose_devices, list_devices, why_unavailable
 
     found = list_devices()
-    chosen = choose_device("auto") if found else None
+    chosen = choose_devices("auto") if found else ()
     if as_json:
-        show_json({"devices": [_row(device) | {"chosen": device == chosen} for device in found]})
+        show_json({"devices": [_row(device) | {"chosen": device in chosen} for device in found]})
     elif found:
         _show(found, chosen)
     else:
@@ -39,7 +39,7 @@ def _row(device: DeviceInfo) -> dict[str, Any]:
     return {name: getattr(device, name) for name in (*names, *sizes)}
 
 
-def _show(found: list[DeviceInfo], chosen: DeviceInfo | None) -> None:
+def _show(found: list[DeviceInfo], chosen: tuple[DeviceInfo, ...]) -> None:
     from rich.table import Table
 
     from reservoir.cli.screen import console
@@ -52,5 +52,5 @@ def _show(found: list[DeviceInfo], chosen: DeviceInfo | None) -> None:
     for device in found:
         memory = f"{device.global_memory_bytes / 2**30:.1f}"
         words = (device.platform, device.name, device.kind, device.driver, str(device.compute_units), memory)
-        table.add_row("*" if device == chosen else "", str(device.index), *words)
+        table.add_row("*" if device in chosen else "", str(device.index), *words)
     console().print(table)

@@ -140,8 +140,8 @@ device = click.option(
     metavar="DEVICE",
     default="auto",
     show_default=True,
-    help="OpenCL device: auto (RESERVOIR_DEVICE, else a GPU before a CPU), an index or a part of a name "
-    '(see "reservoir devices").',
+    help="OpenCL device: auto (RESERVOIR_DEVICE, else a GPU before a CPU), an index or a part of a name (see "
+    '"reservoir devices"); several with commas between them, or all of the best kind, share the years: all.',
 )
 
 forecast = click.option(

@@ -1,17 +1,27 @@
 """OpenCL: choose a device, assemble and build a program, run it over named buffers. Knows no reservoirs."""
 
-from reservoir.opencl.devices import DeviceInfo, choose_device, list_devices, opencl_available, why_unavailable
+from reservoir.opencl.devices import (
+    DeviceInfo,
+    choose_device,
+    choose_devices,
+    list_devices,
+    opencl_available,
+    why_unavailable,
+)
 from reservoir.opencl.memory import require_local, require_memory
 from reservoir.opencl.program import BuiltProgram, assemble, build, literal
 from reservoir.opencl.session import Session
+from reservoir.opencl.timing import HostClock
 
 __all__ = [
     "BuiltProgram",
     "DeviceInfo",
+    "HostClock",
     "Session",
     "assemble",
     "build",
     "choose_device",
+    "choose_devices",
     "list_devices",
     "literal",
     "opencl_available",

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 #: Names the device that ``auto`` stands for.
 ENVIRONMENT_VARIABLE = "RESERVOIR_DEVICE"
 
+#: Stands for every device of the best platform and kind.
+ALL = "all"
+
 #: Kinds of device, the one that ``auto`` prefers first.
 KINDS = ("GPU", "accelerator", "CPU")
 
@@ -89,9 +92,7 @@ def choose_device(wanted: str | None = "auto") -> DeviceInfo:
     DeviceError
         If there is no OpenCL, or no device answers to the name.
     """
-    devices, reason = _survey()
-    if not devices:
-        raise DeviceError(Mistake(problem=f"OpenCL cannot be used: {reason}", mend=_HOW_TO_INSTALL))
+    devices = _usable()
     asked, origin = _request(wanted)
     answering = [device for device in devices if _answers(device, asked)]
     if not answering:
@@ -103,6 +104,35 @@ def choose_device(wanted: str | None = "auto") -> DeviceInfo:
             )
         )
     return min(answering, key=_rank)
+
+
+def choose_devices(wanted: str | None = "auto") -> tuple[DeviceInfo, ...]:
+    """Choose one device or several to share the work.
+
+    Parameters
+    ----------
+    wanted : str, optional
+        A name as in `choose_device`; names with commas between them; or ``"all"``: every device of the platform and
+        kind that ``"auto"`` finds best.
+
+    Raises
+    ------
+    DeviceError
+        If there is no OpenCL, or no device answers to a name.
+    """
+    asked, _ = _request(wanted)
+    if asked.lower() == ALL:
+        best = min(_usable(), key=_rank)
+        return tuple(each for each in list_devices() if (each.platform, each.kind) == (best.platform, best.kind))
+    names = asked.split(",")
+    return tuple(dict.fromkeys(map(choose_device, names))) if len(names) > 1 else (choose_device(wanted),)
+
+
+def _usable() -> list[DeviceInfo]:
+    devices, reason = _survey()
+    if not devices:
+        raise DeviceError(Mistake(problem=f"OpenCL cannot be used: {reason}", mend=_HOW_TO_INSTALL))
+    return devices
 
 
 def _survey() -> tuple[list[DeviceInfo], str]:

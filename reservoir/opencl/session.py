@@ -12,7 +12,7 @@ from reservoir.opencl.buffers import Buffers, Layout
 from reservoir.opencl.context import context_of, explained
 from reservoir.opencl.devices import DeviceInfo
 from reservoir.opencl.program import BuiltProgram
-from reservoir.opencl.timing import EventLog
+from reservoir.opencl.timing import EventLog, HostClock
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -29,6 +29,9 @@ class Session:
     ----------
     device : DeviceInfo
         From `choose_device`.
+    clock : HostClock, optional
+        Counts what the host spends on ``transfer`` (queue, buffers, copies to the device), ``enqueue`` (kernels and
+        their arguments), ``wait`` (for kernels), ``read`` (copies back) and ``release``.
 
     Examples
     --------
@@ -39,12 +42,14 @@ class Session:
     ...     best = session.download("best")
     """
 
-    def __init__(self, device: DeviceInfo) -> None:
+    def __init__(self, device: DeviceInfo, clock: HostClock | None = None) -> None:
         import pyopencl as cl
 
         self.device = device
-        profiled = cl.command_queue_properties.PROFILING_ENABLE
-        self._queue = cl.CommandQueue(context_of(device), device.device, properties=profiled)
+        self._clock = clock or HostClock()
+        with self._clock("transfer"):
+            profiled = cl.command_queue_properties.PROFILING_ENABLE
+            self._queue = cl.CommandQueue(context_of(device), device.device, properties=profiled)
         self._buffers = Buffers(device)
         self._kernels: dict[tuple[BuiltProgram, str], cl.Kernel] = {}
         self._runs = EventLog()
@@ -58,7 +63,9 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Free the buffers."""
-        self._buffers.release()
+        with self._clock("release"):
+            self._kernels.clear()
+            self._buffers.release()
 
     @property
     def device_seconds(self) -> dict[str, float]:
@@ -82,9 +89,10 @@ class Session:
         """
         import pyopencl as cl
 
-        self._buffers.declare({name: Layout(array.shape, array.dtype) for name, array in arrays.items()})
+        with self._clock("transfer"):
+            self._buffers.declare({name: Layout(array.shape, array.dtype) for name, array in arrays.items()})
         for name, array in arrays.items():
-            with explained(self.device, f"upload {name}"):
+            with self._clock("transfer"), explained(self.device, f"upload {name}"):
                 event = cl.enqueue_copy(self._queue, self._buffers[name], np.ascontiguousarray(array))
             self._transfers.add("upload", event)
 
@@ -101,9 +109,10 @@ class Session:
         import pyopencl as cl
 
         layouts = {name: Layout(_sizes(shape), np.dtype(dtype)) for name, (shape, dtype) in buffers.items()}
-        self._buffers.declare(layouts)
+        with self._clock("transfer"):
+            self._buffers.declare(layouts)
         for name, layout in layouts.items():
-            with explained(self.device, f"clear {name}"):
+            with self._clock("transfer"), explained(self.device, f"clear {name}"):
                 cl.enqueue_fill_buffer(self._queue, self._buffers[name], np.zeros(1, np.uint8), 0, layout.nbytes)
 
     def run(
@@ -137,8 +146,9 @@ class Session:
         items = _sizes(global_size)
         group = None if local_size is None else _sizes(local_size)
         values = [self._buffers[value] if isinstance(value, str) else value for value in arguments]
-        function = self._kernel(program, kernel)
-        with explained(self.device, f"run {kernel} over {items} work items in groups of {group or 'any size'}"):
+        action = f"run {kernel} over {items} work items in groups of {group or 'any size'}"
+        with self._clock("enqueue"), explained(self.device, action):
+            function = self._kernel(program, kernel)
             self._runs.add(kernel, function(self._queue, items, group, *values))
 
     def wait(self) -> None:
@@ -149,7 +159,7 @@ class Session:
         DeviceError
             If something queued failed.
         """
-        with explained(self.device, "finish what was queued"):
+        with self._clock("wait"), explained(self.device, "finish what was queued"):
             self._queue.finish()
 
     def download(self, name: str) -> NDArray[Any]:
@@ -165,8 +175,9 @@ class Session:
         import pyopencl as cl
 
         layout = self._buffers.layout(name)
+        self.wait()
         array = np.empty(layout.shape, layout.dtype)
-        with explained(self.device, f"download {name}"):
+        with self._clock("read"), explained(self.device, f"download {name}"):
             event = cl.enqueue_copy(self._queue, array, self._buffers[name])
         self._transfers.add("download", event)
         return array

@@ -1,7 +1,10 @@
-"""How long a device worked, from the events that it stamps itself."""
+"""How long a device worked, from the events that it stamps itself, and what the host spent its time on."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,3 +29,27 @@ class EventLog:
             nanoseconds = event.profile.end - event.profile.start
             totals[name] = totals.get(name, 0.0) + 1e-9 * nanoseconds
         return totals
+
+
+class HostClock:
+    """Wall seconds of the host, by what they were spent on.
+
+    Examples
+    --------
+    >>> clock = HostClock()
+    >>> with clock("build"):
+    ...     program = build(device, source)
+    >>> clock.seconds["build"]
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, segment: str) -> Iterator[None]:
+        """Count the time inside the block to a segment."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[segment] = self.seconds.get(segment, 0.0) + time.perf_counter() - started

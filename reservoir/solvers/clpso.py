@@ -7,16 +7,16 @@ numbers are the product's own streams, or one of the paper's two schemes.
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reservoir.opencl import DeviceInfo, Session, choose_device
+from reservoir.errors import InputError, Mistake
+from reservoir.opencl import DeviceInfo, HostClock, Session, choose_devices
 from reservoir.solvers.clpso_program import Layout, build_program, layout_for
+from reservoir.solvers.found import Found, Launched, certified
+from reservoir.solvers.launches import launch_all
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.random_schemes import RandomScheme, random_scheme
@@ -28,15 +28,6 @@ NAME = "clpso"
 #: Evaluations of one launch, about: small enough to report progress and to be interrupted, large enough to fill a
 #: device of that kind.
 LAUNCH_EVALUATIONS = {"GPU": 2 * 10**10, "accelerator": 10**9, "CPU": 5 * 10**7}
-
-
-@dataclass(frozen=True)
-class Found:
-    """What one launch brought back for one problem."""
-
-    position: NDArray[np.float32]
-    evaluations: int
-    trace: NDArray[np.float32]
 
 
 def solve(
@@ -61,7 +52,7 @@ def solve(
     seed : int
         With a problem's stream, names its random numbers.
     device : str, optional
-        See `reservoir.opencl.choose_device`.
+        See `reservoir.opencl.choose_devices`.
     progress : callable
         Told how many of the problems are done.
     random : str
@@ -80,51 +71,27 @@ def solve(
         If a setting is out of range.
     """
     settings = SwarmSettings(**options)
-    chosen = choose_device(device)
+    devices = choose_devices(device)
     scheme = random_scheme(random)
+    if len(devices) > 1 and not scheme.divisible:
+        raise InputError(
+            Mistake(f"{random} numbers cannot be shared among devices", "one device", "name one", value=device)
+        )
+
+    def most(device: DeviceInfo) -> int:
+        """The paper's schemes number the swarms of one launch and are not cut."""
+        work = settings.particles * settings.generations
+        return max(device.compute_units, LAUNCH_EVALUATIONS[device.kind] // work) if scheme.divisible else len(problems)
+
+    def launch(device: DeviceInfo, members: list[Problem]) -> Launched:
+        layout = layout_for(device, members[0], len(members), settings, lanes, items, swarms)
+        return _launch(members, device, layout, settings, scheme, seed)
+
     started = time.perf_counter()
-    found: dict[int, Found] = {}
-    device_seconds = 0.0
-    for group in _by_signature(problems).values():
-        layout = layout_for(chosen, problems[group[0]], len(group), settings, lanes, items, swarms)
-        for launch in _launches(group, chosen, settings, scheme):
-            members = [problems[index] for index in launch]
-            results, seconds = _launch(members, chosen, layout, settings, scheme, seed)
-            found.update(zip(launch, results, strict=True))
-            device_seconds += seconds
-            progress(len(found), len(problems))
+    launched = launch_all(problems, devices, most, launch, progress)
     wall = time.perf_counter() - started
-    used = {
-        **settings.as_dict(),
-        "seed": seed,
-        "random": random,
-        "lanes": layout.lanes,
-        "items": layout.items,
-        "swarms": layout.swarms,
-        "platform": chosen.platform,
-        "driver": chosen.driver,
-    }
-    return [
-        _solution(problem, found[index], settings, used, chosen, wall, device_seconds)
-        for index, problem in enumerate(problems)
-    ]
-
-
-def _by_signature(problems: Sequence[Problem]) -> dict[Hashable, list[int]]:
-    groups: dict[Hashable, list[int]] = defaultdict(list)
-    for index, problem in enumerate(problems):
-        groups[problem.signature].append(index)
-    return groups
-
-
-def _launches(
-    group: list[int], device: DeviceInfo, settings: SwarmSettings, scheme: RandomScheme
-) -> Iterator[list[int]]:
-    """Cut a group into launches; the paper's schemes number the swarms of one launch and are not cut."""
-    work = settings.particles * settings.generations
-    size = max(device.compute_units, LAUNCH_EVALUATIONS[device.kind] // work) if scheme.divisible else len(group)
-    for first in range(0, len(group), size):
-        yield group[first : first + size]
+    used = {**settings.as_dict(), "seed": seed, "random": random}
+    return certified(problems, launched, solver=NAME, devices=devices, settings=used, wall_seconds=wall)
 
 
 def _launch(
@@ -134,16 +101,18 @@ def _launch(
     settings: SwarmSettings,
     scheme: RandomScheme,
     seed: int,
-) -> tuple[list[Found], float]:
+) -> Launched:
+    clock = HostClock()
     count, dimension, points = len(problems), problems[0].dimension, len(settings.trace_generations)
-    program = build_program(device, problems[0], settings, scheme, layout)
+    with clock("build"):
+        program = build_program(device, problems[0], settings, scheme, layout)
     groups = -(-count // layout.swarms)
-    with Session(device) as session:
+    with Session(device, clock) as session:
         session.upload(
             contexts=np.stack([problem.kernel_context() for problem in problems]),
             learning=layout.padded(settings.learning_probability()),
         )
-        random_arguments = scheme.upload(session, problems, settings, layout, seed)
+        random_arguments = scheme.upload(session, clock, problems, settings, layout, seed)
         session.allocate(
             position=((count, dimension), np.float32),
             fitness=(count, np.float32),
@@ -174,33 +143,10 @@ def _launch(
         )
         positions, evaluations, traces = (session.download(name) for name in ("position", "evaluations", "trace"))
         seconds = sum(session.device_seconds.values())
-    totals = evaluations.sum(axis=1, dtype=np.int64) + settings.particles
-    return [Found(*each) for each in zip(positions, totals.tolist(), traces, strict=True)], seconds
-
-
-def _solution(
-    problem: Problem,
-    found: Found,
-    settings: SwarmSettings,
-    used: dict[str, Any],
-    device: DeviceInfo,
-    wall: float,
-    device_seconds: float,
-) -> Solution:
-    position = found.position.astype(np.float64)
-    worth = problem.certify(position)
-    return Solution(
-        position,
-        worth.fitness,
-        worth.benefit,
-        worth.violation,
-        settings.generations,
-        found.evaluations,
-        wall,
-        device_seconds,
-        NAME,
-        device.name,
-        used,
-        settings.trace_generations,
-        found.trace.astype(np.float64),
-    )
+    totals = (evaluations.sum(axis=1, dtype=np.int64) + settings.particles).tolist()
+    used = {"lanes": layout.lanes, "items": layout.items, "swarms": layout.swarms}
+    found = [
+        Found(position, settings.generations, total, settings.trace_generations, trace, used)
+        for position, total, trace in zip(positions, totals, traces, strict=True)
+    ]
+    return Launched(found, seconds, clock.seconds)

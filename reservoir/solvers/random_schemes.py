@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
-from reservoir.opencl import Session
+from reservoir.opencl import HostClock, Session
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.random_stream import seed_words
 from reservoir.solvers.swarm import SwarmSettings
@@ -32,9 +32,15 @@ class RandomScheme(Protocol):
         """Macros that the files need."""
 
     def upload(
-        self, session: Session, problems: Sequence[Problem], settings: SwarmSettings, layout: Layout, seed: int
+        self,
+        session: Session,
+        clock: HostClock,
+        problems: Sequence[Problem],
+        settings: SwarmSettings,
+        layout: Layout,
+        seed: int,
     ) -> list[str | np.generic]:
-        """Put the scheme's buffers on the device; the kernel's last arguments."""
+        """Put the scheme's buffers on the device; the kernel's last arguments. Making numbers counts as ``numbers``."""
 
 
 class StreamScheme:
@@ -48,7 +54,13 @@ class StreamScheme:
         return {}
 
     def upload(
-        self, session: Session, problems: Sequence[Problem], settings: SwarmSettings, layout: Layout, seed: int
+        self,
+        session: Session,
+        clock: HostClock,
+        problems: Sequence[Problem],
+        settings: SwarmSettings,
+        layout: Layout,
+        seed: int,
     ) -> list[str | np.generic]:
         """The seed's two words and the problems' streams."""
         session.upload(streams=np.array([problem.stream for problem in problems], np.uint32))
@@ -67,11 +79,19 @@ class KernelScheme:
         return {}
 
     def upload(
-        self, session: Session, problems: Sequence[Problem], settings: SwarmSettings, layout: Layout, seed: int
+        self,
+        session: Session,
+        clock: HostClock,
+        problems: Sequence[Problem],
+        settings: SwarmSettings,
+        layout: Layout,
+        seed: int,
     ) -> list[str | np.generic]:
         """A starting value a particle."""
         generator = np.random.Generator(np.random.SFC64(seed))
-        session.upload(seeds=generator.integers(1, 2**31 - 1, (len(problems), layout.swarm), np.uint32))
+        with clock("numbers"):
+            seeds = generator.integers(1, 2**31 - 1, (len(problems), layout.swarm), np.uint32)
+        session.upload(seeds=seeds)
         return ["seeds"]
 
 
@@ -86,7 +106,13 @@ class HostScheme:
         return {"PER_PARTICLE": numbers_per_particle(settings, dimension)}
 
     def upload(
-        self, session: Session, problems: Sequence[Problem], settings: SwarmSettings, layout: Layout, seed: int
+        self,
+        session: Session,
+        clock: HostClock,
+        problems: Sequence[Problem],
+        settings: SwarmSettings,
+        layout: Layout,
+        seed: int,
     ) -> list[str | np.generic]:
         """One buffer; refused before it is made if the device cannot hold it."""
         count = numbers_per_particle(settings, problems[0].dimension) * settings.particles + len(problems) - 1
@@ -96,8 +122,9 @@ class HostScheme:
                 Mistake("is more random numbers than a kernel can count", "fewer than 2**32", mend, value=count)
             )
         session.allocate(numbers=(count, np.float32))
-        generator = np.random.Generator(np.random.SFC64(seed))
-        session.upload(numbers=generator.random(count, np.float32))
+        with clock("numbers"):
+            numbers = np.random.Generator(np.random.SFC64(seed)).random(count, np.float32)
+        session.upload(numbers=numbers)
         return ["numbers"]
 
 

@@ -28,6 +28,9 @@ class Solution:
         Time the device was busy with that call; None where no device took part.
     trace_generations, trace_fitness : ndarray
         Best fitness in the solver's own arithmetic after these generations; empty for solvers without generations.
+    segments : mapping of str to float
+        Host seconds of the call by what they were spent on (`reservoir.opencl.HostClock`); empty where no device
+        took part.
     solver, device : str
         Who found it, where.
     settings : mapping
@@ -47,3 +50,4 @@ class Solution:
     settings: Mapping[str, Any]
     trace_generations: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     trace_fitness: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    segments: Mapping[str, float] = field(default_factory=dict)

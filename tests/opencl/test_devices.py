@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from reservoir.errors import DeviceError
-from reservoir.opencl import DeviceInfo, choose_device, list_devices, opencl_available, why_unavailable
+from reservoir.opencl import DeviceInfo, choose_device, choose_devices, list_devices, opencl_available, why_unavailable
 
 Pretend = Callable[[dict[str, list[tuple[str, str, dict[str, object]]]]], None]
 
@@ -75,6 +75,29 @@ class TestOnAWorkstation:
     )
     def test_a_name_chooses_the_best_device_that_answers_to_it(self, wanted: str, name: str) -> None:
         assert choose_device(wanted).name == name
+
+    @pytest.mark.parametrize(
+        ("wanted", "indices"),
+        [
+            ("all", [1, 2]),
+            (" All", [1, 2]),
+            ("auto", [2]),
+            ("1", [1]),
+            ("0,geforce small", [0, 1]),
+            ("2, 1, 2", [2, 1]),
+        ],
+    )
+    def test_several_devices_share_the_work_if_asked_to(self, wanted: str, indices: list[int]) -> None:
+        assert [device.index for device in choose_devices(wanted)] == indices
+
+    def test_the_environment_may_ask_for_all_devices(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("RESERVOIR_DEVICE", "all")
+        assert [device.index for device in choose_devices("auto")] == [1, 2]
+        assert [device.index for device in choose_devices("cpu")] == [0]
+
+    def test_each_of_several_devices_must_be_there(self) -> None:
+        with pytest.raises(DeviceError, match='no OpenCL device answers to "radeon"'):
+            choose_devices("geforce small, radeon")
 
     def test_the_environment_says_what_auto_means(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("RESERVOIR_DEVICE", "pocl")

@@ -24,7 +24,7 @@ def device(pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
     """Call it with properties to let the engine see PoCL with these changed."""
 
     def pretend(**properties: int) -> None:
-        monkeypatch.setattr(clpso, "choose_device", lambda _: replace(pocl, **properties))
+        monkeypatch.setattr(clpso, "choose_devices", lambda _: (replace(pocl, **properties),))
 
     pretend()
     return pretend
@@ -107,7 +107,38 @@ def test_several_launches_make_no_difference(
     launches = []
     found = run(years, progress=lambda done, total: launches.append((done, total)))
     assert bytes_of(found) == usual
-    assert launches == [(min(done, 5), 5) for done in range(at_once, 5 + at_once, at_once)]
+    assert launches[-1] == (5, 5)
+    assert len(launches) == -(-5 // at_once)
+    assert max(np.diff([0, *(done for done, _ in launches)])) <= at_once
+
+
+@pytest.mark.parametrize("units", [(1, 1), (2, 1), (1, 7), (1, 1, 1)])
+def test_devices_that_share_the_years_make_no_difference(
+    pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, units: tuple[int, ...]
+) -> None:
+    devices = tuple(replace(pocl, index=place, compute_units=count) for place, count in enumerate(units))
+    monkeypatch.setattr(clpso, "choose_devices", lambda _: devices)
+    told = []
+    found = run(years, progress=lambda done, total: told.append((done, total)))
+    assert bytes_of(found) == usual
+    assert told[-1] == (5, 5)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert found[0].device == f"{len(units)} x {pocl.name}"
+
+
+def test_the_papers_random_numbers_are_not_shared_among_devices(
+    pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
+) -> None:
+    monkeypatch.setattr(clpso, "choose_devices", lambda _: (pocl, replace(pocl, index=1)))
+    with pytest.raises(InputError, match="host numbers cannot be shared among devices"):
+        run(years, random="host")
+
+
+def test_the_host_says_what_it_spent_its_time_on(device, years: list[ReservoirYear]) -> None:
+    own, papers = (run(years[:2], random=scheme)[0].segments for scheme in ("stream", "host"))
+    assert set(own) == {"build", "transfer", "enqueue", "wait", "read", "release"}
+    assert set(papers) == {*own, "numbers"}
+    assert all(seconds > 0 for seconds in papers.values())
 
 
 @pytest.mark.parametrize("chosen", [[3], [4, 2], [2, 2]])

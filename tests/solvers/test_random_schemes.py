@@ -114,7 +114,7 @@ def test_the_papers_schemes_are_never_cut_into_launches(
     pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], scheme: str
 ) -> None:
     monkeypatch.setitem(clpso.LAUNCH_EVALUATIONS, "CPU", 1)
-    monkeypatch.setattr(clpso, "choose_device", lambda _: replace(pocl, compute_units=1))
+    monkeypatch.setattr(clpso, "choose_devices", lambda _: (replace(pocl, compute_units=1),))
     told: list[int] = []
     solve(years, solver="clpso", random=scheme, generations=10, progress=lambda done, total: told.append(done))
     assert told == [5]
@@ -133,7 +133,7 @@ def test_the_papers_schemes_plan_as_well_as_our_own(
 def test_numbers_too_many_for_one_buffer_are_refused_before_any_are_made(
     pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
 ) -> None:
-    monkeypatch.setattr(clpso, "choose_device", lambda _: replace(pocl, max_allocation_bytes=1 << 20))
+    monkeypatch.setattr(clpso, "choose_devices", lambda _: (replace(pocl, max_allocation_bytes=1 << 20),))
     monkeypatch.setattr(np.random, "Generator", None)
     with pytest.raises(DeviceError, match=r"numbers needs 27,892,160 bytes in one piece.*at most 1,048,576 bytes"):
         solve(years[:1], solver="clpso", random="host")
