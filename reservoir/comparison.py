@@ -66,7 +66,7 @@ def compare(
     repeats : int
         Runs of each seeded solver; the others run once more for the time alone.
     options : mapping
-        Settings of the seeded solvers, such as ``generations``.
+        Settings such as ``generations``; each solver is given those that it has.
 
     Raises
     ------
@@ -89,8 +89,8 @@ def _compared(
     options: Mapping[str, Any],
     progress: StageProgress,
 ) -> Comparison:
-    settings = dict(options) if solver_named(name).seeded else {}
-    warm = {**settings, "generations": 1} if settings or solver_named(name).seeded else {}
+    settings = {setting: value for setting, value in options.items() if setting in solver_named(name).budget}
+    warm = {**settings, "generations": 1} if "generations" in solver_named(name).budget else settings
     solve(years[:1], solver=name, seed=seed, device=device, **warm)  # compiles; not timed
     runs = []
     for repeat in range(repeats):

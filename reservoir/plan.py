@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +20,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.solvers import Solution, solve, why_unusable
 from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
 from reservoir.solvers.swarm import SwarmSettings
+from reservoir.stopwatch import Stopwatch
 
 FloatArray = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class Plan:
     notes : tuple of str
         What the user should know about this plan.
     seconds : mapping of str to float
-        Wall time of each stage.
+        Wall time of each stage; stages do not overlap. A solver's bears its name.
     """
 
     reservoir: Reservoir
@@ -194,18 +194,21 @@ def optimise(
     DeviceError
         If the device asked for is missing or too small.
     """
-    seconds: dict[str, float] = {}
-    started = time.perf_counter()
-    years = reservoir_problems(reservoir, inflow)
-    seconds["prepare"] = time.perf_counter() - started
-    solver, notes, options = _available(solver, device, options)
-    solutions = _timed(years, solver, seed, device, progress, seconds, options)
+    watch = Stopwatch()
+    with watch("prepare"):
+        years = reservoir_problems(reservoir, inflow)
+    with watch("devices"):
+        solver, notes, options = _available(solver, device, options)
+    with watch(solver):
+        solutions = _solved(years, solver, seed, device, progress, options)
     references: list[Solution] = []
     if solver == "dp":
         references = solutions
     elif reference:
-        references = _timed(years, "dp", seed, device, progress, seconds, {})
-    operations = tuple(year.operate(found.position) for year, found in zip(years, solutions, strict=True))
+        with watch("dp"):
+            references = _solved(years, "dp", seed, device, progress, {})
+    with watch("certify"):
+        operations = tuple(year.operate(found.position) for year, found in zip(years, solutions, strict=True))
     return Plan(
         reservoir,
         inflow,
@@ -214,7 +217,7 @@ def optimise(
         tuple(solutions),
         tuple(references),
         (*inflow.notes, *notes),
-        seconds,
+        watch.seconds,
     )
 
 
@@ -226,18 +229,16 @@ def relative_gap(solutions: Sequence[Solution], references: Sequence[Solution]) 
     return np.asarray((best - found) / scale)
 
 
-def _timed(
+def _solved(
     years: list[ReservoirYear],
     solver: str,
     seed: int,
     device: str | None,
     progress: StageProgress,
-    seconds: dict[str, float],
     options: Mapping[str, Any],
 ) -> list[Solution]:
-    started = time.perf_counter()
     progress(solver, 0, len(years))
-    found = solve(
+    return solve(
         years,
         solver=solver,
         seed=seed,
@@ -245,8 +246,6 @@ def _timed(
         progress=lambda done, total: progress(solver, done, total),
         **options,
     )
-    seconds[solver] = time.perf_counter() - started
-    return found
 
 
 def _available(solver: str, device: str | None, options: dict[str, Any]) -> tuple[str, tuple[str, ...], dict[str, Any]]:

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("compare")
 @options.inputs
-@click.option(
-    "--solver", "solvers", multiple=True, help="Engine to run, repeatable: clpso, clpso-sequential, dp; all by default."
-)
+@click.option("--solver", "solvers", multiple=True, help="Engine to run, repeatable; all by default.")
 @click.option(
     "--repeats",
     type=click.IntRange(1),
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 )
 @options.seed
 @options.device
-@options.swarm
+@options.budget
 @options.json
 @options.debug
 def command(
@@ -38,7 +36,7 @@ def command(
     repeats: int,
     seed: int,
     device: str,
-    swarm: dict[str, int],
+    budget: dict[str, int],
     as_json: bool,
 ) -> None:
     """Run several solvers on the same years and print energy, gap, violation and seconds.
@@ -60,7 +58,7 @@ def command(
             repeats=repeats,
             seed=seed,
             device=device,
-            options=swarm,
+            options=budget,
             progress=progress,
         )
     if as_json:

@@ -108,6 +108,12 @@ def _gathered(name: str, gather: Callable[..., Any], *decorators: Any) -> Decora
     return decorate
 
 
+def _given(particles: int | None, generations: int | None, evaluations: int | None) -> dict[str, int]:
+    """Settings that were asked for; an engine has its own values for the others."""
+    settings = {"particles": particles, "generations": generations, "evaluations": evaluations}
+    return {name: value for name, value in settings.items() if value is not None}
+
+
 _path = click.Path(path_type=Path)
 
 unit = click.option(
@@ -156,9 +162,10 @@ json = click.option("--json", "as_json", is_flag=True, help="Print JSON for mach
 
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
 
-swarm = _gathered(
-    "swarm",
-    lambda particles, generations: {"particles": particles, "generations": generations},
-    click.option("--particles", type=int, default=40, show_default=True, help="Particles of a swarm."),
-    click.option("--generations", type=int, default=10_000, show_default=True, help="Generations of a swarm."),
+budget = _gathered(
+    "budget",
+    _given,
+    click.option("--particles", type=int, help="Particles of a swarm of CLPSO.  [default: 40]"),
+    click.option("--generations", type=int, help="Generations of a swarm of CLPSO.  [default: 10000]"),
+    click.option("--evaluations", type=int, help="Evaluations of a year by lshade.  [default: 30000]"),
 )

@@ -79,7 +79,9 @@ def show_inputs(found: Inputs) -> None:
 
 
 def show_solver(plan: Plan) -> None:
-    """Say which engine solved a plan, where, with which driver and seed, and how long it took."""
+    """Say which engine solved a plan, where, with which driver and seed, how long it took, and if one is stronger."""
+    from reservoir.solvers import solver_named
+
     first = plan.solutions[0]
     driver = f" ({first.settings['platform']} {first.settings['driver']})" if "driver" in first.settings else ""
     busy = f", {first.device_seconds:.3g} s of them on the device" if first.device_seconds is not None else ""
@@ -87,6 +89,8 @@ def show_solver(plan: Plan) -> None:
     line = f"{first.solver} on {first.device}{driver}{seed}: {first.wall_seconds:.3g} s{busy}"
     screen = console()
     screen.print(f"[bold]{'Solver':<10}[/]{escape(line)}", soft_wrap=True)
+    if solver_named(first.solver).stronger:
+        screen.print(f"{'':<10}{solver_named(first.solver).stronger}", soft_wrap=True)
     for note in plan.notes[len(plan.inflow.notes) :]:
         screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)
 

@@ -18,7 +18,7 @@ from reservoir.cli import options
 )
 @options.seed
 @options.device
-@options.swarm
+@options.budget
 @options.json
 @options.debug
 def command(
@@ -26,7 +26,7 @@ def command(
     runs: int,
     seed: int,
     device: str,
-    swarm: dict[str, int],
+    budget: dict[str, int],
     as_json: bool,
 ) -> int:
     """Check this installation: physics, device against sequential, both against dynamic programming.
@@ -48,7 +48,7 @@ def command(
             device=device,
             runs=runs,
             reference_gwh=found.reference_gwh,
-            options=swarm,
+            options=budget,
             progress=progress,
         )
     if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -10,12 +11,13 @@ from matplotlib.figure import Figure
 from reservoir.plan import Plan
 from reservoir.report import annual_energy, convergence, storage_fan, typical_years
 from reservoir.report.style import rendered
+from reservoir.stopwatch import Timer, untimed
 
 #: Kinds of files that are written of each figure.
 KINDS = ("png", "svg")
 
 
-def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None) -> dict[str, Figure]:
+def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None, watch: Timer = untimed) -> dict[str, Figure]:
     """Draw the figures of a plan, by the name of their files; a figure that would be empty is left out.
 
     Parameters
@@ -23,14 +25,27 @@ def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None) -> dic
     plan : Plan
     typical : mapping of str to str, optional
         Labels of the ``wet``, ``normal`` and ``dry`` year, see `typical_years.typical_years`.
+    watch : callable
+        Times each figure, see `stage_of`.
     """
-    figures = {
-        "storage-fan": storage_fan.storage_fan_figure(plan),
-        "typical-years": typical_years.typical_years_figure(plan, typical),
-        "convergence": convergence.convergence_figure(plan),
-        "annual-energy": annual_energy.annual_energy_figure(plan),
+    drawings: dict[str, Callable[[Plan], Figure | None]] = {
+        "storage-fan": storage_fan.storage_fan_figure,
+        "typical-years": partial(typical_years.typical_years_figure, years=typical),
+        "convergence": convergence.convergence_figure,
+        "annual-energy": annual_energy.annual_energy_figure,
     }
-    return {name: figure for name, figure in figures.items() if figure is not None}
+    figures = {}
+    for name, draw in drawings.items():
+        with watch(stage_of(name)):
+            figure = draw(plan)
+        if figure is not None:
+            figures[name] = figure
+    return figures
+
+
+def stage_of(name: str) -> str:
+    """What a figure is called in a profile."""
+    return f"figure {name}"
 
 
 def plan_captions(plan: Plan, *, typical: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -50,6 +65,7 @@ def save_figures(
     progress: Callable[[int, int], None] | None = None,
     *,
     typical: Mapping[str, str] | None = None,
+    watch: Timer = untimed,
 ) -> list[Path]:
     """Write every figure of a plan as PNG and SVG; the same plan gives the same bytes.
 
@@ -60,22 +76,26 @@ def save_figures(
         Made if it is not there.
     progress : callable, optional
         Told how many files are written and how many there are.
-    typical : mapping of str to str, optional
+    typical, watch
         As of `plan_figures`.
     """
-    return write_figures(plan_figures(plan, typical=typical), folder, progress)
+    return write_figures(plan_figures(plan, typical=typical, watch=watch), folder, progress, watch)
 
 
 def write_figures(
-    figures: Mapping[str, Figure], folder: Path, progress: Callable[[int, int], None] | None = None
+    figures: Mapping[str, Figure],
+    folder: Path,
+    progress: Callable[[int, int], None] | None = None,
+    watch: Timer = untimed,
 ) -> list[Path]:
     """Write figures as PNG and SVG under their names, as `save_figures` does."""
-    files = [(figure, kind, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in KINDS]
+    files = [(name, kind, folder / f"{name}.{kind}") for name in figures for kind in KINDS]
     folder.mkdir(parents=True, exist_ok=True)
-    for done, (figure, kind, path) in enumerate(files):
+    for done, (name, kind, path) in enumerate(files):
         if progress is not None:
             progress(done, len(files))
-        path.write_bytes(rendered(figure, kind))
+        with watch(stage_of(name)):
+            path.write_bytes(rendered(figures[name], kind))
     if progress is not None:
         progress(len(files), len(files))
     return [path for _, _, path in files]

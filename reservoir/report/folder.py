@@ -17,16 +17,19 @@ from reservoir.checks import Check
 from reservoir.errors import Mistake, OutputError
 from reservoir.plan import Plan
 from reservoir.plan_tables import FIGURES, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
-from reservoir.report.draft_folder import check_parent, drafted
+from reservoir.report.draft_folder import check_parent, drafted, unwritable
+from reservoir.stopwatch import Profile, Timer, untimed
 
 #: The plan for people: opens in any browser, offline.
 REPORT = "report.html"
 #: What `reservoir rules` adds.
 RULES, SCORES, RULES_PROVENANCE = "rules", "scores.csv", "rules.json"
+#: What `reservoir plan --profile` adds.
+PROFILE = "profile.json"
 #: All that is written to a plan's folder; one that holds anything else is not replaced.
 OWN_NAMES = {
     *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, RESERVOIR, "inflow.csv"),
-    *(RULES, SCORES, RULES_PROVENANCE),
+    *(RULES, SCORES, RULES_PROVENANCE, PROFILE),
 }
 #: Decimals in tables; a millionth of a hm3 is a cubic metre.
 FLOAT_FORMAT = "%.6f"
@@ -68,10 +71,12 @@ def write_plan(
     figures: bool = True,
     typical_years: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
+    watch: Timer = untimed,
 ) -> Path:
     """Write tables, provenance, copies of the inputs, figures and the report into a new folder.
 
-    `typical_years` names the years drawn as wet, normal and dry. Everything is written beside the target first and
+    `typical_years` names the years drawn as wet, normal and dry, `watch` times every figure, the report and what else
+    is written. Everything is written beside the target first and
     put in its place at the end, so that an interruption or a full disk leaves nothing half-written and an older plan
     untouched.
 
@@ -81,14 +86,31 @@ def write_plan(
         If the folder cannot be written.
     """
     check_target(target, force)
-    with drafted(target) as draft:
+    with watch("write"), drafted(target) as draft:
         _write_tables(plan, draft)
         _copy_inputs(plan, draft)
-        captions = _write_figures(plan, draft / FIGURES, typical_years, progress) if figures else {}
+        captions = _write_figures(plan, draft / FIGURES, typical_years, progress, watch) if figures else {}
         origin = provenance(plan, checks) | {"figures": captions}
         write_json(draft / PROVENANCE, origin)
-        _write_report(plan, draft, checks, origin)
+        with watch("report"):
+            _write_report(plan, draft, checks, origin)
     return target
+
+
+def write_profile(profile: Profile, folder: Path) -> Path:
+    """Add to a plan's folder where the seconds of its making went; returns the file.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    path = folder / PROFILE
+    try:
+        write_json(path, profile.as_dict())
+    except OSError as error:
+        raise OutputError(unwritable(path, error)) from error
+    return path
 
 
 def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
@@ -155,12 +177,17 @@ def _copy_inputs(plan: Plan, folder: Path) -> None:
 
 
 def _write_figures(
-    plan: Plan, place: Path, typical_years: Mapping[str, str] | None, progress: Callable[[str, int, int], None]
+    plan: Plan,
+    place: Path,
+    typical_years: Mapping[str, str] | None,
+    progress: Callable[[str, int, int], None],
+    watch: Timer,
 ) -> dict[str, str]:
     """Write the figures, and return how to read each."""
-    from reservoir.report.figures import plan_captions, save_figures
+    with watch("import matplotlib"):
+        from reservoir.report.figures import plan_captions, save_figures
 
-    save_figures(plan, place, lambda done, total: progress("figures", done, total), typical=typical_years)
+    save_figures(plan, place, lambda done, total: progress("figures", done, total), typical=typical_years, watch=watch)
     return plan_captions(plan, typical=typical_years)
 
 

@@ -199,8 +199,11 @@ def _wrapped(text: str) -> list[str]:
 
 def settled(figure: Figure) -> Figure:
     """Lay out a figure that is complete, once: later drawings, at any resolution, keep the places of its axes."""
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+    # No engine at all: with one that does nothing, matplotlib would still draw twice what it saves.
+    figure.set_layout_engine(None)
     # The layout's last digits differ from time to time, and an SVG names its clips after them.
     for part in figure.subfigs:
         part.bbox_relative.set(Bbox.from_bounds(*_rounded(part.bbox_relative)))  # type: ignore[attr-defined]

@@ -41,6 +41,27 @@ def test_the_water_balance_of_the_written_schedule_closes(run, short_record, tmp
         assert released == pytest.approx(float(row["release_m3s"]), abs=2e-6)
 
 
+def test_a_profile_explains_every_second_and_is_written_down(run, short_record, tmp_path):
+    printed = run("plan", short_record, "--device", "pocl", "--profile", "--out", "out", "--json").stdout
+    profile = json.loads(printed)["profile"]
+    assert json.loads((tmp_path / "out/profile.json").read_text()) == profile
+    seconds = {row["stage"]: row["seconds"] for row in profile["stages"]}
+    figures = [f"figure {name}" for name in ("storage-fan", "typical-years", "convergence", "annual-energy")]
+    solver = ["clpso: programs", "clpso: device", "clpso: host"]
+    assert set(seconds) >= {"start", "import", "read", "prepare", *solver, "certify", "write", "report", "rest"}
+    assert [stage for stage in seconds if stage.startswith("figure")] == figures
+    assert all(passed >= 0 for passed in seconds.values())
+    assert sum(seconds.values()) == pytest.approx(profile["total_seconds"], abs=1e-4)
+    assert sum(row["part"] for row in profile["stages"]) == pytest.approx(1, abs=1e-4)
+
+
+def test_a_profile_is_shown_as_a_table_and_a_plan_with_one_can_be_replaced(run, short_record, tmp_path):
+    printed = run("plan", short_record, *QUICK, "--profile", "--out", "out").stdout
+    assert all(word in printed for word in ("Profile", "read", "report", "rest", "total"))
+    run("plan", short_record, *QUICK, "--out", "out", "--force")
+    assert not (tmp_path / "out/profile.json").exists()
+
+
 def test_the_same_seed_gives_the_same_tables_byte_for_byte(run, short_record, tmp_path):
     for folder in ("one", "two"):
         run("plan", short_record, *QUICK, "--seed", "7", "--out", folder)
