@@ -1,6 +1,7 @@
 // A work item carries LANES particles in OpenCL vector types: 1 on a GPU, 8 or 16 on a CPU.
 //
-// reals, ints and uints are vectors of LANES numbers, or plain scalars where LANES is 1. A comparison gives a mask of
+// reals, ints and uints are vectors of LANES numbers, or plain scalars where LANES is 1. A REAL is a float, or a double
+// in a program that defines DOUBLE as 1; the integers of masks are as wide. A comparison gives a mask of
 // ints (0 or -1 in vectors, 0 or 1 in a scalar); CHOOSE and ANY take either.
 //
 // Vectors use operators where they can: PoCL 3.0 makes calls of some built-ins (fma, fmin) and cannot compile any for
@@ -9,14 +10,28 @@
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 
+#ifndef DOUBLE
+#define DOUBLE 0
+#endif
+#if DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define REAL double
+#define INTEGER long
+#else
+#define REAL float
+#define INTEGER int
+#endif
+
 #if LANES == 1
-typedef float reals;
+typedef REAL reals;
 typedef int ints;
 typedef uint uints;
 #define ANY(mask) (mask)
 #define LOAD_LANES(pointer) (*(pointer)) // of floats
 #define STORE_LANES(value, pointer) (*(pointer) = (value))
 #define AS_REALS(bits) as_float(bits)
+#define AS_UINTS(value) as_uint(value)
+#define SQUARE_ROOT(value) sqrt(value)
 #define TO_REALS(value) convert_float(value) // of uints
 #define LESSER(a, b) fmin(a, b)
 #define GREATER(a, b) fmax(a, b)
@@ -25,11 +40,11 @@ typedef uint uints;
 #define INT_OF(vector, lane) (vector)
 #define UINT_OF(vector, lane) (vector)
 #else
-#define REAL_OF(vector, lane) ((float *)&(vector))[lane]
-#define INT_OF(vector, lane) ((int *)&(vector))[lane]
+#define REAL_OF(vector, lane) ((REAL *)&(vector))[lane]
+#define INT_OF(vector, lane) ((INTEGER *)&(vector))[lane]
 #define UINT_OF(vector, lane) ((uint *)&(vector))[lane]
-typedef PASTE(float, LANES) reals;
-typedef PASTE(int, LANES) ints;
+typedef PASTE(REAL, LANES) reals;
+typedef PASTE(INTEGER, LANES) ints;
 typedef PASTE(uint, LANES) uints;
 #define LESSER(a, b) ((a) < (b) ? (a) : (b))
 #define GREATER(a, b) ((a) > (b) ? (a) : (b))
@@ -38,6 +53,8 @@ typedef PASTE(uint, LANES) uints;
 #define LOAD_LANES(pointer) (float16)(vload8(0, pointer), vload8(1, pointer))
 #define STORE_LANES(value, pointer) (vstore8((value).lo, 0, pointer), vstore8((value).hi, 1, pointer))
 #define AS_REALS(bits) as_float16(bits)
+#define AS_UINTS(value) as_uint16(value)
+#define SQUARE_ROOT(value) (float16)(sqrt((value).lo), sqrt((value).hi))
 #define TO_REALS(value) (float16)(convert_float8((value).lo), convert_float8((value).hi))
 #define LANE_NUMBERS 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 #else
@@ -45,6 +62,8 @@ typedef PASTE(uint, LANES) uints;
 #define LOAD_LANES(pointer) PASTE(vload, LANES)(0, pointer)
 #define STORE_LANES(value, pointer) PASTE(vstore, LANES)(value, 0, pointer)
 #define AS_REALS(bits) PASTE(as_float, LANES)(bits)
+#define AS_UINTS(value) PASTE(as_uint, LANES)(value)
+#define SQUARE_ROOT(value) sqrt(value)
 #define TO_REALS(value) PASTE(convert_float, LANES)(value)
 #if LANES == 2
 #define LANE_NUMBERS 0, 1

@@ -21,7 +21,7 @@ void random_start(Random *random, const int problem, const int first_particle, R
 }
 
 // The next 32 bits of every lane.
-uints random_bits_(Random *random) {
+uints random_bits(Random *random) {
     const uints result = random->word[0] + random->word[3];
     const uints shifted = random->word[1] << 9;
     random->word[2] ^= random->word[0];
@@ -35,7 +35,7 @@ uints random_bits_(Random *random) {
 
 // A number in [0, scale) for every lane: 23 random bits are the fraction of a number in [1, 2).
 reals random_lanes(Random *random, const float scale) {
-    return (AS_REALS((random_bits_(random) >> 9) | 0x3F800000u) - 1.0f) * scale;
+    return (AS_REALS((random_bits(random) >> 9) | 0x3F800000u) - 1.0f) * scale;
 }
 
 // One draw of one lane, which serves all dimensions of a new exemplar, so that they do not wait for each other; the other
@@ -59,12 +59,25 @@ Drawn random_draw(Random *random, const int lane) {
     return result;
 }
 
-// The mixer lowbias32 of C. Wellons: with steps of 0x9E3779B9 between its arguments, SplitMix.
-uint random_mixed_(const uint drawn, const int step) {
-    uint mixed = drawn + (uint)step * 0x9E3779B9u;
-    mixed = (mixed ^ (mixed >> 16)) * 0x7FEB352Du;
-    mixed = (mixed ^ (mixed >> 15)) * 0x846CA68Bu;
-    return mixed ^ (mixed >> 16);
+// The mixer lowbias32 of C. Wellons: with steps of 0x9E3779B9 between its arguments, SplitMix. Of one lane and of all.
+#define DEFINE_MIXER(mixer, type)                          \
+    type mixer(const type drawn, const int step) {         \
+        type mixed = drawn + (uint)step * 0x9E3779B9u;     \
+        mixed = (mixed ^ (mixed >> 16)) * 0x7FEB352Du;     \
+        mixed = (mixed ^ (mixed >> 15)) * 0x846CA68Bu;     \
+        return mixed ^ (mixed >> 16);                      \
+    }
+DEFINE_MIXER(random_mixed_, uint)
+DEFINE_MIXER(random_mixed_lanes_, uints)
+
+// A number in [0, 1) for every lane.
+reals random_units(const uints drawn, const int step) {
+    return AS_REALS((random_mixed_lanes_(drawn, step) >> 9) | 0x3F800000u) - 1.0f;
+}
+
+// A number in 0 .. count - 1 for every lane.
+uints random_places(const uints drawn, const int step, const uint count) {
+    return ((random_mixed_lanes_(drawn, step) >> 16) * count) >> 16;
 }
 
 // A number in 0 .. count - 1.

@@ -29,9 +29,9 @@
 #define DIM (STEPS + CYCLIC)
 #define AT(row, step) year[(row)*STEPS + (step)]
 
-float lower(const int d, CONTEXT_SPACE const float *year) { return d < STEPS ? AT(RELEASE_LOWER, d) : year[START_LOWER]; }
+REAL lower(const int d, CONTEXT_SPACE const REAL *year) { return d < STEPS ? AT(RELEASE_LOWER, d) : year[START_LOWER]; }
 
-float upper(const int d, CONTEXT_SPACE const float *year) { return d < STEPS ? AT(RELEASE_UPPER, d) : year[START_UPPER]; }
+REAL upper(const int d, CONTEXT_SPACE const REAL *year) { return d < STEPS ? AT(RELEASE_UPPER, d) : year[START_UPPER]; }
 
 // Power, MW, at a mean storage and a release (eq. 7-9).
 reals power_at(const reals mean_storage, const reals release) {
@@ -40,7 +40,7 @@ reals power_at(const reals mean_storage, const reals release) {
 }
 
 // Storage at the end of a step, moved into reach of the year's end (eq. 16-18).
-reals within_reach(const reals storage, const reals start, const int step, CONTEXT_SPACE const float *year) {
+reals within_reach(const reals storage, const reals start, const int step, CONTEXT_SPACE const REAL *year) {
     reals lowest = AT(REACH_LOWER, step), highest = AT(REACH_UPPER, step);
 #if CYCLIC
     const reals most = highest;
@@ -51,7 +51,7 @@ reals within_reach(const reals storage, const reals start, const int step, CONTE
 }
 
 // Violation cost, GWh, of a storage outside its bounds at the end of a step (eq. 20-21).
-reals violation_cost(const reals storage, const reals start, const int step, CONTEXT_SPACE const float *year) {
+reals violation_cost(const reals storage, const reals start, const int step, CONTEXT_SPACE const REAL *year) {
 #if CYCLIC
     if (step == STEPS - 1) {
         const reals scale = CHOOSE(start > 0.0f, start, (reals)(year[CAPACITY]));
@@ -62,52 +62,63 @@ reals violation_cost(const reals storage, const reals start, const int step, CON
            GREATER(storage - AT(STORAGE_UPPER, step), (reals)(0)) * AT(PENALTY_ABOVE, step);
 }
 
-// Benefit less violation cost, GWh (eq. 21), of releases repaired as in eq. 18-19, where a step cannot be repaired.
-reals fitness_with_violation(const reals *position, const reals start, CONTEXT_SPACE const float *year) {
+// Benefit less violation cost, GWh (eq. 21), of releases repaired as in eq. 18-19, where a step cannot be repaired. The
+// repaired releases take the place of those given.
+reals fitness_with_violation(reals *releases, const reals start, CONTEXT_SPACE const REAL *year) {
     reals storage = start, volume = 0, cost = 0;
 #pragma unroll 1
     for (int step = 0; step < STEPS; ++step) {
-        const float inflow = AT(INFLOW, step), per_flow = AT(VOLUME_PER_FLOW, step);
-        const reals unrepaired = FUSED(inflow - position[step], (reals)(per_flow), storage);
+        const REAL inflow = AT(INFLOW, step), per_flow = AT(VOLUME_PER_FLOW, step);
+        const reals unrepaired = FUSED(inflow - releases[step], (reals)(per_flow), storage);
         const reals target = within_reach(unrepaired, start, step, year);
-        const reals wanted = FUSED(unrepaired - target, (reals)(AT(FLOW_PER_VOLUME, step)), position[step]);
+        const reals wanted = FUSED(unrepaired - target, (reals)(AT(FLOW_PER_VOLUME, step)), releases[step]);
         const reals kept = LESSER(GREATER(wanted, (reals)(AT(RELEASE_LOWER, step))), (reals)(AT(RELEASE_UPPER, step)));
         const reals end = CHOOSE(kept != wanted, FUSED(inflow - kept, (reals)(per_flow), storage), target);
         cost += CHOOSE(kept != wanted, violation_cost(end, start, step, year), (reals)(0));
         volume = FUSED(power_at((storage + end) * 0.5f, kept), (reals)(per_flow), volume);
+        releases[step] = kept;
         storage = end;
     }
     return volume * GWH_PER_MW_VOLUME - cost;
 }
 
-// The same. Within reach of the year's end the repaired release is within its bounds but for rounding: a first pass
-// relies on it, which leaves a short chain from one storage to the next, and tells whether it was right to. Lanes that
-// are not asked for may return anything.
-reals fitness(const reals *position, const ints asked, CONTEXT_SPACE const float *year) {
+// The same, and the position with repaired releases. Within reach of the year's end the repaired release is within its
+// bounds but for rounding: a first pass relies on it, which leaves a short chain from one storage to the next, and tells
+// whether it was right to. Lanes that are not asked for may return anything.
+#define REPAIRS 1
+reals repaired_fitness(const reals *position, reals *repaired, const ints asked, CONTEXT_SPACE const REAL *year) {
 #if CYCLIC
-    const reals start = position[STEPS];
+    const reals start = repaired[STEPS] = position[STEPS];
 #else
     const reals start = year[START];
 #endif
     reals storage = start, volume = 0, beyond = 0;
 #pragma unroll
     for (int step = 0; step < STEPS; ++step) {
-        const float per_flow = AT(VOLUME_PER_FLOW, step);
+        const REAL per_flow = AT(VOLUME_PER_FLOW, step);
         const reals unrepaired = FUSED(AT(INFLOW, step) - position[step], (reals)(per_flow), storage);
         const reals end = within_reach(unrepaired, start, step, year);
         const reals wanted = FUSED(unrepaired - end, (reals)(AT(FLOW_PER_VOLUME, step)), position[step]);
         const reals kept = LESSER(GREATER(wanted, (reals)(AT(RELEASE_LOWER, step))), (reals)(AT(RELEASE_UPPER, step)));
         beyond = GREATER(beyond, GREATER(kept - wanted, wanted - kept));
         volume = FUSED(power_at((storage + end) * 0.5f, kept), (reals)(per_flow), volume);
+        repaired[step] = kept;
         storage = end;
     }
     reals found = volume * GWH_PER_MW_VOLUME;
     const ints unkept = asked & (beyond > year[ROUNDING_M3S]);
     if (ANY(unkept)) {
-        reals copy[STEPS]; // the loop over it is not unrolled, which must not cost `position` its registers
+        reals releases[STEPS]; // the loop over them is not unrolled, which must not cost `position` its registers
 #pragma unroll
-        for (int step = 0; step < STEPS; ++step) copy[step] = position[step];
-        found = CHOOSE(unkept, fitness_with_violation(copy, start, year), found);
+        for (int step = 0; step < STEPS; ++step) releases[step] = position[step];
+        found = CHOOSE(unkept, fitness_with_violation(releases, start, year), found);
+#pragma unroll
+        for (int step = 0; step < STEPS; ++step) repaired[step] = CHOOSE(unkept, releases[step], repaired[step]);
     }
     return found;
+}
+
+reals fitness(const reals *position, const ints asked, CONTEXT_SPACE const REAL *year) {
+    reals repaired[DIM];
+    return repaired_fitness(position, repaired, asked, year);
 }

@@ -181,16 +181,17 @@ def reachable_storage(limits: YearLimits, slack_hm3: float = 0.0) -> tuple[Float
     lower, upper : ndarray, shape (steps,)
         Always within the storage bounds and never crossed; where no storage would do, the nearest bound.
     """
-    lower, upper = limits.storage_lower_hm3.copy(), limits.storage_upper_hm3.copy()
-    gain_most = (limits.inflow_m3s - limits.release_lower_m3s) * limits.volume_per_flow - slack_hm3
-    gain_least = (limits.inflow_m3s - limits.release_upper_m3s) * limits.volume_per_flow + slack_hm3
+    # Lists: this loop takes most of the time of preparing a year, and Python is slow at single elements of arrays.
+    lower, upper = limits.storage_lower_hm3.tolist(), limits.storage_upper_hm3.tolist()
+    gain_most = ((limits.inflow_m3s - limits.release_lower_m3s) * limits.volume_per_flow - slack_hm3).tolist()
+    gain_least = ((limits.inflow_m3s - limits.release_upper_m3s) * limits.volume_per_flow + slack_hm3).tolist()
     for step in range(limits.steps - 2, -1, -1):
-        bounds = (limits.storage_lower_hm3[step], limits.storage_upper_hm3[step])
+        lowest, highest = lower[step], upper[step]
         need_lower, need_upper = lower[step + 1] - gain_most[step + 1], upper[step + 1] - gain_least[step + 1]
         if need_lower > need_upper:  # a slack wider than the interval: keep its middle
             need_lower = need_upper = (need_lower + need_upper) / 2
-        lower[step], upper[step] = np.clip((need_lower, need_upper), *bounds)
-    return lower, upper
+        lower[step], upper[step] = (min(max(need, lowest), highest) for need in (need_lower, need_upper))
+    return np.array(lower), np.array(upper)
 
 
 def corridor(limits: YearLimits) -> tuple[FloatArray, FloatArray]:

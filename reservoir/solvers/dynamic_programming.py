@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
 from reservoir.hydro.balance import power_at
 from reservoir.hydro.compile import compiled
 from reservoir.hydro.constraints import violation_at
 from reservoir.hydro.limits import YearLimits, corridor
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
+from reservoir.solvers.grid_settings import GridSettings, reservoir_years
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.reservoir_year import ReservoirYear
@@ -32,41 +32,6 @@ from reservoir.solvers.solution import Solution
 NAME = "dp"
 
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class GridSettings:
-    """How finely storage is divided.
-
-    Parameters
-    ----------
-    states : int
-        Storages of the first grid, between the lowest and highest that can be reached.
-    most_states : int
-        The whole is repeated from a first grid half as fine again, until the year's fitness changes by less than
-        `agreement` or the first grid has more than this.
-    agreement : float
-        See `most_states`; a part of the fitness.
-    fine_states : int
-        Storages of each finer grid.
-    reach : float
-        Half width of a finer grid, in spacings of the one before.
-    tolerance : float
-        Refinement ends when it changes the year's fitness by less than this part of it, twice running.
-    most_refinements : int
-        Refinement ends after so many grids at the latest.
-    start_states : int
-        Starts tried in a cyclic year before the search between the neighbours of the best.
-    """
-
-    states: int = 201
-    most_states: int = 1100
-    agreement: float = 1e-6
-    fine_states: int = 41
-    reach: float = 6.0
-    tolerance: float = 1e-8
-    most_refinements: int = 40
-    start_states: int = 25
 
 
 @dataclass(frozen=True)
@@ -107,7 +72,7 @@ def solve(
         If a problem is no reservoir year.
     """
     settings = GridSettings(**options)
-    years = [_reservoir_year(problem) for problem in problems]
+    years = reservoir_years(problems)
     started = time.perf_counter()
     found: list[Trajectory] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -142,18 +107,6 @@ def _better(one: Trajectory, other: Trajectory) -> Trajectory:
     winner = max(one, other, key=lambda each: each.fitness)
     return replace(
         winner, refinements=one.refinements + other.refinements, transitions=one.transitions + other.transitions
-    )
-
-
-def _reservoir_year(problem: Problem) -> ReservoirYear:
-    if isinstance(problem, ReservoirYear):
-        return problem
-    raise InputError(
-        Mistake(
-            f"dynamic programming needs a storage to divide, and {problem.label} has none",
-            expected="years of a reservoir",
-            mend="choose another solver",
-        )
     )
 
 

@@ -21,7 +21,7 @@ class Found:
 
     Parameters
     ----------
-    position : ndarray of float32, shape (dimension,)
+    position : ndarray of float32 or float64, shape (dimension,)
     generations, evaluations : int
     trace_generations, trace_fitness : ndarray
         As in `Solution`.
@@ -29,7 +29,7 @@ class Found:
         How the device was used: settings to add to those of the call.
     """
 
-    position: NDArray[np.float32]
+    position: NDArray[np.floating]
     generations: int
     evaluations: int
     trace_generations: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
@@ -65,7 +65,7 @@ def certified(
     settings: Mapping[str, Any],
     wall_seconds: float,
 ) -> list[Solution]:
-    """Recompute in float64 what devices found in float32.
+    """Recompute in float64 on the host what devices found.
 
     Parameters
     ----------

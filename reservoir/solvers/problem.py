@@ -67,8 +67,8 @@ class Problem(Protocol):
     def signature(self) -> Hashable:
         """Problems of one signature differ by their context alone and can share a launch."""
 
-    def kernel(self) -> KernelProblem:
-        """The problem as a device program sees it."""
+    def kernel(self, *, fine: bool = False) -> KernelProblem:
+        """The problem as a device program sees it; closer to what certifies, and dearer, where that is `fine`."""
 
     def kernel_context(self) -> NDArray[np.float32]:
         """The numbers that tell this problem from others of its signature, one flat array."""

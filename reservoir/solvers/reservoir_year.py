@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.approximation import Approximation, Form, approximate
+from reservoir.hydro.approximation import FINE, Approximation, Form, approximate
 from reservoir.hydro.balance import Plant, exact_plant
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.constraints import YearArrays, steps_in
@@ -51,6 +51,11 @@ class ReservoirModel:
     def of(cls, reservoir: Reservoir) -> ReservoirModel:
         """Compile the curves and fit their forms; raises InputError where they cannot be fitted."""
         return cls(reservoir, exact_plant(reservoir), approximate(reservoir))
+
+    @cached_property
+    def fine(self) -> Approximation:
+        """Closer forms, which cost more."""
+        return approximate(self.reservoir, FINE)
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,10 @@ class ReservoirYear:
 
     def kernel_context(self) -> NDArray[np.float32]:
         """Rows of ``kernels/problems/reservoir_year.cl``."""
-        year = self.limits.arrays(FLOAT32_MARGIN)
+        return self.kernel_rows(self.limits.arrays(FLOAT32_MARGIN)).astype(np.float32)
+
+    def kernel_rows(self, year: YearArrays) -> FloatArray:
+        """The same in float64, of the year with one margin or another."""
         per_violation = [
             self.penalty_gwh / np.where(bound > 0, bound, year.capacity)
             for bound in (year.storage_lower, year.storage_upper)
@@ -147,7 +155,7 @@ class ReservoirYear:
             year.drift_upper,
             [year.start, *self.limits.start_bounds_hm3, year.capacity, self.penalty_gwh, self._rounding_m3s],
         ]
-        return np.concatenate(rows).astype(np.float32)
+        return np.concatenate(rows)
 
     @property
     def _rounding_m3s(self) -> float:
@@ -155,9 +163,9 @@ class ReservoirYear:
         stored = float(self.limits.storage_upper_hm3.max() / self.limits.volume_per_flow.min())
         return FLOAT32_MARGIN * (stored + float(self.limits.release_upper_m3s.max()))
 
-    def kernel(self) -> KernelProblem:
+    def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
-        plant = self.model.approximation.plant
+        plant = (self.model.fine if fine else self.model.approximation).plant
         source = "".join(
             curve_source(name, form)
             for name, form in (
@@ -233,10 +241,10 @@ def _table_source(name: str, lower: float, per_unit: float, values: Sequence[flo
         f"    const reals place = LESSER(GREATER({place}, (reals)(0)), (reals)({last}));\n"
         f"    reals value;\n"
         f"    for (int lane = 0; lane < LANES; ++lane) {{\n"
-        f"        const float at = ((const float *)&place)[lane];\n"
+        f"        const REAL at = REAL_OF(place, lane);\n"
         f"        const int left = min((int)at, {last - 1});\n"
-        f"        const float low = {name}_values[left];\n"
-        f"        ((float *)&value)[lane] = FUSED(at - left, {name}_values[left + 1] - low, low);\n"
+        f"        const REAL low = {name}_values[left];\n"
+        f"        REAL_OF(value, lane) = FUSED(at - left, {name}_values[left + 1] - low, low);\n"
         f"    }}\n    return value;\n}}\n"
     )
 

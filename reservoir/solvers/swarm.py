@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.solvers.setting_ranges import require_ranges
 
 #: Velocities below this are dropped: they no longer move a float32 position, and denormal numbers are slow.
 SMALLEST_VELOCITY = 1e-30
@@ -27,12 +26,6 @@ _RANGES: dict[str, tuple[float, float]] = {
     "refreshing_gap": (1, 10**6),
     "trace_points": (1, 10**5),
 }
-
-
-def _within(value: float, low: float, high: float) -> bool:
-    whole = isinstance(low, int)
-    kind = Integral if whole else Real
-    return isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
 
 
 @dataclass(frozen=True)
@@ -68,18 +61,7 @@ class SwarmSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings that no swarm can have."""
-        mistakes = [
-            Mistake(
-                f"{name} is out of range",
-                f"{low} to {high}{', a whole number' if isinstance(low, int) else ''}",
-                f"choose another {name}",
-                value=getattr(self, name),
-            )
-            for name, (low, high) in _RANGES.items()
-            if not _within(getattr(self, name), low, high)
-        ]
-        if mistakes:
-            raise InputError(mistakes)
+        require_ranges(self, _RANGES)
 
     @property
     def trace_every(self) -> int:

@@ -21,7 +21,7 @@ def name(request: pytest.FixtureRequest) -> str:
     return _usable(request)
 
 
-@pytest.fixture(params=[solver.name for solver in SOLVERS.values() if solver.seeded])
+@pytest.fixture(params=[solver.name for solver in SOLVERS.values() if "generations" in solver.budget])
 def swarm(request: pytest.FixtureRequest) -> str:
     """Each solver that has a swarm."""
     return _usable(request)
@@ -29,7 +29,8 @@ def swarm(request: pytest.FixtureRequest) -> str:
 
 def options_of(name: str) -> dict[str, int]:
     """Less work than usual, where there is a setting for it."""
-    return {"generations": 300} if SOLVERS[name].seeded else {}
+    less = {"generations": 300, "evaluations": 5000}
+    return {setting: less[setting] for setting in SOLVERS[name].budget if setting in less}
 
 
 def test_every_solver_solves_two_years_without_violation(years: list[ReservoirYear], name: str) -> None:
@@ -97,7 +98,7 @@ def test_a_setting_that_a_solver_does_not_have_is_named(years: list[ReservoirYea
 
 
 def test_an_unknown_solver_is_answered_with_those_there_are(years: list[ReservoirYear]) -> None:
-    with pytest.raises(InputError, match=r'no such solver.*found "annealing".*clpso, clpso-sequential, dp'):
+    with pytest.raises(InputError, match=r'no such solver.*found "annealing".*clpso, lshade, clpso-sequential, dp'):
         solve(years, solver="annealing")
     with pytest.raises(InputError, match="no such solver"):
         solver_named("")

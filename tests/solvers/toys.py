@@ -78,7 +78,7 @@ class Toy:
     def _numbers(self) -> list[np.float32]:
         return [np.float32(each) for each in (self.centre, self.slope, self.nothing, self.edge)]
 
-    def kernel(self) -> KernelProblem:
+    def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Its OpenCL C, whole."""
         return KernelProblem(_SOURCE, (), {"DIM": self.dimension})
 

@@ -1,0 +1,85 @@
+"""How a population of L-SHADE is laid out on a device, and the program that is specialised for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
+from reservoir.solvers.lshade_settings import LshadeSettings
+from reservoir.solvers.problem import Problem
+from reservoir.solvers.work_groups import items_for, lanes_for, local_bytes_of
+
+#: Floats of a member beside its position: fitness before and after, gain, scale, rate.
+_MEMBER_FLOATS = 5
+#: Floats of the sums that a new pair of factors is made from.
+_SUMS = 4 * 32
+#: Floats that a context may be padded with.
+_ALIGNMENT = 3
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Members of a population: blocks x items x lanes, padded.
+
+    Parameters
+    ----------
+    lanes : int
+        Members in a vector.
+    items : int
+        Work items of a population.
+    blocks : int
+        Vectors in a work item.
+    pool_in_global : bool
+        Members and archive stand in global memory because local memory is too small for them.
+    """
+
+    lanes: int
+    items: int
+    blocks: int
+    pool_in_global: bool
+
+    @property
+    def members(self) -> int:
+        """Members of the first population, with padding."""
+        return self.lanes * self.items * self.blocks
+
+
+def layout_for(
+    device: DeviceInfo,
+    problem: Problem,
+    settings: LshadeSettings,
+    lanes: int | None = None,
+    items: int | None = None,
+) -> Layout:
+    """On a GPU a work item has a member; on a CPU one work item has a population, in vectors."""
+    first = settings.first_members(problem.dimension)
+    lanes = lanes_for(device, first, lanes)
+    vectors = -(-first // lanes)
+    items = items_for(device, vectors, items)
+    blocks = -(-vectors // items)
+    members = lanes * items * blocks
+    floats = problem.dimension * (members + settings.archive(problem.dimension)) + _MEMBER_FLOATS * members
+    words = 2 * (members // 32 + 1) + 3 * settings.memory + _SUMS + len(problem.kernel_context()) + _ALIGNMENT
+    return Layout(lanes, items, blocks, 4 * (floats + words) > local_bytes_of(device))
+
+
+def build_program(device: DeviceInfo, problem: Problem, settings: LshadeSettings, layout: Layout) -> BuiltProgram:
+    """Assemble and build L-SHADE for a problem's signature."""
+    kernel = problem.kernel(fine=True)
+    constants = {
+        **kernel.constants,
+        **settings.constants(problem.dimension),
+        "LANES": layout.lanes,
+        "ITEMS": layout.items,
+        "BLOCKS": layout.blocks,
+        "MEMBERS": layout.members,
+        "CONTEXT_SPACE": "__local",
+        "POOL_IN_GLOBAL": int(layout.pool_in_global),
+        "POOL_SPACE": "__global" if layout.pool_in_global else "__local",
+        "POOL_FENCE": "CLK_GLOBAL_MEM_FENCE" if layout.pool_in_global else "CLK_LOCAL_MEM_FENCE",
+    }
+    before = assemble(
+        ["common/lanes.cl", "common/philox.cl", "common/random_stream.cl", "common/distributions.cl"], constants
+    )
+    after = assemble([*kernel.files, "solvers/lshade.cl"], {})
+    return build(device, "\n".join([before, kernel.source, after]))

@@ -1,0 +1,64 @@
+"""What a device's work groups and vectors can hold: shared by the engines that lay a population out on them."""
+
+from __future__ import annotations
+
+from reservoir.errors import InputError, Mistake
+from reservoir.opencl import DeviceInfo
+
+VECTOR_WIDTHS = (1, 2, 4, 8, 16)
+#: Work items of a group on a GPU: each keeps a particle in registers, and more than this spill.
+MOST_ITEMS = 256
+#: What a vector costs beside its lanes, in lanes; measured with 4, 8 and 16 lanes on a CPU with AVX-512.
+VECTOR_COST_LANES = 11
+#: Left of local memory for what compilers put there themselves.
+LOCAL_RESERVE_BYTES = 1024
+
+
+def lanes_for(device: DeviceInfo, particles: int, lanes: int | None) -> int:
+    """Lanes of a vector: as asked, or chosen for the device; InputError if no vector has so many."""
+    if lanes is None:
+        lanes = cheapest_width(particles, device.native_float_width) if device.kind == "CPU" else 1
+    if lanes not in VECTOR_WIDTHS:
+        raise InputError(Mistake("no vector has so many lanes", f"one of {VECTOR_WIDTHS}", "choose one", value=lanes))
+    return lanes
+
+
+def items_for(device: DeviceInfo, vectors: int, items: int | None, swarms: int = 1) -> int:
+    """Work items for so many vectors, as asked or chosen for the device.
+
+    On a CPU one item has all vectors, since it gains nothing from more. InputError if a group cannot hold the items of
+    so many swarms.
+    """
+    if items is None:
+        items = 1 if device.kind == "CPU" else _even_share(vectors, most_items(device))
+    _check_group(device, items, swarms)
+    return items
+
+
+def most_items(device: DeviceInfo) -> int:
+    """Work items of a group at most, unless asked for."""
+    return min(MOST_ITEMS, device.max_work_group_size)
+
+
+def local_bytes_of(device: DeviceInfo) -> int:
+    """Local memory that a kernel's own arrays may take."""
+    return device.local_memory_bytes - LOCAL_RESERVE_BYTES
+
+
+def cheapest_width(particles: int, native_width: int) -> int:
+    """The vector width, up to the device's own, in which a swarm takes the least time; the widest of equals."""
+    widths = [width for width in VECTOR_WIDTHS if 4 <= width <= max(native_width, 4)]
+    return min(widths, key=lambda width: (-(-particles // width) * (width + VECTOR_COST_LANES), -width))
+
+
+def _check_group(device: DeviceInfo, items: int, swarms: int) -> None:
+    if items < 1 or swarms < 1 or items * swarms > device.max_work_group_size:
+        limit = f"1 to {device.max_work_group_size} on {device.name}"
+        mend = "choose fewer items, or fewer swarms a group" if items * swarms > 1 else "choose more"
+        raise InputError(Mistake("no work group has so many items", limit, mend, value=items * swarms))
+
+
+def _even_share(vectors: int, most: int) -> int:
+    """Work items for so many vectors, at most `most`, that leave the fewest idle."""
+    blocks = -(-vectors // most)
+    return -(-vectors // blocks)
