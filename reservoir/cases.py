@@ -6,11 +6,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from reservoir import resources
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.reservoir import Reservoir
+
+if TYPE_CHECKING:
+    from reservoir.hydro.inflow import Inflow
+    from reservoir.hydro.reservoir import Reservoir
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,20 @@ class Case:
 
     def reservoir(self) -> Reservoir:
         """Read the reservoir."""
+        from reservoir.hydro.reservoir import Reservoir
+
         return Reservoir.read(self.reservoir_file)
 
     def inflow(self) -> Inflow:
         """Read the inflow record, in the reservoir's water year."""
+        from reservoir.hydro.inflow import Inflow
+
         return Inflow.read(self.inflow_file, first_month=self.reservoir().first_month)
+
+
+def case_names() -> list[str]:
+    """Names of the bundled cases; imports nothing heavy."""
+    return list(_listing()["cases"])
 
 
 def bundled_case(name: str | None = None) -> Case:
@@ -50,7 +62,7 @@ def bundled_case(name: str | None = None) -> Case:
     InputError
         If there is no such case.
     """
-    listing = tomllib.loads(resources.text("data", "cases.toml"))
+    listing = _listing()
     wanted = listing["default"] if name is None else name
     if wanted not in listing["cases"]:
         raise InputError(Mistake("there is no such bundled case", ", ".join(listing["cases"]), value=wanted))
@@ -58,3 +70,7 @@ def bundled_case(name: str | None = None) -> Case:
     folder = resources.folder("data") / case["folder"]
     files = folder / case["reservoir"], folder / case["inflow"]
     return Case(wanted, *files, case.get("reference_gwh"), case.get("typical_years"))
+
+
+def _listing() -> dict[str, Any]:
+    return tomllib.loads(resources.text("data", "cases.toml"))

@@ -17,6 +17,7 @@ COMMANDS = {
     "simulate": "Operate an inflow record by a rule.",
     "operate": "Ask a rule for this month's release.",
     "compare": "Run several solvers on the same years, side by side.",
+    "bench": "Run the experiments of the papers on this machine.",
     "validate": "Check this installation: physics, device, solvers.",
     "devices": "List the OpenCL devices.",
     "new": "Write a commented reservoir file to start from.",

@@ -1,0 +1,36 @@
+"""Experiments: what the papers measured, measured again on this machine.
+
+An experiment is one module with ``run`` that returns a `reservoir.bench.record.Record`, and one line in `EXPERIMENTS`;
+the command line goes through the registry. This file imports nothing heavy, so that experiments are listed at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A registry entry.
+
+    Parameters
+    ----------
+    name, summary : str
+        As shown to users.
+    module : str
+        Where its ``run`` lives; imported when it is first used.
+    on_a_case : bool
+        It works on a reservoir and an inflow record, which ``run`` takes first; every bundled case's name stands for
+        it, too.
+    """
+
+    name: str
+    summary: str
+    module: str
+    on_a_case: bool = False
+
+
+#: The experiment that a bundled case's name stands for.
+CASE = Experiment("case", "Speed and quality of CLPSO on a reservoir: runs, times, scaling.", "case", on_a_case=True)
+
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (CASE,)}

@@ -1,0 +1,40 @@
+"""How much an experiment does, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Runs of each engine, as in Yu et al. 2020, section 5; and of a quick experiment.
+RUNS, QUICK_RUNS = 25, 3
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What every experiment is told.
+
+    Parameters
+    ----------
+    runs : int
+        Runs of each engine.
+    quick : bool
+        Only try the experiment: few generations and small ensembles, whose results say nothing about quality.
+    seed : int
+        The first of the seeds.
+    device : str
+        See `reservoir.opencl.choose_device`.
+    """
+
+    runs: int = RUNS
+    quick: bool = False
+    seed: int = 1
+    device: str = "auto"
+
+    @property
+    def repeats(self) -> int:
+        """Runs of each point of a scaling experiment; their median counts."""
+        return 1 if self.quick else 3
+
+    @property
+    def point_seconds(self) -> float:
+        """Seconds that a run of a point should take on the device, about."""
+        return 0.05 if self.quick else 1.0

@@ -1,0 +1,100 @@
+"""A record as a folder of files, written as a whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reservoir.bench.markdown import page
+from reservoir.bench.record import Record
+from reservoir.errors import Mistake, OutputError
+from reservoir.report.draft_folder import check_parent, drafted
+from reservoir.report.folder import run_provenance, write_json
+
+if TYPE_CHECKING:
+    from reservoir.opencl import DeviceInfo
+
+#: Provenance, headlines and checks, and the names of all files that belong to the record.
+PROVENANCE = "bench.json"
+#: All tables, for reading.
+TABLES = "tables.md"
+#: Figures of a number that a table of measurements can hold.
+FLOAT_FORMAT = "%.8g"
+
+
+def default_folder(name: str, device: DeviceInfo) -> Path:
+    """The folder under ``./reports`` of an experiment on a device: CPUs are named by their kind alone."""
+    return Path("reports") / f"bench-{name}-{'cpu' if device.kind == 'CPU' else _slug(device.name)}"
+
+
+def check_target(target: Path, force: bool) -> None:
+    """Refuse, before anything is computed, a folder that cannot or may not be written.
+
+    Raises
+    ------
+    OutputError
+        If it exists and holds something and `force` is off; if it holds anything that no record wrote; if its parent
+        cannot be written.
+    """
+    if target.exists():
+        _check_existing(target, force)
+    check_parent(target)
+
+
+def write_record(record: Record, target: Path, *, force: bool = False) -> Path:
+    """Write every number as CSV, tables as Markdown, figures as PNG and SVG, and provenance as JSON.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written.
+    """
+    from reservoir.report.figures import write_figures
+
+    check_target(target, force)
+    origin = {**run_provenance(), **record.origin}
+    with drafted(target) as draft:
+        for name, frame in record.data.items():
+            frame.to_csv(draft / f"{name}.csv", index=False, float_format=FLOAT_FORMAT)
+        write_figures(record.figures, draft)
+        (draft / TABLES).write_text(page(record, origin), encoding="utf-8")
+        names = sorted([PROVENANCE, *(entry.name for entry in draft.iterdir())])
+        write_json(draft / PROVENANCE, _summary(record, origin) | {"files": names})
+    return target
+
+
+def _summary(record: Record, origin: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "title": record.title,
+        "warnings": list(record.warnings),
+        **origin,
+        "headlines": dict(record.headlines),
+        "checks": [check.as_dict() for check in record.checks],
+    }
+
+
+def _check_existing(target: Path, force: bool) -> None:
+    if not target.is_dir():
+        raise OutputError(Mistake("is a file, not a folder", file=str(target), mend="choose another --out"))
+    present = {entry.name for entry in target.iterdir()}
+    if present and not force:
+        mend = "choose another --out, or replace it with --force"
+        raise OutputError(Mistake("exists already and is not empty", file=str(target), mend=mend))
+    foreign = sorted(present - _own_names(target))
+    if foreign:
+        problem = f"holds what no experiment wrote ({', '.join(foreign[:5])}) and will not be replaced"
+        raise OutputError(Mistake(problem, file=str(target), mend="move it elsewhere, or choose another --out"))
+
+
+def _own_names(folder: Path) -> set[str]:
+    """Files of the record that stands in a folder; none where there is no record."""
+    try:
+        return set(json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

@@ -1,0 +1,69 @@
+"""What an experiment found, in a form that one writer can write for all experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from reservoir.checks import Check
+
+
+@dataclass(frozen=True, eq=False)
+class ResultTable:
+    """A table for people.
+
+    Parameters
+    ----------
+    title : str
+    frame : DataFrame
+        Text is shown as it stands; numbers by `formats`, or to four figures.
+    notes : tuple of str
+        What a reader must know, in whole sentences.
+    formats : mapping of str to str
+        Format specification of a column's numbers, such as ``",.1f"``.
+    """
+
+    title: str
+    frame: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    formats: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """What an experiment found.
+
+    Parameters
+    ----------
+    title : str
+    warnings : tuple of str
+        What must be said before any result: caveats of the data, a quick run.
+    headlines : mapping of str to str
+        The results in a few words each, shown on the screen.
+    checks : tuple of Check
+    tables : tuple of ResultTable
+    data : mapping of str to DataFrame
+        Every number, by the stem of its CSV file.
+    figures : mapping of str to Figure
+        By the stem of their files.
+    captions : mapping of str to str
+        How to read each figure.
+    origin : mapping
+        Device, settings and inputs, for JSON.
+    """
+
+    title: str
+    warnings: tuple[str, ...]
+    headlines: Mapping[str, str]
+    checks: tuple[Check, ...]
+    tables: tuple[ResultTable, ...]
+    data: Mapping[str, pd.DataFrame]
+    figures: Mapping[str, Figure]
+    captions: Mapping[str, str]
+    origin: Mapping[str, Any]

@@ -1,0 +1,131 @@
+"""``reservoir bench``: the experiments of the papers, run again on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reservoir.bench import CASE, EXPERIMENTS, Experiment
+from reservoir.bench.effort import QUICK_RUNS, RUNS, Effort
+from reservoir.cases import case_names
+from reservoir.cli import options
+
+if TYPE_CHECKING:
+    from reservoir.bench.record import Record
+
+
+class BenchGroup(click.Group):
+    """Experiments by name, and the bundled cases' names for the experiment that runs on a case."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the experiments and the cases."""
+        return [*EXPERIMENTS, *case_names()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The experiment of that name, or that of a case of that name."""
+        if cmd_name in EXPERIMENTS:
+            return _command(EXPERIMENTS[cmd_name])
+        return _command(CASE, case=cmd_name) if cmd_name in case_names() else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the experiments without importing them."""
+        with formatter.section("Experiments"):
+            formatter.write_dl([(each.name, each.summary) for each in EXPERIMENTS.values()])
+        with formatter.section("Bundled cases"):
+            formatter.write_dl([(name, f'The same as "{CASE.name} --case {name}".') for name in case_names()])
+
+
+@click.command("bench", cls=BenchGroup, subcommand_metavar="EXPERIMENT ...")
+@options.debug
+def command() -> None:
+    """Run an experiment of the papers on this machine, and write its tables and figures into a folder.
+
+    Ends with an acceptance table; the status is 1 if a check fails.
+    """
+
+
+def _command(experiment: Experiment, case: str | None = None) -> click.Command:
+    """The command of an experiment, with the options of all experiments and its own."""
+    decorators: list[Callable[..., Any]] = []
+    if experiment.on_a_case:
+        race = "Race other libraries, as far as installed, on the same years."
+        decorators += [options.inputs, click.option("--peers", is_flag=True, help=race)]
+    decorators += [
+        click.option("--quick", is_flag=True, help="Only try it: few generations, small ensembles."),
+        click.option(
+            "--runs", type=click.IntRange(1), help=f"Runs of each engine.  [default: {RUNS}; {QUICK_RUNS} with --quick]"
+        ),
+        options.seed,
+        options.device,
+        click.option("--out", type=click.Path(path_type=Path), help="Folder to write; by default one under ./reports."),
+        click.option("--force", is_flag=True, help="Replace an earlier result in that folder."),
+        options.json,
+        options.debug,
+    ]
+
+    def execute(**values: Any) -> int:
+        return _execute(experiment, **values)
+
+    execute.__doc__ = experiment.summary
+    for decorator in reversed(decorators):
+        execute = decorator(execute)
+    defaults = {"case": case} if case else {}
+    return click.command(case or experiment.name, context_settings={"default_map": defaults})(execute)
+
+
+def _execute(
+    experiment: Experiment,
+    *,
+    quick: bool,
+    runs: int | None,
+    seed: int,
+    device: str,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+    request: options.Request | None = None,
+    **own: Any,
+) -> int:
+    from reservoir.bench.folder import check_target, default_folder, write_record
+    from reservoir.checks import all_pass
+    from reservoir.cli.screen import progress_bars, show_inputs
+    from reservoir.opencl import choose_devices
+
+    effort = Effort(runs or (QUICK_RUNS if quick else RUNS), quick, seed, device)
+    found = request.read() if request is not None else None
+    name = experiment.name if found is None else found.reservoir.name
+    target = out or default_folder(name, choose_devices(device)[0])
+    check_target(target, force)
+    if found is not None and not as_json:
+        show_inputs(found)
+    inputs = () if found is None else (found.reservoir, found.inflow)
+    with progress_bars() as progress:
+        record = _run(experiment)(*inputs, effort=effort, progress=progress, **own)
+        write_record(record, target, force=force)
+    _show(record, target, as_json)
+    return 0 if all_pass(record.checks) else 1
+
+
+def _run(experiment: Experiment) -> Callable[..., Record]:
+    from importlib import import_module
+
+    run: Callable[..., Record] = import_module(f"reservoir.bench.{experiment.module}").run
+    return run
+
+
+def _show(record: Record, target: Path, as_json: bool) -> None:
+    from rich.markup import escape
+
+    from reservoir.cli.screen import checks_json, console, show_checks, show_json
+
+    if as_json:
+        show_json(checks_json(record.checks) | {"folder": str(target), "headlines": dict(record.headlines)})
+        return
+    screen = console()
+    for title, words in record.headlines.items():
+        screen.print(f"[bold]{title:<10}[/]{escape(words)}", soft_wrap=True)
+    show_checks(record.checks)
+    click.echo(f"Written to {target}")

@@ -1,0 +1,69 @@
+"""A device is held to what it can be held to, and a quick trial to nothing but the constraints."""
+
+from dataclasses import replace
+
+import pytest
+
+from reservoir.bench.acceptance import SPEED_UP, case_checks
+from reservoir.bench.effort import Effort
+from reservoir.checks import all_pass
+
+
+def titles(checks):
+    return [check.check for check in checks]
+
+
+def of_clpso(plan, **settings):
+    """The plan as if CLPSO had found it."""
+    found = tuple(
+        replace(each, solver="clpso", generations=10_000, settings={"particles": 40} | settings)
+        for each in plan.solutions
+    )
+    return replace(plan, solutions=found)
+
+
+def test_a_quick_trial_is_only_asked_to_keep_the_constraints(six_year_plan, pocl, runs, points):
+    checks = case_checks(of_clpso(six_year_plan), pocl, runs, points, Effort(quick=True))
+    assert len(checks) == 2
+    assert all("violation" in title for title in titles(checks))
+
+
+def test_two_cores_are_held_to_the_speed_up_and_more_are_not(six_year_plan, pocl, runs, points):
+    plan = of_clpso(six_year_plan)
+
+    def speed_checks(units):
+        device = replace(pocl, compute_units=units)
+        return [each for each in case_checks(plan, device, runs, points, Effort()) if "one thread" in each.check]
+
+    (check,) = speed_checks(2)
+    assert check.threshold == SPEED_UP
+    assert check.passed
+    assert not speed_checks(8)
+
+
+def test_a_slow_engine_fails(six_year_plan, pocl, runs, points):
+    slower = runs.assign(seconds=runs["seconds"].where(runs["engine"] != "clpso", 1.0))
+    checks = case_checks(of_clpso(six_year_plan), replace(pocl, compute_units=2), slower, points, Effort())
+    assert not all_pass(check for check in checks if "one thread" in check.check)
+
+
+def test_a_large_gpu_is_held_to_milliseconds_and_moves(six_year_plan, gpu, runs, points):
+    checks = case_checks(of_clpso(six_year_plan), gpu, runs, points, Effort())
+    (time,) = [check for check in checks if "milliseconds" in check.check]
+    assert (time.value, time.threshold) == pytest.approx((57.5, 12.0))
+    (moves,) = [check for check in checks if "moves" in check.check]
+    assert (moves.value, moves.threshold) == pytest.approx((1.0, 25.0))
+    assert not any("one thread" in title for title in titles(checks))
+
+
+def test_a_larger_swarm_is_not_held_to_the_milliseconds(six_year_plan, gpu, runs, points):
+    checks = case_checks(of_clpso(six_year_plan, particles=512), gpu, runs, points, Effort())
+    assert not any("milliseconds" in title for title in titles(checks))
+
+
+def test_devices_are_held_to_their_share(six_year_plan, pocl, runs, points):
+    shared = points.iloc[:2].assign(sweep="devices", devices=[1, 2], moves_per_second=[1e9, 1.7e9])
+    checks = case_checks(of_clpso(six_year_plan), pocl, runs, shared, Effort())
+    (check,) = [check for check in checks if "devices" in check.check]
+    assert check.value == pytest.approx(0.85)
+    assert not check.passed

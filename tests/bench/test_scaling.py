@@ -1,0 +1,83 @@
+"""Ensembles of any size, and points that say what was measured or why it was not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.bench.effort import Effort
+from reservoir.bench.scaling import Bench, ensemble, measure_point, measure_scaling, scaling_table
+from reservoir.bench.sweeps import FULL, SWEEPS, Point, sweep_points
+from reservoir.solvers.reservoir_year import reservoir_problems
+
+
+@pytest.fixture(scope="module")
+def years(small, small_inflow):
+    return reservoir_problems(small, small_inflow)
+
+
+@pytest.fixture
+def bench(years, pocl) -> Bench:
+    return Bench(years, (pocl,), 1e9, Effort(quick=True))
+
+
+def test_an_ensemble_begins_with_the_record_and_no_two_years_share_random_numbers(years):
+    many = ensemble(years, 8)
+    assert [each.stream for each in many[:3]] == [each.stream for each in years]
+    assert len({each.stream for each in many}) == 8
+    assert [each.limits for each in many[3:6]] == [each.limits for each in years]
+
+
+def test_sweeps_reach_from_the_record_to_the_largest_ensemble(pocl):
+    points = list(sweep_points(62, pocl, 1, Effort()))
+    swept = [point.value for point in points if point.sweep == "years"]
+    assert (swept[0], swept[-1]) == (62, 100_000)
+    assert swept == sorted(swept)
+    assert {point.sweep for point in points} == set(SWEEPS) - {"devices"}
+
+
+def test_a_gpu_is_filled_and_has_no_vectors(gpu):
+    points = list(sweep_points(62, gpu, 2, Effort()))
+    assert {point.years for point in points if point.sweep == "particles"} == {FULL.many_years}
+    assert [point.lanes for point in points if point.sweep == "lanes"] == [1]
+    assert [point.devices for point in points if point.sweep == "devices"] == [1, 2]
+
+
+def test_moves_are_years_times_particles_times_generations(bench):
+    row = measure_point(bench, Point("generations", 6, generations=30))
+    assert row["moves_per_second"] * row["device_seconds"] == pytest.approx(6 * 40 * 30)
+    assert row["part_of_limit"] == pytest.approx(row["moves_per_second"] / 1e9)
+    assert 0 < row["evaluations_per_second"] <= row["moves_per_second"] * 31 / 30
+    assert row["refused"] == ""
+
+
+def test_what_the_device_refuses_keeps_its_reason(bench, pocl):
+    row = measure_point(bench, Point("swarms", 3, swarms=pocl.max_work_group_size + 1))
+    assert "no work group has so many items" in row["refused"]
+    assert "moves_per_second" not in row
+
+
+def test_every_point_ismeasure_point_and_progress_told(bench, monkeypatch):
+    points = [Point("generations", 3, generations=5), Point("swarms", 3, swarms=10**6)]
+    monkeypatch.setattr("reservoir.bench.scaling.sweep_points", lambda *_: points)
+    told = []
+    frame = measure_scaling(bench, lambda *each: told.append(each))
+    assert list(frame["value"]) == [5, 10**6]
+    assert list(frame["moves_per_second"].notna()) == [True, False]
+    assert told[-1] == ("scaling", 2, 2)
+    assert any("Refused" in note for note in scaling_table(frame, bench.effort).notes)
+
+
+def test_a_points_work_fills_its_time(bench, monkeypatch):
+    """At 0.1 ms a generation of 1,000 years, 50 ms hold 250 generations of 2,000 years."""
+
+    def solved(problems, point, where, seed, generations):
+        return [replace(found, device_seconds=1e-7 * len(problems) * generations)]
+
+    from reservoir.bench import scaling
+
+    (found,) = scaling.solve(bench.years[:1], generations=1, device="pocl")
+    monkeypatch.setattr(scaling, "_solved", solved)
+    many = ensemble(bench.years, 2000)
+    assert scaling.generations_for(many, Point("years", 2000), bench) == 250
+    assert np.isclose(bench.effort.point_seconds, 0.05)

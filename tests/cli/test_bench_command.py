@@ -1,0 +1,89 @@
+"""``reservoir bench`` as a user calls it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from reservoir.bench.record import Record
+from reservoir.bench.sweeps import Point
+from reservoir.cases import case_names
+from reservoir.checks import Check
+
+
+@pytest.fixture
+def brief(monkeypatch, pocl):
+    """A bench that takes seconds: a point, few generations."""
+    monkeypatch.setattr("reservoir.bench.scaling.sweep_points", lambda *_: [Point("generations", 3, generations=20)])
+    monkeypatch.setattr("reservoir.bench.arithmetic_limit.LEAST_SECONDS", 1e-4)
+    monkeypatch.setattr("reservoir.bench.case.QUICK_GENERATIONS", 50)
+
+
+def test_experiments_and_cases_are_listed_without_importing_anything_heavy():
+    code = (
+        "import sys, reservoir.cli as c\n"
+        "c.cli.main(['bench', '--help'], standalone_mode=False)\n"
+        "heavy = {'numpy', 'pandas', 'numba', 'pyopencl', 'rich', 'pydantic', 'matplotlib'}\n"
+        "print('HEAVY', sorted(heavy & set(sys.modules)))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "HEAVY []" in printed
+    assert all(name in printed for name in ("case", *case_names()))
+
+
+def test_a_bench_of_ones_own_record_writes_a_folder_and_says_where(brief, call, short_record, tmp_path):
+    output = call("bench", "case", short_record, "--quick", "--runs", "2", "--device", "pocl", "--json")
+    printed = json.loads(output.out)
+    folder = tmp_path / printed["folder"]
+    assert printed["folder"] == "reports/bench-xiaowan-cpu"
+    assert all(check["pass"] for check in printed["checks"])
+    assert {"Speed-up", "Fastest"} == set(printed["headlines"])
+    names = {
+        "bench.json",
+        "runs.csv",
+        "scaling.csv",
+        "scaling.png",
+        "scaling.svg",
+        "tables.md",
+        "times.png",
+        "times.svg",
+    }
+    assert {entry.name for entry in folder.iterdir()} == names
+    assert "quick trial" in (folder / "tables.md").read_text()
+
+
+def test_a_full_folder_is_refused_before_anything_is_computed(brief, call, short_record, tmp_path, monkeypatch):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("precious")
+    monkeypatch.setattr("reservoir.bench.case.run", lambda *_, **__: pytest.fail("computed"))
+    output = call("bench", "case", short_record, "--device", "pocl", "--out", "full", status=2)
+    assert "not empty" in output.err
+
+
+def test_a_case_stands_for_its_files(call, monkeypatch, pocl, tmp_path):
+    from reservoir.errors import InputError, Mistake
+
+    asked = []
+
+    def run(reservoir, inflow, **options):
+        asked.append((reservoir.name, len(inflow.labels), options["effort"].runs, options["peers"]))
+        raise InputError(Mistake("enough"))
+
+    monkeypatch.setattr("reservoir.bench.case.run", run)
+    for name in case_names():
+        call("bench", name, "--device", "pocl", "--peers", status=2)
+    assert asked == [(name, 62, 25, True) for name in case_names()]
+
+
+def test_a_failed_check_makes_the_status_1(call, monkeypatch, pocl):
+    failed = Check("speed-up", 7.0, 8.0, at_least=True)
+    record = Record("a bench", (), {"Speed-up": "7 times"}, (failed,), (), {}, {}, {}, {})
+    monkeypatch.setattr("reservoir.bench.case.run", lambda *_, **__: record)
+    output = call("bench", "case", "--device", "pocl", "--out", "out", status=1)
+    assert "NO" in output.out
+    assert "7 times" in output.out
+
+
+def test_an_unknown_experiment_is_refused(call):
+    assert "No such command" in call("bench", "dance", status=2).err
