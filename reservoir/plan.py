@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,13 +12,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from reservoir.errors import DeviceError
 from reservoir.hydro.approximation import Approximation
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import satisfiable
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.solvers import Solution, solve, why_unusable
+from reservoir.solvers import Solution, solve, solver_named, why_unusable
 from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
 from reservoir.solvers.swarm import SwarmSettings
 from reservoir.stopwatch import Stopwatch
@@ -28,6 +30,8 @@ FloatArray = NDArray[np.float64]
 StageProgress = Callable[[str, int, int], None]
 
 FALLBACK_SOLVER = "clpso-sequential"
+#: Dynamic programming, by cores of the host and by a device.
+REFERENCE_SOLVERS = HOST_REFERENCE, DEVICE_REFERENCE = "dp", "dp-opencl"
 
 
 def silent_stage(stage: str, done: int, total: int) -> None:
@@ -202,11 +206,10 @@ def optimise(
     with watch(solver):
         solutions = _solved(years, solver, seed, device, progress, options)
     references: list[Solution] = []
-    if solver == "dp":
+    if solver in REFERENCE_SOLVERS:
         references = solutions
     elif reference:
-        with watch("dp"):
-            references = _solved(years, "dp", seed, device, progress, {})
+        references = _references(years, solver, device, progress, watch)
     with watch("certify"):
         operations = tuple(year.operate(found.position) for year, found in zip(years, solutions, strict=True))
     return Plan(
@@ -246,6 +249,17 @@ def _solved(
         progress=lambda done, total: progress(solver, done, total),
         **options,
     )
+
+
+def _references(
+    years: list[ReservoirYear], solver: str, device: str | None, progress: StageProgress, watch: Stopwatch
+) -> list[Solution]:
+    """Dynamic programming on the device that solves the plan, if one does and can; else on the host."""
+    if solver_named(solver).opencl:
+        with suppress(DeviceError), watch(DEVICE_REFERENCE):
+            return _solved(years, DEVICE_REFERENCE, 0, device, progress, {})
+    with watch(HOST_REFERENCE):
+        return _solved(years, HOST_REFERENCE, 0, None, progress, {})
 
 
 def _available(solver: str, device: str | None, options: dict[str, Any]) -> tuple[str, tuple[str, ...], dict[str, Any]]:

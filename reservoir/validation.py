@@ -12,11 +12,13 @@ from reservoir.checks import TOTAL_GAP, YEAR_GAP, Check, plan_checks
 from reservoir.hydro.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.plan import FALLBACK_SOLVER, Plan, StageProgress, optimise, relative_gap, silent_stage
+from reservoir.plan import FALLBACK_SOLVER, HOST_REFERENCE, Plan, StageProgress, optimise, relative_gap, silent_stage
 from reservoir.solvers import Solution, solve
 
 #: Standard deviation of the total over runs, as a part of its mean (Yu et al. 2020, Table 5: 1.6e-5 and 2.9e-5).
 SPREAD = 3e-5
+#: Part of a year's fitness by which the device's dynamic programming may fall short of the host's.
+REFERENCE_GAP = 1e-6
 #: Significance level of the two-tailed t-test (Table 6).
 SIGNIFICANCE = 0.05
 
@@ -59,6 +61,7 @@ def validate(
         found = sum(each.fitness for each in plan.references)
         checks.append(Check("dp against an independent program", abs(found / reference_gwh - 1), TOTAL_GAP))
     if engine != FALLBACK_SOLVER:
+        checks.append(_device_reference(plan, progress))
         again = _stage(plan, engine, seed, device, settings, progress)
         checks += [_device_arithmetic(plan), _repeatable(plan, again)]
     if runs > 1:
@@ -92,6 +95,15 @@ def _sequential_checks(plan: Plan, sequential: Sequence[Solution]) -> list[Check
         ),
         Check("device against sequential, difference of the sums", abs(total - other) / abs(other), TOTAL_GAP),
     ]
+
+
+def _device_reference(plan: Plan, progress: StageProgress) -> Check:
+    """Dynamic programming on the device, which certifies plans, against the host's; worst year."""
+    best = solve(plan.years, solver=HOST_REFERENCE, progress=lambda done, total: progress(HOST_REFERENCE, done, total))
+    found = plan.references[0].solver
+    return Check(
+        f"{found} against {HOST_REFERENCE}, worst year", float(relative_gap(plan.references, best).max()), REFERENCE_GAP
+    )
 
 
 def _device_arithmetic(plan: Plan) -> Check:
