@@ -31,6 +31,7 @@ typedef uint uints;
 #define STORE_LANES(value, pointer) (*(pointer) = (value))
 #define AS_REALS(bits) as_float(bits)
 #define AS_UINTS(value) as_uint(value)
+#define AS_INTS(value) as_int(value)
 #define SQUARE_ROOT(value) sqrt(value)
 #define TO_REALS(value) convert_float(value) // of uints
 #define LESSER(a, b) fmin(a, b)
@@ -54,6 +55,7 @@ typedef PASTE(uint, LANES) uints;
 #define STORE_LANES(value, pointer) (vstore8((value).lo, 0, pointer), vstore8((value).hi, 1, pointer))
 #define AS_REALS(bits) as_float16(bits)
 #define AS_UINTS(value) as_uint16(value)
+#define AS_INTS(value) as_int16(value)
 #define SQUARE_ROOT(value) (float16)(sqrt((value).lo), sqrt((value).hi))
 #define TO_REALS(value) (float16)(convert_float8((value).lo), convert_float8((value).hi))
 #define LANE_NUMBERS 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
@@ -63,6 +65,7 @@ typedef PASTE(uint, LANES) uints;
 #define STORE_LANES(value, pointer) PASTE(vstore, LANES)(value, 0, pointer)
 #define AS_REALS(bits) PASTE(as_float, LANES)(bits)
 #define AS_UINTS(value) PASTE(as_uint, LANES)(value)
+#define AS_INTS(value) PASTE(as_int, LANES)(value)
 #define SQUARE_ROOT(value) sqrt(value)
 #define TO_REALS(value) PASTE(convert_float, LANES)(value)
 #if LANES == 2
@@ -74,6 +77,9 @@ typedef PASTE(uint, LANES) uints;
 #endif
 #endif
 #endif
+
+// Where a function's results are not all used, or its loops should be unrolled among its caller's.
+#define ALWAYS_INLINE __attribute__((always_inline))
 
 #define CHOOSE(mask, yes, no) ((mask) ? (yes) : (no))
 

@@ -25,3 +25,18 @@ bool random_rivals(const Drawn *drawn, const int step, const float probability, 
     *rivals = (int2)(first, random_below(drawn, step, count));
     return true;
 }
+
+#if LANES > 1
+// The same of so many steps, one after the other.
+ints random_rivals_of_steps(const Drawn *drawn, const int first_step, const int steps, const float probability, const int count,
+                            ints *one, ints *other) {
+    ints learns = 0;
+    for (int step = 0; step < steps; ++step) {
+        int2 rivals;
+        INT_OF(learns, step) = random_rivals(drawn, first_step + step, probability, count, &rivals);
+        INT_OF(*one, step) = rivals.x;
+        INT_OF(*other, step) = rivals.y;
+    }
+    return learns;
+}
+#endif

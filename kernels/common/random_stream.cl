@@ -92,3 +92,15 @@ bool random_rivals(const Drawn *drawn, const int step, const float probability, 
     *rivals = (int2)((int)(((spread >> 16) * (uint)count) >> 16), (int)(((spread & 0xFFFFu) * (uint)count) >> 16));
     return (float)(int)(mixed >> 9) < probability * 0x1p23f;
 }
+
+#if LANES > 1
+// The same of so many steps at once as a vector has lanes.
+ints random_rivals_of_steps(const Drawn *drawn, const int first_step, const int steps, const float probability, const int count,
+                            ints *one, ints *other) {
+    const uints offset = ((uints)(LANE_NUMBERS) + (uint)first_step) * 0x9E3779B9u;
+    const uints mixed = random_mixed_lanes_(*drawn + offset, 0), spread = mixed * 0x9E379E37u;
+    *one = AS_INTS(((spread >> 16) * (uint)count) >> 16);
+    *other = AS_INTS(((spread & 0xFFFFu) * (uint)count) >> 16);
+    return TO_REALS(mixed >> 9) < probability * 0x1p23f;
+}
+#endif

@@ -23,7 +23,7 @@
 #define START_UPPER (START + 2)
 #define CAPACITY (START + 3)
 #define PENALTY (START + 4)
-#define ROUNDING_M3S (START + 5)
+#define REPAIRABLE (START + 5) // not 0 if repair always leaves storages and releases within their bounds
 #define CONTEXT (START + 6)
 
 #define DIM (STEPS + CYCLIC)
@@ -37,6 +37,12 @@ REAL upper(const int d, CONTEXT_SPACE const REAL *year) { return d < STEPS ? AT(
 reals power_at(const reals mean_storage, const reals release) {
     const reals head = level_at(mean_storage) - tailrace_at(release);
     return LESSER(specific_power_at(head) * LESSER(release, capacity_at(head)), (reals)(INSTALLED_MW));
+}
+
+// The same where storage and release are within their bounds but for rounding: curves are not held at their ends.
+reals power_within_bounds(const reals mean_storage, const reals release) {
+    const reals head = level_within(mean_storage) - tailrace_within(release);
+    return LESSER(specific_power_within(head) * LESSER(release, capacity_within(head)), (reals)(INSTALLED_MW));
 }
 
 // Storage at the end of a step, moved into reach of the year's end (eq. 16-18).
@@ -82,43 +88,39 @@ reals fitness_with_violation(reals *releases, const reals start, CONTEXT_SPACE c
     return volume * GWH_PER_MW_VOLUME - cost;
 }
 
-// The same, and the position with repaired releases. Within reach of the year's end the repaired release is within its
-// bounds but for rounding: a first pass relies on it, which leaves a short chain from one storage to the next, and tells
-// whether it was right to. Lanes that are not asked for may return anything.
+// The same, and the position with repaired releases. Where repair always succeeds, the chain from one storage to the next
+// is short, and no bound needs to be looked at.
 #define REPAIRS 1
-reals repaired_fitness(const reals *position, reals *repaired, const ints asked, CONTEXT_SPACE const REAL *year) {
+ALWAYS_INLINE reals repaired_fitness(const reals *position, reals *repaired, CONTEXT_SPACE const REAL *year) {
 #if CYCLIC
     const reals start = repaired[STEPS] = position[STEPS];
 #else
     const reals start = year[START];
 #endif
-    reals storage = start, volume = 0, beyond = 0;
+    if (!year[REPAIRABLE]) {
+        reals releases[STEPS]; // the loop over them is not unrolled, which must not cost `position` its registers
+#pragma unroll
+        for (int step = 0; step < STEPS; ++step) releases[step] = position[step];
+        const reals found = fitness_with_violation(releases, start, year);
+#pragma unroll
+        for (int step = 0; step < STEPS; ++step) repaired[step] = releases[step];
+        return found;
+    }
+    reals storage = start, volume = 0;
 #pragma unroll
     for (int step = 0; step < STEPS; ++step) {
         const REAL per_flow = AT(VOLUME_PER_FLOW, step);
         const reals unrepaired = FUSED(AT(INFLOW, step) - position[step], (reals)(per_flow), storage);
         const reals end = within_reach(unrepaired, start, step, year);
-        const reals wanted = FUSED(unrepaired - end, (reals)(AT(FLOW_PER_VOLUME, step)), position[step]);
-        const reals kept = LESSER(GREATER(wanted, (reals)(AT(RELEASE_LOWER, step))), (reals)(AT(RELEASE_UPPER, step)));
-        beyond = GREATER(beyond, GREATER(kept - wanted, wanted - kept));
-        volume = FUSED(power_at((storage + end) * 0.5f, kept), (reals)(per_flow), volume);
-        repaired[step] = kept;
+        const reals kept = FUSED(unrepaired - end, (reals)(AT(FLOW_PER_VOLUME, step)), position[step]);
+        volume = FUSED(power_within_bounds((storage + end) * 0.5f, kept), (reals)(per_flow), volume);
+        repaired[step] = LESSER(GREATER(kept, (reals)(AT(RELEASE_LOWER, step))), (reals)(AT(RELEASE_UPPER, step)));
         storage = end;
     }
-    reals found = volume * GWH_PER_MW_VOLUME;
-    const ints unkept = asked & (beyond > year[ROUNDING_M3S]);
-    if (ANY(unkept)) {
-        reals releases[STEPS]; // the loop over them is not unrolled, which must not cost `position` its registers
-#pragma unroll
-        for (int step = 0; step < STEPS; ++step) releases[step] = position[step];
-        found = CHOOSE(unkept, fitness_with_violation(releases, start, year), found);
-#pragma unroll
-        for (int step = 0; step < STEPS; ++step) repaired[step] = CHOOSE(unkept, releases[step], repaired[step]);
-    }
-    return found;
+    return volume * GWH_PER_MW_VOLUME;
 }
 
-reals fitness(const reals *position, const ints asked, CONTEXT_SPACE const REAL *year) {
+reals fitness(const reals *position, CONTEXT_SPACE const REAL *year) {
     reals repaired[DIM];
-    return repaired_fitness(position, repaired, asked, year);
+    return repaired_fitness(position, repaired, year);
 }

@@ -39,31 +39,47 @@ void initialise(Particles *particles, const int first, CONTEXT_SPACE const float
     particles->counted = (ints)(LANE_NUMBERS) + first < PARTICLES;
 }
 
-// Step 3 in one dimension: the personal best to learn from, by a tournament; relaxed, as section 2.1 ends. On a GPU both
-// rivals are read whether the particle learns or not, since a branch costs more there; on a CPU one that is foreseen
-// costs nothing.
+// The better of two particles, by their personal bests.
+int winner(const int one, const int other, BEST_SPACE const float *best_fitness) {
+    return best_fitness[one] > best_fitness[other] ? one : other;
+}
+
+#if LANES == 1
+// Step 3 in one dimension: the personal best to learn from, by a tournament; relaxed, as section 2.1 ends. Both rivals are
+// read whether the particle learns or not, since on a GPU a branch costs more.
 float taught(const Drawn *drawn, const int d, const int particle, const float learning, BEST_SPACE const float *best,
              BEST_SPACE const float *best_fitness, int *learns) {
     int2 rivals;
-    int teacher = particle;
     const bool learns_here = random_rivals(drawn, d, learning, PARTICLES, &rivals);
-    if (LANES == 1 || learns_here) {
-        const int better = best_fitness[rivals.x] > best_fitness[rivals.y] ? rivals.x : rivals.y;
-        teacher = learns_here ? better : particle;
-    }
+    const int better = winner(rivals.x, rivals.y, best_fitness), teacher = learns_here ? better : particle;
     *learns |= teacher != particle;
     return best[d * SWARM + teacher];
 }
+#endif
 
-// Step 3: a new exemplar for one particle. On a GPU no index may vary, so that arrays stay in registers.
+// Step 3: a new exemplar for one particle. On a GPU no index may vary, so that arrays stay in registers; on a CPU a vector
+// holds the numbers of LANES dimensions.
 void choose_exemplar(Particles *particles, const int lane, const int particle, const float learning,
                      BEST_SPACE const float *best, BEST_SPACE const float *best_fitness) {
     const Drawn drawn = random_draw(&particles->random, lane);
     int learns = 0;
 #if LANES == 1
 #pragma unroll
+    FOR_DIM particles->exemplar[d] = taught(&drawn, d, particle, learning, best, best_fitness, &learns);
+#else
+    for (int first = 0; first < DIM; first += LANES) {
+        const int last = min(first + LANES, DIM);
+        ints one, other;
+        const ints learns_here = random_rivals_of_steps(&drawn, first, last - first, learning, PARTICLES, &one, &other);
+        for (int d = first; d < last; ++d) {
+            int teacher = particle;
+            if (INT_OF(learns_here, d - first)) // seldom, and so dearer to reckon in vain than to foresee
+                teacher = winner(INT_OF(one, d - first), INT_OF(other, d - first), best_fitness);
+            learns |= teacher != particle;
+            REAL_OF(particles->exemplar[d], lane) = best[d * SWARM + teacher];
+        }
+    }
 #endif
-    FOR_DIM REAL_OF(particles->exemplar[d], lane) = taught(&drawn, d, particle, learning, best, best_fitness, &learns);
     if (!learns) {
         const int spare = random_below(&drawn, DIM, DIM), teacher = random_below(&drawn, DIM + 1, PARTICLES);
         const float learnt = best[spare * SWARM + teacher];
@@ -182,7 +198,7 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
     FOR_BLOCKS {
         random_start(&particles[block].random, problem, FIRST(block), RANDOM_VALUES);
         initialise(&particles[block], FIRST(block), context);
-        const reals value = fitness(particles[block].position, (ints)(1) == (ints)(1), context);
+        const reals value = fitness(particles[block].position, context);
         STORE_LANES((reals)(-INFINITY), best_fitness + FIRST(block));
         remember(&particles[block], (ints)(1) == (ints)(1), CHOOSE(value == value, value, (reals)(-INFINITY)), FIRST(block),
                  best, best_fitness);
@@ -230,7 +246,7 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
             move(&particles[block], inertia, fastest);
             const ints feasible = inside(&particles[block], context);
             if (ANY(feasible)) {
-                const reals value = fitness(particles[block].position, feasible, context);
+                const reals value = fitness(particles[block].position, context);
                 const ints better = feasible & (value > LOAD_LANES(best_fitness + FIRST(block)));
                 if (ANY(better)) remember(&particles[block], better, value, FIRST(block), best, best_fitness);
                 particles[block].stagnation += CHOOSE(feasible & ~better, (ints)(1), (ints)(0));

@@ -119,15 +119,15 @@ void breed(Family *family, const Factors *factors, const uints drawn, const int 
 
 // A child's fitness. Where the problem repairs positions the child takes the repaired one, since what differs between
 // positions of equal worth would mislead those that learn from the difference.
-reals live(Family *family, const ints asked, CONTEXT_SPACE const float *context) {
+reals live(Family *family, CONTEXT_SPACE const float *context) {
 #ifdef REPAIRS
     reals repaired[DIM];
-    const reals value = repaired_fitness(family->child, repaired, asked, context);
+    const reals value = repaired_fitness(family->child, repaired, context);
 #pragma unroll
     FOR_DIM family->child[d] = repaired[d];
     return value;
 #else
-    return fitness(family->child, asked, context);
+    return fitness(family->child, context);
 #endif
 }
 
@@ -250,7 +250,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
             const float low = lower(d, context), range = upper(d, context) - low;
             family[block].child[d] = FUSED(random_lanes(&random[block], 1.0f), (reals)(range), (reals)(low));
         }
-        const reals value = live(&family[block], (ints)(1) == (ints)(1), context);
+        const reals value = live(&family[block], context);
         family[block].fitness = CHOOSE(value == value, value, (reals)(-INFINITY));
         STORE_LANES(family[block].fitness, findings.fitness + FIRST(block));
     }
@@ -268,7 +268,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
             const Factors factors = draw_factors(drawn, first, count, archived, &memory);
             breed(&family[block], &factors, drawn, first, pool, context);
             const ints counted = (ints)(LANE_NUMBERS) + first < count;
-            const reals value = live(&family[block], counted, context);
+            const reals value = live(&family[block], context);
             select_better(&family[block], &factors, counted, value, first, turn, in_order, &findings);
             if (first == 0) findings.drawn = UINT_OF(drawn, 0);
         }

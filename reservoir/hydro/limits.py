@@ -229,6 +229,30 @@ def satisfiable(limits: YearLimits) -> bool:
     )
 
 
+def always_repairable(limits: YearLimits, year: YearArrays) -> bool:
+    """Whether repair (eq. 18-19) of releases within their bounds always keeps storages and releases within theirs.
+
+    Parameters
+    ----------
+    limits : YearLimits
+        The year.
+    year : YearArrays
+        Its arrays, with the margin that the repair uses.
+    """
+    gain_most = (year.inflow - year.release_lower) * year.volume_per_flow
+    gain_least = (year.inflow - year.release_upper) * year.volume_per_flow
+    for start in limits.start_bounds_hm3:  # a cyclic year's reach moves with its start, its ends apart the most
+        lower, upper = year.reach_lower, year.reach_upper
+        if year.cyclic:
+            lower, upper = (np.clip(start - drift, lower, upper) for drift in (year.drift_lower, year.drift_upper))
+            if not lower[-1] <= start <= upper[-1]:
+                return False
+        least, most = np.append(start, lower[:-1]) + gain_most, np.append(start, upper[:-1]) + gain_least
+        if np.any(least < lower) or np.any(most > upper):
+            return False
+    return True
+
+
 def _later_sum(gains: FloatArray) -> FloatArray:
     """Sum of the gains of all later steps, for the end of each step."""
     return np.concatenate([np.cumsum(gains[:0:-1])[::-1], [0.0]])

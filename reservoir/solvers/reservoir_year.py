@@ -17,7 +17,7 @@ from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.constraints import YearArrays, steps_in
 from reservoir.hydro.forms import PolynomialForm
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import YearLimits, year_limits
+from reservoir.hydro.limits import YearLimits, always_repairable, year_limits
 from reservoir.hydro.objective import Operation, energy_of, follow, operate
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
@@ -153,15 +153,15 @@ class ReservoirYear:
             *per_violation,
             year.drift_lower,
             year.drift_upper,
-            [year.start, *self.limits.start_bounds_hm3, year.capacity, self.penalty_gwh, self._rounding_m3s],
+            [
+                year.start,
+                *self.limits.start_bounds_hm3,
+                year.capacity,
+                self.penalty_gwh,
+                always_repairable(self.limits, year),
+            ],
         ]
         return np.concatenate(rows)
-
-    @property
-    def _rounding_m3s(self) -> float:
-        """What float32 arithmetic on storages and releases may add to a release: some units in the last place."""
-        stored = float(self.limits.storage_upper_hm3.max() / self.limits.volume_per_flow.min())
-        return FLOAT32_MARGIN * (stored + float(self.limits.release_upper_m3s.max()))
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
@@ -169,10 +169,10 @@ class ReservoirYear:
         source = "".join(
             curve_source(name, form)
             for name, form in (
-                ("level_at", plant.level),
-                ("tailrace_at", plant.tailrace),
-                ("specific_power_at", plant.conversion),
-                ("capacity_at", plant.capacity),
+                ("level", plant.level),
+                ("tailrace", plant.tailrace),
+                ("specific_power", plant.conversion),
+                ("capacity", plant.capacity),
             )
         )
         constants = {
@@ -214,7 +214,10 @@ def check_first_month(reservoir: Reservoir, inflow: Inflow) -> None:
 
 
 def curve_source(name: str, form: Form) -> str:
-    """OpenCL C of a curve: Horner's rule, or an even table in constant memory."""
+    """OpenCL C of a curve: Horner's rule, or an even table in constant memory.
+
+    ``{name}_at`` holds the curve beyond its ends; ``{name}_within`` is for arguments between them, but for rounding.
+    """
     if isinstance(form, PolynomialForm):
         return _horner_source(name, form)
     return _table_source(name, form.lower, form.per_unit, form.values)
@@ -223,11 +226,13 @@ def curve_source(name: str, form: Form) -> str:
 def _horner_source(name: str, form: PolynomialForm) -> str:
     shift = -float(form.centre) * float(form.per_unit)
     steps = "".join(f"    value = FUSED(value, scaled, (reals)({literal(c)}));\n" for c in form.coefficients[1:])
-    scaled = f"FUSED(x, (reals)({literal(form.per_unit)}), (reals)({literal(shift)}))"
+    lower, upper = literal(form.lower), literal(form.upper)
     return (
-        f"reals {name}(const reals x) {{\n"
-        f"    const reals scaled = LESSER(GREATER({scaled}, (reals)(-1.0f)), (reals)(1.0f));\n"
+        f"reals {name}_within(const reals x) {{\n"
+        f"    const reals scaled = FUSED(x, (reals)({literal(form.per_unit)}), (reals)({literal(shift)}));\n"
         f"    reals value = {literal(form.coefficients[0])};\n{steps}    return value;\n}}\n"
+        f"reals {name}_at(const reals x) {{\n"
+        f"    return {name}_within(LESSER(GREATER(x, (reals)({lower})), (reals)({upper})));\n}}\n"
     )
 
 
@@ -237,7 +242,7 @@ def _table_source(name: str, lower: float, per_unit: float, values: Sequence[flo
     place = f"(x - {literal(lower)}) * {literal(per_unit)}"
     return (
         f"__constant float {name}_values[] = {{{points}}};\n"
-        f"reals {name}(const reals x) {{\n"
+        f"reals {name}_at(const reals x) {{\n"
         f"    const reals place = LESSER(GREATER({place}, (reals)(0)), (reals)({last}));\n"
         f"    reals value;\n"
         f"    for (int lane = 0; lane < LANES; ++lane) {{\n"
@@ -246,6 +251,7 @@ def _table_source(name: str, lower: float, per_unit: float, values: Sequence[flo
         f"        const REAL low = {name}_values[left];\n"
         f"        REAL_OF(value, lane) = FUSED(at - left, {name}_values[left + 1] - low, low);\n"
         f"    }}\n    return value;\n}}\n"
+        f"reals {name}_within(const reals x) {{ return {name}_at(x); }}\n"
     )
 
 

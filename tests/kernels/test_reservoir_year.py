@@ -26,8 +26,7 @@ __kernel void test(__global float *out, __global const float *contexts, __global
     const int problem = get_global_id(0) / vectors, first = get_global_id(0) % vectors * LANES;
     reals position[DIM];
     for (int d = 0; d < DIM; ++d) position[d] = LOAD_LANES(positions + (problem * DIM + d) * POSITIONS + first);
-    const ints all = (ints)(1) == (ints)(1);
-    STORE_LANES(fitness(position, all, contexts + problem * CONTEXT), out + problem * POSITIONS + first);
+    STORE_LANES(fitness(position, contexts + problem * CONTEXT), out + problem * POSITIONS + first);
 }
 """
 
@@ -153,7 +152,9 @@ def test_one_violating_lane_does_not_touch_the_others(
     """A cyclic year that can be satisfied from some starts and not from others, side by side in one vector."""
     flow = np.full((1, 12), 20.0)
     flow[0, :3] = 0.0  # a dry summer, which only a full reservoir survives
-    years = reservoir_problems(cyclic(small), Inflow(flow_m3s=flow, calendar=replace(small_inflow.calendar, years=1)))
+    record = Inflow(flow_m3s=flow, calendar=replace(small_inflow.calendar, years=1))
+    year = reservoir_problems(cyclic(small), record)[0]
+    years = [replace(year, limits=replace(year.limits, start_bounds_hm3=(30.0, 110.0)))]
     positions = positions_in(years)
     positions[:, -1] = np.linspace(30, 110, POSITIONS)
     violations = [years[0].certify(position.astype(float)).violation for position in positions[0].T]

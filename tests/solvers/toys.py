@@ -39,7 +39,7 @@ _SOURCE = """
 #define CONTEXT 4
 float lower(const int d, CONTEXT_SPACE const float *context) { return -2.0f - d; }
 float upper(const int d, CONTEXT_SPACE const float *context) { return 3.0f; }
-reals fitness(const reals *position, const ints asked, CONTEXT_SPACE const float *context) {
+reals fitness(const reals *position, CONTEXT_SPACE const float *context) {
     reals total = 0;
     for (int d = 0; d < DIM; ++d) total -= context[1] * (position[d] - context[0]) * (position[d] - context[0]);
     return CHOOSE(position[0] > context[3], (reals)(context[2]), total);
