@@ -96,25 +96,44 @@ void choose_exemplar(Particles *particles, const int lane, const int particle, c
 // Particles of a group that are due for new exemplars. Few are, but some in nearly every warp, and a warp takes as long
 // for one as for all its items: listed one after the other, they keep few warps busy, and the others have none to do.
 typedef struct {
-    int count;
+    int count[2]; // of this generation's list and of the next one's
     int particle[GROUP_PARTICLES]; // among all of the group
     Drawn drawn[GROUP_PARTICLES];
     float exemplar[DIM * GROUP_PARTICLES];
 } Due;
 
+// Put a particle that is due on the list; its place there, or -1.
+int listed(__local Due *due, const int turn, const int particle, Particles *particles) {
+    if (particles->stagnation < GAP) return -1;
+    const int place = atomic_inc(&due->count[turn]);
+    due->particle[place] = particle;
+    due->drawn[place] = random_draw(&particles->random, 0);
+    particles->stagnation = 0;
+    return place;
+}
+
 // Choose the exemplars of the list, shared among all items of the group; the same as `choose_exemplar`.
-void choose_listed(__local Due *due, __global const float *learning, __local const float *all_best) {
-    for (int place = get_local_id(0); place < due->count; place += ITEMS * SWARMS) {
-        const int particle = due->particle[place] % SWARM;
-        __local const float *best = all_best + due->particle[place] / SWARM * (DIM + 1) * SWARM;
+void choose_listed(__local Due *due, const int turn, __global const float *learning, __local const float *all_best) {
+    for (int place = get_local_id(0); place < due->count[turn]; place += ITEMS * SWARMS) {
+        // Places in all_best: one sum of unsigned numbers each, since sums of pointers cost more.
+        const uint particle = (uint)due->particle[place] % SWARM;
+        const uint swarm = (uint)due->particle[place] / SWARM * ((DIM + 1) * SWARM), self = swarm + particle;
         const Drawn drawn = due->drawn[place];
+        const float probability = learning[particle];
         int learns = 0;
 #pragma unroll
-        FOR_DIM due->exemplar[d * GROUP_PARTICLES + place] =
-            taught(&drawn, d, particle, learning[particle], best, best + DIM * SWARM, &learns);
+        FOR_DIM {
+            int2 rivals;
+            const bool learns_here = random_rivals(&drawn, d, probability, PARTICLES, &rivals);
+            const uint one = swarm + (uint)rivals.x, other = swarm + (uint)rivals.y;
+            const uint better = all_best[one + DIM * SWARM] > all_best[other + DIM * SWARM] ? one : other;
+            const uint teacher = learns_here ? better : self;
+            learns |= teacher != self;
+            due->exemplar[d * GROUP_PARTICLES + place] = all_best[teacher + d * SWARM];
+        }
         if (!learns) {
             const int spare = random_below(&drawn, DIM, DIM), teacher = random_below(&drawn, DIM + 1, PARTICLES);
-            due->exemplar[spare * GROUP_PARTICLES + place] = best[spare * SWARM + teacher];
+            due->exemplar[spare * GROUP_PARTICLES + place] = all_best[swarm + spare * SWARM + teacher];
         }
     }
 }
@@ -169,13 +188,13 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
 #endif
     RANDOM_ARGUMENTS) {
     const int swarm = get_local_id(0) / ITEMS, item = get_local_id(0) % ITEMS;
-    const int place = get_group_id(0) * SWARMS + swarm;
-    const bool asked_for = place < problems;
-    const int problem = asked_for ? place : problems - 1; // the last group may have swarms to spare
+    const int share = get_group_id(0) * SWARMS + swarm;
+    const bool asked_for = share < problems;
+    const int problem = asked_for ? share : problems - 1; // the last group may have swarms to spare
     __local float all_contexts[SWARMS * CONTEXT_STRIDE] __attribute__((aligned(16)));
     __local float *context = all_contexts + swarm * CONTEXT_STRIDE;
 #if BEST_IN_GLOBAL
-    __global float *best = best_memory + (size_t)place * (DIM + 1) * SWARM;
+    __global float *best = best_memory + (size_t)share * (DIM + 1) * SWARM;
 #else
     __local float all_best[SWARMS * (DIM + 1) * SWARM];
     __local float *best = all_best + swarm * (DIM + 1) * SWARM;
@@ -190,7 +209,9 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
 
 #if SHARED_CHOICE
     __local Due due;
-    if (get_local_id(0) == 0) due.count = 0; // seen by all after the barrier below
+    if (get_local_id(0) == 0) due.count[0] = due.count[1] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int place[BLOCKS]; // on the list
 #endif
 
     Particles particles[BLOCKS];
@@ -202,32 +223,25 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
         STORE_LANES((reals)(-INFINITY), best_fitness + FIRST(block));
         remember(&particles[block], (ints)(1) == (ints)(1), CHOOSE(value == value, value, (reals)(-INFINITY)), FIRST(block),
                  best, best_fitness);
+#if SHARED_CHOICE
+        place[block] = listed(&due, 1, swarm * SWARM + FIRST(block), &particles[block]);
+#endif
     }
     MEET;
 
     for (int generation = 1; generation <= generations; ++generation) {
         const float inertia = INERTIA_FIRST - INERTIA_FALL * generation / generations;
 #if SHARED_CHOICE
-        int place[BLOCKS];
-        FOR_BLOCKS {
-            place[block] = -1;
-            if (particles[block].stagnation >= GAP) {
-                place[block] = atomic_inc(&due.count);
-                due.particle[place[block]] = swarm * SWARM + FIRST(block);
-                due.drawn[place[block]] = random_draw(&particles[block].random, 0);
-                particles[block].stagnation = 0;
-            }
-        }
+        const int turn = generation & 1;
+        choose_listed(&due, turn, learning, all_best);
         MEET;
-        choose_listed(&due, learning, all_best);
-        MEET;
+        if (get_local_id(0) == 0) due.count[turn] = 0; // for the generation after next
         FOR_BLOCKS {
             if (place[block] >= 0) {
 #pragma unroll
                 FOR_DIM particles[block].exemplar[d] = due.exemplar[d * GROUP_PARTICLES + place[block]];
             }
         }
-        if (get_local_id(0) == 0) due.count = 0; // nobody counts again before the next barrier
 #else
         FOR_BLOCKS {
             const ints due = particles[block].stagnation >= GAP;
@@ -252,6 +266,9 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
                 particles[block].stagnation += CHOOSE(feasible & ~better, (ints)(1), (ints)(0));
                 evaluated += CHOOSE(feasible & particles[block].counted, (ints)(1), (ints)(0));
             }
+#if SHARED_CHOICE // at once, which spares the list a barrier of its own
+            place[block] = listed(&due, 1 - turn, swarm * SWARM + FIRST(block), &particles[block]);
+#endif
         }
         MEET;
         if (item == 0 && asked_for && generation % trace_every == 0)

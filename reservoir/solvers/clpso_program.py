@@ -85,7 +85,7 @@ def layout_for(
 def _local_bytes(problem: Problem, swarm: int, lanes: int, swarms: int) -> int:
     """Local memory of a group: personal bests, context and largest velocities; and a shared choice of exemplars."""
     floats = (problem.dimension + 1) * swarm + len(problem.kernel_context()) + problem.dimension + _ALIGNMENT
-    shared = (problem.dimension + 2) * swarm + 1 if lanes == 1 and swarms > 1 else 0
+    shared = (problem.dimension + 2) * swarm + 2 if lanes == 1 and swarms > 1 else 0
     return 4 * swarms * (floats + shared)
 
 
