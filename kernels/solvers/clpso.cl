@@ -57,6 +57,14 @@ float taught(const Drawn *drawn, const int d, const int particle, const float le
 }
 #endif
 
+// What particles that are due learn from themselves: in every dimension, before others come in. On a CPU, where vectors do
+// it; on a GPU it is part of `choose_exemplar`.
+void learn_from_themselves(Particles *particles, const ints due, const int first, BEST_SPACE const float *best) {
+#if LANES > 1
+    FOR_DIM particles->exemplar[d] = CHOOSE(due, LOAD_LANES(best + d * SWARM + first), particles->exemplar[d]);
+#endif
+}
+
 // Step 3: a new exemplar for one particle. On a GPU no index may vary, so that arrays stay in registers; on a CPU a vector
 // holds the numbers of LANES dimensions.
 void choose_exemplar(Particles *particles, const int lane, const int particle, const float learning,
@@ -72,9 +80,8 @@ void choose_exemplar(Particles *particles, const int lane, const int particle, c
         ints one, other;
         const ints learns_here = random_rivals_of_steps(&drawn, first, last - first, learning, PARTICLES, &one, &other);
         for (int d = first; d < last; ++d) {
-            int teacher = particle;
-            if (INT_OF(learns_here, d - first)) // seldom, and so dearer to reckon in vain than to foresee
-                teacher = winner(INT_OF(one, d - first), INT_OF(other, d - first), best_fitness);
+            if (!INT_OF(learns_here, d - first)) continue; // most dimensions, and foreseen
+            const int teacher = winner(INT_OF(one, d - first), INT_OF(other, d - first), best_fitness);
             learns |= teacher != particle;
             REAL_OF(particles->exemplar[d], lane) = best[d * SWARM + teacher];
         }
@@ -246,6 +253,7 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
         FOR_BLOCKS {
             const ints due = particles[block].stagnation >= GAP;
             if (ANY(due)) {
+                learn_from_themselves(&particles[block], due, FIRST(block), best);
                 for (int lane = 0; lane < LANES; ++lane) {
                     if (!INT_OF(due, lane)) continue;
                     const int particle = FIRST(block) + lane;

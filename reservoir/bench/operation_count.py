@@ -13,14 +13,14 @@ from reservoir.solvers.reservoir_year import ReservoirYear
 
 #: CLPSO, eq. 1-3, in one dimension: xoshiro128+ takes 10 integer operations and 4 to become a number in a range.
 PER_DIMENSION = {"random number": 14, "velocity": 5, "position": 1, "bounds test": 4}
-#: A step of the year, eq. 6-9 and 16-19, without the curves.
-PER_STEP = {"water balance": 2, "reach": 2, "repair": 8, "mean storage": 2, "head and power": 4, "energy": 1}
+#: A step of a year that repair always mends, eq. 6-9 and 16-19, without the curves.
+PER_STEP = {"water balance": 2, "reach": 2, "repair": 2, "mean storage": 2, "head and power": 4, "energy": 1}
 #: In a cyclic year the reach of a step follows the start storage.
 CYCLIC_REACH = 6
 #: Energy in GWh, comparison with the personal best, counters.
 PER_MOVE = 5
-#: A curve: to the polynomial's range and within it, then one for each degree; or two entries of a table, joined.
-POLYNOMIAL, EVEN_TABLE = 3, 10
+#: A curve: to the polynomial's range, then one for each degree; or two entries of a table, joined.
+POLYNOMIAL, EVEN_TABLE = 1, 10
 
 
 def curve_operations(form: Form) -> int:

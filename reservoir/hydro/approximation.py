@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.balance import Plant
-from reservoir.hydro.forms import EvenTable, PolynomialForm
+from reservoir.hydro.forms import EvenTable, PolynomialForm, UnheldPolynomial
 from reservoir.hydro.power import specific_power_curve
 from reservoir.hydro.reservoir import Reservoir
 
@@ -71,6 +71,13 @@ class Approximation:
     plant: Plant
     head_error_m: float
     power_error: float
+
+    @property
+    def unheld_plant(self) -> Plant:
+        """The same for storages and releases within their bounds, where polynomials need not be held at their ends."""
+        curves = (self.plant.level, self.plant.tailrace, self.plant.conversion, self.plant.capacity)
+        unheld = [UnheldPolynomial(*each[2:]) if isinstance(each, PolynomialForm) else each for each in curves]
+        return Plant._make([*unheld, self.plant.installed_mw])
 
 
 def approximate(reservoir: Reservoir, closeness: Closeness = COARSE) -> Approximation:

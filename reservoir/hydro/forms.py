@@ -11,7 +11,7 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from reservoir.hydro.compile import INLINED
+from reservoir.hydro.compile import INLINED, inlined
 from reservoir.hydro.curves import CompiledCurve
 from reservoir.hydro.units import MW_PER_KW_HOURS
 
@@ -24,6 +24,14 @@ class PolynomialForm(NamedTuple):
 
     lower: Any
     upper: Any
+    centre: Any
+    per_unit: Any
+    coefficients: tuple[Any, ...]
+
+
+class UnheldPolynomial(NamedTuple):
+    """A polynomial form for arguments within its bounds but for rounding, where nothing need hold it."""
+
     centre: Any
     per_unit: Any
     coefficients: tuple[Any, ...]
@@ -78,11 +86,20 @@ def _exact(curve, x):
 
 
 def _polynomial(curve, x):
-    scaled = (min(max(x, curve.lower), curve.upper) - curve.centre) * curve.per_unit
+    return _horner(curve, min(max(x, curve.lower), curve.upper))
+
+
+@inlined
+def _horner(curve, x):
+    scaled = (x - curve.centre) * curve.per_unit
     value = curve.coefficients[0]
     for coefficient in curve.coefficients[1:]:
         value = value * scaled + coefficient
     return value
+
+
+def _unheld(curve, x):
+    return _horner(curve, x)
 
 
 def _even_table(curve, x):
@@ -93,7 +110,7 @@ def _even_table(curve, x):
     return curve.values[left] + fraction * (curve.values[left + 1] - curve.values[left])
 
 
-_EVALUATIONS = {CompiledCurve: _exact, PolynomialForm: _polynomial, EvenTable: _even_table}
+_EVALUATIONS = {CompiledCurve: _exact, PolynomialForm: _polynomial, UnheldPolynomial: _unheld, EvenTable: _even_table}
 
 
 @overload(curve_value, jit_options=INLINED)  # type: ignore[arg-type]

@@ -7,14 +7,14 @@ is then the set of storages from which the year can still be completed, and it i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.constraints import MOST_UNROLLED, YearArrays
+from reservoir.hydro.constraints import YearArrays
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir, YearEnd
+from reservoir.hydro.stacked_limits import StackedLimits, later_sum, one_year
 
 FloatArray = NDArray[np.float64]
 
@@ -84,39 +84,25 @@ class YearLimits:
 
     def arrays(self, margin: float = EXACT_MARGIN, dtype: type = np.float64) -> YearArrays:
         """The year as compiled code reads it, with reachable bounds drawn in by `margin` (relative)."""
-        slack = margin * self.capacity_hm3
-        reach_lower, reach_upper = reachable_storage(self, slack)
-        drift_lower = _later_sum((self.inflow_m3s - self.release_lower_m3s) * self.volume_per_flow - slack)
-        drift_upper = _later_sum((self.inflow_m3s - self.release_upper_m3s) * self.volume_per_flow + slack)
-        per_step = (
-            self.inflow_m3s,
-            self.volume_per_flow,
-            self.release_lower_m3s,
-            self.release_upper_m3s,
-            self.storage_lower_hm3,
-            self.storage_upper_hm3,
-            reach_lower,
-            reach_upper,
-            drift_lower,
-            drift_upper,
-        )
-        start = 0.0 if self.initial_storage_hm3 is None else self.initial_storage_hm3
-        rows: list[Any] = [np.ascontiguousarray(each, dtype) for each in per_step]
-        return YearArrays._make(
-            [
-                *rows,
-                dtype(start),
-                dtype(self.capacity_hm3),
-                self.cyclic,
-                (0,) * (self.steps if self.steps <= MOST_UNROLLED else 0),
-            ]
-        )
+        return one_year(StackedLimits.of([self]).arrays(margin, dtype))
 
 
 def year_limits(reservoir: Reservoir, inflow: Inflow) -> list[YearLimits]:
     """Limits of every water year of a record, one `YearLimits` a year."""
+    bounds = open_year(reservoir, np.empty(0), np.empty(0))
     years = zip(inflow.flow_m3s, inflow.calendar.volume_per_flow, strict=True)
-    return [_closed(reservoir, open_year(reservoir, flow, volume)) for flow, volume in years]
+    return [_closed(reservoir, _with_inflow(bounds, flow, volume)) for flow, volume in years]
+
+
+def _with_inflow(year: YearLimits, flow_m3s: FloatArray, volume_per_flow: FloatArray) -> YearLimits:
+    """Another year of the same reservoir, with bounds of the storage of its own: `_closed` writes to them."""
+    return replace(
+        year,
+        inflow_m3s=flow_m3s,
+        volume_per_flow=volume_per_flow,
+        storage_lower_hm3=year.storage_lower_hm3.copy(),
+        storage_upper_hm3=year.storage_upper_hm3.copy(),
+    )
 
 
 def _closed(reservoir: Reservoir, year: YearLimits) -> YearLimits:
@@ -161,8 +147,8 @@ def cyclic_starts(
         Bounds of the storage at the end of each step, hm3.
     """
     slack = START_MARGIN * float(np.max(upper))
-    lowest = max(np.max(lower - np.cumsum(gain_most)), np.max(lower + _later_sum(gain_least))) + slack
-    highest = min(np.min(upper - np.cumsum(gain_least)), np.min(upper + _later_sum(gain_most))) - slack
+    lowest = max(np.max(lower - np.cumsum(gain_most)), np.max(lower + later_sum(gain_least))) + slack
+    highest = min(np.min(upper - np.cumsum(gain_least)), np.min(upper + later_sum(gain_most))) - slack
     return max(float(lower[-1]), float(lowest)), min(float(upper[-1]), float(highest))
 
 
@@ -181,17 +167,8 @@ def reachable_storage(limits: YearLimits, slack_hm3: float = 0.0) -> tuple[Float
     lower, upper : ndarray, shape (steps,)
         Always within the storage bounds and never crossed; where no storage would do, the nearest bound.
     """
-    # Lists: this loop takes most of the time of preparing a year, and Python is slow at single elements of arrays.
-    lower, upper = limits.storage_lower_hm3.tolist(), limits.storage_upper_hm3.tolist()
-    gain_most = ((limits.inflow_m3s - limits.release_lower_m3s) * limits.volume_per_flow - slack_hm3).tolist()
-    gain_least = ((limits.inflow_m3s - limits.release_upper_m3s) * limits.volume_per_flow + slack_hm3).tolist()
-    for step in range(limits.steps - 2, -1, -1):
-        lowest, highest = lower[step], upper[step]
-        need_lower, need_upper = lower[step + 1] - gain_most[step + 1], upper[step + 1] - gain_least[step + 1]
-        if need_lower > need_upper:  # a slack wider than the interval: keep its middle
-            need_lower = need_upper = (need_lower + need_upper) / 2
-        lower[step], upper[step] = (min(max(need, lowest), highest) for need in (need_lower, need_upper))
-    return np.array(lower), np.array(upper)
+    lower, upper = StackedLimits.of([limits]).reachable_storage(np.array([slack_hm3]))
+    return lower[0], upper[0]
 
 
 def corridor(limits: YearLimits) -> tuple[FloatArray, FloatArray]:
@@ -229,30 +206,33 @@ def satisfiable(limits: YearLimits) -> bool:
     )
 
 
-def always_repairable(limits: YearLimits, year: YearArrays) -> bool:
+def always_repairable(limits: YearLimits | StackedLimits, year: YearArrays) -> NDArray[np.bool_]:
     """Whether repair (eq. 18-19) of releases within their bounds always keeps storages and releases within theirs.
 
     Parameters
     ----------
-    limits : YearLimits
-        The year.
+    limits : YearLimits or StackedLimits
+        The year, or several.
     year : YearArrays
         Its arrays, with the margin that the repair uses.
+
+    Returns
+    -------
+    ndarray of bool
+        Of no dimension, or of shape (years,).
     """
     gain_most = (year.inflow - year.release_lower) * year.volume_per_flow
     gain_least = (year.inflow - year.release_upper) * year.volume_per_flow
-    for start in limits.start_bounds_hm3:  # a cyclic year's reach moves with its start, its ends apart the most
+    always = np.array(True)
+    for bound in limits.start_bounds_hm3:  # a cyclic year's reach moves with its start, its ends apart the most
+        start = np.asarray(bound)[..., np.newaxis]
         lower, upper = year.reach_lower, year.reach_upper
         if year.cyclic:
             lower, upper = (np.clip(start - drift, lower, upper) for drift in (year.drift_lower, year.drift_upper))
-            if not lower[-1] <= start <= upper[-1]:
-                return False
-        least, most = np.append(start, lower[:-1]) + gain_most, np.append(start, upper[:-1]) + gain_least
-        if np.any(least < lower) or np.any(most > upper):
-            return False
-    return True
-
-
-def _later_sum(gains: FloatArray) -> FloatArray:
-    """Sum of the gains of all later steps, for the end of each step."""
-    return np.concatenate([np.cumsum(gains[:0:-1])[::-1], [0.0]])
+            always = always & ((lower[..., -1:] <= start) & (start <= upper[..., -1:]))[..., 0]
+        least, most = (
+            np.concatenate([start, ends[..., :-1]], axis=-1) + gains
+            for ends, gains in ((lower, gain_most), (upper, gain_least))
+        )
+        always = always & ~np.any((least < lower) | (most > upper), axis=-1)
+    return always

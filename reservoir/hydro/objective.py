@@ -16,7 +16,8 @@ from reservoir.hydro.balance import (
     turbined_at,
 )
 from reservoir.hydro.compile import compiled, inlined
-from reservoir.hydro.constraints import YearArrays, lower_reach, repaired, steered, steps_in, upper_reach, violation_at
+from reservoir.hydro.constraints import YearArrays, lower_reach, repaired, steps_in, upper_reach, violation_at
+from reservoir.hydro.stacked_limits import as_stack, year_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
 FloatArray = NDArray[np.float64]
@@ -26,24 +27,8 @@ FloatArray = NDArray[np.float64]
 def follow(year, wanted, releases, storages):
     """Run a year from ``storages[0]`` with the releases wanted, repaired; fills `releases` and `storages`.
 
-    Returns the sum of the violations. The bounds of the release hardly ever bind after a repair: a first pass leaves
-    them out, which shortens the chain of operations from one storage to the next to a third, and tells whether it may.
+    Returns the sum of the violations.
     """
-    start = storages[0]
-    storage = start
-    beyond = 0
-    for step in range(steps_in(year)):
-        lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
-        release, storage = steered(year, step, storage, wanted[step], lower, upper)
-        releases[step], storages[step + 1] = release, storage
-        beyond += (release < year.release_lower[step]) | (release > year.release_upper[step])
-    if beyond == 0:
-        return start - start  # 0 in the precision of the arrays
-    return _follow_within_bounds(year, wanted, releases, storages)
-
-
-@inlined
-def _follow_within_bounds(year, wanted, releases, storages):
     start = storages[0]
     storage, violation = start, start - start
     for step in range(steps_in(year)):
@@ -52,6 +37,23 @@ def _follow_within_bounds(year, wanted, releases, storages):
         releases[step], storages[step + 1] = release, storage
         violation += violation_at(year, step, storage, start)
     return violation
+
+
+@inlined
+def follow_repairable(year, flow_per_volume, wanted, releases, storages):
+    """As `follow`, in a year that is always repairable (`limits.always_repairable`): no bound can be violated.
+
+    Only the chain from one storage to the next waits for its turn; the releases follow for all steps at once.
+    """
+    start = storages[0]
+    storage = start
+    for step in range(steps_in(year)):
+        lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
+        end = storage + (year.inflow[step] - wanted[step]) * year.volume_per_flow[step]
+        storage = min(max(end, lower), upper)
+        releases[step], storages[step + 1] = end - storage, storage
+    for step in range(steps_in(year)):
+        releases[step] = wanted[step] + releases[step] * flow_per_volume[step]
 
 
 @inlined
@@ -106,22 +108,61 @@ def operate(plant: Plant, year: YearArrays, releases_m3s: FloatArray, start_hm3:
     start_hm3 : float, optional
         Storage at the start of a cyclic year.
     """
-    steps = len(year.inflow)
-    wanted = np.clip(np.asarray(releases_m3s, np.float64), year.release_lower, year.release_upper)
-    releases = np.empty(steps)
-    storages = np.empty(steps + 1)
-    storages[0] = year.start if start_hm3 is None else start_hm3
-    columns = np.empty((7, steps))
-    _operate(plant, year, wanted, releases, storages, columns)
-    energy = columns[5] * year.volume_per_flow * GWH_PER_MW_VOLUME
+    start = None if start_hm3 is None else np.array([start_hm3])
+    return Operation(*(each[0] for each in _operated(plant, as_stack(year), releases_m3s, start)))
+
+
+def benefits_and_violations(
+    plant: Plant, years: YearArrays, releases_m3s: FloatArray, start_hm3: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Energy (GWh, eq. 6) and sum of violations (eq. 20) of many years of one plant, run as by `operate`.
+
+    Parameters
+    ----------
+    plant : Plant
+        From `exact_plant`.
+    years : YearArrays
+        From `StackedLimits.arrays`, in float64.
+    releases_m3s : ndarray, shape (years, steps)
+        Releases wanted.
+    start_hm3 : ndarray, shape (years,), optional
+        Storages at the start of cyclic years.
+
+    Returns
+    -------
+    benefits_gwh, violations : ndarray, shape (years,)
+    """
+    *_, energy, violation = _operated(plant, years, releases_m3s, start_hm3)
+    return energy.sum(axis=1), violation.sum(axis=1)
+
+
+def _operated(
+    plant: Plant, years: YearArrays, releases_m3s: FloatArray, start_hm3: FloatArray | None
+) -> tuple[FloatArray, ...]:
+    """What `Operation` holds, with an axis of years in front: one year runs through the same code as many."""
+    wanted = np.clip(np.asarray(releases_m3s, np.float64), years.release_lower, years.release_upper)
+    count, steps = wanted.shape
+    releases = np.empty((count, steps))
+    storages = np.empty((count, steps + 1))
+    storages[:, 0] = years.start if start_hm3 is None else start_hm3
+    columns = np.empty((7, count, steps))
+    _operate(plant, years, wanted, releases, storages, columns)
+    energy = columns[5] * years.volume_per_flow * GWH_PER_MW_VOLUME
     for array in (releases, storages, columns, energy):
         array.setflags(write=False)
     turbined, level, mean_level, tailrace, head, power, violation = columns
-    return Operation(releases, turbined, storages, level, mean_level, tailrace, head, power, energy, violation)
+    return releases, turbined, storages, level, mean_level, tailrace, head, power, energy, violation
 
 
 @compiled
-def _operate(plant, year, wanted, releases, storages, columns):
+def _operate(plant, years, wanted, releases, storages, columns):
+    for index in range(len(wanted)):
+        year = year_at(years, index)
+        _operate_year(plant, year, wanted[index], releases[index], storages[index], columns[:, index])
+
+
+@inlined
+def _operate_year(plant, year, wanted, releases, storages, columns):
     start = storages[0]
     follow(year, wanted, releases, storages)
     for step in range(len(releases)):

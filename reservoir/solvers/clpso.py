@@ -17,7 +17,7 @@ from reservoir.opencl import DeviceInfo, HostClock, Session, choose_devices
 from reservoir.solvers.clpso_program import Layout, build_program, layout_for
 from reservoir.solvers.found import Found, Launched, certified
 from reservoir.solvers.launches import launch_all
-from reservoir.solvers.problem import Problem
+from reservoir.solvers.problem import Problem, kernel_contexts
 from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.random_schemes import RandomScheme, random_scheme
 from reservoir.solvers.solution import Solution
@@ -109,7 +109,7 @@ def _launch(
     groups = -(-count // layout.swarms)
     with Session(device, clock) as session:
         session.upload(
-            contexts=np.stack([problem.kernel_context() for problem in problems]),
+            contexts=kernel_contexts(problems),
             learning=layout.padded(settings.learning_probability()),
         )
         random_arguments = scheme.upload(session, clock, problems, settings, layout, seed)
@@ -145,8 +145,9 @@ def _launch(
         seconds = sum(session.device_seconds.values())
     totals = (evaluations.sum(axis=1, dtype=np.int64) + settings.particles).tolist()
     used = {"lanes": layout.lanes, "items": layout.items, "swarms": layout.swarms}
+    taken = settings.trace_generations
     found = [
-        Found(position, settings.generations, total, settings.trace_generations, trace, used)
+        Found(position, settings.generations, total, taken, trace, used)
         for position, total, trace in zip(positions, totals, traces, strict=True)
     ]
     return Launched(found, seconds, clock.seconds)

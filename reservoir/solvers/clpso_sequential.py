@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.compile import OPTIONS, compiled, inlined
+from reservoir.hydro.stack_array import stack_array
 from reservoir.solvers.fitness import fitness_of
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
-from reservoir.solvers.random_stream import below, mixed, next_bits, next_uniform, rivals, stream_states
+from reservoir.solvers.random_stream import below, fill_uniform, mixed, next_bits, next_uniform, rivals, stream_states
 from reservoir.solvers.solution import Solution
 from reservoir.solvers.swarm import SMALLEST_VELOCITY, SwarmSettings
 
@@ -78,8 +79,6 @@ class Swarm(NamedTuple):
     learning: NDArray[np.float32]  # (N,)
     lower: NDArray[np.float32]  # (D,)
     upper: NDArray[np.float32]  # (D,)
-    drawn: NDArray[np.float32]  # (D,)
-    scratch: NDArray[np.float32]  # (2 D + 2,)
     acceleration: np.float32
     inertia_first: np.float32
     inertia_fall: np.float32
@@ -100,8 +99,6 @@ def _new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
             settings.learning_probability().astype(np.float32),
             problem.lower.astype(np.float32),
             problem.upper.astype(np.float32),
-            np.empty(dimension, np.float32),
-            np.empty(2 * dimension + 2, np.float32),
             np.float32(settings.acceleration),
             np.float32(settings.inertia_first),
             np.float32(settings.inertia_first - settings.inertia_last),
@@ -180,30 +177,40 @@ def _choose_exemplar(swarm, i):
 def _move(swarm, i, inertia):
     """Step 3, eq. 1-3; tells whether the new position is within its bounds."""
     smallest, zero = np.float32(SMALLEST_VELOCITY), np.float32(0)
-    for d in range(len(swarm.unrolled)):
-        swarm.drawn[d] = next_uniform(swarm.states, i)
+    # The new state stands on the stack until all of the old is read, so that the loop becomes vector instructions.
+    drawn = stack_array(swarm.unrolled, np.float32)
+    velocity = stack_array(swarm.unrolled, np.float32)
+    position = stack_array(swarm.unrolled, np.float32)
+    fill_uniform(swarm.states, i, drawn, swarm.unrolled)
     outside = 0
     for d in range(len(swarm.unrolled)):
         lower, upper = swarm.lower[d], swarm.upper[d]
         fastest = (upper - lower) * swarm.velocity_part
-        pull = swarm.acceleration * swarm.drawn[d] * (swarm.exemplar[i, d] - swarm.position[i, d])
+        pull = swarm.acceleration * drawn[d] * (swarm.exemplar[i, d] - swarm.position[i, d])
         speed = min(max(inertia * swarm.velocity[i, d] + pull, -fastest), fastest)
-        speed = zero if abs(speed) < smallest else speed
-        moved = swarm.position[i, d] + speed
-        swarm.velocity[i, d] = speed
-        swarm.position[i, d] = moved
-        outside += (moved < lower) | (moved > upper)
+        velocity[d] = zero if abs(speed) < smallest else speed
+        position[d] = swarm.position[i, d] + velocity[d]
+        outside += (position[d] < lower) | (position[d] > upper)
+    _copy(velocity, swarm.velocity[i], swarm.unrolled)
+    _copy(position, swarm.position[i], swarm.unrolled)
     return outside == 0
+
+
+@inlined
+def _copy(source, target, unrolled):
+    for d in range(len(unrolled)):
+        target[d] = source[d]
 
 
 @inlined
 def _judge(context, swarm, i):
     """Step 4: keep the position as the personal best if it is better, else count the stagnation."""
-    value = fitness_of(context, swarm.position[i], swarm.scratch)
+    room = (*swarm.unrolled, 0)
+    scratch = stack_array(room, np.float32), stack_array(room, np.float32)
+    value = fitness_of(context, swarm.position[i], scratch)
     if value > swarm.best_fitness[i]:
         swarm.best_fitness[i] = value
-        for d in range(len(swarm.unrolled)):
-            swarm.best[i, d] = swarm.position[i, d]
+        _copy(swarm.position[i], swarm.best[i], swarm.unrolled)
     else:
         swarm.stagnation[i] += 1
 

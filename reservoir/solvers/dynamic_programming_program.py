@@ -12,6 +12,7 @@ from reservoir.hydro.power import specific_power_curve
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, require_local
 from reservoir.solvers.grid_settings import GridSettings
+from reservoir.solvers.problem import kernel_contexts
 from reservoir.solvers.reservoir_year import FLOAT32_MARGIN, ReservoirYear
 from reservoir.solvers.work_groups import VECTOR_WIDTHS, items_for, lanes_for
 
@@ -119,9 +120,7 @@ def build_program(device: DeviceInfo, year: ReservoirYear, settings: GridSetting
 
 def contexts(years: list[ReservoirYear], layout: Layout) -> NDArray[np.floating]:
     """What tells the years from each other, a row each."""
-    if layout.double:
-        return np.stack([year.kernel_rows(year.exact_year) for year in years])
-    return np.stack([year.kernel_context() for year in years])
+    return ReservoirYear.kernel_rows(years, EXACT_MARGIN) if layout.double else kernel_contexts(years)
 
 
 def curve_tables(reservoir: Reservoir, layout: Layout) -> NDArray[np.floating]:

@@ -21,7 +21,7 @@ def register_fitness(context: type, function: Callable[..., Any]) -> None:
 
 
 def fitness_of(context, position, scratch):
-    """Fitness of a position, to be maximised; `scratch` has room for 2 x dimension + 2 numbers."""
+    """Fitness of a position, to be maximised; `scratch` is two arrays of dimension + 1 numbers."""
     raise NotImplementedError("call this from compiled code")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.opencl import DeviceInfo
-from reservoir.solvers.problem import Problem
+from reservoir.solvers.problem import Certified, Problem, certify_all
 from reservoir.solvers.solution import Solution
 
 
@@ -84,14 +84,18 @@ def certified(
     drivers = {
         key: ", ".join(dict.fromkeys(getattr(device, key) for device in devices)) for key in ("platform", "driver")
     }
+    positions = [found.position.astype(np.float64) for found in launched.found]
     return [
-        _solution(problem, found, launched, solver, where, {**settings, **found.layout, **drivers}, wall_seconds)
-        for problem, found in zip(problems, launched.found, strict=True)
+        _solution(
+            position, worth, found, launched, solver, where, {**settings, **found.layout, **drivers}, wall_seconds
+        )
+        for position, worth, found in zip(positions, certify_all(problems, positions), launched.found, strict=True)
     ]
 
 
 def _solution(
-    problem: Problem,
+    position: NDArray[np.float64],
+    worth: Certified,
     found: Found,
     launched: Launched,
     solver: str,
@@ -99,8 +103,6 @@ def _solution(
     settings: Mapping[str, Any],
     wall_seconds: float,
 ) -> Solution:
-    position = found.position.astype(np.float64)
-    worth = problem.certify(position)
     return Solution(
         position,
         worth.fitness,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock
 
 from reservoir.opencl import DeviceInfo
 from reservoir.solvers.found import Found, Launched
-from reservoir.solvers.problem import Problem
+from reservoir.solvers.problem import Problem, by_signature
 from reservoir.solvers.progress import Progress
 
 #: Solves problems of one signature on one device at once; results in the problems' order.
@@ -73,17 +73,10 @@ def _shares(
 ) -> list[tuple[DeviceInfo, list[list[int]]]]:
     """Launches of each device that gets any."""
     launches: dict[DeviceInfo, list[list[int]]] = {device: [] for device in devices}
-    for group in _by_signature(problems).values():
+    for group in by_signature(problems).values():
         for device, part in _parts(group, devices):
             launches[device] += _cut(part, most(device))
     return [share for share in launches.items() if share[1]]
-
-
-def _by_signature(problems: Sequence[Problem]) -> dict[Hashable, list[int]]:
-    groups: dict[Hashable, list[int]] = defaultdict(list)
-    for index, problem in enumerate(problems):
-        groups[problem.signature].append(index)
-    return groups
 
 
 def _parts(group: list[int], devices: Sequence[DeviceInfo]) -> Iterator[tuple[DeviceInfo, list[int]]]:

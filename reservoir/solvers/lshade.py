@@ -20,7 +20,7 @@ from reservoir.solvers.found import Found, Launched, certified
 from reservoir.solvers.launches import launch_all
 from reservoir.solvers.lshade_program import Layout, build_program, layout_for
 from reservoir.solvers.lshade_settings import LshadeSettings
-from reservoir.solvers.problem import Problem
+from reservoir.solvers.problem import Problem, kernel_contexts
 from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.random_stream import seed_words
 from reservoir.solvers.solution import Solution
@@ -95,7 +95,7 @@ def _launch(
         program = build_program(device, problems[0], settings, layout)
     with Session(device, clock) as session:
         session.upload(
-            contexts=np.stack([problem.kernel_context() for problem in problems]),
+            contexts=kernel_contexts(problems),
             sizes=sizes,
             streams=np.array([problem.stream for problem in problems], np.uint32),
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -78,3 +79,34 @@ class Problem(Protocol):
 
     def certify(self, position: FloatArray) -> Certified:
         """The worth of a position in float64."""
+
+
+def kernel_contexts(problems: Sequence[Problem]) -> NDArray[np.float32]:
+    """`Problem.kernel_context` of problems of one signature, a row each.
+
+    A class of problems that can make many at once, as ``stacked_contexts``, is asked to.
+    """
+    at_once = getattr(type(problems[0]), "stacked_contexts", None)
+    return at_once(problems) if at_once else np.stack([problem.kernel_context() for problem in problems])
+
+
+def certify_all(problems: Sequence[Problem], positions: Sequence[FloatArray]) -> list[Certified]:
+    """`Problem.certify` of a position of each problem; of any signatures, in the problems' order.
+
+    A class of problems that can certify many of one signature at once, as ``stacked_certificates``, is asked to.
+    """
+    certified: dict[int, Certified] = {}
+    for members in by_signature(problems).values():
+        group, at = [problems[index] for index in members], [positions[index] for index in members]
+        at_once = getattr(type(group[0]), "stacked_certificates", None)
+        each = at_once(group, at) if at_once else [problem.certify(x) for problem, x in zip(group, at, strict=True)]
+        certified.update(zip(members, each, strict=True))
+    return [certified[index] for index in range(len(problems))]
+
+
+def by_signature(problems: Sequence[Problem]) -> dict[Hashable, list[int]]:
+    """Places of the problems of each signature."""
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for index, problem in enumerate(problems):
+        groups[problem.signature].append(index)
+    return groups

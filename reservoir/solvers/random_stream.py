@@ -49,27 +49,46 @@ def stream_states(seed: int, stream: int, particles: int) -> NDArray[np.uint32]:
 
 
 @inlined
-def next_bits(states, particle):
-    """Advance one stream (xoshiro128+; Blackman and Vigna 2021) and return 32 bits."""
-    s0, s1, s2, s3 = states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3]
-    result = np.uint32(s0 + s3)
+def _advanced(s0, s1, s2, s3):
+    """32 bits of a stream and its next state (xoshiro128+; Blackman and Vigna 2021)."""
+    bits = np.uint32(s0 + s3)
     shifted = np.uint32(s1 << np.uint32(9))
     s2 ^= s0
     s3 ^= s1
     s1 ^= s2
     s0 ^= s3
     s2 ^= shifted
-    states[particle, 0] = s0
-    states[particle, 1] = s1
-    states[particle, 2] = s2
-    states[particle, 3] = np.uint32(s3 << np.uint32(11)) | np.uint32(s3 >> np.uint32(21))
-    return result
+    return bits, s0, s1, s2, np.uint32(s3 << np.uint32(11)) | np.uint32(s3 >> np.uint32(21))
+
+
+@inlined
+def _uniform(bits):
+    """A float32 in [0, 1), in steps of 2^-23."""
+    return np.float32(np.int32(bits >> np.uint32(9))) * np.float32(2.0**-23)
+
+
+@inlined
+def next_bits(states, particle):
+    """Advance one stream and return 32 bits."""
+    s0, s1, s2, s3 = states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3]
+    bits, states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3] = _advanced(s0, s1, s2, s3)
+    return bits
+
+
+@inlined
+def fill_uniform(states, particle, drawn, unrolled):
+    """Fill the first numbers of `drawn` as `next_uniform` would; the state stays in registers meanwhile."""
+    s0, s1, s2, s3 = states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3]
+    for d in range(len(unrolled)):
+        bits, s0, s1, s2, s3 = _advanced(s0, s1, s2, s3)
+        drawn[d] = _uniform(bits)
+    states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3] = s0, s1, s2, s3
 
 
 @inlined
 def next_uniform(states, particle):
     """A float32 in [0, 1), in steps of 2^-23."""
-    return np.float32(next_bits(states, particle) >> np.uint32(9)) * np.float32(2.0**-23)
+    return _uniform(next_bits(states, particle))
 
 
 @inlined

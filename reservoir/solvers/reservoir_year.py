@@ -14,15 +14,18 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.approximation import FINE, Approximation, Form, approximate
 from reservoir.hydro.balance import Plant, exact_plant
 from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.hydro.compile import inlined
 from reservoir.hydro.constraints import YearArrays, steps_in
 from reservoir.hydro.forms import PolynomialForm
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import YearLimits, always_repairable, year_limits
-from reservoir.hydro.objective import Operation, energy_of, follow, operate
+from reservoir.hydro.limits import EXACT_MARGIN, YearLimits, always_repairable, year_limits
+from reservoir.hydro.objective import Operation, benefits_and_violations, energy_of, follow, follow_repairable, operate
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.stacked_limits import StackedLimits
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.opencl import literal
 from reservoir.solvers.fitness import register_fitness
+from reservoir.solvers.kernel_rows import kernel_rows
 from reservoir.solvers.problem import Certified, FloatArray, KernelProblem
 
 #: Reachable bounds of float32 solvers are drawn in by this part of the largest storage, some units in the last place.
@@ -35,6 +38,16 @@ class ReservoirContext(NamedTuple):
     plant: Plant
     year: YearArrays
     penalty: Any
+    half: Any
+    gwh_per_mw_volume: Any
+
+
+class RepairableContext(NamedTuple):
+    """The same of a year that is always repairable: no violation, and curves that need not be held at their ends."""
+
+    plant: Plant
+    year: YearArrays
+    flow_per_volume: Any
     half: Any
     gwh_per_mw_volume: Any
 
@@ -124,44 +137,39 @@ class ReservoirYear:
             operation.fitness_gwh(self.penalty_gwh), operation.benefit_gwh, float(operation.violation.sum())
         )
 
-    def compiled_context(self) -> ReservoirContext:
+    @staticmethod
+    def stacked_certificates(years: Sequence[ReservoirYear], positions: Sequence[FloatArray]) -> list[Certified]:
+        """`certify` for a position of each year, of years of one signature."""
+        limits, model = StackedLimits.of([year.limits for year in years]), years[0].model
+        releases, starts = np.split(np.concatenate(positions).reshape(len(years), -1), [years[0].limits.steps], axis=1)
+        start = starts[:, 0] if limits.cyclic else None
+        benefits, violations = benefits_and_violations(model.exact, limits.arrays(EXACT_MARGIN), releases, start)
+        fitness = benefits - years[0].penalty_gwh * violations
+        return [
+            Certified(*worth) for worth in zip(fitness.tolist(), benefits.tolist(), violations.tolist(), strict=True)
+        ]
+
+    def compiled_context(self) -> ReservoirContext | RepairableContext:
         """The year and the plant's forms in float32."""
         year = self.limits.arrays(FLOAT32_MARGIN, np.float32)
-        constants = (np.float32(value) for value in (self.penalty_gwh, 0.5, GWH_PER_MW_VOLUME))
-        return ReservoirContext(self.model.approximation.plant, year, *constants)
+        forms, constants = self.model.approximation, (np.float32(0.5), np.float32(GWH_PER_MW_VOLUME))
+        if always_repairable(self.limits, self.limits.arrays(FLOAT32_MARGIN)):
+            return RepairableContext(forms.unheld_plant, year, 1 / year.volume_per_flow, *constants)
+        return ReservoirContext(forms.plant, year, np.float32(self.penalty_gwh), *constants)
 
     def kernel_context(self) -> NDArray[np.float32]:
-        """Rows of ``kernels/problems/reservoir_year.cl``."""
-        return self.kernel_rows(self.limits.arrays(FLOAT32_MARGIN)).astype(np.float32)
+        """Row of ``kernels/problems/reservoir_year.cl``."""
+        return self.stacked_contexts([self])[0]
 
-    def kernel_rows(self, year: YearArrays) -> FloatArray:
-        """The same in float64, of the year with one margin or another."""
-        per_violation = [
-            self.penalty_gwh / np.where(bound > 0, bound, year.capacity)
-            for bound in (year.storage_lower, year.storage_upper)
-        ]
-        rows = [
-            year.inflow,
-            year.volume_per_flow,
-            1 / year.volume_per_flow,
-            year.release_lower,
-            year.release_upper,
-            year.storage_lower,
-            year.storage_upper,
-            year.reach_lower,
-            year.reach_upper,
-            *per_violation,
-            year.drift_lower,
-            year.drift_upper,
-            [
-                year.start,
-                *self.limits.start_bounds_hm3,
-                year.capacity,
-                self.penalty_gwh,
-                always_repairable(self.limits, year),
-            ],
-        ]
-        return np.concatenate(rows)
+    @staticmethod
+    def stacked_contexts(years: Sequence[ReservoirYear]) -> NDArray[np.float32]:
+        """`kernel_context` of years of one signature, a row each."""
+        return ReservoirYear.kernel_rows(years, FLOAT32_MARGIN).astype(np.float32)
+
+    @staticmethod
+    def kernel_rows(years: Sequence[ReservoirYear], margin: float) -> FloatArray:
+        """The same in float64, with one margin or another."""
+        return kernel_rows(StackedLimits.of([year.limits for year in years]), margin, years[0].penalty_gwh)
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
@@ -256,12 +264,24 @@ def _table_source(name: str, lower: float, per_unit: float, values: Sequence[flo
 
 
 def _fitness(context, position, scratch):
-    steps = steps_in(context.year)
-    releases, storages = scratch[:steps], scratch[steps : 2 * steps + 1]
-    storages[0] = position[steps] if context.year.cyclic else context.year.start
+    releases, storages = _started(context.year, position, scratch)
     violation = follow(context.year, position, releases, storages)
     energy = energy_of(context.plant, context.year, releases, storages, context.half, context.gwh_per_mw_volume)
     return energy - context.penalty * violation
 
 
+def _fitness_repairable(context, position, scratch):
+    releases, storages = _started(context.year, position, scratch)
+    follow_repairable(context.year, context.flow_per_volume, position, releases, storages)
+    return energy_of(context.plant, context.year, releases, storages, context.half, context.gwh_per_mw_volume)
+
+
+@inlined
+def _started(year, position, scratch):
+    releases, storages = scratch[0], scratch[1]
+    storages[0] = position[steps_in(year)] if year.cyclic else year.start
+    return releases, storages
+
+
 register_fitness(ReservoirContext, _fitness)
+register_fitness(RepairableContext, _fitness_repairable)

@@ -40,19 +40,20 @@ static inline int below(const uint32_t bits, const int count) { return (int)((bi
 
 // Storages first, then the power of all steps, which no step waits for.
 static float judged(const float *restrict position, const float *restrict year) {
-    float storages[STEPS + 1], releases[STEPS], beyond = 0;
+    float storages[STEPS + 1], releases[STEPS];
+    if (!year[REPAIRABLE]) {
+        memcpy(releases, position, sizeof releases);
+        return fitness_with_violation(releases, year[START], year);
+    }
     storages[0] = year[START];
     for (int step = 0; step < STEPS; ++step) {
         const float unrepaired = (AT(INFLOW, step) - position[step]) * AT(VOLUME_PER_FLOW, step) + storages[step];
         storages[step + 1] = LESSER(GREATER(unrepaired, AT(REACH_LOWER, step)), AT(REACH_UPPER, step));
-        const float wanted = (unrepaired - storages[step + 1]) * AT(FLOW_PER_VOLUME, step) + position[step];
-        releases[step] = LESSER(GREATER(wanted, AT(RELEASE_LOWER, step)), AT(RELEASE_UPPER, step));
-        beyond = GREATER(beyond, __builtin_fabsf(releases[step] - wanted));
+        releases[step] = (unrepaired - storages[step + 1]) * AT(FLOW_PER_VOLUME, step) + position[step];
     }
-    if (beyond > year[ROUNDING_M3S]) return fitness_with_violation(position, year[START], year);
     float volume = 0;
     for (int step = 0; step < STEPS; ++step)
-        volume += power_at((storages[step] + storages[step + 1]) * 0.5f, releases[step]) * AT(VOLUME_PER_FLOW, step);
+        volume += power_within_bounds((storages[step] + storages[step + 1]) * 0.5f, releases[step]) * AT(VOLUME_PER_FLOW, step);
     return volume * GWH_PER_MW_VOLUME;
 }
 

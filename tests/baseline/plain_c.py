@@ -27,6 +27,8 @@ typedef float reals;
 typedef int ints;
 #define LANES 1
 #define ANY(mask) (mask)
+#define REAL float
+#define ALWAYS_INLINE static inline
 #define LESSER(a, b) ((a) < (b) ? (a) : (b))
 #define GREATER(a, b) ((a) > (b) ? (a) : (b))
 #define CHOOSE(mask, yes, no) ((mask) ? (yes) : (no))

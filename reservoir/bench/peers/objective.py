@@ -41,7 +41,7 @@ class YearObjective:
         self._year, self._optimum_gwh, self._budget = year, optimum_gwh, budget
         self._deadline = time.perf_counter() + budget.seconds
         self._context = year.compiled_context()
-        self._scratch = np.empty(2 * year.dimension + 2, np.float32)
+        self._scratch = np.empty((2, year.dimension + 1), np.float32)
         self._best = -np.inf
 
     def losses(self, positions: FloatArray) -> FloatArray:
