@@ -70,7 +70,8 @@ def test_swarms_that_share_a_work_group_keep_their_bests_apart_in_global_memory(
 
 
 @pytest.mark.parametrize(
-    ("problems", "particles", "swarms"), [(62, 40, 1), (10_000, 40, 4), (10_000, 64, 2), (10_000, 48, 2), (10_000, 32, 5)]
+    ("problems", "particles", "swarms"),
+    [(62, 40, 1), (10_000, 40, 4), (10_000, 64, 2), (10_000, 48, 2), (10_000, 32, 5)],
 )
 def test_a_gpu_fills_its_groups_when_there_are_many_swarms(
     pocl: DeviceInfo, years: list[ReservoirYear], problems: int, particles: int, swarms: int
