@@ -1,6 +1,6 @@
 // One year of one reservoir (Yu et al. 2020, eq. 6-21): position = the releases of the steps, m3/s, then, in a cyclic
-// year, the storage at its start, hm3. The curves level_at, tailrace_at, specific_power_at and capacity_at are written
-// in front of this file when the program is assembled.
+// year, the storage at its start, hm3. The curves level, tailrace, specific_power and capacity are written in front of
+// this file when the program is assembled: each as _at, held beyond its ends, and as _within, for arguments between them.
 //
 // Constants: STEPS, CYCLIC, INSTALLED_MW, GWH_PER_MW_VOLUME, and the rows below, each of STEPS numbers.
 

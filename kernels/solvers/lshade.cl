@@ -6,12 +6,11 @@
 // stand in order of their fitness, so that the best of them are the first ones and the population shrinks at its end.
 // A generation has two parts: every member breeds a child from what all can read; then children take their parents'
 // places, parents go to the archive and all move to their ranks. The problem is seen through DIM, CONTEXT, lower, upper
-// and fitness alone.
+// and fitness, or repaired_fitness, alone.
 
 #define CONTEXT_STRIDE ((CONTEXT + 3) / 4 * 4)
 #define STRIDE (MEMBERS + ARCHIVE) // the archive stands behind the members
 #define WORDS (MEMBERS / 32 + 1)
-#define PARTS 32
 #define FOR_DIM for (int d = 0; d < DIM; ++d) // under "#pragma unroll" each: one in a macro is not heeded everywhere
 #define FOR_BLOCKS for (int block = 0; block < BLOCKS; ++block)
 #define FIRST(block) (((block)*ITEMS + item) * LANES)
@@ -156,7 +155,7 @@ void select_better(Family *family, const Factors *factors, const ints counted, c
 }
 
 // Sums over the members that improved, weighted by what they gained: of their factors and the squares of these. First of
-// every PARTS-th member, so that as many items can work, and the sum does not depend on how many there are.
+// every PARTS-th member (a constant), so that as many items can work, and the sum does not depend on how many there are.
 void sum_part(const int part, const int count, __local const Findings *findings, __local float4 *sums) {
     float4 sum = 0;
     for (int member = part; member < count; member += PARTS) {

@@ -11,8 +11,8 @@ from reservoir.solvers.work_groups import items_for, lanes_for, local_bytes_of
 
 #: Floats of a member beside its position: fitness before and after, gain, scale, rate.
 _MEMBER_FLOATS = 5
-#: Floats of the sums that a new pair of factors is made from.
-_SUMS = 4 * 32
+#: Parts that the sums over a population are made in, and floats of a sum.
+_PARTS, _SUM_FLOATS = 32, 4
 #: Floats that a context may be padded with.
 _ALIGNMENT = 3
 
@@ -59,7 +59,13 @@ def layout_for(
     blocks = -(-vectors // items)
     members = lanes * items * blocks
     floats = problem.dimension * (members + settings.archive(problem.dimension)) + _MEMBER_FLOATS * members
-    words = 2 * (members // 32 + 1) + 3 * settings.memory + _SUMS + len(problem.kernel_context()) + _ALIGNMENT
+    words = (
+        2 * (members // 32 + 1)
+        + 3 * settings.memory
+        + _SUM_FLOATS * _PARTS
+        + len(problem.kernel_context())
+        + _ALIGNMENT
+    )
     return Layout(lanes, items, blocks, 4 * (floats + words) > local_bytes_of(device))
 
 
@@ -73,6 +79,7 @@ def build_program(device: DeviceInfo, problem: Problem, settings: LshadeSettings
         "ITEMS": layout.items,
         "BLOCKS": layout.blocks,
         "MEMBERS": layout.members,
+        "PARTS": _PARTS,
         "CONTEXT_SPACE": "__local",
         "POOL_IN_GLOBAL": int(layout.pool_in_global),
         "POOL_SPACE": "__global" if layout.pool_in_global else "__local",

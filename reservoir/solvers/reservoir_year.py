@@ -5,51 +5,28 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.approximation import FINE, Approximation, Form, approximate
+from reservoir.hydro.approximation import FINE, Approximation, approximate
 from reservoir.hydro.balance import Plant, exact_plant
 from reservoir.hydro.calendar import MONTH_NAMES
-from reservoir.hydro.compile import inlined
-from reservoir.hydro.constraints import YearArrays, steps_in
-from reservoir.hydro.forms import PolynomialForm
+from reservoir.hydro.constraints import YearArrays
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import EXACT_MARGIN, YearLimits, always_repairable, year_limits
-from reservoir.hydro.objective import Operation, benefits_and_violations, energy_of, follow, follow_repairable, operate
+from reservoir.hydro.objective import Operation, benefits_and_violations, operate
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.stacked_limits import StackedLimits
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
-from reservoir.opencl import literal
-from reservoir.solvers.fitness import register_fitness
+from reservoir.solvers.curve_source import curve_source
 from reservoir.solvers.kernel_rows import kernel_rows
 from reservoir.solvers.problem import Certified, FloatArray, KernelProblem
+from reservoir.solvers.reservoir_fitness import RepairableContext, ReservoirContext
 
 #: Reachable bounds of float32 solvers are drawn in by this part of the largest storage, some units in the last place.
 FLOAT32_MARGIN = 1e-6
-
-
-class ReservoirContext(NamedTuple):
-    """What compiled solvers read, in float32."""
-
-    plant: Plant
-    year: YearArrays
-    penalty: Any
-    half: Any
-    gwh_per_mw_volume: Any
-
-
-class RepairableContext(NamedTuple):
-    """The same of a year that is always repairable: no violation, and curves that need not be held at their ends."""
-
-    plant: Plant
-    year: YearArrays
-    flow_per_volume: Any
-    half: Any
-    gwh_per_mw_volume: Any
 
 
 @dataclass(frozen=True)
@@ -219,69 +196,3 @@ def check_first_month(reservoir: Reservoir, inflow: Inflow) -> None:
                 file=inflow.source,
             )
         )
-
-
-def curve_source(name: str, form: Form) -> str:
-    """OpenCL C of a curve: Horner's rule, or an even table in constant memory.
-
-    ``{name}_at`` holds the curve beyond its ends; ``{name}_within`` is for arguments between them, but for rounding.
-    """
-    if isinstance(form, PolynomialForm):
-        return _horner_source(name, form)
-    return _table_source(name, form.lower, form.per_unit, form.values)
-
-
-def _horner_source(name: str, form: PolynomialForm) -> str:
-    shift = -float(form.centre) * float(form.per_unit)
-    steps = "".join(f"    value = FUSED(value, scaled, (reals)({literal(c)}));\n" for c in form.coefficients[1:])
-    lower, upper = literal(form.lower), literal(form.upper)
-    return (
-        f"reals {name}_within(const reals x) {{\n"
-        f"    const reals scaled = FUSED(x, (reals)({literal(form.per_unit)}), (reals)({literal(shift)}));\n"
-        f"    reals value = {literal(form.coefficients[0])};\n{steps}    return value;\n}}\n"
-        f"reals {name}_at(const reals x) {{\n"
-        f"    return {name}_within(LESSER(GREATER(x, (reals)({lower})), (reals)({upper})));\n}}\n"
-    )
-
-
-def _table_source(name: str, lower: float, per_unit: float, values: Sequence[float] | NDArray[np.float32]) -> str:
-    points = ", ".join(literal(value) for value in values)
-    last = len(values) - 1
-    place = f"(x - {literal(lower)}) * {literal(per_unit)}"
-    return (
-        f"__constant float {name}_values[] = {{{points}}};\n"
-        f"reals {name}_at(const reals x) {{\n"
-        f"    const reals place = LESSER(GREATER({place}, (reals)(0)), (reals)({last}));\n"
-        f"    reals value;\n"
-        f"    for (int lane = 0; lane < LANES; ++lane) {{\n"
-        f"        const REAL at = REAL_OF(place, lane);\n"
-        f"        const int left = min((int)at, {last - 1});\n"
-        f"        const REAL low = {name}_values[left];\n"
-        f"        REAL_OF(value, lane) = FUSED(at - left, {name}_values[left + 1] - low, low);\n"
-        f"    }}\n    return value;\n}}\n"
-        f"reals {name}_within(const reals x) {{ return {name}_at(x); }}\n"
-    )
-
-
-def _fitness(context, position, scratch):
-    releases, storages = _started(context.year, position, scratch)
-    violation = follow(context.year, position, releases, storages)
-    energy = energy_of(context.plant, context.year, releases, storages, context.half, context.gwh_per_mw_volume)
-    return energy - context.penalty * violation
-
-
-def _fitness_repairable(context, position, scratch):
-    releases, storages = _started(context.year, position, scratch)
-    follow_repairable(context.year, context.flow_per_volume, position, releases, storages)
-    return energy_of(context.plant, context.year, releases, storages, context.half, context.gwh_per_mw_volume)
-
-
-@inlined
-def _started(year, position, scratch):
-    releases, storages = scratch[0], scratch[1]
-    storages[0] = position[steps_in(year)] if year.cyclic else year.start
-    return releases, storages
-
-
-register_fitness(ReservoirContext, _fitness)
-register_fitness(RepairableContext, _fitness_repairable)

@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -6,6 +7,8 @@ import pytest
 
 from reservoir.cli import COMMANDS
 from reservoir.solvers import SOLVERS
+from reservoir.solvers.lshade_settings import LshadeSettings
+from reservoir.solvers.swarm import SwarmSettings
 
 
 def test_help_imports_nothing_heavy():
@@ -22,6 +25,19 @@ def test_help_imports_nothing_heavy():
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(run, command):
     assert "Usage: reservoir" in run(command, "--help").stdout
+
+
+def test_the_help_tells_the_engines_own_defaults(run):
+    help_text = " ".join(run("plan", "--help").stdout.split())
+    swarm, shrinking = SwarmSettings(), LshadeSettings()
+    for option, default in (
+        ("particles", swarm.particles),
+        ("generations", swarm.generations),
+        ("evaluations", shrinking.evaluations),
+    ):
+        assert re.search(rf"--{option} INTEGER [^[]*\[default: {default}\]", help_text)
+    assert swarm.particles * swarm.generations // shrinking.evaluations == 13
+    assert "thirteenth" in SOLVERS["clpso"].stronger
 
 
 def test_an_unknown_command_is_refused(run):

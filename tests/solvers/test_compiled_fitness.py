@@ -10,7 +10,8 @@ from reservoir.hydro.compile import OPTIONS
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.stack_array import stack_array
 from reservoir.solvers.fitness import fitness_of
-from reservoir.solvers.reservoir_year import RepairableContext, ReservoirContext, ReservoirYear, reservoir_problems
+from reservoir.solvers.reservoir_fitness import RepairableContext, ReservoirContext
+from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
 from tests.hydro import paper
 from tests.hydro.stand_in import with_forms
 from tests.hydro.trials import Case
