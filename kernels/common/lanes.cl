@@ -4,8 +4,8 @@
 // in a program that defines DOUBLE as 1; the integers of masks are as wide. A comparison gives a mask of
 // ints (0 or -1 in vectors, 0 or 1 in a scalar); CHOOSE and ANY take either.
 //
-// Vectors use operators where they can: PoCL 3.0 makes calls of some built-ins (fma, fmin) and cannot compile any for
-// vectors wider than the processor's, so that those of 16 are taken in halves.
+// Vectors use operators where they can: PoCL 3.0 makes calls of built-ins (fma, fmin, vload, any), which empty all
+// registers, and cannot compile any for vectors wider than the processor's, so that those of 16 are taken in halves.
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -27,8 +27,10 @@ typedef REAL reals;
 typedef int ints;
 typedef uint uints;
 #define ANY(mask) (mask)
-#define LOAD_LANES(pointer) (*(pointer)) // of floats
-#define STORE_LANES(value, pointer) (*(pointer) = (value))
+#define BITS_OF(mask) (mask)
+#define FIRST_BIT(bits) 0
+#define LOAD_LANES(SPACE, pointer) (*(pointer)) // of floats
+#define STORE_LANES(value, SPACE, pointer) (*(pointer) = (value))
 #define AS_REALS(bits) as_float(bits)
 #define AS_UINTS(value) as_uint(value)
 #define AS_INTS(value) as_int(value)
@@ -47,12 +49,17 @@ typedef uint uints;
 typedef PASTE(REAL, LANES) reals;
 typedef PASTE(INTEGER, LANES) ints;
 typedef PASTE(uint, LANES) uints;
+typedef struct __attribute__((packed)) {
+    reals lanes;
+} AnyPlace; // that need not begin where a vector does
+#define LOAD_LANES(SPACE, pointer) ((SPACE const AnyPlace *)(pointer))->lanes
+#define STORE_LANES(value, SPACE, pointer) (((SPACE AnyPlace *)(pointer))->lanes = (value))
 #define LESSER(a, b) ((a) < (b) ? (a) : (b))
 #define GREATER(a, b) ((a) > (b) ? (a) : (b))
+#define ANY(mask) BITS_OF(mask)
+#define BITS_OF(mask) bits_of_(mask)
+#define FIRST_BIT(bits) ((as_int((float)((bits) & -(bits))) >> 23) - 127) // a power of two's exponent
 #if LANES == 16
-#define ANY(mask) any((mask).lo | (mask).hi)
-#define LOAD_LANES(pointer) (float16)(vload8(0, pointer), vload8(1, pointer))
-#define STORE_LANES(value, pointer) (vstore8((value).lo, 0, pointer), vstore8((value).hi, 1, pointer))
 #define AS_REALS(bits) as_float16(bits)
 #define AS_UINTS(value) as_uint16(value)
 #define AS_INTS(value) as_int16(value)
@@ -60,9 +67,6 @@ typedef PASTE(uint, LANES) uints;
 #define TO_REALS(value) (float16)(convert_float8((value).lo), convert_float8((value).hi))
 #define LANE_NUMBERS 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 #else
-#define ANY(mask) any(mask)
-#define LOAD_LANES(pointer) PASTE(vload, LANES)(0, pointer)
-#define STORE_LANES(value, pointer) PASTE(vstore, LANES)(value, 0, pointer)
 #define AS_REALS(bits) PASTE(as_float, LANES)(bits)
 #define AS_UINTS(value) PASTE(as_uint, LANES)(value)
 #define AS_INTS(value) PASTE(as_int, LANES)(value)
@@ -76,6 +80,26 @@ typedef PASTE(uint, LANES) uints;
 #define LANE_NUMBERS 0, 1, 2, 3, 4, 5, 6, 7
 #endif
 #endif
+#endif
+
+#if LANES > 1
+// Which lanes a mask is set in, a bit each: what a branch asks, and what a loop over those lanes counts off.
+int bits_of_(const ints mask) {
+    const ints bits = mask & ((ints)(1) << (ints)(LANE_NUMBERS));
+#if LANES == 2
+    return (int)(bits.x | bits.y);
+#else
+#if LANES == 4
+#define FOUR bits
+#elif LANES == 8
+#define FOUR (bits.lo | bits.hi)
+#else
+#define FOUR (bits.lo.lo | bits.lo.hi | bits.hi.lo | bits.hi.hi)
+#endif
+    const PASTE(INTEGER, 4) four = FOUR;
+    return (int)(four.x | four.y | four.z | four.w);
+#endif
+}
 #endif
 
 // Where a function's results are not all used, or its loops should be unrolled among its caller's.

@@ -1,14 +1,17 @@
 // How a new exemplar is drawn where numbers follow each other; stands behind a scheme with random_one_.
 
-// The numbers of one lane, for a new exemplar; the other lanes' streams stand still.
+// The numbers of one lane, for a new exemplar, are drawn when asked for; the other lanes' streams stand still.
+typedef Random *Draws;
 typedef struct {
     Random *random;
     int lane;
 } Drawn;
 #define DRAWN_TRAVELS 0
 
-Drawn random_draw(Random *random, const int lane) {
-    const Drawn drawn = {random, lane};
+Draws random_draws(Random *random, const ints due) { return random; }
+
+Drawn drawn_by(const Draws *draws, const int lane) {
+    const Drawn drawn = {*draws, lane};
     return drawn;
 }
 
@@ -33,7 +36,7 @@ ints random_rivals_of_steps(const Drawn *drawn, const int first_step, const int 
     ints learns = 0;
     for (int step = 0; step < steps; ++step) {
         int2 rivals;
-        INT_OF(learns, step) = random_rivals(drawn, first_step + step, probability, count, &rivals);
+        INT_OF(learns, step) = -random_rivals(drawn, first_step + step, probability, count, &rivals); // a mask
         INT_OF(*one, step) = rivals.x;
         INT_OF(*other, step) = rivals.y;
     }

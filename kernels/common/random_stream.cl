@@ -38,26 +38,20 @@ reals random_lanes(Random *random, const float scale) {
     return (AS_REALS((random_bits(random) >> 9) | 0x3F800000u) - 1.0f) * scale;
 }
 
-// One draw of one lane, which serves all dimensions of a new exemplar, so that they do not wait for each other; the other
-// lanes' streams stand still.
-typedef uint Drawn;
+// A draw serves all dimensions of a new exemplar, so that they do not wait for each other. Lanes that are not due stand
+// still.
+typedef uints Draws;
+typedef uint Drawn; // by one lane
 #define DRAWN_TRAVELS 1 // any item may use it
 
-Drawn random_draw(Random *random, const int lane) {
-    uint s0 = UINT_OF(random->word[0], lane), s1 = UINT_OF(random->word[1], lane);
-    uint s2 = UINT_OF(random->word[2], lane), s3 = UINT_OF(random->word[3], lane);
-    const uint result = s0 + s3, shifted = s1 << 9;
-    s2 ^= s0;
-    s3 ^= s1;
-    s1 ^= s2;
-    s0 ^= s3;
-    s2 ^= shifted;
-    UINT_OF(random->word[0], lane) = s0;
-    UINT_OF(random->word[1], lane) = s1;
-    UINT_OF(random->word[2], lane) = s2;
-    UINT_OF(random->word[3], lane) = rotate(s3, 11u);
+Draws random_draws(Random *random, const ints due) {
+    Random next = *random;
+    const uints result = random_bits(&next);
+    for (int word = 0; word < 4; ++word) random->word[word] = CHOOSE(due, next.word[word], random->word[word]);
     return result;
 }
+
+Drawn drawn_by(const Draws *draws, const int lane) { return UINT_OF(*draws, lane); }
 
 // The mixer lowbias32 of C. Wellons: with steps of 0x9E3779B9 between its arguments, SplitMix. Of one lane and of all.
 #define DEFINE_MIXER(mixer, type)                          \
@@ -101,6 +95,8 @@ ints random_rivals_of_steps(const Drawn *drawn, const int first_step, const int 
     const uints mixed = random_mixed_lanes_(*drawn + offset, 0), spread = mixed * 0x9E379E37u;
     *one = AS_INTS(((spread >> 16) * (uint)count) >> 16);
     *other = AS_INTS(((spread & 0xFFFFu) * (uint)count) >> 16);
-    return TO_REALS(mixed >> 9) < probability * 0x1p23f;
+    const float below = probability * 0x1p23f; // compared as an integer: of the numbers 0 .. 2**23 - 1 so many are below it
+    const int whole = (int)below, numbers = whole + (whole < below);
+    return (AS_INTS(mixed >> 9) < numbers) & ((ints)(LANE_NUMBERS) < steps);
 }
 #endif

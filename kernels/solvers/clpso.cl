@@ -61,27 +61,26 @@ float taught(const Drawn *drawn, const int d, const int particle, const float le
 // it; on a GPU it is part of `choose_exemplar`.
 void learn_from_themselves(Particles *particles, const ints due, const int first, BEST_SPACE const float *best) {
 #if LANES > 1
-    FOR_DIM particles->exemplar[d] = CHOOSE(due, LOAD_LANES(best + d * SWARM + first), particles->exemplar[d]);
+    FOR_DIM particles->exemplar[d] = CHOOSE(due, LOAD_LANES(BEST_SPACE, best + d * SWARM + first), particles->exemplar[d]);
 #endif
 }
 
 // Step 3: a new exemplar for one particle. On a GPU no index may vary, so that arrays stay in registers; on a CPU a vector
 // holds the numbers of LANES dimensions.
-void choose_exemplar(Particles *particles, const int lane, const int particle, const float learning,
+void choose_exemplar(Particles *particles, const Drawn drawn, const int lane, const int particle, const float learning,
                      BEST_SPACE const float *best, BEST_SPACE const float *best_fitness) {
-    const Drawn drawn = random_draw(&particles->random, lane);
     int learns = 0;
 #if LANES == 1
 #pragma unroll
     FOR_DIM particles->exemplar[d] = taught(&drawn, d, particle, learning, best, best_fitness, &learns);
 #else
     for (int first = 0; first < DIM; first += LANES) {
-        const int last = min(first + LANES, DIM);
         ints one, other;
-        const ints learns_here = random_rivals_of_steps(&drawn, first, last - first, learning, PARTICLES, &one, &other);
-        for (int d = first; d < last; ++d) {
-            if (!INT_OF(learns_here, d - first)) continue; // most dimensions, and foreseen
-            const int teacher = winner(INT_OF(one, d - first), INT_OF(other, d - first), best_fitness);
+        const int steps = DIM - first < LANES ? DIM - first : LANES;
+        const ints learns_here = random_rivals_of_steps(&drawn, first, steps, learning, PARTICLES, &one, &other);
+        for (int left = BITS_OF(learns_here); left; left &= left - 1) {
+            const int place = FIRST_BIT(left), d = first + place;
+            const int teacher = winner(INT_OF(one, place), INT_OF(other, place), best_fitness);
             learns |= teacher != particle;
             REAL_OF(particles->exemplar[d], lane) = best[d * SWARM + teacher];
         }
@@ -114,7 +113,8 @@ int listed(__local Due *due, const int turn, const int particle, Particles *part
     if (particles->stagnation < GAP) return -1;
     const int place = atomic_inc(&due->count[turn]);
     due->particle[place] = particle;
-    due->drawn[place] = random_draw(&particles->random, 0);
+    const Draws draws = random_draws(&particles->random, 1);
+    due->drawn[place] = drawn_by(&draws, 0);
     particles->stagnation = 0;
     return place;
 }
@@ -170,11 +170,11 @@ ints inside(const Particles *particles, CONTEXT_SPACE const float *context) {
 
 void remember(const Particles *particles, const ints better, const reals value, const int first,
               BEST_SPACE float *best, BEST_SPACE float *best_fitness) {
-    STORE_LANES(CHOOSE(better, value, LOAD_LANES(best_fitness + first)), best_fitness + first);
+    STORE_LANES(CHOOSE(better, value, LOAD_LANES(BEST_SPACE, best_fitness + first)), BEST_SPACE, best_fitness + first);
 #pragma unroll
     FOR_DIM {
         BEST_SPACE float *place = best + d * SWARM + first;
-        STORE_LANES(CHOOSE(better, particles->position[d], LOAD_LANES(place)), place);
+        STORE_LANES(CHOOSE(better, particles->position[d], LOAD_LANES(BEST_SPACE, place)), BEST_SPACE, place);
     }
 }
 
@@ -227,7 +227,7 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
         random_start(&particles[block].random, problem, FIRST(block), RANDOM_VALUES);
         initialise(&particles[block], FIRST(block), context);
         const reals value = fitness(particles[block].position, context);
-        STORE_LANES((reals)(-INFINITY), best_fitness + FIRST(block));
+        STORE_LANES((reals)(-INFINITY), BEST_SPACE, best_fitness + FIRST(block));
         remember(&particles[block], (ints)(1) == (ints)(1), CHOOSE(value == value, value, (reals)(-INFINITY)), FIRST(block),
                  best, best_fitness);
 #if SHARED_CHOICE
@@ -254,10 +254,11 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
             const ints due = particles[block].stagnation >= GAP;
             if (ANY(due)) {
                 learn_from_themselves(&particles[block], due, FIRST(block), best);
-                for (int lane = 0; lane < LANES; ++lane) {
-                    if (!INT_OF(due, lane)) continue;
-                    const int particle = FIRST(block) + lane;
-                    choose_exemplar(&particles[block], lane, particle, learning[particle], best, best_fitness);
+                const Draws draws = random_draws(&particles[block].random, due);
+                for (int left = BITS_OF(due); left; left &= left - 1) {
+                    const int lane = FIRST_BIT(left), particle = FIRST(block) + lane;
+                    choose_exemplar(&particles[block], drawn_by(&draws, lane), lane, particle, learning[particle], best,
+                                    best_fitness);
                 }
                 particles[block].stagnation = CHOOSE(due, (ints)(0), particles[block].stagnation);
             }
@@ -269,7 +270,7 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
             const ints feasible = inside(&particles[block], context);
             if (ANY(feasible)) {
                 const reals value = fitness(particles[block].position, context);
-                const ints better = feasible & (value > LOAD_LANES(best_fitness + FIRST(block)));
+                const ints better = feasible & (value > LOAD_LANES(BEST_SPACE, best_fitness + FIRST(block)));
                 if (ANY(better)) remember(&particles[block], better, value, FIRST(block), best, best_fitness);
                 particles[block].stagnation += CHOOSE(feasible & ~better, (ints)(1), (ints)(0));
                 evaluated += CHOOSE(feasible & particles[block].counted, (ints)(1), (ints)(0));

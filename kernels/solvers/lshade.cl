@@ -105,7 +105,7 @@ void breed(Family *family, const Factors *factors, const uints drawn, const int 
     FOR_DIM {
         POOL_SPACE const float *row = pool + d * STRIDE;
         const float low = lower(d, context), high = upper(d, context);
-        const reals parent = LOAD_LANES(row + first);
+        const reals parent = LOAD_LANES(POOL_SPACE, row + first);
         const reals pull = gathered(row, factors->best) - parent + (gathered(row, factors->one) - gathered(row, factors->other));
         reals child = FUSED(factors->scale, pull, parent);
         child = CHOOSE(child < low, (parent + low) * 0.5f, child);
@@ -133,22 +133,22 @@ reals live(Family *family, CONTEXT_SPACE const float *context) {
 // The better of child and parent stays; of equals the child.
 void select_better(Family *family, const Factors *factors, const ints counted, const reals value, const int first, const int turn,
                    __local const float *fitness_before, __local Findings *findings) {
-    const reals before = LOAD_LANES(fitness_before + first);
+    const reals before = LOAD_LANES(__local, fitness_before + first);
     const ints stays = counted & (value >= before);
     const ints improved = counted & (value > before);
 #pragma unroll
     FOR_DIM family->child[d] = CHOOSE(stays, family->child[d], family->parent[d]);
     family->fitness = CHOOSE(stays, value, before);
     family->improved = improved;
-    STORE_LANES(family->fitness, findings->fitness + first);
+    STORE_LANES(family->fitness, __local, findings->fitness + first);
     if (!ANY(improved)) {
-        STORE_LANES((reals)(0), findings->gain + first);
+        STORE_LANES((reals)(0), __local, findings->gain + first);
         return;
     }
     const reals gain = value - before;
-    STORE_LANES(CHOOSE(improved & (gain < INFINITY), gain, (reals)(0)), findings->gain + first);
-    STORE_LANES(factors->scale, findings->scale + first);
-    STORE_LANES(factors->rate, findings->rate + first);
+    STORE_LANES(CHOOSE(improved & (gain < INFINITY), gain, (reals)(0)), __local, findings->gain + first);
+    STORE_LANES(factors->scale, __local, findings->scale + first);
+    STORE_LANES(factors->rate, __local, findings->rate + first);
     for (int lane = 0; lane < LANES; ++lane)
         if (INT_OF(improved, lane))
             atomic_or(&findings->improved[turn][(first + lane) / 32], 1u << ((first + lane) % 32));
@@ -251,7 +251,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
         }
         const reals value = live(&family[block], context);
         family[block].fitness = CHOOSE(value == value, value, (reals)(-INFINITY));
-        STORE_LANES(family[block].fitness, findings.fitness + FIRST(block));
+        STORE_LANES(family[block].fitness, __local, findings.fitness + FIRST(block));
     }
     MEET;
     FOR_BLOCKS move_to_ranks(&family[block], FIRST(block), sizes[0], findings.fitness, in_order, pool);

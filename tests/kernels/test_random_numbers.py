@@ -40,10 +40,11 @@ __kernel void test(__global float *out, RANDOM_ARGUMENTS) {
         const reals drawn = random_lanes(&random, 1.0f);
         for (int lane = 0; lane < LANES; ++lane) mine[lane * 4 * DRAWS + k] = ((const float *)&drawn)[lane];
     }
+    const Draws draws = random_draws(&random, ((ints)(LANE_NUMBERS) + first) % 3 == 0);
     for (int lane = 0; lane < LANES; ++lane) {
         for (int k = 0; k < 2 * DRAWS; ++k) mine[lane * 4 * DRAWS + DRAWS + k] = 0;
         if ((first + lane) % 3) continue;
-        const Drawn drawn = random_draw(&random, lane);
+        const Drawn drawn = drawn_by(&draws, lane);
         for (int k = 0; k < DRAWS / 2; ++k) {
             int2 rivals;
             const bool learns = random_rivals(&drawn, k, PROBABILITY, COUNT, &rivals);

@@ -25,8 +25,9 @@ __kernel void test(__global float *out, __global const float *contexts, __global
     const int vectors = POSITIONS / LANES;
     const int problem = get_global_id(0) / vectors, first = get_global_id(0) % vectors * LANES;
     reals position[DIM];
-    for (int d = 0; d < DIM; ++d) position[d] = LOAD_LANES(positions + (problem * DIM + d) * POSITIONS + first);
-    STORE_LANES(fitness(position, contexts + problem * CONTEXT), out + problem * POSITIONS + first);
+    __global const float *mine = positions + problem * DIM * POSITIONS + first;
+    for (int d = 0; d < DIM; ++d) position[d] = LOAD_LANES(__global, mine + d * POSITIONS);
+    STORE_LANES(fitness(position, contexts + problem * CONTEXT), __global, out + problem * POSITIONS + first);
 }
 """
 
