@@ -102,6 +102,11 @@ int bits_of_(const ints mask) {
 }
 #endif
 
+// Where a solver keeps the state of its particles.
+#ifndef STATE_SPACE
+#define STATE_SPACE __private
+#endif
+
 // Where a function's results are not all used, or its loops should be unrolled among its caller's.
 #define ALWAYS_INLINE __attribute__((always_inline))
 

@@ -7,18 +7,18 @@ typedef struct {
 #define RANDOM_ARGUMENTS __global const uint *seeds
 #define RANDOM_VALUES seeds
 
-void random_start(Random *random, const int problem, const int first_particle, RANDOM_ARGUMENTS) {
+void random_start(STATE_SPACE Random *random, const int problem, const int first_particle, RANDOM_ARGUMENTS) {
     for (int lane = 0; lane < LANES; ++lane)
         UINT_OF(random->phi, lane) = seeds[problem * SWARM + first_particle + lane];
 }
 
 // A number in [0, scale] for every lane (eq. 15).
-reals random_lanes(Random *random, const float scale) {
+reals random_lanes(STATE_SPACE Random *random, const float scale) {
     random->phi = (random->phi * (uints)(1103515245u) + (uints)(12345u)) % (uints)(2147483647u);
     return TO_REALS(random->phi) / (reals)(2147483647.0f) * scale;
 }
 
-float random_one_(Random *random, const int lane) {
+float random_one_(STATE_SPACE Random *random, const int lane) {
     const uint phi = (UINT_OF(random->phi, lane) * 1103515245u + 12345u) % 2147483647u;
     UINT_OF(random->phi, lane) = phi;
     return (float)phi / 2147483647.0f;

@@ -10,7 +10,7 @@ typedef struct {
 #define RANDOM_ARGUMENTS const uint seed_low, const uint seed_high, __global const uint *streams
 #define RANDOM_VALUES seed_low, seed_high, streams
 
-void random_start(Random *random, const int problem, const int first_particle, RANDOM_ARGUMENTS) {
+void random_start(STATE_SPACE Random *random, const int problem, const int first_particle, RANDOM_ARGUMENTS) {
     for (int lane = 0; lane < LANES; ++lane) {
         const uint4 state = philox4x32((uint4)(first_particle + lane, streams[problem], 0, 0), (uint2)(seed_low, seed_high));
         UINT_OF(random->word[0], lane) = state.x;
@@ -21,7 +21,7 @@ void random_start(Random *random, const int problem, const int first_particle, R
 }
 
 // The next 32 bits of every lane.
-uints random_bits(Random *random) {
+uints random_bits(STATE_SPACE Random *random) {
     const uints result = random->word[0] + random->word[3];
     const uints shifted = random->word[1] << 9;
     random->word[2] ^= random->word[0];
@@ -34,7 +34,7 @@ uints random_bits(Random *random) {
 }
 
 // A number in [0, scale) for every lane: 23 random bits are the fraction of a number in [1, 2).
-reals random_lanes(Random *random, const float scale) {
+reals random_lanes(STATE_SPACE Random *random, const float scale) {
     return (AS_REALS((random_bits(random) >> 9) | 0x3F800000u) - 1.0f) * scale;
 }
 
@@ -44,10 +44,10 @@ typedef uints Draws;
 typedef uint Drawn; // by one lane
 #define DRAWN_TRAVELS 1 // any item may use it
 
-Draws random_draws(Random *random, const ints due) {
-    Random next = *random;
-    const uints result = random_bits(&next);
-    for (int word = 0; word < 4; ++word) random->word[word] = CHOOSE(due, next.word[word], random->word[word]);
+Draws random_draws(STATE_SPACE Random *random, const ints due) {
+    const Random before = *random;
+    const uints result = random_bits(random);
+    for (int word = 0; word < 4; ++word) random->word[word] = CHOOSE(due, random->word[word], before.word[word]);
     return result;
 }
 
@@ -79,22 +79,23 @@ int random_below(const Drawn *drawn, const int step, const int count) {
     return (int)(((random_mixed_(*drawn, step) >> 16) * (uint)count) >> 16);
 }
 
-// Whether a particle learns, and between which two in 0 .. count - 1 it would choose. What is left of a mixture below the
-// probability is spread over 32 bits, whose halves are the two.
-bool random_rivals(const Drawn *drawn, const int step, const float probability, const int count, int2 *rivals) {
+// Whether a particle learns, and between which two it would choose, in 0 .. count - 1 and 0 .. other_count - 1. What is left
+// of a mixture below the probability is spread over 32 bits, whose halves are the two.
+bool random_rivals(const Drawn *drawn, const int step, const float probability, const int count, const int other_count,
+                   int2 *rivals) {
     const uint mixed = random_mixed_(*drawn, step), spread = mixed * 0x9E379E37u;
-    *rivals = (int2)((int)(((spread >> 16) * (uint)count) >> 16), (int)(((spread & 0xFFFFu) * (uint)count) >> 16));
+    *rivals = (int2)((int)(((spread >> 16) * (uint)count) >> 16), (int)(((spread & 0xFFFFu) * (uint)other_count) >> 16));
     return (float)(int)(mixed >> 9) < probability * 0x1p23f;
 }
 
 #if LANES > 1
 // The same of so many steps at once as a vector has lanes.
-ints random_rivals_of_steps(const Drawn *drawn, const int first_step, const int steps, const float probability, const int count,
-                            ints *one, ints *other) {
+ints random_rivals_of_steps(const Drawn *drawn, const int first_step, const int steps, const float probability,
+                            const int count, const int other_count, ints *one, ints *other) {
     const uints offset = ((uints)(LANE_NUMBERS) + (uint)first_step) * 0x9E3779B9u;
     const uints mixed = random_mixed_lanes_(*drawn + offset, 0), spread = mixed * 0x9E379E37u;
     *one = AS_INTS(((spread >> 16) * (uint)count) >> 16);
-    *other = AS_INTS(((spread & 0xFFFFu) * (uint)count) >> 16);
+    *other = AS_INTS(((spread & 0xFFFFu) * (uint)other_count) >> 16);
     const float below = probability * 0x1p23f; // compared as an integer: of the numbers 0 .. 2**23 - 1 so many are below it
     const int whole = (int)below, numbers = whole + (whole < below);
     return (AS_INTS(mixed >> 9) < numbers) & ((ints)(LANE_NUMBERS) < steps);

@@ -3,7 +3,11 @@
 //
 // A work item carries BLOCKS x LANES particles; SWARM = BLOCKS x ITEMS x LANES is PARTICLES, padded. Padding particles
 // are never learnt from. Within a generation all particles choose exemplars before any moves, so that the result does
-// not depend on how particles are laid out. The problem is seen through DIM, CONTEXT, lower, upper and fitness alone.
+// not depend on how particles are laid out. The problem is seen through DIM, CONTEXT, lower, upper, fitness and, where it
+// is noisy, NOISE alone.
+//
+// The models of Yu et al. are layouts of this file: STATE_IN_GLOBAL keeps the state of every particle in global memory,
+// CONDITIONALS says how bounds are held, and the random numbers' file where those come from.
 
 #define CONTEXT_STRIDE ((CONTEXT + 3) / 4 * 4) // so that every swarm's begins where vectors of four do
 #define DIM_STRIDE ((DIM + 3) / 4 * 4)
@@ -19,6 +23,14 @@
 #define MEET
 #endif
 
+#define BRANCHES 0  // if ...: the basic and the intermediate model
+#define BUILT_INS 1 // clamp and step: the final model
+#define OPERATORS 2
+
+// STRICT: two different particles are drawn that are not the one that learns; else any two (section 2.1).
+#define COUNT_OF_ONE (PARTICLES - STRICT)
+#define COUNT_OF_OTHER (PARTICLES - 2 * STRICT)
+
 typedef struct {
     reals position[DIM], velocity[DIM], exemplar[DIM];
     ints stagnation;
@@ -27,7 +39,7 @@ typedef struct {
 } Particles;
 
 // Step 1: uniform positions and velocities, drawn velocity first.
-void initialise(Particles *particles, const int first, CONTEXT_SPACE const float *context) {
+void initialise(STATE_SPACE Particles *particles, const int first, CONTEXT_SPACE const float *context) {
 #pragma unroll
     FOR_DIM {
         const float low = lower(d, context), range = upper(d, context) - low;
@@ -44,13 +56,29 @@ int winner(const int one, const int other, BEST_SPACE const float *best_fitness)
     return best_fitness[one] > best_fitness[other] ? one : other;
 }
 
+// Two of the particles from numbers below COUNT_OF_ONE and COUNT_OF_OTHER.
+int2 apart(const int2 rivals, const int particle) {
+#if STRICT
+    const int one = rivals.x + (rivals.x >= particle), low = one < particle ? one : particle, high = one ^ particle ^ low;
+    int other = rivals.y + (rivals.y >= low);
+    other += other >= high;
+    return (int2)(one, other);
+#else
+    return rivals;
+#endif
+}
+
 #if LANES == 1
-// Step 3 in one dimension: the personal best to learn from, by a tournament; relaxed, as section 2.1 ends. Both rivals are
-// read whether the particle learns or not, since on a GPU a branch costs more.
+// Step 3 in one dimension: the personal best to learn from, by a tournament. Both rivals are read whether the particle
+// learns or not, since on a GPU a branch costs more.
 float taught(const Drawn *drawn, const int d, const int particle, const float learning, BEST_SPACE const float *best,
              BEST_SPACE const float *best_fitness, int *learns) {
     int2 rivals;
-    const bool learns_here = random_rivals(drawn, d, learning, PARTICLES, &rivals);
+    const bool learns_here = random_rivals(drawn, d, learning, COUNT_OF_ONE, COUNT_OF_OTHER, &rivals);
+#if CONDITIONALS == BRANCHES
+    if (!learns_here) return best[d * SWARM + particle];
+#endif
+    rivals = apart(rivals, particle);
     const int better = winner(rivals.x, rivals.y, best_fitness), teacher = learns_here ? better : particle;
     *learns |= teacher != particle;
     return best[d * SWARM + teacher];
@@ -59,7 +87,7 @@ float taught(const Drawn *drawn, const int d, const int particle, const float le
 
 // What particles that are due learn from themselves: in every dimension, before others come in. On a CPU, where vectors do
 // it; on a GPU it is part of `choose_exemplar`.
-void learn_from_themselves(Particles *particles, const ints due, const int first, BEST_SPACE const float *best) {
+void learn_from_themselves(STATE_SPACE Particles *particles, const ints due, const int first, BEST_SPACE const float *best) {
 #if LANES > 1
     FOR_DIM particles->exemplar[d] = CHOOSE(due, LOAD_LANES(BEST_SPACE, best + d * SWARM + first), particles->exemplar[d]);
 #endif
@@ -67,7 +95,7 @@ void learn_from_themselves(Particles *particles, const ints due, const int first
 
 // Step 3: a new exemplar for one particle. On a GPU no index may vary, so that arrays stay in registers; on a CPU a vector
 // holds the numbers of LANES dimensions.
-void choose_exemplar(Particles *particles, const Drawn drawn, const int lane, const int particle, const float learning,
+void choose_exemplar(STATE_SPACE Particles *particles, const Drawn drawn, const int lane, const int particle, const float learning,
                      BEST_SPACE const float *best, BEST_SPACE const float *best_fitness) {
     int learns = 0;
 #if LANES == 1
@@ -77,18 +105,20 @@ void choose_exemplar(Particles *particles, const Drawn drawn, const int lane, co
     for (int first = 0; first < DIM; first += LANES) {
         ints one, other;
         const int steps = DIM - first < LANES ? DIM - first : LANES;
-        const ints learns_here = random_rivals_of_steps(&drawn, first, steps, learning, PARTICLES, &one, &other);
+        const ints learns_here =
+            random_rivals_of_steps(&drawn, first, steps, learning, COUNT_OF_ONE, COUNT_OF_OTHER, &one, &other);
         for (int left = BITS_OF(learns_here); left; left &= left - 1) {
             const int place = FIRST_BIT(left), d = first + place;
-            const int teacher = winner(INT_OF(one, place), INT_OF(other, place), best_fitness);
+            const int2 rivals = apart((int2)(INT_OF(one, place), INT_OF(other, place)), particle);
+            const int teacher = winner(rivals.x, rivals.y, best_fitness);
             learns |= teacher != particle;
             REAL_OF(particles->exemplar[d], lane) = best[d * SWARM + teacher];
         }
     }
 #endif
     if (!learns) {
-        const int spare = random_below(&drawn, DIM, DIM), teacher = random_below(&drawn, DIM + 1, PARTICLES);
-        const float learnt = best[spare * SWARM + teacher];
+        const int spare = random_below(&drawn, DIM, DIM), any = random_below(&drawn, DIM + 1, COUNT_OF_ONE);
+        const float learnt = best[spare * SWARM + any + (STRICT && any >= particle)];
 #if LANES == 1
 #pragma unroll
         FOR_DIM particles->exemplar[d] = d == spare ? learnt : particles->exemplar[d];
@@ -109,7 +139,7 @@ typedef struct {
 } Due;
 
 // Put a particle that is due on the list; its place there, or -1.
-int listed(__local Due *due, const int turn, const int particle, Particles *particles) {
+int listed(__local Due *due, const int turn, const int particle, STATE_SPACE Particles *particles) {
     if (particles->stagnation < GAP) return -1;
     const int place = atomic_inc(&due->count[turn]);
     due->particle[place] = particle;
@@ -131,7 +161,8 @@ void choose_listed(__local Due *due, const int turn, __global const float *learn
 #pragma unroll
         FOR_DIM {
             int2 rivals;
-            const bool learns_here = random_rivals(&drawn, d, probability, PARTICLES, &rivals);
+            const bool learns_here = random_rivals(&drawn, d, probability, COUNT_OF_ONE, COUNT_OF_OTHER, &rivals);
+            rivals = apart(rivals, (int)particle);
             const uint one = swarm + (uint)rivals.x, other = swarm + (uint)rivals.y;
             const uint better = all_best[one + DIM * SWARM] > all_best[other + DIM * SWARM] ? one : other;
             const uint teacher = learns_here ? better : self;
@@ -139,20 +170,34 @@ void choose_listed(__local Due *due, const int turn, __global const float *learn
             due->exemplar[d * GROUP_PARTICLES + place] = all_best[teacher + d * SWARM];
         }
         if (!learns) {
-            const int spare = random_below(&drawn, DIM, DIM), teacher = random_below(&drawn, DIM + 1, PARTICLES);
+            const int spare = random_below(&drawn, DIM, DIM), any = random_below(&drawn, DIM + 1, COUNT_OF_ONE);
+            const int teacher = any + (STRICT && any >= (int)particle);
             due->exemplar[spare * GROUP_PARTICLES + place] = all_best[swarm + spare * SWARM + teacher];
         }
     }
 }
 #endif
 
+// Eq. 3.
+reals held(const reals velocity, const float fastest) {
+#if CONDITIONALS == BRANCHES
+    if (velocity > fastest) return fastest;
+    if (velocity < -fastest) return -fastest;
+    return velocity;
+#elif CONDITIONALS == BUILT_INS
+    return clamp(velocity, -fastest, fastest);
+#else
+    return LESSER(GREATER(velocity, (reals)(-fastest)), (reals)(fastest));
+#endif
+}
+
 // Eq. 1-3, within the largest velocity of each dimension.
-void move(Particles *particles, const float inertia, __local const float *fastest) {
+void move(STATE_SPACE Particles *particles, const float inertia, __local const float *fastest) {
 #pragma unroll
     FOR_DIM {
         const reals pull = random_lanes(&particles->random, ACCELERATION);
-        reals velocity = FUSED(pull, particles->exemplar[d] - particles->position[d], inertia * particles->velocity[d]);
-        velocity = LESSER(GREATER(velocity, (reals)(-fastest[d])), (reals)(fastest[d]));
+        const reals distance = particles->exemplar[d] - particles->position[d];
+        reals velocity = held(FUSED(pull, distance, inertia * particles->velocity[d]), fastest[d]);
 #if LANES > 1 // on a CPU denormal numbers are slow: velocities too small to matter are dropped before
         velocity = CHOOSE((velocity < SMALLEST_VELOCITY) & (velocity > -SMALLEST_VELOCITY), (reals)(0), velocity);
 #endif
@@ -161,14 +206,37 @@ void move(Particles *particles, const float inertia, __local const float *fastes
     }
 }
 
-ints inside(const Particles *particles, CONTEXT_SPACE const float *context) {
+ints within(const reals position, const float low, const float high) {
+#if CONDITIONALS == BRANCHES
+    if (position < low) return 0;
+    if (position > high) return 0;
+    return 1;
+#elif CONDITIONALS == BUILT_INS
+    return step(low, position) + step(position, high) == 2.0f;
+#else
+    return (position >= low) & (position <= high);
+#endif
+}
+
+ints inside(STATE_SPACE const Particles *particles, CONTEXT_SPACE const float *context) {
     ints feasible = (ints)(1) == (ints)(1);
 #pragma unroll
-    FOR_DIM feasible &= (particles->position[d] >= lower(d, context)) & (particles->position[d] <= upper(d, context));
+    FOR_DIM feasible &= within(particles->position[d], lower(d, context), upper(d, context));
     return feasible;
 }
 
-void remember(const Particles *particles, const ints better, const reals value, const int first,
+// Step 4, where positions are judged.
+reals worth(STATE_SPACE const Particles *particles, CONTEXT_SPACE const float *context) {
+#if STATE_IN_GLOBAL
+    reals position[DIM];
+    FOR_DIM position[d] = particles->position[d];
+    return fitness(position, context);
+#else
+    return fitness(particles->position, context);
+#endif
+}
+
+void remember(STATE_SPACE const Particles *particles, const ints better, const reals value, const int first,
               BEST_SPACE float *best, BEST_SPACE float *best_fitness) {
     STORE_LANES(CHOOSE(better, value, LOAD_LANES(BEST_SPACE, best_fitness + first)), BEST_SPACE, best_fitness + first);
 #pragma unroll
@@ -192,6 +260,9 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
     __global int *evaluations, __global float *trace,
 #if BEST_IN_GLOBAL
     __global float *best_memory,
+#endif
+#if STATE_IN_GLOBAL
+    __global Particles *state,
 #endif
     RANDOM_ARGUMENTS) {
     const int swarm = get_local_id(0) / ITEMS, item = get_local_id(0) % ITEMS;
@@ -221,12 +292,16 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
     int place[BLOCKS]; // on the list
 #endif
 
+#if STATE_IN_GLOBAL
+    __global Particles *particles = state + (size_t)get_global_id(0) * BLOCKS;
+#else
     Particles particles[BLOCKS];
+#endif
     ints evaluated = 0;
     FOR_BLOCKS {
         random_start(&particles[block].random, problem, FIRST(block), RANDOM_VALUES);
         initialise(&particles[block], FIRST(block), context);
-        const reals value = fitness(particles[block].position, context);
+        const reals noise = noise_of(&particles[block].random), value = worth(&particles[block], context) + noise;
         STORE_LANES((reals)(-INFINITY), BEST_SPACE, best_fitness + FIRST(block));
         remember(&particles[block], (ints)(1) == (ints)(1), CHOOSE(value == value, value, (reals)(-INFINITY)), FIRST(block),
                  best, best_fitness);
@@ -267,9 +342,10 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
 #endif
         FOR_BLOCKS {
             move(&particles[block], inertia, fastest);
+            const reals noise = noise_of(&particles[block].random);
             const ints feasible = inside(&particles[block], context);
             if (ANY(feasible)) {
-                const reals value = fitness(particles[block].position, context);
+                const reals value = worth(&particles[block], context) + noise;
                 const ints better = feasible & (value > LOAD_LANES(BEST_SPACE, best_fitness + FIRST(block)));
                 if (ANY(better)) remember(&particles[block], better, value, FIRST(block), best, best_fitness);
                 particles[block].stagnation += CHOOSE(feasible & ~better, (ints)(1), (ints)(0));

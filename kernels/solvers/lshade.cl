@@ -249,7 +249,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
             const float low = lower(d, context), range = upper(d, context) - low;
             family[block].child[d] = FUSED(random_lanes(&random[block], 1.0f), (reals)(range), (reals)(low));
         }
-        const reals value = live(&family[block], context);
+        const reals value = live(&family[block], context) + noise_of(&random[block]);
         family[block].fitness = CHOOSE(value == value, value, (reals)(-INFINITY));
         STORE_LANES(family[block].fitness, __local, findings.fitness + FIRST(block));
     }
@@ -267,7 +267,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
             const Factors factors = draw_factors(drawn, first, count, archived, &memory);
             breed(&family[block], &factors, drawn, first, pool, context);
             const ints counted = (ints)(LANE_NUMBERS) + first < count;
-            const reals value = live(&family[block], context);
+            const reals value = live(&family[block], context) + noise_of(&random[block]);
             select_better(&family[block], &factors, counted, value, first, turn, in_order, &findings);
             if (first == 0) findings.drawn = UINT_OF(drawn, 0);
         }

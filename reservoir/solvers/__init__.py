@@ -18,7 +18,17 @@ from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.solution import Solution
 
-__all__ = ["SOLVERS", "Problem", "Progress", "Solution", "Solver", "solve", "solver_named", "why_unusable"]
+__all__ = [
+    "GENERAL_SOLVERS",
+    "SOLVERS",
+    "Problem",
+    "Progress",
+    "Solution",
+    "Solver",
+    "solve",
+    "solver_named",
+    "why_unusable",
+]
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,8 @@ class Solver:
         Its result depends on a seed.
     budget : tuple of str
         Its settings that the command line offers.
+    general : bool
+        It solves whatever is a `Problem`, not reservoir years alone.
     stronger : str
         A solver that comes closer in less time, and how much; empty if there is none.
     """
@@ -47,6 +59,7 @@ class Solver:
     opencl: bool
     seeded: bool
     budget: tuple[str, ...] = ()
+    general: bool = True
     stronger: str = ""
 
 
@@ -57,14 +70,30 @@ SOLVERS: dict[str, Solver] = {
     solver.name: solver
     for solver in (
         Solver(
-            "clpso", "multipopulation CLPSO in OpenCL: a work group per year", "clpso", True, True, _SWARM, _STRONGER
+            "clpso",
+            "multipopulation CLPSO in OpenCL: a work group per year",
+            "clpso",
+            True,
+            True,
+            _SWARM,
+            stronger=_STRONGER,
         ),
         Solver("lshade", "multipopulation L-SHADE in OpenCL: the strong mode", "lshade", True, True, ("evaluations",)),
         Solver("clpso-sequential", "CLPSO on one CPU thread, the baseline", "clpso_sequential", False, True, _SWARM),
-        Solver("dp", "dynamic programming, the reference optimum", "dynamic_programming", False, False),
-        Solver("dp-opencl", "the same in OpenCL, a work group per year", "dynamic_programming_opencl", True, False),
+        Solver("dp", "dynamic programming, the reference optimum", "dynamic_programming", False, False, general=False),
+        Solver(
+            "dp-opencl",
+            "the same in OpenCL, a work group per year",
+            "dynamic_programming_opencl",
+            True,
+            False,
+            general=False,
+        ),
     )
 }
+
+#: Those that solve whatever is a `Problem`, not reservoir years alone.
+GENERAL_SOLVERS = {name: solver for name, solver in SOLVERS.items() if solver.general}
 
 
 def solver_named(name: str) -> Solver:

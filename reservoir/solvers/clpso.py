@@ -14,7 +14,8 @@ import numpy as np
 
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, HostClock, Session, choose_devices
-from reservoir.solvers.clpso_program import Layout, build_program, layout_for
+from reservoir.solvers.clpso_models import LANES, model_named
+from reservoir.solvers.clpso_program import Layout, build_program, layout_for, state_words
 from reservoir.solvers.found import Found, Launched, certified
 from reservoir.solvers.launches import launch_all
 from reservoir.solvers.problem import Problem, kernel_contexts
@@ -36,7 +37,8 @@ def solve(
     seed: int = 1,
     device: str | None = "auto",
     progress: Progress = silent,
-    random: str = "stream",
+    model: str = LANES,
+    random: str | None = None,
     lanes: int | None = None,
     items: int | None = None,
     swarms: int | None = None,
@@ -55,8 +57,11 @@ def solve(
         See `reservoir.opencl.choose_devices`.
     progress : callable
         Told how many of the problems are done.
-    random : str
-        ``stream`` (own streams), ``kernel`` (eq. 14-15) or ``host`` (made on the host and shared, section 4.3).
+    model : str
+        One of `clpso_models.MODELS`: ``lanes``, or the paper's ``basic``, ``intermediate`` or ``final``.
+    random : str, optional
+        ``stream`` (own streams), ``kernel`` (eq. 14-15) or ``host`` (made on the host and shared, section 4.3); the
+        model's own if not given.
     lanes, items, swarms : int, optional
         Particles in a work item's vector, work items of a swarm, and swarms in a work group; chosen for the device if
         not given. With own streams a result does not depend on them beyond rounding.
@@ -71,7 +76,11 @@ def solve(
         If a setting is out of range.
     """
     settings = SwarmSettings(**options)
+    if settings.exemplars_follow:
+        raise InputError(Mistake(f"{NAME} keeps copies of exemplars", "clpso-sequential", value="exemplars_follow"))
     devices = choose_devices(device)
+    chosen = model_named(model)
+    random = chosen.random if random is None else random
     scheme = random_scheme(random)
     if len(devices) > 1 and not scheme.divisible:
         raise InputError(
@@ -84,13 +93,13 @@ def solve(
         return max(device.compute_units, LAUNCH_EVALUATIONS[device.kind] // work) if scheme.divisible else len(problems)
 
     def launch(device: DeviceInfo, members: list[Problem]) -> Launched:
-        layout = layout_for(device, members[0], len(members), settings, lanes, items, swarms)
+        layout = layout_for(device, members[0], len(members), settings, lanes, items, swarms, chosen)
         return _launch(members, device, layout, settings, scheme, seed)
 
     started = time.perf_counter()
     launched = launch_all(problems, devices, most, launch, progress)
     wall = time.perf_counter() - started
-    used = {**settings.as_dict(), "seed": seed, "random": random}
+    used = {**settings.as_dict(), "seed": seed, "model": model, "random": random}
     return certified(problems, launched, solver=NAME, devices=devices, settings=used, wall_seconds=wall)
 
 
@@ -119,10 +128,14 @@ def _launch(
             evaluations=((count, layout.items * layout.lanes), np.int32),
             trace=((count, points), np.float32),
         )
-        best_memory = []
+        global_memory = []
         if layout.best_in_global:
             session.allocate(best_memory=((groups * layout.swarms, dimension + 1, layout.swarm), np.float32))
-            best_memory = ["best_memory"]
+            global_memory = ["best_memory"]
+        if layout.state_in_global:
+            particles = groups * layout.swarms * layout.swarm
+            session.allocate(state=((particles, state_words(dimension)), np.float32))
+            global_memory.append("state")
         session.run(
             program,
             "clpso",
@@ -138,7 +151,7 @@ def _launch(
             "fitness",
             "evaluations",
             "trace",
-            *best_memory,
+            *global_memory,
             *random_arguments,
         )
         positions, evaluations, traces = (session.download(name) for name in ("position", "evaluations", "trace"))

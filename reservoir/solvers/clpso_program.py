@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError, Mistake
 from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
+from reservoir.solvers.clpso_models import LANES, MODELS, OPERATORS, Model
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.random_schemes import RandomScheme
 from reservoir.solvers.swarm import SwarmSettings
@@ -38,7 +40,11 @@ class Layout:
     swarms : int
         Swarms in a group.
     best_in_global : bool
-        Personal bests stand in global memory because local memory is too small for them.
+        Personal bests stand in global memory: local memory is too small for them, or the model has them there.
+    state_in_global : bool
+        So do position, velocity and exemplar.
+    conditionals : int
+        How bounds are held (`clpso_models`).
     """
 
     lanes: int
@@ -46,6 +52,8 @@ class Layout:
     blocks: int
     swarms: int
     best_in_global: bool
+    state_in_global: bool = False
+    conditionals: int = OPERATORS
 
     @property
     def swarm(self) -> int:
@@ -65,12 +73,21 @@ def layout_for(
     lanes: int | None = None,
     items: int | None = None,
     swarms: int | None = None,
+    model: Model = MODELS[LANES],
 ) -> Layout:
     """Choose a layout for `count` problems.
 
     On a GPU a work item has a particle, and a group several swarms where there are more than enough of them; on a CPU
-    one work item has a swarm, in vectors.
+    one work item has a swarm, in vectors. The paper's models have one swarm a group and one particle an item.
     """
+    if model.of_the_paper:
+        if any(each not in (None, fixed) for each, fixed in ((lanes, 1), (items, settings.particles), (swarms, 1))):
+            mend = "leave lanes, items and swarms to it, or take another model"
+            raise InputError(
+                Mistake("this model has one particle a work item", "its own layout", mend, value=model.name)
+            )
+        items = items_for(device, settings.particles, settings.particles)
+        return Layout(1, items, 1, 1, True, model.state_in_global, model.conditionals)
     lanes = lanes_for(device, settings.particles, lanes)
     vectors = -(-settings.particles // lanes)
     items = items_for(device, vectors, items, 1 if swarms is None else swarms)
@@ -82,6 +99,11 @@ def layout_for(
         many = device.kind != "CPU" and count >= MANY_SWARMS * device.compute_units
         swarms = _fullest_group(items, room) if many else 1
     return Layout(lanes, items, blocks, swarms, _local_bytes(problem, swarm, lanes, swarms) > local_bytes)
+
+
+def state_words(dimension: int) -> int:
+    """32-bit words of the state of a particle in global memory, with room for any random numbers' own and padding."""
+    return 3 * dimension + 8
 
 
 def _local_bytes(problem: Problem, swarm: int, lanes: int, swarms: int) -> int:
@@ -107,17 +129,20 @@ def build_program(
     constants = {
         **kernel.constants,
         **settings.constants(),
-        **scheme.constants(settings, problem.dimension),
+        **scheme.constants(settings, problem.dimension, kernel.noisy),
         "LANES": layout.lanes,
         "ITEMS": layout.items,
         "BLOCKS": layout.blocks,
         "SWARMS": layout.swarms,
         "SWARM": layout.swarm,
         "CONTEXT_SPACE": "__local",
+        "CONDITIONALS": layout.conditionals,
+        "STATE_IN_GLOBAL": int(layout.state_in_global),
+        "STATE_SPACE": "__global" if layout.state_in_global else "__private",
         "BEST_IN_GLOBAL": int(layout.best_in_global),
         "BEST_SPACE": "__global" if layout.best_in_global else "__local",
         "BEST_FENCE": "CLK_GLOBAL_MEM_FENCE" if layout.best_in_global else "CLK_LOCAL_MEM_FENCE",
     }
-    before = assemble(["common/lanes.cl", *scheme.files], constants)
+    before = assemble(["common/lanes.cl", *scheme.files, "common/noise.cl"], constants)
     after = assemble([*kernel.files, "solvers/clpso.cl"], {})
     return build(device, "\n".join([before, kernel.source, after]))

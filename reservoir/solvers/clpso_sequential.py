@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.compile import OPTIONS, compiled, inlined
 from reservoir.hydro.stack_array import stack_array
-from reservoir.solvers.fitness import fitness_of
+from reservoir.solvers.fitness import fitness_of, fresh_noise
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.random_stream import below, fill_uniform, mixed, next_bits, next_uniform, rivals, stream_states
@@ -84,6 +84,9 @@ class Swarm(NamedTuple):
     inertia_fall: np.float32
     velocity_part: np.float32
     gap: int
+    strict: int  # 1 if a particle learns from others only
+    follows: bool  # exemplars are those of the teachers as they are
+    teacher: NDArray[np.int32]  # whom a particle learns from in each dimension
     unrolled: tuple[int, ...]  # D zeros: a length known when code is compiled, so that loops become vector instructions
 
 
@@ -104,6 +107,9 @@ def _new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
             np.float32(settings.inertia_first - settings.inertia_last),
             np.float32(settings.velocity_part),
             settings.refreshing_gap,
+            int(settings.strict),
+            settings.exemplars_follow,
+            np.empty((particles, dimension), np.int32),
             (0,) * dimension,
         ]
     )
@@ -156,21 +162,44 @@ def _initialise(swarm, i):
 @inlined
 def _choose_exemplar(swarm, i):
     """Step 3: on each dimension the particle itself, or the better of two drawn at random (eq. 5 and after)."""
-    particles, dimension = len(swarm.learning), len(swarm.unrolled)
+    particles, dimension, strict = len(swarm.learning), len(swarm.unrolled), swarm.strict
     learns = False
     drawn = next_bits(swarm.states, i)
     for d in range(dimension):
         teacher = i
-        learns_here, first, second = rivals(mixed(drawn, d), swarm.learning[i], particles)
+        learns_here, first, second = rivals(
+            mixed(drawn, d), swarm.learning[i], particles - strict, particles - 2 * strict
+        )
         if learns_here:
+            if strict:
+                first, second = _apart(first, second, i)
             teacher = first if swarm.best_fitness[first] > swarm.best_fitness[second] else second
         learns = learns or teacher != i
+        swarm.teacher[i, d] = teacher
         swarm.exemplar[i, d] = swarm.best[teacher, d]
     if not learns:
         learnt = below(mixed(drawn, dimension) >> np.uint32(16), dimension)
-        teacher = below(mixed(drawn, dimension + 1) >> np.uint32(16), particles)
+        teacher = below(mixed(drawn, dimension + 1) >> np.uint32(16), particles - strict)
+        teacher += strict * (teacher >= i)
+        swarm.teacher[i, learnt] = teacher
         swarm.exemplar[i, learnt] = swarm.best[teacher, learnt]
     swarm.stagnation[i] = 0
+
+
+@inlined
+def _follow_teachers(swarm, i):
+    """Bring an exemplar up to its teachers."""
+    for d in range(len(swarm.unrolled)):
+        swarm.exemplar[i, d] = swarm.best[swarm.teacher[i, d], d]
+
+
+@inlined
+def _apart(first, second, i):
+    """Two particles other than `i` from numbers below N - 1 and N - 2."""
+    first += first >= i
+    second += second >= min(first, i)
+    second += second >= max(first, i)
+    return first, second
 
 
 @inlined
@@ -203,11 +232,11 @@ def _copy(source, target, unrolled):
 
 
 @inlined
-def _judge(context, swarm, i):
+def _judge(context, swarm, i, noise):
     """Step 4: keep the position as the personal best if it is better, else count the stagnation."""
     room = (*swarm.unrolled, 0)
     scratch = stack_array(room, np.float32), stack_array(room, np.float32)
-    value = fitness_of(context, swarm.position[i], scratch)
+    value = fitness_of(context, swarm.position[i], scratch) + noise
     if value > swarm.best_fitness[i]:
         swarm.best_fitness[i] = value
         _copy(swarm.position[i], swarm.best[i], swarm.unrolled)
@@ -227,9 +256,14 @@ def _run(context, swarm, generations, trace_every, trace):
         for i in range(particles):
             if generation > 0 and swarm.stagnation[i] >= swarm.gap:
                 _choose_exemplar(swarm, i)
+        if swarm.follows and generation > 0:
+            for i in range(particles):
+                _follow_teachers(swarm, i)
         for i in range(particles):
-            if generation == 0 or _move(swarm, i, inertia):
-                _judge(context, swarm, i)
+            feasible = generation == 0 or _move(swarm, i, inertia)
+            noise = fresh_noise(context, swarm.states, i)
+            if feasible:
+                _judge(context, swarm, i, noise)
                 evaluations += 1
         if generation > 0 and generation % trace_every == 0:
             best = swarm.best_fitness[0]

@@ -8,16 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba.extending import overload
 
 from reservoir.hydro.compile import INLINED
+from reservoir.solvers.random_stream import next_uniform
 
 _FITNESS: dict[type, Callable[..., Any]] = {}
+_NOISE: dict[type, float] = {}
 
 
-def register_fitness(context: type, function: Callable[..., Any]) -> None:
-    """Make `function(context, position, scratch)` the fitness of problems whose context is a `context`."""
+def register_fitness(context: type, function: Callable[..., Any], noise: float = 0.0) -> None:
+    """Make `function(context, position, scratch)` the fitness of problems whose context is a `context`.
+
+    To every evaluation is added `noise` times a fresh number in [0, 1).
+    """
     _FITNESS[context] = function
+    _NOISE[context] = noise
 
 
 def fitness_of(context, position, scratch):
@@ -28,3 +35,16 @@ def fitness_of(context, position, scratch):
 @overload(fitness_of, jit_options=INLINED)  # type: ignore[arg-type]
 def _fitness_of(context, position, scratch):
     return _FITNESS.get(getattr(context, "instance_class", None))
+
+
+def fresh_noise(context, states, particle):
+    """What is added to a fitness, drawn from the particle's stream if the problem is noisy."""
+    raise NotImplementedError("call this from compiled code")
+
+
+@overload(fresh_noise, jit_options=INLINED)  # type: ignore[arg-type]
+def _fresh_noise(context, states, particle):
+    noise = _NOISE.get(getattr(context, "instance_class", None), 0.0)
+    if noise == 0:
+        return lambda context, states, particle: np.float32(0)
+    return lambda context, states, particle: np.float32(noise) * next_uniform(states, particle)

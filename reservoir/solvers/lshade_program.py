@@ -85,8 +85,7 @@ def build_program(device: DeviceInfo, problem: Problem, settings: LshadeSettings
         "POOL_SPACE": "__global" if layout.pool_in_global else "__local",
         "POOL_FENCE": "CLK_GLOBAL_MEM_FENCE" if layout.pool_in_global else "CLK_LOCAL_MEM_FENCE",
     }
-    before = assemble(
-        ["common/lanes.cl", "common/philox.cl", "common/random_stream.cl", "common/distributions.cl"], constants
-    )
+    numbers = ["common/philox.cl", "common/random_stream.cl", "common/noise.cl", "common/distributions.cl"]
+    before = assemble(["common/lanes.cl", *numbers], constants)
     after = assemble([*kernel.files, "solvers/lshade.cl"], {})
     return build(device, "\n".join([before, kernel.source, after]))

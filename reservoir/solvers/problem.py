@@ -24,12 +24,17 @@ class KernelProblem:
     files : tuple of str
         Kernel files, in order, that define the contract.
     constants : mapping
-        Macros to define.
+        Macros to define. ``NOISE``, if it is among them, is added to every fitness, times a fresh number in [0, 1).
     """
 
     source: str
     files: tuple[str, ...]
     constants: Mapping[str, int | float | str]
+
+    @property
+    def noisy(self) -> bool:
+        """Whether a position's fitness is another at every evaluation."""
+        return "NOISE" in self.constants
 
 
 @dataclass(frozen=True)

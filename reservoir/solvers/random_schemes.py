@@ -28,7 +28,7 @@ class RandomScheme(Protocol):
     def divisible(self) -> bool:
         """Whether problems can be solved in several launches without changing their numbers."""
 
-    def constants(self, settings: SwarmSettings, dimension: int) -> dict[str, int]:
+    def constants(self, settings: SwarmSettings, dimension: int, noisy: bool) -> dict[str, int]:
         """Macros that the files need."""
 
     def upload(
@@ -49,7 +49,7 @@ class StreamScheme:
     files = ("common/philox.cl", "common/random_stream.cl")
     divisible = True
 
-    def constants(self, settings: SwarmSettings, dimension: int) -> dict[str, int]:
+    def constants(self, settings: SwarmSettings, dimension: int, noisy: bool) -> dict[str, int]:
         """None."""
         return {}
 
@@ -74,7 +74,7 @@ class KernelScheme:
     files = ("common/random_congruential.cl", "common/random_one_by_one.cl")
     divisible = False
 
-    def constants(self, settings: SwarmSettings, dimension: int) -> dict[str, int]:
+    def constants(self, settings: SwarmSettings, dimension: int, noisy: bool) -> dict[str, int]:
         """None."""
         return {}
 
@@ -101,9 +101,9 @@ class HostScheme:
     files = ("common/random_host.cl", "common/random_one_by_one.cl")
     divisible = False
 
-    def constants(self, settings: SwarmSettings, dimension: int) -> dict[str, int]:
+    def constants(self, settings: SwarmSettings, dimension: int, noisy: bool) -> dict[str, int]:
         """How many numbers a particle may read."""
-        return {"PER_PARTICLE": numbers_per_particle(settings, dimension)}
+        return {"PER_PARTICLE": numbers_per_particle(settings, dimension, noisy)}
 
     def upload(
         self,
@@ -115,7 +115,9 @@ class HostScheme:
         seed: int,
     ) -> list[str | np.generic]:
         """One buffer; refused before it is made if the device cannot hold it."""
-        count = numbers_per_particle(settings, problems[0].dimension) * settings.particles + len(problems) - 1
+        problem = problems[0]
+        each = numbers_per_particle(settings, problem.dimension, problem.kernel().noisy)
+        count = each * settings.particles + len(problems) - 1
         if count >= 2**32:
             mend = "take fewer particles or generations, or --random stream"
             raise InputError(
@@ -128,10 +130,15 @@ class HostScheme:
         return ["numbers"]
 
 
-def numbers_per_particle(settings: SwarmSettings, dimension: int) -> int:
-    """Random numbers that a particle needs at most (section 4.2)."""
-    refreshes = (settings.generations - 1) // settings.refreshing_gap + 1
-    return 2 * dimension + 3 * refreshes * dimension + 2 * refreshes + settings.generations * dimension
+def numbers_per_particle(settings: SwarmSettings, dimension: int, noisy: bool = False) -> int:
+    """Random numbers that a particle needs at most (section 4.2).
+
+    The paper counts none for the noise of f3; a noisy fitness takes one at the start and one a generation.
+    """
+    generations = settings.generations
+    refreshes = (generations - 1) // settings.refreshing_gap + 1
+    noise = generations + 1 if noisy else 0
+    return 2 * dimension + 3 * refreshes * dimension + 2 * refreshes + generations * dimension + noise
 
 
 RANDOM_SCHEMES: dict[str, RandomScheme] = {"stream": StreamScheme(), "kernel": KernelScheme(), "host": HostScheme()}

@@ -110,12 +110,12 @@ def below(bits, count):
 
 
 @inlined
-def rivals(bits, probability, count):
-    """Whether a particle learns, and two numbers in 0 .. count - 1 that it would choose between.
+def rivals(bits, probability, count, other_count):
+    """Whether a particle learns, and two numbers, below `count` and `other_count`, that it would choose between.
 
     What is left of the bits below the probability is spread over 32 bits by a multiplication; their halves are the two
     numbers.
     """
     spread = np.uint32(bits * np.uint32(0x9E379E37))
     learns = np.float32(bits >> np.uint32(9)) < probability * np.float32(2.0**23)
-    return learns, below(spread >> np.uint32(16), count), below(spread & np.uint32(0xFFFF), count)
+    return learns, below(spread >> np.uint32(16), count), below(spread & np.uint32(0xFFFF), other_count)

@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError, Mistake
 from reservoir.solvers.setting_ranges import require_ranges
 
 #: Velocities below this are dropped: they no longer move a float32 position, and denormal numbers are slow.
 SMALLEST_VELOCITY = 1e-30
 #: Tournaments draw two particles from the halves of one 32-bit number.
 MOST_PARTICLES = 65_536
+
+#: How a tournament draws the two particles, and a forced exemplar its one: any, or others than the particle that
+#: learns, and two different ones (Yu et al. 2020, section 2.1, at its end).
+RELAXED, STRICT = "relaxed", "strict"
 
 #: Smallest and largest value of each setting; whole numbers where they are whole.
 _RANGES: dict[str, tuple[float, float]] = {
@@ -48,6 +53,12 @@ class SwarmSettings:
         Generations without improvement after which exemplars are chosen anew.
     trace_points : int
         How many values of the convergence trace are kept, at most.
+    exemplars : str
+        `RELAXED` or `STRICT`.
+    exemplars_follow : bool
+        An exemplar follows the personal bests that it was chosen from as they improve, as in the program of Liang et
+        al. 2006; else it is a copy that stands until the next, as in the kernels of Yu et al. 2020, which ends nearer
+        the optimum of smooth functions. The sequential engine alone can.
     """
 
     particles: int = 40
@@ -58,10 +69,25 @@ class SwarmSettings:
     velocity_part: float = 0.2
     refreshing_gap: int = 7
     trace_points: int = 200
+    exemplars: str = RELAXED
+    exemplars_follow: bool = False
 
     def __post_init__(self) -> None:
         """Refuse settings that no swarm can have."""
         require_ranges(self, _RANGES)
+        if self.exemplars not in (RELAXED, STRICT):
+            raise InputError(
+                Mistake("there is no such choice of exemplars", f"{RELAXED} or {STRICT}", value=self.exemplars)
+            )
+        if self.strict and self.particles < 3:
+            raise InputError(
+                Mistake("a strict tournament needs two others", "3 or more particles", value=self.particles)
+            )
+
+    @property
+    def strict(self) -> bool:
+        """Whether a particle learns from others only."""
+        return self.exemplars == STRICT
 
     @property
     def trace_every(self) -> int:
@@ -88,6 +114,7 @@ class SwarmSettings:
             "INERTIA_FALL": self.inertia_first - self.inertia_last,
             "VELOCITY_PART": self.velocity_part,
             "SMALLEST_VELOCITY": SMALLEST_VELOCITY,
+            "STRICT": int(self.strict),
         }
 
     def as_dict(self) -> dict[str, Any]:

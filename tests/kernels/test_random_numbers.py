@@ -47,7 +47,7 @@ __kernel void test(__global float *out, RANDOM_ARGUMENTS) {
         const Drawn drawn = drawn_by(&draws, lane);
         for (int k = 0; k < DRAWS / 2; ++k) {
             int2 rivals;
-            const bool learns = random_rivals(&drawn, k, PROBABILITY, COUNT, &rivals);
+            const bool learns = random_rivals(&drawn, k, PROBABILITY, COUNT, COUNT - 1, &rivals);
             mine[lane * 4 * DRAWS + DRAWS + 2 * k] = learns ? rivals.x : -1;
             mine[lane * 4 * DRAWS + DRAWS + 2 * k + 1] = learns ? rivals.y : -1;
         }
@@ -68,7 +68,7 @@ def sequence_of(draws: Draws, particle: int) -> list[float]:
     if particle % 3 == 0:
         drawn = draws.exemplar()
         for k in range(DRAWS // 2):
-            chosen[2 * k : 2 * k + 2] = drawn.rivals(k, np.float32(PROBABILITY), COUNT) or (-1, -1)
+            chosen[2 * k : 2 * k + 2] = drawn.rivals(k, np.float32(PROBABILITY), (COUNT, COUNT - 1)) or (-1, -1)
         chosen[DRAWS] = drawn.below(DRAWS // 2, COUNT)
     return [*whole, *chosen, *(draws.uniform() for _ in range(DRAWS))]
 
@@ -153,8 +153,8 @@ def test_a_stream_is_uniform(run: Run) -> None:
     assert np.mean(chosen >= 0) == pytest.approx(PROBABILITY, abs=0.01)
     rivals = chosen.reshape(-1, 2)
     rivals = rivals[rivals[:, 0] >= 0]
-    for one in rivals.T:
-        counts = np.bincount(one, minlength=COUNT)
-        assert len(counts) == COUNT
+    for one, count in zip(rivals.T, (COUNT, COUNT - 1), strict=True):
+        counts = np.bincount(one, minlength=count)
+        assert len(counts) == count
         np.testing.assert_allclose(counts / counts.mean(), 1, atol=0.25)
     assert abs(np.corrcoef(rivals.T)[0, 1]) < 0.05

@@ -1,7 +1,7 @@
 """CLPSO in plain Python: Yu et al. 2020 (Complexity 6589658), section 2.1 and Figure 1, line by line, in float32.
 
 It shares nothing with the package's engines but the order in which a particle draws its random numbers, so that from
-the same streams it must find the same swarm. The choice of exemplars is the relaxed one of the section's last lines.
+the same streams it must find the same swarm.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Particle:
     best: np.ndarray
     best_fitness: float
     exemplar: np.ndarray | None = None
+    teachers: list[int] = field(default_factory=list)
     stagnation: int = GAP  # so that the exemplar is drawn in generation 1
     refreshed: list[int] = field(default_factory=list)
 
@@ -49,9 +50,18 @@ class Swarm:
     """A swarm of CLPSO, stepped by the generation."""
 
     def __init__(
-        self, fitness: Fitness, lower: Sequence[float], upper: Sequence[float], generations: int, draws: Sequence[Draws]
+        self,
+        fitness: Fitness,
+        lower: Sequence[float],
+        upper: Sequence[float],
+        generations: int,
+        draws: Sequence[Draws],
+        *,
+        strict: bool = False,
+        noise: float = 0.0,
+        follow: bool = False,
     ) -> None:
-        self.fitness = fitness
+        self.fitness, self.strict, self.noise, self.follow = fitness, strict, noise, follow
         self.lower, self.upper = np.array(lower, FLOAT), np.array(upper, FLOAT)
         self.fastest = FLOAT(0.2) * (self.upper - self.lower)
         self.generations, self.generation = generations, 0
@@ -65,7 +75,7 @@ class Swarm:
         for d in range(len(self.lower)):
             velocity[d] = (2 * draws.uniform() - 1) * self.fastest[d]
             position[d] = self.lower[d] + draws.uniform() * (self.upper[d] - self.lower[d])
-        worth = self.fitness(position)
+        worth = self.fitness(position) + self._noise(draws)
         worth = -math.inf if math.isnan(worth) else worth
         return Particle(draws, learning_probability(rank, particles), position, velocity, position.copy(), worth)
 
@@ -76,10 +86,14 @@ class Swarm:
         for index, particle in enumerate(self.particles):
             if particle.stagnation >= GAP:
                 self._choose_exemplar(index, particle)
+        if self.follow:
+            for particle in self.particles:
+                particle.exemplar = self._of_teachers(particle)
         for particle in self.particles:
             self._move(particle, weight)
+            noise = self._noise(particle.draws)
             if np.all((self.lower <= particle.position) & (particle.position <= self.upper)):
-                self._judge(particle)
+                self._judge(particle, noise)
         self.trace.append(max(particle.best_fitness for particle in self.particles))
 
     def run(self) -> Swarm:
@@ -93,6 +107,9 @@ class Swarm:
         """The particle with the best personal best, the first of equals."""
         return max(self.particles, key=lambda particle: particle.best_fitness)
 
+    def _noise(self, draws: Draws) -> float:
+        return self.noise * draws.uniform() if self.noise else 0.0
+
     def _choose_exemplar(self, index: int, particle: Particle) -> None:
         """Eq. 5 and after: on each dimension its own best, or that of the better of two drawn at random."""
         count, dimension = len(self.particles), len(self.lower)
@@ -100,17 +117,26 @@ class Swarm:
         drawn = particle.draws.exemplar()
         for d in range(dimension):
             teacher = index
-            rivals = drawn.rivals(d, FLOAT(particle.learning), count)
+            others = [each for each in range(count) if each != index] if self.strict else list(range(count))
+            rivals = drawn.rivals(d, FLOAT(particle.learning), (len(others), len(others) - self.strict))
             if rivals is not None:
-                one, other = rivals
+                one = others[rivals[0]]
+                if self.strict:
+                    others.remove(one)
+                other = others[rivals[1]]
                 teacher = one if self.particles[one].best_fitness > self.particles[other].best_fitness else other
             teachers.append(teacher)
         if all(teacher == index for teacher in teachers):
             chosen = drawn.below(dimension, dimension)
-            teachers[chosen] = drawn.below(dimension + 1, count)
-        particle.exemplar = np.array([self.particles[teacher].best[d] for d, teacher in enumerate(teachers)])
+            spare = drawn.below(dimension + 1, count - self.strict)
+            teachers[chosen] = spare + (self.strict and spare >= index)
+        particle.teachers = teachers
+        particle.exemplar = self._of_teachers(particle)
         particle.stagnation = 0
         particle.refreshed.append(self.generation)
+
+    def _of_teachers(self, particle: Particle) -> np.ndarray:
+        return np.array([self.particles[teacher].best[d] for d, teacher in enumerate(particle.teachers)])
 
     def _move(self, particle: Particle, weight: np.float32) -> None:
         """Eq. 1-3."""
@@ -120,10 +146,10 @@ class Swarm:
         particle.velocity = np.clip(weight * particle.velocity + pull, -self.fastest, self.fastest)
         particle.position = particle.position + particle.velocity
 
-    def _judge(self, particle: Particle) -> None:
+    def _judge(self, particle: Particle, noise: float) -> None:
         """Step 4, reached only within the bounds."""
         self.evaluations += 1
-        worth = self.fitness(particle.position)
+        worth = self.fitness(particle.position) + noise
         if worth > particle.best_fitness:
             particle.best, particle.best_fitness = particle.position.copy(), worth
         else:

@@ -35,8 +35,8 @@ class Draws(Protocol):
 class Exemplar(Protocol):
     """Random numbers of one new exemplar; steps are numbered from 0, and asked for in order."""
 
-    def rivals(self, step: int, probability: np.float32, count: int) -> tuple[int, int] | None:
-        """Two numbers in 0 .. count - 1 if the particle learns, else None."""
+    def rivals(self, step: int, probability: np.float32, counts: tuple[int, int]) -> tuple[int, int] | None:
+        """Two numbers, each below its count, if the particle learns, else None."""
 
     def below(self, step: int, count: int) -> int:
         """A number in 0 .. count - 1."""
@@ -48,11 +48,11 @@ class OneByOne:
     def __init__(self, draws: Draws) -> None:
         self.draws = draws
 
-    def rivals(self, step: int, probability: np.float32, count: int) -> tuple[int, int] | None:
+    def rivals(self, step: int, probability: np.float32, counts: tuple[int, int]) -> tuple[int, int] | None:
         """A draw, and two more if the particle learns."""
         if self.draws.uniform() >= probability:
             return None
-        return self.below(step, count), self.below(step, count)
+        return self.below(step, counts[0]), self.below(step, counts[1])
 
     def below(self, step: int, count: int) -> int:
         """A draw scaled to the count; it may be 1."""
@@ -72,13 +72,13 @@ class Mixed:
         bits = ((bits ^ (bits >> 15)) * 0x846CA68B) & WORD
         return bits ^ (bits >> 16)
 
-    def rivals(self, step: int, probability: np.float32, count: int) -> tuple[int, int] | None:
+    def rivals(self, step: int, probability: np.float32, counts: tuple[int, int]) -> tuple[int, int] | None:
         """The bits as a fraction decide; multiplied, their halves are the rivals."""
         bits = self.bits(step)
         if (bits >> 9) / 2**23 >= probability:
             return None
         spread = (bits * 0x9E379E37) & WORD
-        return (spread >> 16) * count >> 16, (spread & 0xFFFF) * count >> 16
+        return (spread >> 16) * counts[0] >> 16, (spread & 0xFFFF) * counts[1] >> 16
 
     def below(self, step: int, count: int) -> int:
         """The upper half, scaled to the count."""

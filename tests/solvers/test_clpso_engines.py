@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from tests.hydro import paper
 from tests.hydro.stand_in import with_forms
 from tests.solvers.reference_clpso import Fitness, Swarm
 from tests.solvers.reference_random import Stream
-from tests.solvers.toys import Toy
+from tests.solvers.toys import NOISE, Toy
 
 Solve = Callable[..., list[Solution]]
 
@@ -36,10 +37,10 @@ def run(request: pytest.FixtureRequest) -> Solve:
     return solve_all
 
 
-def reference(problem: Problem, fitness: Fitness, particles: int, generations: int, seed: int) -> Swarm:
+def reference(problem: Problem, fitness: Fitness, particles: int, generations: int, seed: int, **options: Any) -> Swarm:
     """The swarm by the paper's equations, from the same random numbers."""
     draws = [Stream(seed, problem.stream, particle) for particle in range(particles)]
-    return Swarm(fitness, problem.lower, problem.upper, generations, draws).run()
+    return Swarm(fitness, problem.lower, problem.upper, generations, draws, **options).run()
 
 
 def form_fitness(year: ReservoirYear, inflow: Inflow, index: int) -> Fitness:
@@ -65,6 +66,27 @@ def test_an_engine_finds_what_the_papers_equations_find(run: Solve, particles: i
         np.testing.assert_allclose(solution.position, expected.leader.best, rtol=1e-4, atol=1e-4)
         np.testing.assert_allclose(solution.trace_fitness, expected.trace, rtol=1e-3, atol=1e-5)
         # Counts positions within the bounds: any other choice of exemplars shows here.
+        assert solution.evaluations == expected.evaluations
+
+
+@pytest.mark.parametrize("particles", [3, 4, 17])
+def test_a_strict_particle_learns_from_two_different_others(run: Solve, particles: int) -> None:
+    toys = [Toy(stream=11), *(Toy(stream=stream, slope=0.0) for stream in range(12, 24))]
+    found = run(toys, 40, particles=particles, seed=6, exemplars="strict")
+    for toy, solution in zip(toys, found, strict=True):
+        expected = reference(toy, toy.fitness, particles, 40, seed=6, strict=True)
+        np.testing.assert_allclose(solution.position, expected.leader.best, rtol=1e-4, atol=1e-4)
+        assert solution.evaluations == expected.evaluations
+    relaxed = run(toys, 40, particles=particles, seed=6)
+    assert [each.evaluations for each in relaxed] != [each.evaluations for each in found]
+
+
+@pytest.mark.parametrize("particles", [5, 17])
+def test_noise_is_fresh_in_every_generation(run: Solve, particles: int) -> None:
+    toys = [Toy(stream=stream, noisy=True, slope=slope) for stream, slope in ((11, 1.0), (12, 1e-3), (13, 0.0))]
+    for toy, solution in zip(toys, run(toys, 30, particles=particles, seed=7), strict=True):
+        expected = reference(toy, toy.fitness, particles, 30, seed=7, noise=NOISE)
+        np.testing.assert_allclose(solution.trace_fitness, expected.trace, rtol=1e-3, atol=1e-5)
         assert solution.evaluations == expected.evaluations
 
 

@@ -24,7 +24,7 @@ class Outcome(NamedTuple):
     trace: np.ndarray
 
 
-def engine(toy: Toy, particles: int, generations: int, **options: float) -> Outcome:
+def engine(toy: Toy, particles: int, generations: int, **options: object) -> Outcome:
     """Run the engine under test."""
     settings = SwarmSettings(particles=particles, generations=generations, trace_points=generations, **options)
     swarm = clpso_sequential._new_swarm(toy, settings, SEED)
@@ -33,10 +33,10 @@ def engine(toy: Toy, particles: int, generations: int, **options: float) -> Outc
     return Outcome(swarm, evaluations, trace)
 
 
-def reference(toy: Toy, particles: int, generations: int) -> Swarm:
+def reference(toy: Toy, particles: int, generations: int, **options: bool) -> Swarm:
     """Run the same swarm by the paper's equations."""
     draws = [Stream(SEED, toy.stream, particle) for particle in range(particles)]
-    return Swarm(toy.fitness, toy.lower, toy.upper, generations, draws).run()
+    return Swarm(toy.fitness, toy.lower, toy.upper, generations, draws, **options).run()
 
 
 def stacked(swarm: Swarm, name: str) -> np.ndarray:
@@ -140,3 +140,15 @@ def test_start_positions_and_velocities_fill_their_ranges() -> None:
     np.testing.assert_allclose(
         np.quantile(speed, [0.01, 0.25, 0.5, 0.75, 0.99]), [-0.98, -0.5, 0, 0.5, 0.98], atol=0.03
     )
+
+
+@pytest.mark.parametrize("toy", TOYS.values(), ids=TOYS)
+def test_exemplars_can_follow_their_teachers(toy: Toy) -> None:
+    found, expected = engine(toy, 5, 30, exemplars_follow=True), reference(toy, 5, 30, follow=True)
+    np.testing.assert_allclose(found.swarm.position, stacked(expected, "position"), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found.trace, expected.trace, rtol=1e-4, atol=1e-6)
+
+
+def test_copies_that_stand_and_exemplars_that_follow_move_a_swarm_otherwise() -> None:
+    toy = TOYS["bowl"]
+    assert not np.allclose(engine(toy, 5, 30).swarm.position, engine(toy, 5, 30, exemplars_follow=True).swarm.position)

@@ -11,10 +11,10 @@ from reservoir.opencl import DeviceInfo, Session
 from reservoir.solvers import Solution, clpso, solve
 from reservoir.solvers.random_schemes import numbers_per_particle
 from reservoir.solvers.reservoir_year import ReservoirYear
-from reservoir.solvers.swarm import SwarmSettings
+from reservoir.solvers.swarm import RELAXED, STRICT, SwarmSettings
 from tests.solvers.reference_clpso import Swarm
 from tests.solvers.reference_random import Congruential, Draws, Shared
-from tests.solvers.toys import Toy
+from tests.solvers.toys import NOISE, Toy
 
 PAPERS = ("kernel", "host")
 PARTICLES, GENERATIONS, SWARMS = 8, 30, 3
@@ -62,7 +62,7 @@ def _congruential(uploads: dict[str, np.ndarray], toy: Toy) -> Callable[[int, in
 
 
 def _shared(uploads: dict[str, np.ndarray], toy: Toy) -> Callable[[int, int], Draws]:
-    count = numbers_per_particle(SwarmSettings(generations=GENERATIONS), toy.dimension)
+    count = numbers_per_particle(SwarmSettings(generations=GENERATIONS), toy.dimension, toy.noisy)
     return lambda swarm, particle: Shared(uploads["numbers"], count * particle + swarm)
 
 
@@ -83,17 +83,51 @@ def test_swarms_move_as_the_paper_says_from_the_papers_numbers(
         assert solution.evaluations == expected.evaluations
 
 
+@pytest.mark.parametrize("options", [{}, {"noisy": True}, {"exemplars": STRICT}], ids=["plain", "noisy", "strict"])
+@pytest.mark.parametrize(
+    ("model", "draws_of"), [("basic", _congruential), ("intermediate", _shared), ("final", _shared)]
+)
+def test_the_papers_models_move_as_the_paper_says(
+    pocl: DeviceInfo, uploads: dict[str, np.ndarray], model: str, draws_of, options: dict[str, object]
+) -> None:
+    noisy, exemplars = bool(options.get("noisy")), str(options.get("exemplars", RELAXED))
+    toys = [Toy(stream=stream, noisy=noisy) for stream in range(SWARMS)]
+    settings = {"particles": PARTICLES, "generations": GENERATIONS, "trace_points": GENERATIONS, "exemplars": exemplars}
+    found = solve(toys, solver="clpso", device="pocl", model=model, **settings)
+    numbers = draws_of(uploads, toys[0])
+    for index, (toy, solution) in enumerate(zip(toys, found, strict=True)):
+        assert solution.settings["model"] == model
+        draws = [numbers(index, particle) for particle in range(PARTICLES)]
+        swarm = Swarm(
+            toy.fitness, toy.lower, toy.upper, GENERATIONS, draws,
+            strict=exemplars == STRICT, noise=NOISE if noisy else 0.0,
+        ).run()  # fmt: skip
+        np.testing.assert_allclose(solution.trace_fitness, swarm.trace, rtol=1e-3, atol=1e-5)
+        assert solution.evaluations == swarm.evaluations
+
+
+def test_a_model_may_take_other_random_numbers_but_no_other_layout(pocl: DeviceInfo) -> None:
+    found = solve([Toy()], solver="clpso", device="pocl", model="basic", random="stream", particles=8, generations=9)
+    ours = solve([Toy()], solver="clpso", device="pocl", particles=8, generations=9)
+    np.testing.assert_allclose(found[0].position, ours[0].position, rtol=1e-4)
+    with pytest.raises(InputError, match="one particle a work item"):
+        solve([Toy()], solver="clpso", device="pocl", model="final", lanes=4)
+    with pytest.raises(InputError, match=r"no such model.*basic, intermediate, final, lanes"):
+        solve([Toy()], solver="clpso", device="pocl", model="fast")
+
+
+@pytest.mark.parametrize("noisy", [False, True])
 @pytest.mark.parametrize("generations", [1, 7, 8, 30])
 def test_no_particle_reads_beyond_its_share_of_the_numbers(
-    pocl: DeviceInfo, uploads: dict[str, np.ndarray], generations: int
+    pocl: DeviceInfo, uploads: dict[str, np.ndarray], generations: int, noisy: bool
 ) -> None:
     """A plain is never improved upon, so that exemplars are chosen as often as can be."""
-    toy = Toy(slope=0.0)
+    toy = Toy(slope=0.0, noisy=noisy)
     solve([toy] * SWARMS, solver="clpso", device="pocl", random="host", particles=7, generations=generations)
-    count = numbers_per_particle(SwarmSettings(generations=generations), toy.dimension)
+    count = numbers_per_particle(SwarmSettings(generations=generations), toy.dimension, noisy)
     assert len(uploads["numbers"]) == count * 7 + SWARMS - 1
     draws = [Shared(uploads["numbers"], count * particle + SWARMS - 1) for particle in range(7)]
-    Swarm(toy.fitness, toy.lower, toy.upper, generations, draws).run()
+    Swarm(toy.fitness, toy.lower, toy.upper, generations, draws, noise=NOISE if noisy else 0.0).run()
     assert all(draw.next <= count * (particle + 1) + SWARMS - 1 for particle, draw in enumerate(draws))
 
 

@@ -33,7 +33,20 @@ def _fitness(context, position, scratch):
     return total
 
 
+class NoisyContext(NamedTuple):
+    """The same of a noisy toy."""
+
+    centre: Any
+    slope: Any
+    nothing: Any
+    edge: Any
+
+
+#: Largest noise of a noisy toy.
+NOISE = -0.5
+
 register_fitness(ToyContext, _fitness)
+register_fitness(NoisyContext, _fitness, noise=NOISE)
 
 _SOURCE = """
 #define CONTEXT 4
@@ -57,6 +70,7 @@ class Toy:
     slope: float = 1.0
     nothing: float = 0.0
     edge: float = float("inf")
+    noisy: bool = False
     label: str = "toy"
 
     @property
@@ -71,8 +85,8 @@ class Toy:
 
     @property
     def signature(self) -> Hashable:
-        """Toys of one dimension share a program."""
-        return "toy", self.dimension
+        """Toys of one dimension share a program, noisy ones another."""
+        return "toy", self.dimension, self.noisy
 
     @property
     def _numbers(self) -> list[np.float32]:
@@ -80,15 +94,15 @@ class Toy:
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Its OpenCL C, whole."""
-        return KernelProblem(_SOURCE, (), {"DIM": self.dimension})
+        return KernelProblem(_SOURCE, (), {"DIM": self.dimension} | ({"NOISE": NOISE} if self.noisy else {}))
 
     def kernel_context(self) -> np.ndarray:
         """Its constants."""
         return np.array(self._numbers, np.float32)
 
-    def compiled_context(self) -> ToyContext:
+    def compiled_context(self) -> ToyContext | NoisyContext:
         """Its constants."""
-        return ToyContext(*self._numbers)
+        return (NoisyContext if self.noisy else ToyContext)(*self._numbers)
 
     def fitness(self, position: np.ndarray) -> float:
         """Its worth in float32."""
