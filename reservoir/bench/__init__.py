@@ -22,15 +22,25 @@ class Experiment:
     on_a_case : bool
         It works on a reservoir and an inflow record, which ``run`` takes first; every bundled case's name stands for
         it, too.
+    resumable : bool
+        ``run`` takes a `reservoir.bench.journal.Journal`, from which it goes on after an interruption.
     """
 
     name: str
     summary: str
     module: str
     on_a_case: bool = False
+    resumable: bool = False
 
 
 #: The experiment that a bundled case's name stands for.
 CASE = Experiment("case", "Speed and quality of CLPSO on a reservoir: runs, times, scaling.", "case", on_a_case=True)
 
-EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (CASE,)}
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        CASE,
+        Experiment("clpso", "CLPSO's models on eight functions: quality and time.", "models", resumable=True),
+        Experiment("functions", "Any solver on the eight functions.", "solver_on_functions"),
+    )
+}

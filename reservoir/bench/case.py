@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from reservoir.bench.acceptance import case_checks
 from reservoir.bench.arithmetic_limit import ArithmeticLimit, measure_limit
 from reservoir.bench.case_tables import gap_table, speed_up, table_5, table_6, table_7
-from reservoir.bench.effort import Effort
+from reservoir.bench.effort import QUICK_WARNING, Effort
 from reservoir.bench.engine_runs import DEVICE_ENGINE, engine_runs
 from reservoir.bench.machine import device_origin, processor_name
 from reservoir.bench.operation_count import operations_per_move, rule
@@ -29,7 +29,6 @@ from reservoir.opencl import DeviceInfo, choose_devices, list_devices
 from reservoir.plan import Plan, StageProgress, optimise, silent_stage
 
 QUICK_GENERATIONS = 500
-QUICK_WARNING = "A quick trial: few generations and small ensembles. It shows that everything runs, not how well."
 
 
 def run(

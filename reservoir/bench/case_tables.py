@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.bench.engine_runs import DEVICE_ENGINE, PAPER, SEGMENTS, SEQUENTIAL, STREAM, counted_runs
 from reservoir.bench.record import ResultTable
+from reservoir.bench.samples import p_value, summary
 from reservoir.checks import YEAR_GAP
 
 ENGINES = (SEQUENTIAL, DEVICE_ENGINE)
@@ -24,14 +24,8 @@ _QUANTITIES = (
     ("total best benefit, 1e8 kWh", "benefit_gwh", GWH_PER_1E8_KWH, ",.4f"),
     ("total violation (sum of parts)", "violation", 1.0, ".3g"),
 )
-_STATISTICS: dict[str, Callable[[pd.Series[float]], float]] = {
-    "mean": lambda values: values.mean(),
-    "standard deviation": lambda values: values.std(ddof=1),
-    "maximum": lambda values: values.max(),
-    "minimum": lambda values: values.min(),
-}
 #: Titles of the segments of Table 7, in the order of `SEGMENTS`.
-_SEGMENT_TITLES = (
+SEGMENT_TITLES = (
     *("1 initial numbers", "2 queue, buffers, writes", "3 program", "4 kernel, arguments, enqueue"),
     *("5 read", "6 release", "waiting for the kernel"),
 )
@@ -43,9 +37,7 @@ def table_5(runs: pd.DataFrame) -> ResultTable:
     for title, column, unit, form in _QUANTITIES:
         for engine in ENGINES:
             values = counted_runs(runs, engine)[column] / unit
-            numbers = {name: statistic(values) for name, statistic in _STATISTICS.items()}
-            written = {name: "–" if np.isnan(value) else format(value, form) for name, value in numbers.items()}
-            rows.append({"quantity": title, "engine": engine} | written)
+            rows.append({"quantity": title, "engine": engine} | summary(values, form))
     count = len(counted_runs(runs, DEVICE_ENGINE))
     note = f"{count} runs of each engine, in turn, each with a seed of its own; the first run of each is not counted."
     return ResultTable("Execution time, benefit and violation (after Table 5)", pd.DataFrame(rows), (note,))
@@ -53,10 +45,7 @@ def table_5(runs: pd.DataFrame) -> ResultTable:
 
 def t_test(runs: pd.DataFrame) -> float:
     """Two-tailed t-test with equal variances between the totals of the engines, p; NaN for a single run."""
-    from scipy.stats import ttest_ind
-
-    totals = [counted_runs(runs, engine)["benefit_gwh"] for engine in ENGINES]
-    return float(ttest_ind(*totals).pvalue) if len(totals[0]) > 1 else np.nan
+    return p_value(*(counted_runs(runs, engine)["benefit_gwh"] for engine in ENGINES))
 
 
 def speed_ups(runs: pd.DataFrame) -> NDArray[np.float64]:
@@ -109,7 +98,7 @@ def _spent(runs: pd.DataFrame) -> dict[str, float]:
     columns = [f"{name}_seconds" for name in SEGMENTS]
     spent = 1e3 * runs[columns].fillna(0.0).mean()
     total = 1e3 * runs["seconds"].mean()
-    segments = dict(zip(_SEGMENT_TITLES, spent.tolist(), strict=True))
+    segments = dict(zip(SEGMENT_TITLES, spent.tolist(), strict=True))
     return segments | {
         "rest": total - float(spent.sum()),
         "whole call": total,

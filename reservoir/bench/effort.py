@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 #: Runs of each engine, as in Yu et al. 2020, section 5; and of a quick experiment.
 RUNS, QUICK_RUNS = 25, 3
+QUICK_WARNING = "A quick trial: few generations and small ensembles. It shows that everything runs, not how well."
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from reservoir.bench import CASE, EXPERIMENTS, Experiment
 from reservoir.bench.effort import QUICK_RUNS, RUNS, Effort
 from reservoir.cases import case_names
 from reservoir.cli import options
+from reservoir.cli.bench_options import OWN_OPTIONS
 
 if TYPE_CHECKING:
     from reservoir.bench.record import Record
@@ -49,11 +50,8 @@ def command() -> None:
 
 def _command(experiment: Experiment, case: str | None = None) -> click.Command:
     """The command of an experiment, with the options of all experiments and its own."""
-    decorators: list[Callable[..., Any]] = []
-    if experiment.on_a_case:
-        race = "Race other libraries, as far as installed, on the same years."
-        decorators += [options.inputs, click.option("--peers", is_flag=True, help=race)]
-    decorators += [
+    decorators: list[Callable[..., Any]] = [
+        *OWN_OPTIONS.get(experiment.name, ()),
         click.option("--quick", is_flag=True, help="Only try it: few generations, small ensembles."),
         click.option(
             "--runs", type=click.IntRange(1), help=f"Runs of each engine.  [default: {RUNS}; {QUICK_RUNS} with --quick]"
@@ -90,21 +88,33 @@ def _execute(
     **own: Any,
 ) -> int:
     from reservoir.bench.folder import check_target, default_folder, write_record
+    from reservoir.bench.journal import Journal
     from reservoir.checks import all_pass
     from reservoir.cli.screen import progress_bars, show_inputs
     from reservoir.opencl import choose_devices
 
     effort = Effort(runs or (QUICK_RUNS if quick else RUNS), quick, seed, device)
     found = request.read() if request is not None else None
-    name = experiment.name if found is None else found.reservoir.name
+    name = "-".join([experiment.name, *filter(None, [own.get("solver")])]) if found is None else found.reservoir.name
     target = out or default_folder(name, choose_devices(device)[0])
     check_target(target, force)
     if found is not None and not as_json:
         show_inputs(found)
     inputs = () if found is None else (found.reservoir, found.inflow)
-    with progress_bars() as progress:
-        record = _run(experiment)(*inputs, effort=effort, progress=progress, **own)
-        write_record(record, target, force=force)
+    journal = Journal.beside(target)
+    if experiment.resumable:
+        own["journal"] = journal
+    try:
+        with progress_bars() as progress:
+            record = _run(experiment)(*inputs, effort=effort, progress=progress, **own)
+            write_record(record, target, force=force)
+    except KeyboardInterrupt:
+        if experiment.resumable:
+            click.echo(
+                f"\nThe runs that are done are kept in {journal.path}; the same command goes on from there.", err=True
+            )
+        raise
+    journal.end()
     _show(record, target, as_json)
     return 0 if all_pass(record.checks) else 1
 

@@ -162,10 +162,20 @@ json = click.option("--json", "as_json", is_flag=True, help="Print JSON for mach
 
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
 
-budget = _gathered(
-    "budget",
-    _given,
-    click.option("--particles", type=int, help="Particles of a swarm of CLPSO.  [default: 40]"),
-    click.option("--generations", type=int, help="Generations of a swarm of CLPSO.  [default: 10000]"),
-    click.option("--evaluations", type=int, help="Evaluations of a year by lshade.  [default: 30000]"),
+
+def settings(*, particles: str, generations: str, evaluations: str) -> Decorator:
+    """Settings of engines, with a help text each; a command gets those that were asked for as ``budget``."""
+    return _gathered(
+        "budget",
+        _given,
+        click.option("--particles", type=int, help=particles),
+        click.option("--generations", type=int, help=generations),
+        click.option("--evaluations", type=int, help=evaluations),
+    )
+
+
+budget = settings(
+    particles="Particles of a swarm of CLPSO.  [default: 40]",
+    generations="Generations of a swarm of CLPSO.  [default: 10000]",
+    evaluations="Evaluations of a year by lshade.  [default: 30000]",
 )

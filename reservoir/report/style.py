@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -136,7 +136,11 @@ def figure_style() -> Iterator[None]:
 
 def new_figure(plan: Plan, height: float, note: str = "") -> tuple[Figure, SubFigure]:
     """Make an empty figure, and in it the sheet of `height` inches to draw on, above a note and the plan's caveats."""
-    lines = foot_lines(plan, note)
+    return footed_figure(height, foot_lines(plan, note))
+
+
+def footed_figure(height: float, lines: Sequence[str]) -> tuple[Figure, SubFigure]:
+    """Make an empty figure, and in it the sheet of `height` inches to draw on, above lines of text (see `broken`)."""
     foot = len(lines) * _FOOT_LINE_INCHES + _FOOT_MARGIN_INCHES
     figure = Figure(figsize=(WIDTH, height + foot), dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(figure)
@@ -179,8 +183,12 @@ def foot_lines(plan: Plan, note: str = "") -> list[str]:
     years = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} years"
     # The solver that ran, which may not be the one that was asked for.
     origin = f"{plan.reservoir.name}, {years}, solved by {plan.solutions[0].solver}"
-    caveats = " · ".join(caveat[:1].upper() + caveat[1:] for caveat in plan.caveats)
-    return [line for text in (origin, note, caveats) for line in _wrapped(text)]
+    return broken(origin, note, " · ".join(caveat[:1].upper() + caveat[1:] for caveat in plan.caveats))
+
+
+def broken(*texts: str) -> list[str]:
+    """Texts in lines as wide as a figure; an empty text is no line."""
+    return [line for text in texts for line in _wrapped(text)]
 
 
 def _wrapped(text: str) -> list[str]:

@@ -10,6 +10,7 @@ from reservoir.bench.record import Record
 from reservoir.bench.sweeps import Point
 from reservoir.cases import case_names
 from reservoir.checks import Check
+from reservoir.cli import INTERRUPTED
 
 
 @pytest.fixture
@@ -87,3 +88,35 @@ def test_a_failed_check_makes_the_status_1(call, monkeypatch, pocl):
 
 def test_an_unknown_experiment_is_refused(call):
     assert "No such command" in call("bench", "dance", status=2).err
+
+
+def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch, pocl, tmp_path):
+    from reservoir.bench.models import runs, throughput
+
+    monkeypatch.setattr(runs, "QUICK_GENERATIONS", 20)
+    monkeypatch.setattr(throughput, "CASE_SWARMS", 2)
+    solve, made = runs.Course.solve, []
+
+    def interrupted(self, place, function, run):
+        made.append(run)
+        if len(made) == 4:
+            raise KeyboardInterrupt
+        return solve(self, place, function, run)
+
+    monkeypatch.setattr(runs.Course, "solve", interrupted)
+    asked = ("bench", "clpso", "--functions", "f5", "--models", "lanes", "--quick", "--runs", "2", "--device", "pocl")
+    output = call(*asked, status=INTERRUPTED)
+    assert "goes on from there" in output.err
+    assert [entry.name for entry in (tmp_path / "reports").iterdir()] == ["bench-clpso-cpu.unfinished.jsonl"]
+    call(*asked)
+    assert len(made) == 3 * 4 + 1
+    assert {entry.name for entry in (tmp_path / "reports").iterdir()} == {"bench-clpso-cpu"}
+    text = (tmp_path / "reports" / "bench-clpso-cpu" / "tables.md").read_text()
+    assert all(title in text for title in ("after Table 3", "after Table 4", "after Table 7", "Findings of the paper"))
+
+
+def test_any_solver_can_be_tried_on_functions(call, tmp_path):
+    asked = ("--solver", "clpso-sequential", "--dim", "4", "--functions", "f1", "--quick", "--generations", "50")
+    call("bench", "functions", *asked)
+    assert (tmp_path / "reports" / "bench-functions-clpso-sequential-cpu" / "runs.csv").exists()
+    assert "no solver of functions" in call("bench", "functions", "--solver", "dp", status=2).err

@@ -1,0 +1,111 @@
+"""Runs kept as they finish, so that an interrupted experiment goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reservoir.errors import Mistake, OutputError
+
+#: Of the file beside an experiment's folder.
+SUFFIX = ".unfinished.jsonl"
+
+
+class Journal:
+    """A file of lines of JSON: first what the experiment is, then a line a run.
+
+    Parameters
+    ----------
+    path : Path, optional
+        Without one nothing is kept.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self._rows: dict[str, dict[str, Any]] = {}
+
+    @classmethod
+    def beside(cls, target: Path) -> Journal:
+        """The journal of an experiment that is to be written to a folder."""
+        return cls(target.with_name(target.name + SUFFIX))
+
+    def begin(self, origin: Mapping[str, Any]) -> int:
+        """Read what an earlier call of the same experiment left, or start anew; how many runs there were.
+
+        Parameters
+        ----------
+        origin : mapping
+            Whatever makes runs comparable: device, settings, version.
+
+        Raises
+        ------
+        OutputError
+            If the file belongs to an experiment of other settings, or cannot be written.
+        """
+        if self.path is None:
+            return 0
+        begun: dict[str, Any] = json.loads(json.dumps(origin))
+        lines = _lines(self.path)
+        if not lines:
+            self._write(begun, "w")
+            return 0
+        differing = sorted(name for name in begun.keys() | lines[0].keys() if begun.get(name) != lines[0].get(name))
+        if differing:
+            what = "; ".join(f"{name}: {lines[0].get(name)}, not {begun.get(name)}" for name in differing)
+            mend = "call it with the same settings to go on, or delete the file to start anew"
+            raise OutputError(
+                Mistake(f"was begun by a call with other settings ({what})", file=str(self.path), mend=mend)
+            )
+        self._rows = {line["run"]: line["row"] for line in lines[1:]}
+        self._rewrite(lines)
+        return len(self._rows)
+
+    def row(self, run: str) -> dict[str, Any] | None:
+        """What a run of that name found, if it is done."""
+        return self._rows.get(run)
+
+    def add(self, run: str, row: Mapping[str, Any]) -> None:
+        """Keep a run."""
+        self._rows[run] = dict(row)
+        if self.path is not None:
+            self._write({"run": run, "row": dict(row)}, "a")
+
+    def end(self) -> None:
+        """Remove the file: the experiment is written."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+    def _rewrite(self, lines: list[dict[str, Any]]) -> None:
+        """Drop what was cut off, so that the next line begins as one."""
+        assert self.path is not None
+        whole = "".join(json.dumps(line) + "\n" for line in lines)
+        draft = self.path.with_name(self.path.name + ".draft")
+        draft.write_text(whole, encoding="utf-8")
+        draft.replace(self.path)
+
+    def _write(self, line: Mapping[str, Any], mode: str) -> None:
+        assert self.path is not None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open(mode, encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            reason = f"cannot be written ({error.strerror})"
+            raise OutputError(Mistake(reason, file=str(self.path), mend="choose another --out")) from error
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    """The whole lines of a file; the last may have been cut off."""
+    lines = []
+    if path.exists():
+        for text in path.read_text(encoding="utf-8").splitlines():
+            try:
+                lines.append(json.loads(text))
+            except ValueError:
+                break
+    return lines

@@ -1,0 +1,143 @@
+"""Any solver of the registry on the eight functions, so that it can be compared with other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from reservoir.bench.effort import QUICK_WARNING, Effort
+from reservoir.bench.functions import ROTATIONS, Function, FunctionProblem, function_problems, functions_named
+from reservoir.bench.machine import device_origin, processor_name
+from reservoir.bench.models.tables import titled
+from reservoir.bench.record import Record, ResultTable
+from reservoir.bench.samples import summary
+from reservoir.errors import InputError, Mistake
+from reservoir.opencl import choose_devices
+from reservoir.plan import StageProgress, silent_stage
+from reservoir.solvers import GENERAL_SOLVERS, Solver, solve
+from reservoir.solvers.progress import Progress
+
+DIMENSION = 30
+#: The budget of Yu et al. 2020, section 5: 40 particles and so many generations, or as many evaluations.
+PAPER_BUDGET, QUICK_BUDGET = {"generations": 5000, "evaluations": 200_000}, {"generations": 500, "evaluations": 20_000}
+
+
+def run(
+    *,
+    effort: Effort,
+    solver: str = "clpso",
+    dimension: int = DIMENSION,
+    functions: str | None = None,
+    rotations: int = ROTATIONS,
+    budget: Mapping[str, Any] | None = None,
+    progress: StageProgress = silent_stage,
+) -> Record:
+    """Solve every function as often as there are runs, all in one call.
+
+    Parameters
+    ----------
+    effort : Effort
+    solver : str
+        A name of `reservoir.solvers.GENERAL_SOLVERS`.
+    dimension : int
+        Variables.
+    functions : str, optional
+        Names with commas between them; all if not given.
+    rotations : int
+        Of the matrix of the rotated functions.
+    budget : mapping, optional
+        Settings of the solver; the paper's budget for those that are not given.
+    progress : callable
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or a number out of range.
+    """
+    if solver not in GENERAL_SOLVERS:
+        known = ", ".join(GENERAL_SOLVERS)
+        raise InputError(Mistake("is no solver of functions", known, "choose one of them", value=solver))
+    engine, chosen = GENERAL_SOLVERS[solver], functions_named(functions)
+    usual = QUICK_BUDGET if effort.quick else PAPER_BUDGET
+    settings = {name: value for name, value in usual.items() if name in engine.budget} | dict(budget or {})
+    rows: list[dict[str, Any]] = []
+    for done, function in enumerate(chosen):
+        problems = function_problems(function, effort.runs, dimension=dimension, rotations=rotations)
+        rows += _solved(engine, problems, effort, settings, _inner(progress, function, done, len(chosen)))
+    runs = pd.DataFrame(rows)
+    return Record(
+        title=f"{solver} on benchmark functions in {dimension} dimensions",
+        warnings=(QUICK_WARNING,) if effort.quick else (),
+        headlines={},
+        checks=(),
+        tables=(_table(runs),),
+        data={"runs": runs},
+        figures={},
+        captions={},
+        origin=_origin(engine, effort, dimension, rotations, settings),
+    )
+
+
+def _inner(progress: StageProgress, function: Function, done: int, total: int) -> Progress:
+    """Tell of the swarms of a function as of parts of the whole."""
+    return lambda part, parts: progress("functions", done + (part == parts), total)
+
+
+def _solved(
+    engine: Solver, problems: list[FunctionProblem], effort: Effort, settings: Mapping[str, Any], progress: Progress
+) -> list[dict[str, Any]]:
+    found = solve(problems, solver=engine.name, seed=effort.seed, device=effort.device, progress=progress, **settings)
+    function = problems[0].function
+    return [
+        {
+            "function": function.name,
+            "run": place,
+            "best": -float(each.trace_fitness[-1]) if function.noise else -each.fitness,
+            "value": -each.fitness,
+            "evaluations": each.evaluations,
+            "call_seconds": each.wall_seconds,
+            "device_seconds": each.device_seconds,
+        }
+        for place, each in enumerate(found, start=1)
+    ]
+
+
+def _table(runs: pd.DataFrame) -> ResultTable:
+    rows = []
+    for name, mine in runs.groupby("function", sort=False):
+        evaluations = mine["evaluations"].sum()
+        rows.append(
+            {"function": titled(str(name))}
+            | summary(mine["best"], ".3g")
+            | {
+                "evaluations a run": round(mine["evaluations"].mean()),
+                "seconds, all runs": float(mine["call_seconds"].iloc[0]),
+                "evaluations, M/s": evaluations / float(mine["call_seconds"].iloc[0]) / 1e6,
+            }
+        )
+    note = (
+        f"{runs['run'].max()} runs of each function in one call, compilation included where it was needed. Best values "
+        "are recomputed in float64; f3's are as the solver saw them, with their noise."
+    )
+    return ResultTable(
+        "Best values", pd.DataFrame(rows), (note,), {"seconds, all runs": ",.3f", "evaluations, M/s": ",.1f"}
+    )
+
+
+def _origin(
+    engine: Solver, effort: Effort, dimension: int, rotations: int, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    device = {"device": device_origin(choose_devices(effort.device)[0])} if engine.opencl else {}
+    return {
+        "processor": processor_name(),
+        **device,
+        "solver": engine.name,
+        "settings": dict(settings),
+        "dimension": dimension,
+        "rotation": {"rotations": rotations, "seed": 1},
+        "quick": effort.quick,
+        "runs": effort.runs,
+        "seed": effort.seed,
+    }

@@ -1,0 +1,49 @@
+"""Options of one experiment alone; imports nothing heavy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from reservoir.cli import options
+
+_functions = click.option("--functions", metavar="f1,f5,...", help="Functions to run, of f1 to f8; all if not given.")
+
+OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
+    "case": (
+        options.inputs,
+        click.option("--peers", is_flag=True, help="Race other libraries, as far as installed, on the same years."),
+    ),
+    "clpso": (
+        _functions,
+        click.option(
+            "--models",
+            metavar="basic,lanes,...",
+            help="Models to run, of basic, intermediate, final and lanes; all if not given. The sequential engine runs "
+            "beside them.",
+        ),
+    ),
+    "functions": (
+        click.option(
+            "--solver",
+            default="clpso",
+            show_default=True,
+            help="Engine that solves any problem; an unknown name lists them.",
+        ),
+        click.option("--dim", "dimension", type=int, default=30, show_default=True, help="Variables."),
+        _functions,
+        click.option(
+            "--rotations",
+            type=click.IntRange(0),
+            default=20,
+            show_default=True,
+            help="Plane rotations that make the matrix of f7 and f8.",
+        ),
+        options.settings(
+            particles="Particles of a swarm of CLPSO.  [default: 40]",
+            generations="Generations of a swarm of CLPSO.  [default: 5000]",
+            evaluations="Evaluations of a run by lshade.  [default: 200000]",
+        ),
+    ),
+}

@@ -1,0 +1,51 @@
+"""An interrupted experiment goes on where it was, and never mixes runs of different settings."""
+
+import pytest
+
+from reservoir.bench.journal import Journal
+from reservoir.errors import OutputError
+
+ORIGIN = {"device": "one", "runs": 3}
+
+
+def test_runs_are_found_again(tmp_path):
+    first = Journal.beside(tmp_path / "reports" / "bench")
+    assert first.begin(ORIGIN) == 0
+    first.add("f1, 1", {"best": 1e-16, "seconds": None})
+    again = Journal.beside(tmp_path / "reports" / "bench")
+    assert again.begin(ORIGIN) == 1
+    assert again.row("f1, 1") == {"best": 1e-16, "seconds": None}
+    assert again.row("f1, 2") is None
+
+
+def test_a_line_that_was_cut_off_is_run_again(tmp_path):
+    journal = Journal.beside(tmp_path / "bench")
+    journal.begin(ORIGIN)
+    journal.add("f1, 1", {"best": 1.0})
+    with journal.path.open("a") as file:
+        file.write('{"run": "f1, 2", "ro')
+    again = Journal.beside(tmp_path / "bench")
+    assert again.begin(ORIGIN) == 1
+    again.add("f1, 2", {"best": 2.0})
+    assert Journal.beside(tmp_path / "bench").begin(ORIGIN) == 2
+
+
+def test_other_settings_are_refused_by_name(tmp_path):
+    Journal.beside(tmp_path / "bench").begin(ORIGIN)
+    with pytest.raises(OutputError, match=r"device: one, not other.*same settings.*delete"):
+        Journal.beside(tmp_path / "bench").begin({**ORIGIN, "device": "other"})
+
+
+def test_the_file_goes_when_the_experiment_is_written(tmp_path):
+    journal = Journal.beside(tmp_path / "bench")
+    journal.begin(ORIGIN)
+    journal.end()
+    assert not list(tmp_path.iterdir())
+    journal.end()
+
+
+def test_without_a_file_runs_are_kept_in_memory():
+    journal = Journal()
+    assert journal.begin(ORIGIN) == 0
+    journal.add("f1, 1", {"best": 1.0})
+    assert journal.row("f1, 1") == {"best": 1.0}

@@ -1,0 +1,141 @@
+"""CLPSO's models on the functions: tables, findings and claims, from runs as small as can be and from made-up ones."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reservoir.bench.effort import QUICK_WARNING, Effort
+from reservoir.bench.engine_runs import SEGMENTS
+from reservoir.bench.functions import FUNCTIONS
+from reservoir.bench.journal import Journal
+from reservoir.bench.models import experiment, runs, throughput
+from reservoir.bench.models.acceptance import model_checks
+from reservoir.bench.models.engines import SEQUENTIAL, engines
+from reservoir.bench.models.findings import findings
+from reservoir.bench.models.reference import KNOWN
+from reservoir.bench.models.runs import Course
+from reservoir.bench.models.tables import t_tests, table_3
+from reservoir.checks import all_pass
+from reservoir.errors import InputError
+
+ENGINES = [each.name for each in engines(None)]
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """Few generations and swarms."""
+    monkeypatch.setattr(runs, "QUICK_GENERATIONS", 40)
+    monkeypatch.setattr(throughput, "CASE_SWARMS", 2)
+
+
+@pytest.fixture
+def effort(pocl) -> Effort:
+    return Effort(runs=2, quick=True, device="pocl")
+
+
+def test_every_engine_runs_in_turn_with_seeds_of_its_own(brief, effort):
+    record = experiment.run(effort=effort, journal=Journal(), functions="f3,f5,f8")
+    found = record.data["runs"]
+    assert list(found["engine"][: len(ENGINES)]) == ENGINES
+    assert list(found["run"][:: len(ENGINES)]) == [0, 1, 2] * 3
+    assert (found["counted"] == (found["run"] > 0)).all()
+    assert not found.duplicated(["function", "seed"]).any()
+    assert record.warnings == (QUICK_WARNING,)
+    assert record.checks == ()
+    assert record.data["rotation"].shape == (30, 30)
+    assert list(record.data["many_swarms"]["swarms"]) == [2, 2]
+    noisy = found[found["function"] == "f3"]
+    assert (noisy["best"] > noisy["value"]).all()
+    others = found[found["function"] != "f3"]
+    assert (others["best"] == others["value"]).all()
+    bands = record.data["convergence"]
+    assert (bands["tenth"] <= bands["median"]).all()
+    assert bands["generation"].max() == 40
+
+
+def test_models_and_functions_can_be_chosen(brief, effort):
+    record = experiment.run(effort=effort, journal=Journal(), functions="f1", models="final")
+    assert set(record.data["runs"]["engine"]) == {name for name in ENGINES if "sequential" in name} | {"final"}
+    assert set(record.data) == {"runs", "convergence"}
+    with pytest.raises(InputError, match=r"no such model.*basic"):
+        engines("basic,quick")
+
+
+def test_an_interrupted_experiment_makes_only_the_runs_that_are_missing(brief, effort, tmp_path, monkeypatch):
+    whole = experiment.run(effort=effort, journal=Journal(), functions="f1", models="lanes")
+    made, solve = [], Course.solve
+
+    def interrupted(self: Course, place: int, function: Any, run: int) -> Any:
+        made.append((place, run))
+        if len(made) == 6:
+            raise KeyboardInterrupt
+        return solve(self, place, function, run)
+
+    monkeypatch.setattr(Course, "solve", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        experiment.run(effort=effort, journal=Journal.beside(tmp_path / "x"), functions="f1", models="lanes")
+    again = experiment.run(effort=effort, journal=Journal.beside(tmp_path / "x"), functions="f1", models="lanes")
+    assert len(made) == 12 + 1  # the one that was interrupted was begun twice
+    pd.testing.assert_series_equal(whole.data["runs"]["best"], again.data["runs"]["best"])
+    pd.testing.assert_frame_equal(whole.data["convergence"], again.data["convergence"])
+
+
+def made_up(milliseconds: dict[str, float], shift: dict[str, float] | None = None) -> pd.DataFrame:
+    """Five runs of every engine on f1 and f5 that last as long as told."""
+    rows = []
+    for function in ("f1", "f5"):
+        for run in range(6):
+            for engine in ENGINES:
+                known = KNOWN[function]
+                best = known.mean + known.deviation * ((run - 3) * 0.5 + (shift or {}).get(engine, 0.0))
+                rows.append(
+                    {"function": function, "engine": engine, "run": run, "counted": run > 0, "best": max(best, 0.0)}
+                    | {"seconds": milliseconds.get(engine, 100.0) / 1e3, "device_seconds": np.nan, "evaluations": 1}
+                    | {f"{name}_seconds": np.nan for name in SEGMENTS}
+                )
+    return pd.DataFrame(rows)
+
+
+def test_findings_say_what_holds_and_what_does_not():
+    slow_host = made_up({"basic": 200.0, "intermediate": 400.0, "final": 390.0, SEQUENTIAL: 50.0})
+    found = {each.finding: each for each in findings(slow_host)}
+    host = found["random numbers made in the kernel are slower than made on the host"]
+    assert host.here == "0.50 times"
+    assert host.holds == "no: the other way"
+    assert found["private arrays, clamp and step save time"].holds == "as fast as each other here"
+    assert found["a single swarm on the device takes longer than the sequential model"].holds == "yes"
+    assert found["relaxing the choice of exemplars costs nothing"].holds == "yes"
+
+
+def test_engines_that_differ_are_told():
+    apart = made_up({}, {"lanes": 40.0, "sequential, strict": 40.0})
+    tests = t_tests(apart).set_index("function")
+    assert tests.loc["f5", "lanes"] < 1e-6
+    assert tests.loc["f5", "final"] == pytest.approx(1)
+    assert np.isnan(tests.loc["f1", "lanes"])  # all found
+    held = {each.finding: each.holds for each in findings(apart)}
+    assert held["relaxing the choice of exemplars costs nothing"] == "no"
+
+
+def test_claims_fail_where_quality_or_speed_do(pocl):
+    course = Course([FUNCTIONS["f1"], FUNCTIONS["f5"]], engines(None), pocl, Effort(runs=5))
+    rows = [(SEQUENTIAL, 10.0, 1e6), ("lanes", 1.0, 30e6)]
+    speeds = pd.DataFrame(
+        {"engine": name, "swarms": throughput.CASE_SWARMS, "seconds": seconds, "evaluations_per_second": speed}
+        for name, seconds, speed in rows
+    )
+    assert all_pass(model_checks(course, made_up({}), speeds))
+    failed = [each.check for each in model_checks(course, made_up({}, {"lanes": 40.0}), speeds) if not each.passed]
+    assert failed == ["f5: lanes against sequential, t-test, p"]
+    assert (
+        model_checks(Course(course.functions, course.engines, pocl, Effort(runs=5, quick=True)), made_up({}), speeds)
+        == []
+    )
+
+
+def test_table_3_has_a_row_for_each_engine_and_function():
+    frame = table_3(made_up({})).frame
+    assert len(frame) == 2 * len(ENGINES)
+    assert frame["time, ms: mean"][0] == "100.00"
