@@ -12,14 +12,23 @@ void random_start(STATE_SPACE Random *random, const int problem, const int first
         UINT_OF(random->phi, lane) = seeds[problem * SWARM + first_particle + lane];
 }
 
+// Eq. 14. A function of its own, since NVIDIA's compiler takes hours over a long chain of remainders.
+__attribute__((noinline)) uints random_next_(const uints phi) {
+    return (phi * (uints)(1103515245u) + (uints)(12345u)) % (uints)(2147483647u);
+}
+
 // A number in [0, scale] for every lane (eq. 15).
 reals random_lanes(STATE_SPACE Random *random, const float scale) {
-    random->phi = (random->phi * (uints)(1103515245u) + (uints)(12345u)) % (uints)(2147483647u);
+    random->phi = random_next_(random->phi);
     return TO_REALS(random->phi) / (reals)(2147483647.0f) * scale;
 }
 
 float random_one_(STATE_SPACE Random *random, const int lane) {
+#if LANES == 1
+    return random_lanes(random, 1.0f);
+#else
     const uint phi = (UINT_OF(random->phi, lane) * 1103515245u + 12345u) % 2147483647u;
     UINT_OF(random->phi, lane) = phi;
     return (float)phi / 2147483647.0f;
+#endif
 }

@@ -9,6 +9,7 @@ import pandas as pd
 
 from reservoir.bench.effort import QUICK_WARNING, Effort
 from reservoir.bench.functions import ROTATIONS, Function, FunctionProblem, function_problems, functions_named
+from reservoir.bench.functions.rotation import SEED
 from reservoir.bench.machine import device_origin, processor_name
 from reservoir.bench.models.tables import titled
 from reservoir.bench.record import Record, ResultTable
@@ -136,7 +137,7 @@ def _origin(
         "solver": engine.name,
         "settings": dict(settings),
         "dimension": dimension,
-        "rotation": {"rotations": rotations, "seed": 1},
+        "rotation": {"rotations": rotations, "seed": SEED},
         "quick": effort.quick,
         "runs": effort.runs,
         "seed": effort.seed,

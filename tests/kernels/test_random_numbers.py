@@ -158,3 +158,22 @@ def test_a_stream_is_uniform(run: Run) -> None:
         assert len(counts) == count
         np.testing.assert_allclose(counts / counts.mean(), 1, atol=0.25)
     assert abs(np.corrcoef(rivals.T)[0, 1]) < 0.05
+
+
+def test_the_papers_generator_runs_into_short_cycles() -> None:
+    """Eq. 14 is no bijection in unsigned 32-bit arithmetic: the benchmark's report says so."""
+
+    def cycle(phi: int) -> int:
+        draws = Congruential(phi)
+        for _ in range(350_000):
+            draws.uniform()
+        start, length = draws.phi, 1
+        draws.uniform()
+        while draws.phi != start:
+            draws.uniform()
+            length += 1
+        return length
+
+    found = [cycle(phi) for phi in (1, 12_345, 2_000_000_011)]
+    assert set(found) <= {9615, 12_205, 12_332, 14_475}
+    assert 9615 in found

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.bench.functions.catalogue import Function
 from reservoir.bench.functions.contexts import FunctionContext
-from reservoir.bench.functions.rotation import ROTATIONS, Rotation
+from reservoir.bench.functions.rotation import ROTATIONS, SEED, Rotation
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import literal
 from reservoir.solvers.problem import Certified, FloatArray, KernelProblem
@@ -98,7 +98,7 @@ class FunctionProblem:
 
 
 def function_problems(
-    function: Function, count: int, *, dimension: int = 30, rotations: int = ROTATIONS, rotation_seed: int = 1
+    function: Function, count: int, *, dimension: int = 30, rotations: int = ROTATIONS, rotation_seed: int = SEED
 ) -> list[FunctionProblem]:
     """So many independent problems of one function, with streams 0, 1, ...
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -13,11 +15,12 @@ from reservoir.bench.models.tables import engines_of, functions_of, titled
 from reservoir.report.axes import written
 from reservoir.report.style import (
     LIMITS,
+    NORMAL,
     POWER,
-    REFERENCE,
     RELEASE,
     SPILL,
     STORAGE,
+    WET,
     Look,
     add_legend,
     broken,
@@ -33,17 +36,22 @@ CONVERGENCE_CAPTION = (
 TIMES_CAPTION = "Mean time of a run of one swarm; thin lines reach from the fastest run to the slowest."
 
 _LOOKS = {
-    "sequential": Look(REFERENCE, "-", "o"),
+    "sequential": Look(LIMITS, "-", "o"),
     "basic": Look(SPILL, (0, (1, 1)), "v"),
     "intermediate": Look(POWER, (0, (5, 1.5)), "s"),
     "final": Look(RELEASE, (0, (6, 1.5, 1.5, 1.5)), "^"),
     "lanes": Look(STORAGE, (0, (2.5, 1.2)), "D"),
 }
-_OTHER = Look(LIMITS, (0, (1, 2)), "x")
+_OTHERS = {
+    "sequential, strict": Look(NORMAL, (0, (1, 2)), "x"),
+    "sequential, following": Look(WET, (0, (8, 2)), "+"),
+}
 _COLUMNS, _PANEL_INCHES = 4, 1.75
 _BAND = (0.1, 0.9)
 #: Values below are drawn there: an optimum that is found exactly has no place on a logarithmic axis.
 _FLOOR = 1e-16
+#: A range of values that is given more ticks than powers of ten.
+_NARROW = 300.0
 
 
 def convergence_figure(traces: pd.DataFrame, foot: str) -> Figure:
@@ -70,7 +78,7 @@ def convergence_figure(traces: pd.DataFrame, foot: str) -> Figure:
 def draw_convergence(ax: Axes, traces: pd.DataFrame) -> Axes:
     """Draw the medians of all engines and the band of the first."""
     for place, engine in enumerate(engines_of(traces)):
-        look = _LOOKS.get(engine, _OTHER)
+        look = (_LOOKS | _OTHERS)[engine]
         over = traces[traces["engine"] == engine].groupby("generation")["best"]
         median = over.median().clip(lower=_FLOOR)
         ax.plot(median.index, median, color=look.colour, ls=look.line, lw=1.2, label=engine)
@@ -78,8 +86,15 @@ def draw_convergence(ax: Axes, traces: pd.DataFrame) -> Axes:
             low, high = (over.quantile(part).clip(lower=_FLOOR) for part in _BAND)
             ax.fill_between(median.index, low, high, color=look.colour, alpha=0.12, lw=0)
     ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(base=10, numticks=5))
+    low, high = ax.get_ylim()
+    if high / low < _NARROW:
+        ax.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=20))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: written(value)))
+    else:
+        ax.yaxis.set_major_locator(LogLocator(base=10, numticks=5))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"1e{round(math.log10(value))}"))
     ax.yaxis.set_minor_locator(NullLocator())
+    ax.tick_params(labelsize=7)
     ax.set_xlim(0, traces["generation"].max())
     ax.xaxis.set_major_formatter(
         FuncFormatter(lambda value, _: f"{value / 1000:g}k" if value >= 1000 else f"{value:g}")
@@ -113,6 +128,6 @@ def draw_times(ax: Axes, runs: pd.DataFrame) -> Axes:
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: written(value)))
     ax.yaxis.set_minor_locator(NullLocator())
     ax.set_ylabel("Time (ms)")
-    ax.set_xticks(range(len(names)), [titled(name).replace(" ", "\n", 1) for name in names], fontsize=7)
+    ax.set_xticks(range(len(names)), [titled(name).replace(" ", "\n") for name in names], fontsize=7)
     ax.grid(visible=False, axis="x")
     return ax
