@@ -86,8 +86,8 @@ def draw_convergence(ax: Axes, traces: pd.DataFrame) -> Axes:
             low, high = (over.quantile(part).clip(lower=_FLOOR) for part in _BAND)
             ax.fill_between(median.index, low, high, color=look.colour, alpha=0.12, lw=0)
     ax.set_yscale("log")
-    low, high = ax.get_ylim()
-    if high / low < _NARROW:
+    bottom, top = ax.get_ylim()
+    if top / bottom < _NARROW:
         ax.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=20))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: written(value)))
     else:
