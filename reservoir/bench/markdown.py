@@ -24,7 +24,7 @@ def page(record: Record, origin: Mapping[str, Any]) -> str:
     parts = [
         f"# {record.title}",
         "\n".join(f"> **{warning}**  " for warning in record.warnings),
-        *section(acceptance_table(record.checks)),
+        *(section(acceptance_table(record.checks)) if record.checks else ()),
     ]
     for table in record.tables:
         parts += section(table)

@@ -59,7 +59,7 @@ def run(
     """
     if solver not in GENERAL_SOLVERS:
         known = ", ".join(GENERAL_SOLVERS)
-        raise InputError(Mistake("is no solver of functions", known, "choose one of them", value=solver))
+        raise InputError(Mistake("this engine solves no functions", known, "choose one of them", value=solver))
     engine, chosen = GENERAL_SOLVERS[solver], functions_named(functions)
     usual = QUICK_BUDGET if effort.quick else PAPER_BUDGET
     settings = {name: value for name, value in usual.items() if name in engine.budget} | dict(budget or {})
@@ -71,7 +71,7 @@ def run(
     return Record(
         title=f"{solver} on benchmark functions in {dimension} dimensions",
         warnings=(QUICK_WARNING,) if effort.quick else (),
-        headlines={},
+        headlines=_headlines(runs),
         checks=(),
         tables=(_table(runs),),
         data={"runs": runs},
@@ -89,7 +89,9 @@ def _inner(progress: StageProgress, function: Function, done: int, total: int) -
 def _solved(
     engine: Solver, problems: list[FunctionProblem], effort: Effort, settings: Mapping[str, Any], progress: Progress
 ) -> list[dict[str, Any]]:
-    found = solve(problems, solver=engine.name, seed=effort.seed, device=effort.device, progress=progress, **settings)
+    asked: dict[str, Any] = {"solver": engine.name, "seed": effort.seed, "device": effort.device, **settings}
+    solve(problems[:1], **asked)  # compiles
+    found = solve(problems, progress=progress, **asked)
     function = problems[0].function
     return [
         {
@@ -103,6 +105,14 @@ def _solved(
         }
         for place, each in enumerate(found, start=1)
     ]
+
+
+def _headlines(runs: pd.DataFrame) -> dict[str, str]:
+    best = runs.groupby("function", sort=False)["best"]
+    return {
+        titled(str(name)): f"mean {values.mean():.3g}, from {values.min():.3g} to {values.max():.3g}"
+        for name, values in best
+    }
 
 
 def _table(runs: pd.DataFrame) -> ResultTable:
@@ -119,7 +129,7 @@ def _table(runs: pd.DataFrame) -> ResultTable:
             }
         )
     note = (
-        f"{runs['run'].max()} runs of each function in one call, compilation included where it was needed. Best values "
+        f"{runs['run'].max()} runs of each function in one call, after one that compiles. Best values "
         "are recomputed in float64; f3's are as the solver saw them, with their noise."
     )
     return ResultTable(

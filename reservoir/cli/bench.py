@@ -135,7 +135,9 @@ def _show(record: Record, target: Path, as_json: bool) -> None:
         show_json(checks_json(record.checks) | {"folder": str(target), "headlines": dict(record.headlines)})
         return
     screen = console()
+    width = max([9, *map(len, record.headlines)]) + 1
     for title, words in record.headlines.items():
-        screen.print(f"[bold]{title:<10}[/]{escape(words)}", soft_wrap=True)
-    show_checks(record.checks)
+        screen.print(f"[bold]{title:<{width}}[/]{escape(words)}", soft_wrap=True)
+    if record.checks:
+        show_checks(record.checks)
     click.echo(f"Written to {target}")

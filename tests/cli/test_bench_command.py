@@ -119,4 +119,4 @@ def test_any_solver_can_be_tried_on_functions(call, tmp_path):
     asked = ("--solver", "clpso-sequential", "--dim", "4", "--functions", "f1", "--quick", "--generations", "50")
     call("bench", "functions", *asked)
     assert (tmp_path / "reports" / "bench-functions-clpso-sequential-cpu" / "runs.csv").exists()
-    assert "no solver of functions" in call("bench", "functions", "--solver", "dp", status=2).err
+    assert "solves no functions" in call("bench", "functions", "--solver", "dp", status=2).err

@@ -108,6 +108,6 @@ def function_problems(
         If the dimension is out of range.
     """
     if not FEWEST <= dimension <= MOST:
-        raise InputError(Mistake("this is no number of variables", f"{FEWEST} to {MOST}", value=dimension))
+        raise InputError(Mistake("the number of variables is out of range", f"{FEWEST} to {MOST}", value=dimension))
     rotation = Rotation(dimension, rotations, rotation_seed) if function.rotated else None
     return [FunctionProblem(function, dimension, stream, rotation) for stream in range(count)]
