@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import reservoir
+from reservoir import resources
 from reservoir.errors import Mistake, OutputError
 
 #: Of the file beside an experiment's folder.
@@ -30,7 +33,8 @@ class Journal:
     @classmethod
     def beside(cls, target: Path) -> Journal:
         """The journal of an experiment that is to be written to a folder."""
-        return cls(target.with_name(target.name + SUFFIX))
+        place = target.absolute()
+        return cls(place.with_name(place.name + SUFFIX))
 
     def begin(self, origin: Mapping[str, Any]) -> int:
         """Read what an earlier call of the same experiment left, or start anew; how many runs there were.
@@ -48,19 +52,34 @@ class Journal:
         if self.path is None:
             return 0
         begun: dict[str, Any] = json.loads(json.dumps(origin))
-        lines = _lines(self.path)
-        if not lines:
-            self._write(begun, "w")
-            return 0
-        differing = sorted(name for name in begun.keys() | lines[0].keys() if begun.get(name) != lines[0].get(name))
-        if differing:
-            what = "; ".join(f"{name}: {lines[0].get(name)}, not {begun.get(name)}" for name in differing)
-            mend = "call it with the same settings to go on, or delete the file to start anew"
-            raise OutputError(
-                Mistake(f"was begun by a call with other settings ({what})", file=str(self.path), mend=mend)
-            )
-        self._rows = {line["run"]: line["row"] for line in lines[1:]}
-        self._rewrite(lines)
+        try:
+            lines = _lines(self.path)
+            if not lines:
+                self._write(begun, "w")
+                return 0
+            differing = sorted(name for name in begun.keys() | lines[0].keys() if begun.get(name) != lines[0].get(name))
+            if differing:
+                raise OutputError(self._begun_otherwise(differing, lines[0], begun))
+            self._rows = {line["run"]: line["row"] for line in lines[1:]}
+            self._rewrite(lines)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            mend = "move it elsewhere, or delete it to start anew"
+            raise OutputError(Mistake("is no record of runs", file=str(self.path), mend=mend)) from error
+        except OSError as error:
+            raise OutputError(self._unusable(error)) from error
+        return len(self._rows)
+
+    def _begun_otherwise(self, differing: list[str], before: dict[str, Any], now: dict[str, Any]) -> Mistake:
+        what = "; ".join(f"{name}: {before.get(name)}, not {now.get(name)}" for name in differing)
+        mend = "call it with the same settings to go on, or delete the file to start anew"
+        return Mistake(f"was begun by a call with other settings ({what})", file=str(self.path), mend=mend)
+
+    def _unusable(self, error: OSError) -> Mistake:
+        return Mistake(f"cannot be used ({error.strerror})", file=str(self.path), mend="choose another --out")
+
+    @property
+    def kept(self) -> int:
+        """How many runs there are."""
         return len(self._rows)
 
     def row(self, run: str) -> dict[str, Any] | None:
@@ -95,17 +114,22 @@ class Journal:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            reason = f"cannot be written ({error.strerror})"
-            raise OutputError(Mistake(reason, file=str(self.path), mend="choose another --out")) from error
+            raise OutputError(self._unusable(error)) from error
+
+
+def sources_digest() -> str:
+    """A hash of whatever decides what a run finds: kernels, solvers and experiments."""
+    package = Path(reservoir.__file__).resolve().parent
+    folders = (resources.folder("kernels"), package / "solvers", package / "bench", package / "hydro")
+    digest = hashlib.sha256()
+    for path in sorted(path for folder in folders for kind in ("*.py", "*.cl") for path in folder.rglob(kind)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    """The whole lines of a file; the last may have been cut off."""
-    lines = []
-    if path.exists():
-        for text in path.read_text(encoding="utf-8").splitlines():
-            try:
-                lines.append(json.loads(text))
-            except ValueError:
-                break
-    return lines
+    """The lines of a file; the last may have been cut off, and is left out. ValueError if another is no JSON."""
+    if not path.exists():
+        return []
+    texts = path.read_text(encoding="utf-8").split("\n")
+    return [json.loads(text) for text in texts[:-1]]  # behind the last end of line stands nothing, or what was cut off

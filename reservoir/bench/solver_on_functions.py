@@ -9,7 +9,7 @@ import pandas as pd
 
 from reservoir.bench.effort import QUICK_WARNING, Effort
 from reservoir.bench.functions import ROTATIONS, Function, FunctionProblem, function_problems, functions_named
-from reservoir.bench.functions.rotation import SEED
+from reservoir.bench.functions.rotation_record import rotation_frames, rotation_origin
 from reservoir.bench.machine import device_origin, processor_name
 from reservoir.bench.models.tables import titled
 from reservoir.bench.record import Record, ResultTable
@@ -68,16 +68,17 @@ def run(
         problems = function_problems(function, effort.runs, dimension=dimension, rotations=rotations)
         rows += _solved(engine, problems, effort, settings, _inner(progress, function, done, len(chosen)))
     runs = pd.DataFrame(rows)
+    turned = [function_problems(each, 1, dimension=dimension, rotations=rotations)[0] for each in chosen]
     return Record(
         title=f"{solver} on benchmark functions in {dimension} dimensions",
         warnings=(QUICK_WARNING,) if effort.quick else (),
         headlines=_headlines(runs),
         checks=(),
         tables=(_table(runs),),
-        data={"runs": runs},
+        data={"runs": runs} | rotation_frames(turned),
         figures={},
         captions={},
-        origin=_origin(engine, effort, dimension, rotations, settings),
+        origin=_origin(engine, effort, dimension, settings) | rotation_origin(turned),
     )
 
 
@@ -90,14 +91,15 @@ def _solved(
     engine: Solver, problems: list[FunctionProblem], effort: Effort, settings: Mapping[str, Any], progress: Progress
 ) -> list[dict[str, Any]]:
     asked: dict[str, Any] = {"solver": engine.name, "seed": effort.seed, "device": effort.device, **settings}
-    solve(problems[:1], **asked)  # compiles
+    # Compiles; a device may lay out other numbers of problems otherwise.
+    solve(problems if engine.opencl else problems[:1], **asked)
     found = solve(problems, progress=progress, **asked)
     function = problems[0].function
     return [
         {
             "function": function.name,
             "run": place,
-            "best": -float(each.trace_fitness[-1]) if function.noise else -each.fitness,
+            "best": -each.judged_fitness if function.noise else -each.fitness,
             "value": -each.fitness,
             "evaluations": each.evaluations,
             "call_seconds": each.wall_seconds,
@@ -137,9 +139,7 @@ def _table(runs: pd.DataFrame) -> ResultTable:
     )
 
 
-def _origin(
-    engine: Solver, effort: Effort, dimension: int, rotations: int, settings: Mapping[str, Any]
-) -> dict[str, Any]:
+def _origin(engine: Solver, effort: Effort, dimension: int, settings: Mapping[str, Any]) -> dict[str, Any]:
     device = {"device": device_origin(choose_devices(effort.device)[0])} if engine.opencl else {}
     return {
         "processor": processor_name(),
@@ -147,7 +147,6 @@ def _origin(
         "solver": engine.name,
         "settings": dict(settings),
         "dimension": dimension,
-        "rotation": {"rotations": rotations, "seed": SEED},
         "quick": effort.quick,
         "runs": effort.runs,
         "seed": effort.seed,

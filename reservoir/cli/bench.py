@@ -101,20 +101,21 @@ def _execute(
     if found is not None and not as_json:
         show_inputs(found)
     inputs = () if found is None else (found.reservoir, found.inflow)
-    journal = Journal.beside(target)
-    if experiment.resumable:
+    journal = Journal.beside(target) if experiment.resumable else None
+    if journal is not None:
         own["journal"] = journal
     try:
         with progress_bars() as progress:
             record = _run(experiment)(*inputs, effort=effort, progress=progress, **own)
             write_record(record, target, force=force)
-    except KeyboardInterrupt:
-        if experiment.resumable:
+    except BaseException:
+        if journal is not None and journal.kept:
             click.echo(
                 f"\nThe runs that are done are kept in {journal.path}; the same command goes on from there.", err=True
             )
         raise
-    journal.end()
+    if journal is not None:
+        journal.end()
     _show(record, target, as_json)
     return 0 if all_pass(record.checks) else 1
 

@@ -154,13 +154,14 @@ def _launch(
             *global_memory,
             *random_arguments,
         )
-        positions, evaluations, traces = (session.download(name) for name in ("position", "evaluations", "trace"))
+        names = ("position", "fitness", "evaluations", "trace")
+        positions, judged, evaluations, traces = (session.download(name) for name in names)
         seconds = sum(session.device_seconds.values())
     totals = (evaluations.sum(axis=1, dtype=np.int64) + settings.particles).tolist()
     used = {"lanes": layout.lanes, "items": layout.items, "swarms": layout.swarms}
     taken = settings.trace_generations
     found = [
-        Found(position, settings.generations, total, taken, trace, used)
-        for position, total, trace in zip(positions, totals, traces, strict=True)
+        Found(position, settings.generations, total, taken, trace, used, fitness)
+        for position, total, trace, fitness in zip(positions, totals, traces, judged.tolist(), strict=True)
     ]
     return Launched(found, seconds, clock.seconds)

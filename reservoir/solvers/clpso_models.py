@@ -45,7 +45,12 @@ MODELS: dict[str, Model] = {
     model.name: model
     for model in (
         Model(
-            "basic", "random numbers in the kernel (eq. 14-15), state in global memory", "kernel", BRANCHES, True, True
+            "basic",
+            "numbers made in the kernel (eq. 14-15), state in global memory, branches",
+            "kernel",
+            BRANCHES,
+            True,
+            True,
         ),
         Model("intermediate", "the same with random numbers made on the host", "host", BRANCHES, True, True),
         Model("final", "private arrays, clamp and step", "host", BUILT_INS, True),

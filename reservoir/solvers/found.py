@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ class Found:
     generations, evaluations : int
     trace_generations, trace_fitness : ndarray
         As in `Solution`.
+    judged_fitness : float
+        As in `Solution`.
     layout : mapping
         How the device was used: settings to add to those of the call.
     """
@@ -35,6 +38,7 @@ class Found:
     trace_generations: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     trace_fitness: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
     layout: Mapping[str, Any] = field(default_factory=dict)
+    judged_fitness: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -118,4 +122,5 @@ def _solution(
         found.trace_generations,
         found.trace_fitness.astype(np.float64),
         launched.segments,
+        float(found.judged_fitness),
     )

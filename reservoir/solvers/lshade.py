@@ -125,12 +125,12 @@ def _launch(
             *(np.uint32(word) for word in seed_words(seed)),
             "streams",
         )
-        positions, traces = session.download("position"), session.download("trace")
+        positions, judged, traces = (session.download(name) for name in ("position", "fitness", "trace"))
         seconds = sum(session.device_seconds.values())
     evaluations = int(sizes.sum())
     used = {"lanes": layout.lanes, "items": layout.items}
     found = [
-        Found(position, generations, evaluations, taken, trace, used)
-        for position, trace in zip(positions, traces, strict=True)
+        Found(position, generations, evaluations, taken, trace, used, fitness)
+        for position, trace, fitness in zip(positions, traces, judged.tolist(), strict=True)
     ]
     return Launched(found, seconds, clock.seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +29,9 @@ class Solution:
         Time the device was busy with that call; None where no device took part.
     trace_generations, trace_fitness : ndarray
         Best fitness in the solver's own arithmetic after these generations; empty for solvers without generations.
+    judged_fitness : float
+        The position's fitness as the solver judged it, in its own arithmetic and with the noise of a noisy problem; NaN
+        for solvers that do not tell.
     segments : mapping of str to float
         Host seconds of the call by what they were spent on (`reservoir.opencl.HostClock`); empty where no device
         took part.
@@ -51,3 +55,4 @@ class Solution:
     trace_generations: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     trace_fitness: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     segments: Mapping[str, float] = field(default_factory=dict)
+    judged_fitness: float = math.nan

@@ -1,5 +1,7 @@
 """An interrupted experiment goes on where it was, and never mixes runs of different settings."""
 
+from pathlib import Path
+
 import pytest
 
 from reservoir.bench.journal import Journal
@@ -49,3 +51,24 @@ def test_without_a_file_runs_are_kept_in_memory():
     assert journal.begin(ORIGIN) == 0
     journal.add("f1, 1", {"best": 1.0})
     assert journal.row("f1, 1") == {"best": 1.0}
+
+
+def test_a_file_that_is_no_journal_is_left_alone(tmp_path):
+    for text in ("my thesis\n", '{"device": "one", "runs": 3}\nnot json\n{"run": "f1, 2", "row": {}}\n', "[1]\n"):
+        journal = Journal.beside(tmp_path / "bench")
+        journal.path.write_text(text)
+        with pytest.raises(OutputError, match=r"no record of runs.*delete it"):
+            journal.begin(ORIGIN)
+        assert journal.path.read_text() == text
+
+
+def test_a_journal_that_cannot_be_read_is_told(tmp_path):
+    journal = Journal.beside(tmp_path / "bench")
+    journal.path.mkdir()
+    with pytest.raises(OutputError, match="cannot be used"):
+        journal.begin(ORIGIN)
+
+
+def test_the_present_folder_has_a_journal_beside_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert Journal.beside(Path()).path == tmp_path.with_name(tmp_path.name + ".unfinished.jsonl")

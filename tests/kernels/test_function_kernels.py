@@ -7,6 +7,10 @@ from reservoir.bench.functions import FUNCTIONS, FunctionProblem, function_probl
 from tests.kernels.device import WIDTHS, Run
 
 DIMENSION, POSITIONS = 30, 64
+#: f8 near its optimum: the rotation's sums round to some parts in a million of its terms, which its value is not.
+RELATIVE = {"f8": 2e-4}
+#: f7 is a difference of sums near 12,569, of waves of up to 500 whose phase is a square root.
+ABSOLUTE = {"f7": 0.03}
 
 ELEMENTARY = """
 __kernel void test(__global float *out, __global const float *x) {
@@ -58,7 +62,7 @@ def positions_for(problem: FunctionProblem) -> np.ndarray:
     corners = reach * np.where(draw.random((DIMENSION, 8)) < 0.5, -1.0, 1.0)
     corners[:, 0], corners[:, 1] = -reach, reach
     if problem.function.name == "f7":
-        corners *= 0.99  # at 500 sharp the function falls off a cliff
+        corners *= 0.99  # at 500 sharp, on axes that are not turned, the last digit decides whether a wave counts
     near = optimum + np.array([1e-6, 1e-3, 0.1, 0.3]) * draw.normal(size=(DIMENSION, 4)) * reach / 10
     rest = draw.uniform(-reach, reach, (DIMENSION, POSITIONS - 13))
     everywhere = np.concatenate([np.full((DIMENSION, 1), optimum), np.clip(near, -reach, reach), corners, rest], axis=1)
@@ -82,10 +86,9 @@ def test_a_function_on_the_device_is_that_of_python(run: Run, function, lanes: i
         between=kernel.source,
     )
     expected = [-problem.value(position) for position in positions.T.astype(float)]
-    # f7 is a difference of sums near 12,569, of waves of up to 500 whose phase is a square root.
-    absolute = 0.03 if function.name == "f7" else 1e-30
-    relative = 2e-3 if function.rotated else 2e-5
-    np.testing.assert_allclose(out[0], expected, rtol=relative if function.name == "f8" else 2e-5, atol=absolute)
+    np.testing.assert_allclose(
+        out[0], expected, rtol=RELATIVE.get(function.name, 2e-5), atol=ABSOLUTE[function.rotated]
+    )
     assert set(out[1, : POSITIONS // lanes]) == {np.float32(-function.reach)}
     assert set(out[2, : POSITIONS // lanes]) == {np.float32(function.reach)}
 

@@ -120,6 +120,7 @@ def test_the_reported_fitness_is_that_of_the_reported_position(run: Solve, years
     for year, solution in zip(years, run(years, 100), strict=True):
         assert solution.fitness == year.certify(solution.position).fitness
         assert solution.trace_fitness[-1] == pytest.approx(solution.fitness, rel=1e-4)
+        assert solution.judged_fitness == solution.trace_fitness[-1]
         assert solution.fitness == pytest.approx(solution.benefit - year.penalty_gwh * solution.violation, rel=1e-12)
 
 

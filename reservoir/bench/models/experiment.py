@@ -8,8 +8,9 @@ import pandas as pd
 
 import reservoir
 from reservoir.bench.effort import QUICK_WARNING, Effort
-from reservoir.bench.functions import FUNCTIONS, functions_named
-from reservoir.bench.journal import Journal
+from reservoir.bench.functions import functions_named
+from reservoir.bench.functions.rotation_record import rotation_frames, rotation_origin
+from reservoir.bench.journal import Journal, sources_digest
 from reservoir.bench.machine import device_origin, processor_name
 from reservoir.bench.models.acceptance import model_checks
 from reservoir.bench.models.engines import engines, on_a_device
@@ -21,6 +22,7 @@ from reservoir.bench.models.throughput import FUNCTION, lanes_speed_up, measure_
 from reservoir.bench.record import Record
 from reservoir.opencl import choose_devices
 from reservoir.plan import StageProgress, silent_stage
+from reservoir.report.folder import run_provenance
 from reservoir.solvers.clpso_models import LANES
 
 
@@ -54,7 +56,7 @@ def run(
     """
     course = Course(functions_named(functions), engines(models), choose_devices(effort.device)[0], effort)
     origin = _origin(course)
-    journal.begin(origin)
+    journal.begin(origin | {"packages": run_provenance()["program"]["packages"], "sources": sources_digest()})
     runs, traces = model_runs(course, journal, progress)
     present = on_a_device(course.engines)
     asked_for_speed = LANES in present and any(each.name == FUNCTION for each in course.functions)
@@ -70,7 +72,7 @@ def _record(
         f"{DIMENSION} dimensions, {PARTICLES} particles, {course.generations:,} generations, {effort.runs} runs · "
         f"{device.name} ({device.platform} {device.driver})" + (f" · {QUICK_WARNING}" if effort.quick else "")
     )
-    data = {"runs": runs, "convergence": _bands(traces)} | _matrices(course)
+    data = {"runs": runs, "convergence": _bands(traces)} | rotation_frames(course.problems)
     tables = [table_3(runs), table_4(runs), others_table(runs), findings_table(runs)]
     tables += [table_7(runs, present)] if (present := on_a_device(course.engines)) else []
     if throughput is not None:
@@ -96,7 +98,7 @@ def _headlines(throughput: pd.DataFrame | None) -> dict[str, str]:
     swarms = int(speed_of(throughput, LANES)["swarms"])
     return {
         "Speed-up": f"{times:.2f} times the sequential engine on one thread, {swarms} swarms on f5",
-        "Fastest": f"{fastest:,.1f} million evaluations of f5 a second",
+        "Fastest": f"{fastest:,.1f} million evaluations of f5 a second of device time",
     }
 
 
@@ -107,17 +109,8 @@ def _bands(traces: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({name: over.quantile(part) for name, part in parts.items()}).reset_index()
 
 
-def _matrices(course: Course) -> dict[str, pd.DataFrame]:
-    """The matrix of the rotated functions, if they ran."""
-    turned = [course.problem(function) for function in course.functions if function.rotated]
-    if not turned or turned[0].rotation is None:
-        return {}
-    return {"rotation": pd.DataFrame(turned[0].rotation.matrix())}
-
-
 def _origin(course: Course) -> dict[str, Any]:
     effort = course.effort
-    turned = [course.problem(FUNCTIONS[each.name]).rotation for each in course.functions if each.rotated]
     return {
         "processor": processor_name(),
         "device": device_origin(course.device),
@@ -128,5 +121,4 @@ def _origin(course: Course) -> dict[str, Any]:
         "functions": [each.name for each in course.functions],
         "engines": [each.name for each in course.engines],
         "settings": {"dimension": DIMENSION, "particles": PARTICLES, "generations": course.generations},
-        "rotation": {"rotations": turned[0].rotations, "seed": turned[0].seed} if turned and turned[0] else {},
-    }
+    } | rotation_origin(course.problems)

@@ -49,7 +49,7 @@ _OTHERS = {
 _COLUMNS, _PANEL_INCHES = 4, 1.75
 _BAND = (0.1, 0.9)
 #: Values below are drawn there: an optimum that is found exactly has no place on a logarithmic axis.
-_FLOOR = 1e-16
+_FLOOR = 1e-20
 #: A range of values that is given more ticks than powers of ten.
 _NARROW = 300.0
 

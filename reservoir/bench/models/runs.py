@@ -47,6 +47,11 @@ class Course:
         """Of every run."""
         return QUICK_GENERATIONS if self.effort.quick else GENERATIONS
 
+    @property
+    def problems(self) -> list[FunctionProblem]:
+        """Of all functions."""
+        return [self.problem(function) for function in self.functions]
+
     def problem(self, function: Function) -> FunctionProblem:
         """The function as a problem of which every run is a swarm."""
         return function_problems(function, 1, dimension=DIMENSION)[0]
@@ -114,7 +119,7 @@ def _row(function: Function, engine: Engine, run: int, solution: Solution) -> di
         "run": run,
         "seed": solution.settings["seed"],
         "counted": run > 0,
-        "best": float(seen[-1]) if function.noise else value,
+        "best": -solution.judged_fitness if function.noise else value,
         "value": value,
         "seconds": solution.wall_seconds,
         "device_seconds": solution.device_seconds,
