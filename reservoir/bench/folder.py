@@ -24,9 +24,10 @@ TABLES = "tables.md"
 FLOAT_FORMAT = "%.8g"
 
 
-def default_folder(name: str, device: DeviceInfo) -> Path:
-    """The folder under ``./reports`` of an experiment on a device: CPUs are named by their kind alone."""
-    return Path("reports") / f"bench-{name}-{'cpu' if device.kind == 'CPU' else _slug(device.name)}"
+def default_folder(name: str, device: DeviceInfo | None) -> Path:
+    """The folder under ``./reports`` of an experiment on a device: CPUs, and the host alone, are ``cpu``."""
+    where = "cpu" if device is None or device.kind == "CPU" else _slug(device.name)
+    return Path("reports") / f"bench-{name}-{where}"
 
 
 def check_target(target: Path, force: bool) -> None:

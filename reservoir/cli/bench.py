@@ -92,11 +92,15 @@ def _execute(
     from reservoir.checks import all_pass
     from reservoir.cli.screen import progress_bars, show_inputs
     from reservoir.opencl import choose_devices
+    from reservoir.solvers import SOLVERS
 
     effort = Effort(runs or (QUICK_RUNS if quick else RUNS), quick, seed, device)
     found = request.read() if request is not None else None
-    name = "-".join([experiment.name, *filter(None, [own.get("solver")])]) if found is None else found.reservoir.name
-    target = out or default_folder(name, choose_devices(device)[0])
+    solver = SOLVERS.get(own.get("solver", ""))
+    parts = [experiment.name] if found is None else [found.reservoir.name]
+    name = "-".join([*parts, solver.name] if solver else parts)
+    on_host = solver is not None and not solver.opencl
+    target = out or default_folder(name, None if on_host else choose_devices(device)[0])
     check_target(target, force)
     if found is not None and not as_json:
         show_inputs(found)

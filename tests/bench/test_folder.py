@@ -52,5 +52,6 @@ def test_a_folder_without_a_readable_record_is_foreign(tmp_path: Path):
 
 def test_folders_are_named_by_the_case_and_the_device(pocl: DeviceInfo):
     assert default_folder("small", pocl) == Path("reports/bench-small-cpu")
+    assert default_folder("small", None) == Path("reports/bench-small-cpu")
     gpu = replace(pocl, kind="GPU", name="NVIDIA H200 (PCIe)")
     assert default_folder("small", gpu) == Path("reports/bench-small-nvidia-h200-pcie")

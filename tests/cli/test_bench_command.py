@@ -115,7 +115,8 @@ def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch,
     assert all(title in text for title in ("after Table 3", "after Table 4", "after Table 7", "Findings of the paper"))
 
 
-def test_any_solver_can_be_tried_on_functions(call, tmp_path):
+def test_any_solver_can_be_tried_on_functions(call, tmp_path, monkeypatch):
+    monkeypatch.setattr("reservoir.opencl.choose_devices", lambda *_: pytest.fail("needs no device"))
     asked = ("--solver", "clpso-sequential", "--dim", "4", "--functions", "f1", "--quick", "--generations", "50")
     call("bench", "functions", *asked)
     assert (tmp_path / "reports" / "bench-functions-clpso-sequential-cpu" / "runs.csv").exists()
