@@ -12,7 +12,7 @@ void random_start(STATE_SPACE Random *random, const int problem, const int first
         UINT_OF(random->phi, lane) = seeds[problem * SWARM + first_particle + lane];
 }
 
-// Eq. 14. A function of its own, since NVIDIA's compiler takes hours over a long chain of remainders.
+// Eq. 14. A function of its own, since NVIDIA's compiler was not done with a long chain of remainders after minutes.
 __attribute__((noinline)) uints random_next_(const uints phi) {
     return (phi * (uints)(1103515245u) + (uints)(12345u)) % (uints)(2147483647u);
 }

@@ -56,9 +56,9 @@ class SwarmSettings:
     exemplars : str
         `RELAXED` or `STRICT`.
     exemplars_follow : bool
-        An exemplar follows the personal bests that it was chosen from as they improve, as in the program of Liang et
-        al. 2006; else it is a copy that stands until the next, as in the kernels of Yu et al. 2020, which ends nearer
-        the optimum of smooth functions. The sequential engine alone can.
+        An exemplar follows the personal bests that it was chosen from as they improve; else it is a copy that stands
+        until the next, as the arrays of exemplars in Yu et al. 2020, section 4, are read here. Copies end nearer the
+        optimum of smooth functions. The sequential engine alone can follow.
     """
 
     particles: int = 40

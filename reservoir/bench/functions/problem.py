@@ -60,9 +60,15 @@ class FunctionProblem:
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """The function's file, and its rotation written out."""
-        constants = {"DIM": self.dimension, "LOWER": -self.function.reach, "UPPER": self.function.reach}
-        if self.function.noise:
-            constants["NOISE"] = self.function.noise
+        function = self.function
+        constants = {
+            "DIM": self.dimension,
+            "LOWER": -function.reach,
+            "UPPER": function.reach,
+            "OPTIMUM": function.optimum,
+        }
+        if function.noise:
+            constants["NOISE"] = function.noise
         source = ""
         if self.rotation is not None:
             numbers = ", ".join(literal(each) for each in self.rotation.matrix().ravel())
