@@ -1,8 +1,7 @@
 // One year of one reservoir (Yu et al. 2020, eq. 6-21): position = the releases of the steps, m3/s, then, in a cyclic
-// year, the storage at its start, hm3. The curves level, tailrace, specific_power and capacity are written in front of
-// this file when the program is assembled: each as _at, held beyond its ends, and as _within, for arguments between them.
+// year, the storage at its start, hm3. Stands behind reservoir_step.cl.
 //
-// Constants: STEPS, CYCLIC, INSTALLED_MW, GWH_PER_MW_VOLUME, and the rows below, each of STEPS numbers.
+// Constants: STEPS, CYCLIC, GWH_PER_MW_VOLUME, and the rows below, each of STEPS numbers.
 
 #define INFLOW 0
 #define VOLUME_PER_FLOW 1
@@ -32,18 +31,6 @@
 REAL lower(const int d, CONTEXT_SPACE const REAL *year) { return d < STEPS ? AT(RELEASE_LOWER, d) : year[START_LOWER]; }
 
 REAL upper(const int d, CONTEXT_SPACE const REAL *year) { return d < STEPS ? AT(RELEASE_UPPER, d) : year[START_UPPER]; }
-
-// Power, MW, at a mean storage and a release (eq. 7-9).
-reals power_at(const reals mean_storage, const reals release) {
-    const reals head = level_at(mean_storage) - tailrace_at(release);
-    return LESSER(specific_power_at(head) * LESSER(release, capacity_at(head)), (reals)(INSTALLED_MW));
-}
-
-// The same where storage and release are within their bounds but for rounding: curves are not held at their ends.
-reals power_within_bounds(const reals mean_storage, const reals release) {
-    const reals head = level_within(mean_storage) - tailrace_within(release);
-    return LESSER(specific_power_within(head) * LESSER(release, capacity_within(head)), (reals)(INSTALLED_MW));
-}
 
 // Storage at the end of a step, moved into reach of the year's end (eq. 16-18).
 reals within_reach(const reals storage, const reals start, const int step, CONTEXT_SPACE const REAL *year) {
@@ -78,8 +65,9 @@ reals fitness_with_violation(reals *releases, const reals start, CONTEXT_SPACE c
         const reals unrepaired = FUSED(inflow - releases[step], (reals)(per_flow), storage);
         const reals target = within_reach(unrepaired, start, step, year);
         const reals wanted = FUSED(unrepaired - target, (reals)(AT(FLOW_PER_VOLUME, step)), releases[step]);
-        const reals kept = LESSER(GREATER(wanted, (reals)(AT(RELEASE_LOWER, step))), (reals)(AT(RELEASE_UPPER, step)));
-        const reals end = CHOOSE(kept != wanted, FUSED(inflow - kept, (reals)(per_flow), storage), target);
+        reals end;
+        const reals kept = kept_release(wanted, AT(RELEASE_LOWER, step), AT(RELEASE_UPPER, step), storage, inflow, per_flow,
+                                        target, &end);
         cost += CHOOSE(kept != wanted, violation_cost(end, start, step, year), (reals)(0));
         volume = FUSED(power_at((storage + end) * 0.5f, kept), (reals)(per_flow), volume);
         releases[step] = kept;

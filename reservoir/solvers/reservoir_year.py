@@ -20,8 +20,8 @@ from reservoir.hydro.objective import Operation, benefits_and_violations, operat
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.stacked_limits import StackedLimits
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
-from reservoir.solvers.curve_source import curve_source
 from reservoir.solvers.kernel_rows import kernel_rows
+from reservoir.solvers.plant_source import STEP_FILE, plant_constants, plant_source
 from reservoir.solvers.problem import Certified, FloatArray, KernelProblem
 from reservoir.solvers.reservoir_fitness import RepairableContext, ReservoirContext
 
@@ -151,22 +151,8 @@ class ReservoirYear:
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
         plant = (self.model.fine if fine else self.model.approximation).plant
-        source = "".join(
-            curve_source(name, form)
-            for name, form in (
-                ("level", plant.level),
-                ("tailrace", plant.tailrace),
-                ("specific_power", plant.conversion),
-                ("capacity", plant.capacity),
-            )
-        )
-        constants = {
-            "STEPS": self.limits.steps,
-            "CYCLIC": int(self.limits.cyclic),
-            "INSTALLED_MW": float(plant.installed_mw),
-            "GWH_PER_MW_VOLUME": GWH_PER_MW_VOLUME,
-        }
-        return KernelProblem(source, ("problems/reservoir_year.cl",), constants)
+        constants = {"STEPS": self.limits.steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(plant)}
+        return KernelProblem(plant_source(plant), (STEP_FILE, "problems/reservoir_year.cl"), constants)
 
 
 def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> list[ReservoirYear]:
