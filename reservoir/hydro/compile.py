@@ -61,3 +61,8 @@ def compiled(function: Callable[..., Any]) -> Any:
 def inlined(function: Callable[..., Any]) -> Any:
     """Decorate a scalar function that is compiled into its callers."""
     return numba.njit(**INLINED)(function)
+
+
+def compiled_part(function: Callable[..., Any]) -> Any:
+    """Decorate a function that compiled code calls: on its own the compiler knows more of its arrays than inlined."""
+    return numba.njit(**OPTIONS)(function)

@@ -7,10 +7,32 @@ vector instructions.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from numba.core import cgutils, types
 from numba.extending import intrinsic
+
+#: Columns of the rows that `stack_rows` gives.
+ROW = 512
+
+
+def _allocated(array, shape):
+    """Code that makes an uninitialised array of a type and shape on the stack."""
+
+    def allocate(context, builder, _signature, _arguments):
+        element = context.get_data_type(array.dtype)
+        size = context.get_abi_sizeof(element)
+        data = cgutils.alloca_once(builder, element, size=context.get_constant(types.intp, prod(shape)))
+        made = context.make_array(array)(context, builder)
+        strides = [size * prod(shape[axis + 1 :]) for axis in range(len(shape))]
+        lengths, steps, itemsize = (
+            [context.get_constant(types.intp, count) for count in counts] for counts in (shape, strides, [size])
+        )
+        context.populate_array(made, data=data, shape=lengths, strides=steps, itemsize=itemsize[0], meminfo=None)
+        return made._getvalue()
+
+    return allocate
 
 
 def _stack_array(_typing, room, dtype):
@@ -19,18 +41,14 @@ def _stack_array(_typing, room, dtype):
     For compiled code only. A tuple, because its length is known when code is compiled.
     """
     array = types.Array(dtype.dtype, 1, "C")
+    return array(room, dtype), _allocated(array, (len(room),))
 
-    def allocate(context, builder, _signature, _arguments):
-        element = context.get_data_type(array.dtype)
-        length, size = (
-            context.get_constant(types.intp, count) for count in (len(room), context.get_abi_sizeof(element))
-        )
-        made = context.make_array(array)(context, builder)
-        data = cgutils.alloca_once(builder, element, size=length)
-        context.populate_array(made, data=data, shape=[length], strides=[size], itemsize=size, meminfo=None)
-        return made._getvalue()
 
-    return array(room, dtype), allocate
+def _stack_rows(_typing, room, dtype):
+    """The same with a row of `ROW` elements for each element of the tuple."""
+    array = types.Array(dtype.dtype, 2, "C")
+    return array(room, dtype), _allocated(array, (len(room), ROW))
 
 
 stack_array: Any = intrinsic(_stack_array)
+stack_rows: Any = intrinsic(_stack_rows)

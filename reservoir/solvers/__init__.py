@@ -80,6 +80,15 @@ SOLVERS: dict[str, Solver] = {
         ),
         Solver("lshade", "multipopulation L-SHADE in OpenCL: the strong mode", "lshade", True, True, ("evaluations",)),
         Solver("clpso-sequential", "CLPSO on one CPU thread, the baseline", "clpso_sequential", False, True, _SWARM),
+        Solver(
+            "ann-pso",
+            "PSO in OpenCL with bests of groups and of the swarm, made to train networks",
+            "ann_pso",
+            True,
+            True,
+            _SWARM,
+        ),
+        Solver("ann-pso-parallel", "the same on CPU threads, the baseline", "ann_pso_parallel", False, True, _SWARM),
         Solver("dp", "dynamic programming, the reference optimum", "dynamic_programming", False, False, general=False),
         Solver(
             "dp-opencl",

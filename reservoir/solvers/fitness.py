@@ -48,3 +48,14 @@ def _fresh_noise(context, states, particle):
     if noise == 0:
         return lambda context, states, particle: np.float32(0)
     return lambda context, states, particle: np.float32(noise) * next_uniform(states, particle)
+
+
+def scaled_noise(context, number):
+    """What is added to a fitness for a number in [0, 1): nothing if the problem is not noisy."""
+    raise NotImplementedError("call this from compiled code")
+
+
+@overload(scaled_noise, jit_options=INLINED)  # type: ignore[arg-type]
+def _scaled_noise(context, number):
+    noise = np.float32(_NOISE.get(getattr(context, "instance_class", None), 0.0))
+    return lambda context, number: noise * number

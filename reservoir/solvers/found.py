@@ -28,6 +28,8 @@ class Found:
         As in `Solution`.
     judged_fitness : float
         As in `Solution`.
+    trail : ndarray
+        As in `Solution`.
     layout : mapping
         How the device was used: settings to add to those of the call.
     """
@@ -39,6 +41,7 @@ class Found:
     trace_fitness: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
     layout: Mapping[str, Any] = field(default_factory=dict)
     judged_fitness: float = math.nan
+    trail: NDArray[np.floating] = field(default_factory=lambda: np.empty((0, 0)))
 
 
 @dataclass(frozen=True)
@@ -123,4 +126,5 @@ def _solution(
         found.trace_fitness.astype(np.float64),
         launched.segments,
         float(found.judged_fitness),
+        found.trail.astype(np.float64),
     )

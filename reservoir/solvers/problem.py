@@ -25,11 +25,19 @@ class KernelProblem:
         Kernel files, in order, that define the contract.
     constants : mapping
         Macros to define. ``NOISE``, if it is among them, is added to every fitness, times a fresh number in [0, 1).
+    terms : int
+        Not 0 where the fitness is made of a sum of so many terms, such as the samples of a training error, which work
+        items may share: the files then have ``share_of_sum`` and ``fitness_of_sum`` in place of ``fitness``, and only
+        solvers that share sums can take the problem.
+    bounded : bool
+        Whether a position must be within the bounds; else they only say where a search begins.
     """
 
     source: str
     files: tuple[str, ...]
     constants: Mapping[str, int | float | str]
+    terms: int = 0
+    bounded: bool = True
 
     @property
     def noisy(self) -> bool:

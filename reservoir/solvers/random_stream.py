@@ -62,9 +62,24 @@ def _advanced(s0, s1, s2, s3):
 
 
 @inlined
-def _uniform(bits):
+def uniform_of(bits):
     """A float32 in [0, 1), in steps of 2^-23."""
     return np.float32(np.int32(bits >> np.uint32(9))) * np.float32(2.0**-23)
+
+
+@inlined
+def philox_word(particle, stream, generation, low, high):
+    """First word of `philox4x32` of (particle, stream, generation, 1) under a key of two words."""
+    x, y, z, w = np.uint32(particle), np.uint32(stream), np.uint32(generation), np.uint32(1)
+    for _ in range(10):
+        one, other = np.uint64(0xD2511F53) * np.uint64(x), np.uint64(0xCD9E8D57) * np.uint64(z)
+        x, z = (
+            np.uint32(np.uint32(other >> np.uint64(32)) ^ y ^ low),
+            np.uint32(np.uint32(one >> np.uint64(32)) ^ w ^ high),
+        )
+        y, w = np.uint32(other & np.uint64(0xFFFFFFFF)), np.uint32(one & np.uint64(0xFFFFFFFF))
+        low, high = np.uint32(low + np.uint32(0x9E3779B9)), np.uint32(high + np.uint32(0xBB67AE85))
+    return x
 
 
 @inlined
@@ -81,14 +96,14 @@ def fill_uniform(states, particle, drawn, unrolled):
     s0, s1, s2, s3 = states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3]
     for d in range(len(unrolled)):
         bits, s0, s1, s2, s3 = _advanced(s0, s1, s2, s3)
-        drawn[d] = _uniform(bits)
+        drawn[d] = uniform_of(bits)
     states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3] = s0, s1, s2, s3
 
 
 @inlined
 def next_uniform(states, particle):
     """A float32 in [0, 1), in steps of 2^-23."""
-    return _uniform(next_bits(states, particle))
+    return uniform_of(next_bits(states, particle))
 
 
 @inlined

@@ -32,6 +32,8 @@ class Solution:
     judged_fitness : float
         The position's fitness as the solver judged it, in its own arithmetic and with the noise of a noisy problem; NaN
         for solvers that do not tell.
+    trail : ndarray, shape (points, dimension)
+        Best positions after the generations of the trace, where they were asked for; else of no points.
     segments : mapping of str to float
         Host seconds of the call by what they were spent on (`reservoir.opencl.HostClock`); empty where no device
         took part.
@@ -56,3 +58,4 @@ class Solution:
     trace_fitness: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     segments: Mapping[str, float] = field(default_factory=dict)
     judged_fitness: float = math.nan
+    trail: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))

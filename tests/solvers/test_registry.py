@@ -75,8 +75,6 @@ def test_the_registry_says_whether_a_seed_matters(years: list[ReservoirYear], na
         ({"particles": 1}, "particles is out of range.*found 1.*expected 2 to 65536"),
         ({"particles": 65_537}, "particles is out of range"),
         ({"generations": 0}, "generations is out of range.*found 0"),
-        ({"refreshing_gap": 0}, "refreshing_gap is out of range"),
-        ({"trace_points": 0}, "trace_points is out of range"),
     ],
 )
 def test_a_setting_out_of_range_is_refused_with_its_range(
@@ -84,6 +82,22 @@ def test_a_setting_out_of_range_is_refused_with_its_range(
 ) -> None:
     with pytest.raises(InputError, match=message):
         solve(years[:1], solver=swarm, device="pocl", **options)
+
+
+@pytest.mark.parametrize(
+    ("solver", "setting"),
+    [
+        ("clpso", "refreshing_gap"),
+        ("clpso-sequential", "trace_points"),
+        ("ann-pso", "exchange_every"),
+        ("ann-pso-parallel", "group"),
+    ],
+)
+def test_a_setting_of_one_swarm_is_refused_with_its_range(
+    years: list[ReservoirYear], solver: str, setting: str
+) -> None:
+    with pytest.raises(InputError, match=f"{setting} is out of range.*found 0.*expected 1 to"):
+        solve(years[:1], solver=solver, **{setting: 0})
 
 
 def test_every_setting_out_of_range_is_told_at_once(years: list[ReservoirYear]) -> None:
@@ -98,7 +112,9 @@ def test_a_setting_that_a_solver_does_not_have_is_named(years: list[ReservoirYea
 
 
 def test_an_unknown_solver_is_answered_with_those_there_are(years: list[ReservoirYear]) -> None:
-    with pytest.raises(InputError, match=r'no such solver.*found "annealing".*clpso, lshade, clpso-sequential, dp'):
+    with pytest.raises(
+        InputError, match=r'no such solver.*found "annealing".*clpso, lshade, clpso-sequential, .*dp, dp-opencl'
+    ):
         solve(years, solver="annealing")
     with pytest.raises(InputError, match="no such solver"):
         solver_named("")

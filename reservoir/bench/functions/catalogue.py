@@ -45,6 +45,17 @@ class Function:
     noise: float = 0.0
 
 
+#: Of Li and Liu 2017, Table 4; no range is given there.
+ROSENBROCK_SWAPPED = Function(
+    "f2-printed",
+    "Rosenbrock, indices swapped",
+    10.0,
+    1.0,
+    values.rosenbrock_swapped,
+    contexts.SwappedContext,
+    "rosenbrock_swapped.cl",
+)
+
 FUNCTIONS: dict[str, Function] = {
     function.name: function
     for function in (

@@ -31,6 +31,10 @@ class RosenbrockContext(FunctionContext):
     """f4."""
 
 
+class SwappedContext(FunctionContext):
+    """Rosenbrock's function with its indices swapped."""
+
+
 class RastriginContext(FunctionContext):
     """f5."""
 
@@ -63,6 +67,7 @@ register_fitness(SphereContext, _fitness(values.sphere))
 register_fitness(SchwefelContext, _fitness(values.schwefel_2_22))
 register_fitness(NoiseContext, _fitness(values.noisy_quartic), noise=NOISE)
 register_fitness(RosenbrockContext, _fitness(values.rosenbrock))
+register_fitness(SwappedContext, _fitness(values.rosenbrock_swapped))
 register_fitness(RastriginContext, _fitness(values.rastrigin))
 register_fitness(AckleyContext, _fitness(values.ackley))
 register_fitness(RotatedSchwefelContext, _rotated_fitness(values.rotated_schwefel))

@@ -61,6 +61,17 @@ def rosenbrock(x):
 
 
 @inlined
+def rosenbrock_swapped(x):
+    """f2 of Li and Liu 2017, Table 4: f4 with its indices swapped, as it is printed."""
+    real = x.dtype.type
+    total = real(0)
+    for d in range(1, len(x)):
+        bend, away = x[d - 1] - x[d] * x[d], x[d - 1] - real(1)
+        total += real(100) * bend * bend + away * away
+    return total
+
+
+@inlined
 def _squares_and_sines(x):
     """Sums of x^2 and of sin(pi x)^2."""
     squares, sines = x.dtype.type(0), x.dtype.type(0)

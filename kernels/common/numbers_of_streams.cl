@@ -1,0 +1,18 @@
+// Random numbers by their place: those that a particle draws in a generation are mixed from one word, which Philox makes
+// of (particle, problem, generation) under the seed. Whoever needs a number makes it; nothing is kept.
+
+#define NUMBER_ARGUMENTS const uint seed_low, const uint seed_high, __global const uint *streams
+#define NUMBER_VALUES seed_low, seed_high, streams
+
+// The word of a generation; the word of the generation before is not needed here.
+uint next_word(const uint before, const int problem, const int particle, const int generation, NUMBER_ARGUMENTS) {
+    return philox4x32((uint4)(particle, streams[problem], generation, 1), (uint2)(seed_low, seed_high)).x;
+}
+
+// A number in [0, 1) for every lane: that of a place among those of a word.
+reals number_at(const uints words, const uints places) {
+    uints mixed = words + places * 0x9E3779B9u; // SplitMix with the mixer lowbias32 of C. Wellons
+    mixed = (mixed ^ (mixed >> 16)) * 0x7FEB352Du;
+    mixed = (mixed ^ (mixed >> 15)) * 0x846CA68Bu;
+    return AS_REALS(((mixed ^ (mixed >> 16)) >> 9) | 0x3F800000u) - 1.0f;
+}

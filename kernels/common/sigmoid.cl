@@ -1,0 +1,23 @@
+// 1 / (1 + exp(-x)) of all lanes, for x times -log2(e): in a GPU's own instructions, or in operators alone (see lanes.cl).
+
+#define SIGMOID_SCALE -1.44269504f
+
+#if LANES == 1
+reals sigmoid_of_scaled(const reals x) { return native_recip(1.0f + native_exp2(x)); }
+#else
+// The error of the polynomial for 2^rest, |rest| <= 1/2, is 2e-7 of it. Beyond |x| = 39 the result is 0 or 1 to float32.
+reals sigmoid_of_scaled(const reals x) {
+    const reals bounded = LESSER(GREATER(x, (reals)(-39.0f)), (reals)(39.0f));
+    const reals places = bounded + 12582912.0f; // beside 1.5 x 2^23 a float has no room for fractions
+    const reals rest = bounded - (places - 12582912.0f);
+    reals value = FUSED((reals)(0.001339529f), rest, (reals)(0.009618209f));
+    value = FUSED(value, rest, (reals)(0.055503287f));
+    value = FUSED(value, rest, (reals)(0.24022646f));
+    value = FUSED(value, rest, (reals)(0.69314718f));
+    value = FUSED(value, rest, (reals)(1.0f));
+    const reals scale = AS_REALS((AS_UINTS(places) << 23) + 0x3F800000u); // 2 to the power, which ends the bits of places
+    return 1.0f / FUSED(value, scale, (reals)(1.0f));
+}
+#endif
+
+reals sigmoid(const reals x) { return sigmoid_of_scaled(x * SIGMOID_SCALE); }
