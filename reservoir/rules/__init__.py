@@ -73,6 +73,13 @@ FAMILIES: dict[str, Family] = {
             "Sdp",
             "take the release of most energy now and expected later: stochastic dynamic programming",
         ),
+        Family(
+            "ann-regression",
+            "ann_regression",
+            "AnnRegressionRule",
+            "release what a network says that was fitted to the plan: the first stage of ann",
+        ),
+        Family("ann", "ann", "AnnRule", "the same network, trained further for the energy that its operation makes"),
         Family("standard", "standard", "StandardRule", "make the firm power while water lasts: the weak baseline"),
     )
 }

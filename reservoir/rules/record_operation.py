@@ -57,6 +57,22 @@ def record_of(training: Training, months: Months, forecast: Forecast) -> Record:
     )
 
 
+def followed_by(record: Record, inflow_m3s: NDArray[np.float64], months: Months, forecast: Forecast) -> Record:
+    """A record with more years behind it, shape (years, steps), in months as a rule knows them."""
+    steps, more = inflow_m3s.shape[1], inflow_m3s.ravel()
+    volume = np.tile(months.volume_per_flow, len(inflow_m3s))
+    added = {
+        "inflow": more,
+        "inflow_before": np.concatenate([record.inflow[-1:], more[:-1]]),
+        "volume_per_flow": volume,
+        "known": more if forecast is Forecast.MONTH else np.tile(months.inflow_m3s, len(inflow_m3s)),
+        "known_volume": volume,
+    }
+    bounds = ("release_lower", "release_upper", "storage_lower", "storage_upper")
+    added |= {name: np.tile(getattr(record, name)[:steps], len(inflow_m3s)) for name in bounds}
+    return record._replace(**{name: np.concatenate([getattr(record, name), each]) for name, each in added.items()})
+
+
 def stored_gwh_per_hm3(training: Training) -> float:
     """Energy that a hm3 in store would make, between the extreme storages at the plan's mean release."""
     plant = training.model.reservoir
