@@ -41,6 +41,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (
         CASE,
         Experiment("clpso", "CLPSO's models on eight functions: quality and time.", "models", resumable=True),
+        Experiment("ann", "Networks trained by particle swarms: time and error.", "networks"),
         Experiment("functions", "Any solver on the eight functions.", "solver_on_functions"),
     )
 }

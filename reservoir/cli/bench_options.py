@@ -24,6 +24,31 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             "beside them.",
         ),
     ),
+    "ann": (
+        click.option("--tables", metavar="1,3,...", help="Tables of the paper, of 1 to 5; all if not given."),
+        click.option(
+            "--iterations",
+            type=click.IntRange(2),
+            help="Iterations of Tables 1, 2 and 4; the paper has 100,000 in 1 and 2.  [default: 2000, 4: 1000]",
+        ),
+        click.option("--iterations-3", type=click.IntRange(2), help="Iterations of Table 3.  [default: 1000]"),
+        click.option("--iterations-5", type=click.IntRange(2), help="Iterations of Table 5.  [default: 2000]"),
+        click.option(
+            "--baseline-iterations",
+            type=click.IntRange(2),
+            help="Iterations of the CPU baseline where its time alone counts.  [default: 100]",
+        ),
+        click.option("--group", type=click.IntRange(1), default=8, show_default=True, help="Particles of a group."),
+        click.option(
+            "--threads", type=click.IntRange(1), default=2, show_default=True, help="Threads of the CPU baseline."
+        ),
+        click.option(
+            "--random",
+            default="stream",
+            show_default=True,
+            help="Random numbers: stream, congruential or congruential-printed (as the paper prints them).",
+        ),
+    ),
     "functions": (
         click.option(
             "--solver",

@@ -1,0 +1,99 @@
+"""What is trained: networks, samples and functions, and the paper's figures for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from reservoir.bench.functions import FUNCTIONS, Function, function_problems
+from reservoir.bench.functions.catalogue import ROSENBROCK_SWAPPED
+from reservoir.bench.networks import response
+from reservoir.solvers import Problem
+from reservoir.solvers.perceptron import Perceptron
+from reservoir.solvers.training_error import TrainingError
+
+#: Particles where the paper does not vary them, and the iterations of its Tables 1 and 2.
+PARTICLES, PAPER_ITERATIONS = 1024, 100_000
+#: Variables of the functions of Table 4: the paper gives none.
+FUNCTION_DIMENSION = 64
+_SAMPLES_SEED = 1
+
+
+@dataclass(frozen=True)
+class Load:
+    """A problem and a number of particles.
+
+    Parameters
+    ----------
+    table : int
+        Of the paper.
+    title : str
+    problem : callable
+        Makes it.
+    particles : int
+    paper_baseline, paper_opencl : float
+        Seconds in the paper of its C++ program on a CPU and its OpenCL program on a GPU; NaN where there are none.
+    """
+
+    table: int
+    title: str
+    problem: Callable[[], Problem]
+    particles: int = PARTICLES
+    paper_baseline: float = np.nan
+    paper_opencl: float = np.nan
+
+
+def taught(network: Perceptron, count: int) -> TrainingError:
+    """Samples of a network of the same shape with random weights: a task of which it is known that it can be done."""
+    random = np.random.default_rng(_SAMPLES_SEED)
+    inputs = random.uniform(-1, 1, (count, network.inputs))
+    return TrainingError(network, inputs, network(random.normal(0, 1, network.dimension), inputs))
+
+
+def modelled(count: int) -> TrainingError:
+    """The response of `response.reflection`, to be learnt by 6-30-2."""
+    inputs, outputs = response.samples(count, _SAMPLES_SEED)
+    return TrainingError(Perceptron(response.INPUTS, 30, response.OUTPUTS), inputs, outputs)
+
+
+def _function(function: Function) -> Callable[[], Problem]:
+    return lambda: function_problems(function, 1, dimension=FUNCTION_DIMENSION)[0]
+
+
+def _network(inputs: int, hidden: int, outputs: int) -> Callable[[], Problem]:
+    return lambda: taught(Perceptron(inputs, hidden, outputs), 50)
+
+
+TABLE_1 = tuple(
+    Load(1, f"{particles} particles", _network(3, 10, 2), particles, *seconds)
+    for particles, seconds in {
+        64: (386.76, 97.97),
+        128: (771.05, 103.81),
+        256: (1543.93, 117.38),
+        512: (3086.09, 137.19),
+        1024: (6218.58, 203.47),
+    }.items()
+)
+TABLE_2 = tuple(
+    Load(2, "-".join(map(str, shape)), _network(*shape), PARTICLES, *seconds)
+    for shape, seconds in {
+        (3, 8, 1): (3926.11, 145.50),
+        (7, 8, 1): (6643.08, 215.32),
+        (4, 6, 12): (15367.46, 481.38),
+        (6, 8, 10): (17308.09, 529.50),
+        (15, 32, 1): (68065.32, 1904.16),
+    }.items()
+)
+TABLE_3 = Load(3, "6-30-2, 100 samples", lambda: modelled(100))
+TABLE_4 = (
+    Load(4, "f1, sphere", _function(FUNCTIONS["f1"]), paper_opencl=4.58),
+    Load(4, "f2, Rosenbrock as printed", _function(ROSENBROCK_SWAPPED), paper_opencl=6.9),
+)
+TABLE_5 = Load(5, "6-30-2, 5000 samples", lambda: modelled(5000), paper_baseline=82726.95, paper_opencl=2435.36)
+#: Seconds of Calazan et al. 2013 on the functions of Table 4, and errors of Table 3 and 5, as the paper prints them.
+CALAZAN_SECONDS = (6.36, 9.19)
+PAPER_TABLE_3 = {"no local reduction": (99.14, 0.37056), "two-level": (25.53, 0.05198)}
+PAPER_TABLE_5_ERRORS = {"baseline": 0.0149, "OpenCL": 0.0152}
+TABLES = (1, 2, 3, 4, 5)
