@@ -169,8 +169,8 @@ def _pairs(course: Course, pairs: pd.DataFrame) -> ResultTable:
     )
     note = (
         f"Both engines in turn on the load of Table 5, {course.baseline_iterations:,} iterations each; their ratio is "
-        f"what the acceptance table states. The baseline is compiled by numba, in float32, with vector instructions, on "
-        f"{course.threads} threads."
+        "what the acceptance table states. The baseline is compiled by numba, in float32, with vector instructions, "
+        f"on {course.threads} threads."
     )
     return ResultTable("Speed beside the baseline", frame, (note,), {"pair": "d", "speed-up": ",.2f"})
 
@@ -184,4 +184,5 @@ def _searches(searches: pd.DataFrame, caveats: tuple[str, ...]) -> ResultTable:
         "item or lane. The figure of GWh counts the water left at the end; it is of the years that were searched on."
     )
     formats = {"run": "d", "seconds": ",.3f", "on the device, s": ",.3f", "GWh a year": ",.1f"}
-    return ResultTable("Direct policy search on the bundled case", frame, (note, *caveats), formats)
+    said = (f"{caveat[:1].upper()}{caveat[1:]}." for caveat in caveats)
+    return ResultTable("Direct policy search on the bundled case", frame, (note, *said), formats)
