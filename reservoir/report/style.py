@@ -106,6 +106,7 @@ FAMILY_LOOKS = {
     "zones": Look("#E69F00", (0, (6, 1.5, 1.5, 1.5)), "^"),
     "sdp": Look("#332288", (0, (2.5, 1.2)), "D"),
     "standard": Look("#888888", (0, (1, 1)), "v"),
+    "ann-regression": Look("#661144", (0, (4, 1.2, 4, 1.2, 1, 1.2)), "d"),
     "ann": Look("#33BBEE", (0, (6, 1.2, 1, 1.2, 1, 1.2)), "P"),
 }
 #: Of any family that has no look of its own.
