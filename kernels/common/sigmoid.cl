@@ -10,11 +10,11 @@ reals sigmoid_of_scaled(const reals x) {
     const reals bounded = LESSER(GREATER(x, (reals)(-39.0f)), (reals)(39.0f));
     const reals places = bounded + 12582912.0f; // beside 1.5 x 2^23 a float has no room for fractions
     const reals rest = bounded - (places - 12582912.0f);
-    reals value = FUSED((reals)(0.001339529f), rest, (reals)(0.009618209f));
-    value = FUSED(value, rest, (reals)(0.055503287f));
-    value = FUSED(value, rest, (reals)(0.24022646f));
-    value = FUSED(value, rest, (reals)(0.69314718f));
-    value = FUSED(value, rest, (reals)(1.0f));
+    reals value = FUSED((reals)(0.0013276472f), rest, (reals)(0.009675541f));
+    value = FUSED(value, rest, (reals)(0.05550713f));
+    value = FUSED(value, rest, (reals)(0.2402212f));
+    value = FUSED(value, rest, (reals)(0.69314694f));
+    value = FUSED(value, rest, (reals)(1.0000001f));
     const reals scale = AS_REALS((AS_UINTS(places) << 23) + 0x3F800000u); // 2 to the power, which ends the bits of places
     return 1.0f / FUSED(value, scale, (reals)(1.0f));
 }

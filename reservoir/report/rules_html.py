@@ -13,7 +13,7 @@ from reservoir.report.html import plan_heading, plan_sections
 from reservoir.report.page import Column, Heading, Picture, Section, Table, render
 from reservoir.report.tables import acceptance_table, counted, number
 from reservoir.rules import FAMILIES, Forecast
-from reservoir.rules.acceptance import STRONG, WEAK, best_fitted
+from reservoir.rules.acceptance import FITTED_NETWORK, SEARCHED_NETWORK, STRONG, WEAK, best_fitted
 from reservoir.rules.evaluation import Evaluation, FamilyResult, Run, Sample
 from reservoir.rules.scores import worst_decile
 from reservoir.saved_plan import SavedPlan
@@ -173,7 +173,23 @@ def _told(evaluation: Evaluation) -> tuple[str, ...]:
             f"{_part_of_foresight(best)} of the energy of perfect foresight over the whole record."
             f"{_compared(evaluation)}"
         )
-    return tuple(said)
+    return (*said, *_stages(evaluation))
+
+
+def _stages(evaluation: Evaluation) -> tuple[str, ...]:
+    """What searching further made of the network that was fitted to the plan, if both were evaluated."""
+    found = {result.family: result for result in evaluation.families}
+    if not {FITTED_NETWORK, SEARCHED_NETWORK} <= set(found):
+        return ()
+    fitted, searched = found[FITTED_NETWORK], found[SEARCHED_NETWORK]
+    misfits = [f"{result.misfit_m3s[Sample.HELD_OUT]:,.0f} m³/s" for result in (fitted, searched)]
+    return (
+        f"The network of {SEARCHED_NETWORK} is trained in two stages. As the first leaves it ({FITTED_NETWORK}) it "
+        f"releases what the plan releases but for {misfits[0]} (root mean square, held-out years, in the plan's own "
+        f"situations) and makes {_part_of_foresight(fitted)} of the energy of perfect foresight; after the second, "
+        f"which searches for the energy that the operation itself makes, it misses the plan by {misfits[1]} and makes "
+        f"{_part_of_foresight(searched)}.",
+    )
 
 
 def _compared(evaluation: Evaluation) -> str:

@@ -15,6 +15,8 @@ from reservoir.rules.training import Training
 
 #: Strong and weak baseline; every other family is fitted to the plan.
 STRONG, WEAK = "sdp", "standard"
+#: The two stages of one training.
+FITTED_NETWORK, SEARCHED_NETWORK = "ann-regression", "ann"
 #: The best fitted family makes at least this part of the strong baseline's energy in years that neither has seen.
 STRONG_PART = 0.995
 #: Perfect foresight is found on a grid: a rule may seem better by this part.

@@ -15,6 +15,7 @@ from reservoir.plan import Plan, StageProgress, silent_stage
 from reservoir.rules import FAMILIES, Forecast, Rule, Training, fit
 from reservoir.rules.cross_validation import held_out_rules
 from reservoir.rules.foresight import foresight_over_record
+from reservoir.rules.misfit import misfit_m3s
 from reservoir.rules.scores import Score, energy_at_equal_storage, equal_storage, score
 from reservoir.rules.simulation import Simulation, simulate
 from reservoir.rules.targets import Targets
@@ -54,6 +55,8 @@ class FamilyResult:
     energy_gwh : mapping of (Run, Sample) to ndarray, shape (years,)
         At equal end storage.
     scores : mapping of (Run, Sample) to Score
+    misfit_m3s : mapping of Sample to float
+        How far its decisions are from the plan's, see `reservoir.rules.misfit`.
     """
 
     family: str
@@ -61,6 +64,7 @@ class FamilyResult:
     simulations: Mapping[tuple[Run, Sample], Simulation]
     energy_gwh: Mapping[tuple[Run, Sample], FloatArray]
     scores: Mapping[tuple[Run, Sample], Score]
+    misfit_m3s: Mapping[Sample, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +101,12 @@ class Evaluation:
     def table(self) -> pd.DataFrame:
         """One row a run, family and sample; the continuous runs, which count most, come first."""
         return pd.DataFrame(
-            [result.scores[run, sample].as_dict() for run in Run for result in self.families for sample in Sample]
+            [
+                result.scores[run, sample].as_dict() | {"misfit_m3s": result.misfit_m3s[sample]}
+                for run in Run
+                for result in self.families
+                for sample in Sample
+            ]
         )
 
     @property
@@ -185,9 +194,10 @@ def _evaluated(family: str, scale: _Scale, forecast: Forecast, folds: int, progr
     rule = fit(family, scale.training, forecast)
     fitted(0, folds)
     held_out = held_out_rules(family, scale.training, forecast, folds, fitted)
+    samples = {Sample.TRAINING: [rule] * scale.training.years, Sample.HELD_OUT: held_out}
     simulations, energies, scores = {}, {}, {}
     for run in Run:
-        for sample, rules in ((Sample.TRAINING, [rule] * scale.training.years), (Sample.HELD_OUT, held_out)):
+        for sample, rules in samples.items():
             done = simulate(
                 rules,
                 scale.training.model,
@@ -207,4 +217,5 @@ def _evaluated(family: str, scale: _Scale, forecast: Forecast, folds: int, progr
                 run=run,
                 sample=sample,
             )
-    return FamilyResult(family, rule, simulations, energies, scores)
+    misfits = {sample: misfit_m3s(rules, scale.training) for sample, rules in samples.items()}
+    return FamilyResult(family, rule, simulations, energies, scores, misfits)

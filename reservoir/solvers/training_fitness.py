@@ -49,11 +49,11 @@ def sigmoid(x):
     bounded = min(max(x * real(-1.44269504), real(-39)), real(39))
     nearest = np.floor(bounded + real(0.5))
     rest = bounded - nearest
-    value = real(0.001339529) * rest + real(0.009618209)
-    value = value * rest + real(0.055503287)
-    value = value * rest + real(0.24022646)
-    value = value * rest + real(0.69314718)
-    value = value * rest + real(1)
+    value = real(0.0013276472) * rest + real(0.009675541)
+    value = value * rest + real(0.05550713)
+    value = value * rest + real(0.2402212)
+    value = value * rest + real(0.69314694)
+    value = value * rest + real(1.0000001)
     power = np.int32((np.int32(nearest) + np.int32(127)) << np.int32(23)).view(np.float32)
     return real(1) / (real(1) + value * power)
 

@@ -27,8 +27,8 @@ TIMES_CAPTION = (
     "doubles its time with the particles, a flat one has room to spare."
 )
 ERRORS_CAPTION = (
-    "Training error by iteration (Table 3's load): the median of the runs and the band from the least to the greatest. "
-    "The two forms of two levels draw the same numbers, so that their lines lie on each other."
+    "Training error by iteration (Table 3's load), part of the outputs' range: the median of the runs and the band "
+    "from the least to the greatest. The two forms of two levels draw the same numbers: their lines lie on each other."
 )
 _LOOKS = {
     TWO_LEVEL: Look(STORAGE, "-", "o"),
@@ -88,5 +88,5 @@ def draw_errors(ax: Axes, traces: pd.DataFrame) -> Axes:
         ax.fill_between(median.index, 100 * over.min(), 100 * over.max(), color=look.colour, alpha=0.12, lw=0)
     ax.set_xlim(0, traces["iteration"].max())
     ax.set_xlabel("Iteration")
-    ax.set_ylabel("Training error (% of the outputs' range)")
+    ax.set_ylabel("Training error (%)")
     return ax

@@ -1,0 +1,232 @@
+"""The rule by a network: it counts what a simulation counts, its second stage gains, and its file says all of it."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.errors import InputError
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.inflow import Inflow
+from reservoir.plan import optimise
+from reservoir.rules import Forecast, Training, ann, ann_regression, ann_training, rule_from_dict
+from reservoir.rules.ann_inputs import Scales, input_names
+from reservoir.rules.ann_problem import NetworkOperation
+from reservoir.rules.ann_training import SIZES, SMALLEST, samples, trained
+from reservoir.rules.simulation import simulate
+from reservoir.rules.synthetic_years import synthetic_inflow
+from reservoir.solvers.perceptron import Perceptron
+
+FLOWS = np.array([35, 25, 18, 14, 12, 16, 24, 38, 55, 80, 75, 50], float)
+
+
+@pytest.fixture(scope="module", params=list(Forecast))
+def forecast(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def found(training, forecast):
+    """Both stages on ten years, which are too few to choose a size by."""
+    return trained(training, forecast)
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """Searches that take a fraction of a second."""
+    for name in ("REGRESSION", "SEARCH", "TRIAL"):
+        monkeypatch.setattr(ann_training, name, getattr(ann_training, name) | {"generations": 20, "exchange_every": 10})
+    monkeypatch.setattr(ann_training, "SYNTHETIC_YEARS", 10)
+    monkeypatch.setattr(ann_training, "TRIAL_YEARS", 5)
+    ann_training._trained.cache_clear()
+    yield
+    ann_training._trained.cache_clear()
+
+
+def mean_gwh(rule, training, inflow):
+    """Energy of a year as the search counts it, from a simulation."""
+    start = float(training.storage_start_hm3[0, 0])
+    operation = operation_of(training, rule.forecast, rule.hidden)
+    run = simulate(rule, training.model, inflow, start)
+    return (run.energy_gwh.sum() + operation.water_value * (run.end_storage_hm3[-1] - start)) / training.years
+
+
+def operation_of(training, forecast, hidden, **options):
+    network = Perceptron(len(input_names(forecast)), hidden, 1, bias=True)
+    return NetworkOperation.of(training, network, forecast, Scales.of(training), **options)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_network_is_counted_as_it_is_simulated(training, ten_years, forecast, seed):
+    operation = operation_of(training, forecast, 6)
+    position = np.random.default_rng(seed).normal(0, 2, operation.dimension)
+    rule = ann.AnnRule.of(ann.FAMILY, training, forecast, operation.scales, operation.network, position)
+    counted = float(operation.worths(position[None])[0])
+    assert counted == pytest.approx(mean_gwh(rule, training, ten_years), rel=1e-9)
+
+
+def test_the_second_stage_gains_on_the_first_and_fits_the_plan_less(training, ten_years, forecast, found):
+    stages = [
+        family.of(name, training, forecast, found.scales, found.network, position)
+        for family, name, position in (
+            (ann_regression.AnnRegressionRule, ann_regression.FAMILY, found.fitted),
+            (ann.AnnRule, ann.FAMILY, found.searched),
+        )
+    ]
+    energy = [mean_gwh(rule, training, ten_years) for rule in stages]
+    assert energy[1] > energy[0]
+    inputs, parts, weights = samples(training, forecast, found.scales)
+    missed = [
+        np.sum(weights[:, None] * (found.network(position, inputs) - parts) ** 2)
+        for position in (found.fitted, found.searched)
+    ]
+    assert missed[0] < missed[1]
+
+
+def test_the_families_are_the_two_stages(training, forecast, found):
+    for family, position in ((ann_regression, found.fitted), (ann, found.searched)):
+        rule = family.fit(training, forecast)
+        assert np.array(rule.hidden_biases) == pytest.approx(found.network.units(position)[:, -2])
+        assert rule.family == family.FAMILY
+
+
+def test_samples_say_what_the_plan_decided(training, forecast):
+    """A network that hits a sample's part releases what the plan releases."""
+    scales = Scales.of(training)
+    inputs, parts, weights = samples(training, forecast, scales)
+    assert inputs.shape == (120, len(input_names(forecast)))
+    assert np.all((parts >= 0) & (parts <= 1))
+    network = Perceptron(inputs.shape[1], 1, 1, bias=True)
+    for place in np.flatnonzero(weights)[::7]:
+        year, step = divmod(int(place), 12)
+        position = np.zeros(network.dimension)
+        position[-1] = parts[place, 0]  # the bias of the output alone
+        rule = ann.AnnRule.of(ann.FAMILY, training, forecast, scales, network, position)
+        now = float(training.inflow_m3s[year, step]) if forecast is Forecast.MONTH else None
+        asked = rule.release(step, float(training.storage_start_hm3[year, step]), now, 700.0)
+        if 0 < parts[place, 0] < 1 and (forecast is Forecast.NONE or step != 1):  # February's days differ
+            assert asked == pytest.approx(training.release_m3s[year, step], rel=1e-6)
+
+
+def test_a_rule_releases_its_part_of_the_feasible_range(training, forecast, found):
+    rule = ann.fit(training, forecast)
+    now = 900.0 if forecast is Forecast.MONTH else None
+    for step in range(12):
+        filling, emptying = rule.feasible(step, 9000.0, now)
+        part = rule.part(step, 9000.0, now, 700.0)
+        assert 0 <= part <= 1
+        assert filling <= emptying
+        assert rule.release(step, 9000.0, now, 700.0) == pytest.approx(filling + part * (emptying - filling))
+
+
+def test_the_network_of_a_rule_is_the_network_that_was_trained(training, forecast, found):
+    rule = ann.fit(training, forecast)
+    inputs = samples(training, forecast, found.scales)[0].reshape(training.years, 12, -1)
+    for year, step in ((0, 0), (4, 6), (9, 11)):
+        now = float(training.inflow_m3s[year, step]) if forecast is Forecast.MONTH else None
+        storage, before = training.storage_start_hm3[year, step], training.inflow_before_m3s[year, step]
+        expected = np.clip(found.network(found.searched, inputs[year, step])[0], 0, 1)
+        assert rule.part(step, float(storage), now, float(before)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_rules_file_can_be_read_by_hand(training):
+    content = ann.fit(training, Forecast.MONTH).to_dict()
+    assert content["inputs"] == ["start_storage", "inflow", "inflow_before", "month_sine", "month_cosine"]
+    weights, biases = np.array(content["hidden_weights"]), np.array(content["hidden_biases"])
+    assert weights.shape == (len(biases), 5) == (len(content["output_weights"]), 5)
+
+    def scaled(value, low, high):
+        return 2 * (value - low) / (high - low) - 1
+
+    low, high = content["inflow_low_m3s"], content["inflow_high_m3s"]
+    turn = 2 * np.pi * (6 + 0.5) / 12
+    known = [scaled(9000.0, content["storage_low_hm3"], content["storage_high_hm3"])]
+    known += [scaled(np.log(flow), np.log(low), np.log(high)) for flow in (900.0, 700.0)]
+    known += [np.sin(turn), np.cos(turn)]
+    active = 1 / (1 + np.exp(-(biases + weights @ known)))
+    output = content["output_bias"] + active @ content["output_weights"]
+    part = ann.fit(training, Forecast.MONTH).part(6, 9000.0, 900.0, 700.0)
+    assert part == pytest.approx(min(max(output, 0), 1))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("inputs", ["start_storage"], "are not the inputs of such a rule"),
+        ("hidden_weights", [], "has no hidden unit"),
+        ("hidden_weights", [[1.0, 2.0]] * 4, r"hidden_weights\[0\].*too few or too many values"),
+        ("hidden_biases", [0.5], "too few or too many values"),
+        ("output_weights", ["x"] * 4, "is not a number"),
+        ("inflow_low_m3s", 0.0, "is not above 0"),
+        ("inflow_high_m3s", 1e-9, "is not above inflow_low_m3s"),
+        ("storage_high_hm3", -1.0, "is not above storage_low_hm3"),
+        ("storage_upper_hm3", [0.0] * 12, "below"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told(training, key, value, told):
+    content = json.loads(json.dumps(ann.fit(training, Forecast.MONTH).to_dict()))
+    with pytest.raises(InputError, match=told):
+        rule_from_dict(content | {key: value})
+
+
+def test_a_size_is_chosen_by_years_it_has_not_seen(brief, xiaowan, inflow):
+    years = Inflow(flow_m3s=inflow.flow_m3s[:15], calendar=Calendar(1953, 15))
+    training = Training.of(optimise(xiaowan, years, solver="dp", reference=False))
+    found = trained(training, Forecast.MONTH)
+    assert set(found.validated) == set(SIZES)
+    assert found.network.hidden == max(found.validated, key=found.validated.get)
+
+
+def test_too_few_years_to_choose_take_the_smallest_network(found):
+    assert found.validated == {}
+    assert found.network.hidden == SMALLEST
+
+
+def test_the_same_years_give_the_same_network(brief, training):
+    one = trained(training, Forecast.MONTH)
+    ann_training._trained.cache_clear()
+    other = trained(training.select(range(training.years)), Forecast.MONTH)
+    assert one.searched.tobytes() == other.searched.tobytes()
+
+
+def test_without_opencl_a_network_is_trained_on_threads(brief, training, monkeypatch):
+    usual = trained(training, Forecast.MONTH)
+    ann_training._trained.cache_clear()
+    monkeypatch.setattr(ann_training, "why_unusable", lambda name: "no OpenCL")
+    other = trained(training, Forecast.MONTH)
+    operation = operation_of(training, Forecast.MONTH, SMALLEST)
+    worths = operation.worths(np.stack([usual.searched, other.searched]))
+    assert worths[1] == pytest.approx(worths[0], rel=5e-3)  # roundings lead to other networks, of about the same worth
+
+
+@pytest.mark.parametrize("flows", [FLOWS, np.where(FLOWS < 20, 0.0, FLOWS), np.full(12, 30.0)])
+def test_dry_months_and_a_river_that_never_changes_make_a_rule(brief, small, flows, forecast):
+    inflow = Inflow(np.outer([0.6, 1.0, 1.5, 0.9], flows), Calendar(1955, 4, first_month=small.first_month))
+    if np.ptp(flows) == 0:
+        inflow = replace(inflow, flow_m3s=np.full((4, 12), 30.0))
+    training = Training.of(optimise(small, inflow, solver="dp", reference=False))
+    for family in (ann_regression, ann):
+        rule = family.fit(training, forecast)
+        run = simulate(rule, training.model, inflow, float(training.storage_start_hm3[0, 0]))
+        assert np.isfinite(run.energy_gwh).all()
+        now = 0.0 if forecast is Forecast.MONTH else None
+        assert np.isfinite(rule.release(3, float(training.storage_start_hm3[0, 0]), now, 0.0))
+
+
+def test_synthetic_years_are_like_the_years_they_are_made_of(xiaowan, inflow):
+    training = Training.of(optimise(xiaowan, inflow, solver="dp", reference=False))
+    made = np.log(synthetic_inflow(training, 4000, 1))
+    flow = np.log(training.inflow_m3s)
+    assert np.abs(made.mean(axis=0) - flow.mean(axis=0)).max() < 0.02
+    assert made.std(axis=0) == pytest.approx(flow.std(axis=0, ddof=1), rel=0.06)
+    for step in range(1, 12):
+        expected = np.corrcoef(flow[:, step], flow[:, step - 1])[0, 1]
+        assert np.corrcoef(made[:, step], made[:, step - 1])[0, 1] == pytest.approx(expected, abs=0.06)
+    assert np.array_equal(synthetic_inflow(training, 5, 1), synthetic_inflow(training, 5, 1))
+    assert not np.array_equal(synthetic_inflow(training, 5, 1), synthetic_inflow(training, 5, 2))
+
+
+def test_of_too_few_years_no_others_are_made(training):
+    assert synthetic_inflow(training.select([0, 1, 2]), 50, 1).shape == (0, 12)
+    assert synthetic_inflow(training, 0, 1).shape == (0, 12)
