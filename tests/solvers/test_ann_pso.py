@@ -127,16 +127,18 @@ def test_unknown_variants_and_schemes_are_answered_with_those_there_are(pocl):
 
 
 @pytest.mark.parametrize("solver", ["ann-pso", "ann-pso-parallel"])
-def test_training_a_tiny_network_comes_to_what_least_squares_find(pocl, solver):
-    network = Perceptron(1, 2, 1, bias=True)
+@pytest.mark.parametrize(
+    ("hidden", "weights", "within"), [(1, [3, 1, 2, -1], 1e-3), (2, [3, 1, 2, -4, 2, 1.5, -1], 0.02)]
+)
+def test_training_a_tiny_network_comes_to_what_least_squares_find(pocl, solver, hidden, weights, within):
+    network = Perceptron(1, hidden, 1, bias=True)
     x, random = np.linspace(-1, 1, 30)[:, None], np.random.default_rng(0)
-    noisy = network([3, 1, 2, -4, 2, 1.5, -1], x) + random.normal(0, 0.1, (30, 1))
-    problem = TrainingError(network, x, noisy, reach=4.0)
+    problem = TrainingError(network, x, network(weights, x) + random.normal(0, 0.1, (30, 1)), reach=4.0)
     starts = random.normal(0, 2, (20, network.dimension))
     fits = (least_squares(lambda at: (network(at, x) - problem.desired).ravel(), start) for start in starts)
     least = min(problem.error(fit.x) for fit in fits)
-    found = best(problem, solver, particles=256, group=64, generations=4000, exchange_every=20, **SETTLING)
-    assert least * 0.999 < -found.fitness < least * 1.01
+    found = best(problem, solver, particles=256, group=32, generations=1000, **SETTLING)
+    assert least * 0.999 < -found.fitness < least * (1 + within)
 
 
 @pytest.mark.parametrize("solver", ["ann-pso", "ann-pso-parallel"])
