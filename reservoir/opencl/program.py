@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Integral
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -122,13 +123,17 @@ def build(device: DeviceInfo, source: str, options: Sequence[str] = ()) -> Built
     return _build_once(device, source, (*DEFAULT_OPTIONS, *options))
 
 
+#: One thread builds at a time: what Python does with warnings is the same for all threads.
+_BUILDING = Lock()
+
+
 @lru_cache(maxsize=64)
 def _build_once(device: DeviceInfo, source: str, options: tuple[str, ...]) -> BuiltProgram:
     import pyopencl as cl
 
     program = cl.Program(context_of(device), source)
     try:
-        with warnings.catch_warnings():
+        with _BUILDING, warnings.catch_warnings():
             # The compiler's remarks are kept in BuiltProgram.log instead.
             warnings.simplefilter("ignore", cl.CompilerWarning)
             program.build(options)

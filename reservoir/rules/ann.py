@@ -166,4 +166,4 @@ def fit(training: Training, forecast: Forecast) -> AnnRule:
     from reservoir.rules.ann_training import trained
 
     found = trained(training, forecast)
-    return AnnRule.of(FAMILY, training, forecast, found.scales, found.network, found.searched)
+    return AnnRule.of(FAMILY, training, forecast, found.scales, found.mean, found.searched)

@@ -3,7 +3,8 @@
 Stage 1, regression: the network learns which part of the feasible range the plan releases (the optimised ensemble).
 Stage 2, direct policy search: from there the swarm goes on, and what counts is the penalised energy that the operation
 itself makes, over the training years and, behind them, synthetic years made from them, so that the network does not
-learn a few years by heart. Both stages by the swarm of `solvers.ann_pso`.
+learn a few years by heart. Both stages by the swarm of `solvers.ann_pso`. The second is run several times, each with
+other synthetic years, and the mean of the networks it ends with is the rule's: a network with the units of all.
 
 Before, for each size, both stages are tried in short on parts of the training years and judged on the others: the size
 is taken that makes the most energy there, and each stage stops where it did best there (early stopping).
@@ -30,17 +31,17 @@ from reservoir.solvers.perceptron import Perceptron
 from reservoir.solvers.training_error import TrainingError
 
 #: Hidden units that are tried, and what is taken where there are too few years to try.
-SIZES, SMALLEST = (4, 8, 12), 4
+SIZES, SMALLEST = (3, 4, 6), 4
 #: Parts of the training years that are held out in turn to choose the size, and the fewest years of one.
 PARTS, YEARS_A_PART = 3, 4
 #: Coefficients with which a swarm settles (Clerc and Kennedy 2002, IEEE Trans. Evol. Comput. 6:58).
 SETTLING: dict[str, Any] = {"inertia": 0.7298, "cognitive": 1.49618, "social": 1.49618, "velocity_part": 0.5}
 #: The swarm of each stage, and of the trials of the second.
 REGRESSION = {"particles": 128, "group": 128, "generations": 400, "exchange_every": 20}
-SEARCH = {"particles": 128, "group": 64, "generations": 1500, "exchange_every": 50}
+SEARCH = {"particles": 64, "group": 32, "generations": 2500, "exchange_every": 50}
 TRIAL = SEARCH | {"generations": 300, "exchange_every": 20}
-#: Synthetic years behind the training years, in the search and in its trials.
-SYNTHETIC_YEARS, TRIAL_YEARS = 200, 60
+#: Searches whose mean is the rule; synthetic years behind the training years in each, and in the trials.
+SEARCHES, SYNTHETIC_YEARS, TRIAL_YEARS = 3, 200, 60
 #: Part of the swarm that begins the search about the fitted network, and how far about it.
 ABOUT, SPREAD = 0.5, 0.3
 #: A feasible range narrower than this part of the largest release tells nothing about decisions.
@@ -54,18 +55,23 @@ class Trained:
 
     Parameters
     ----------
-    network : Perceptron
-        Its shape, of the size that did best.
     scales : Scales
-    fitted, searched : ndarray
-        Its numbers after the first and after the second stage.
+    network : Perceptron
+        Its shape after the first stage, of the size that did best.
+    fitted : ndarray
+        Its numbers.
+    mean : Perceptron
+        Shape of the mean of the networks after the second stage.
+    searched : ndarray
+        Its numbers.
     validated : mapping of int to float
         Mean energy of a year (GWh) that each size made in years held out; empty if none was tried.
     """
 
-    network: Perceptron
     scales: Scales
+    network: Perceptron
     fitted: FloatArray
+    mean: Perceptron
     searched: FloatArray
     validated: dict[int, float]
 
@@ -110,10 +116,13 @@ def _trained(key: _Key, forecast: Forecast) -> Trained:
     fitted = _regression(training, forecast, scales, network, every_year)[0]
     stop = max(1, round(choice.regression_part * len(fitted.trail)))
     begun = fitted.trail[stop - 1]
-    operation = _operation(training, forecast, scales, network, SYNTHETIC_YEARS)
-    search = SEARCH | {"generations": max(1, round(choice.search_part * SEARCH["generations"]))}
-    (searched,) = _searched([operation], [begun], search)
-    return Trained(network, scales, begun, searched.position, {each: found.worth for each, found in choices.items()})
+    operations = [
+        _operation(training, forecast, scales, network, SYNTHETIC_YEARS, stream=search) for search in range(SEARCHES)
+    ]
+    swarm = SEARCH | {"generations": max(1, round(choice.search_part * SEARCH["generations"]))}
+    searches = _searched(operations, [begun] * SEARCHES, swarm)
+    mean, position = network.mean_of([found.position for found in searches])
+    return Trained(scales, network, begun, mean, position, {each: found.worth for each, found in choices.items()})
 
 
 @dataclass(frozen=True)
@@ -225,7 +234,8 @@ def _operation(
     room_years: int = 0,
     stream: int = 0,
 ) -> NetworkOperation:
-    more = synthetic_inflow(training, synthetic, SEED)
+    """Years to operate, and behind them synthetic ones, others for every stream."""
+    more = synthetic_inflow(training, synthetic, SEED + stream)
     room = room_years * training.steps
     return NetworkOperation.of(training, network, forecast, scales, more_m3s=more, room=room, stream=stream)
 

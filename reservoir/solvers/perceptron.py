@@ -49,6 +49,15 @@ class Perceptron:
         found = np.asarray(position, float)[self.hidden * self._unit :]
         return found if self.bias else np.zeros(self.outputs)
 
+    def mean_of(self, positions: ArrayLike) -> tuple[Perceptron, FloatArray]:
+        """The mean of some networks of this shape, shape (networks, dimension): a network with the units of all."""
+        members = np.asarray(positions, float)
+        units = np.array([self.units(each) for each in members])
+        units[:, :, self.inputs + self.bias :] /= len(members)
+        biases = np.mean([self.biases(each) for each in members], axis=0)
+        mean = Perceptron(self.inputs, len(members) * self.hidden, self.outputs, self.bias)
+        return mean, np.concatenate([units.ravel(), biases[: self.outputs * self.bias]])
+
     def __call__(self, position: ArrayLike, inputs: ArrayLike) -> FloatArray:
         """Outputs of the network, shape (..., outputs), for inputs of shape (..., inputs)."""
         units, known = self.units(position), np.asarray(inputs, float)

@@ -13,7 +13,7 @@ from reservoir.plan import optimise
 from reservoir.rules import Forecast, Training, ann, ann_regression, ann_training, rule_from_dict
 from reservoir.rules.ann_inputs import Scales, input_names
 from reservoir.rules.ann_problem import NetworkOperation
-from reservoir.rules.ann_training import SIZES, SMALLEST, samples, trained
+from reservoir.rules.ann_training import SEARCHES, SIZES, SMALLEST, samples, trained
 from reservoir.rules.simulation import simulate
 from reservoir.rules.synthetic_years import synthetic_inflow
 from reservoir.solvers.perceptron import Perceptron
@@ -68,26 +68,27 @@ def test_any_network_is_counted_as_it_is_simulated(training, ten_years, forecast
 
 def test_the_second_stage_gains_on_the_first_and_fits_the_plan_less(training, ten_years, forecast, found):
     stages = [
-        family.of(name, training, forecast, found.scales, found.network, position)
-        for family, name, position in (
-            (ann_regression.AnnRegressionRule, ann_regression.FAMILY, found.fitted),
-            (ann.AnnRule, ann.FAMILY, found.searched),
+        family.of(name, training, forecast, found.scales, network, position)
+        for family, name, network, position in (
+            (ann_regression.AnnRegressionRule, ann_regression.FAMILY, found.network, found.fitted),
+            (ann.AnnRule, ann.FAMILY, found.mean, found.searched),
         )
     ]
     energy = [mean_gwh(rule, training, ten_years) for rule in stages]
     assert energy[1] > energy[0]
     inputs, parts, weights = samples(training, forecast, found.scales)
     missed = [
-        np.sum(weights[:, None] * (found.network(position, inputs) - parts) ** 2)
-        for position in (found.fitted, found.searched)
+        np.sum(weights[:, None] * (network(position, inputs) - parts) ** 2)
+        for network, position in ((found.network, found.fitted), (found.mean, found.searched))
     ]
     assert missed[0] < missed[1]
 
 
 def test_the_families_are_the_two_stages(training, forecast, found):
-    for family, position in ((ann_regression, found.fitted), (ann, found.searched)):
+    stages = ((ann_regression, found.network, found.fitted), (ann, found.mean, found.searched))
+    for family, network, position in stages:
         rule = family.fit(training, forecast)
-        assert np.array(rule.hidden_biases) == pytest.approx(found.network.units(position)[:, -2])
+        assert np.array(rule.hidden_biases) == pytest.approx(network.units(position)[:, -2])
         assert rule.family == family.FAMILY
 
 
@@ -126,7 +127,7 @@ def test_the_network_of_a_rule_is_the_network_that_was_trained(training, forecas
     for year, step in ((0, 0), (4, 6), (9, 11)):
         now = float(training.inflow_m3s[year, step]) if forecast is Forecast.MONTH else None
         storage, before = training.storage_start_hm3[year, step], training.inflow_before_m3s[year, step]
-        expected = np.clip(found.network(found.searched, inputs[year, step])[0], 0, 1)
+        expected = np.clip(found.mean(found.searched, inputs[year, step])[0], 0, 1)
         assert rule.part(step, float(storage), now, float(before)) == pytest.approx(expected, abs=1e-12)
 
 
@@ -181,6 +182,7 @@ def test_a_size_is_chosen_by_years_it_has_not_seen(brief, xiaowan, inflow):
 def test_too_few_years_to_choose_take_the_smallest_network(found):
     assert found.validated == {}
     assert found.network.hidden == SMALLEST
+    assert found.mean.hidden == SEARCHES * SMALLEST
 
 
 def test_the_same_years_give_the_same_network(brief, training):
@@ -195,7 +197,7 @@ def test_without_opencl_a_network_is_trained_on_threads(brief, training, monkeyp
     ann_training._trained.cache_clear()
     monkeypatch.setattr(ann_training, "why_unusable", lambda name: "no OpenCL")
     other = trained(training, Forecast.MONTH)
-    operation = operation_of(training, Forecast.MONTH, SMALLEST)
+    operation = operation_of(training, Forecast.MONTH, usual.mean.hidden)
     worths = operation.worths(np.stack([usual.searched, other.searched]))
     assert worths[1] == pytest.approx(worths[0], rel=5e-3)  # roundings lead to other networks, of about the same worth
 

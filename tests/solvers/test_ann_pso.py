@@ -170,6 +170,15 @@ def test_samples_that_cannot_be_learnt_are_refused(inputs, desired, message):
         TrainingError(Perceptron(2, 3, 1), inputs, desired)
 
 
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_mean_of_networks_is_a_network(bias):
+    network, random = Perceptron(3, 4, 2, bias), np.random.default_rng(6)
+    positions, inputs = random.normal(0, 1, (5, network.dimension)), random.uniform(-1, 1, (9, 3))
+    mean, position = network.mean_of(positions)
+    assert (str(mean), len(position)) == ("3-20-2", mean.dimension)
+    assert mean(position, inputs) == pytest.approx(np.mean([network(each, inputs) for each in positions], axis=0))
+
+
 def test_the_papers_networks_have_its_dimensions():
     shapes = {(3, 8, 1): 32, (7, 8, 1): 64, (4, 6, 12): 96, (6, 8, 10): 128, (15, 32, 1): 512, (6, 30, 2): 240}
     assert {shape: Perceptron(*shape).dimension for shape in shapes} == shapes
