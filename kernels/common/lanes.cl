@@ -7,6 +7,10 @@
 // Vectors use operators where they can: PoCL 3.0 makes calls of built-ins (fma, fmin, vload, any), which empty all
 // registers, and cannot compile any for vectors wider than the processor's, so that those of 16 are taken in halves.
 
+#if defined(__clang__) && LANES > 1
+#pragma clang diagnostic ignored "-Wpsabi" // only our own functions hand each other vectors wider than the processor's
+#endif
+
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 

@@ -38,7 +38,10 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             type=click.IntRange(2),
             help="Iterations of the CPU baseline where its time alone counts.  [default: 100]",
         ),
-        click.option("--group", type=click.IntRange(1), default=8, show_default=True, help="Particles of a group."),
+        options.two_level_swarm,
+        click.option(
+            "--reach", type=float, default=1.0, show_default=True, help="First weights lie between -reach and reach."
+        ),
         click.option(
             "--threads", type=click.IntRange(1), default=2, show_default=True, help="Threads of the CPU baseline."
         ),

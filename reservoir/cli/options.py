@@ -174,6 +174,20 @@ def settings(*, particles: str, generations: str, evaluations: str) -> Decorator
     )
 
 
+#: Settings of a swarm of two levels, for an experiment that gets those that were asked for as ``swarm``.
+two_level_swarm = _gathered(
+    "swarm",
+    _given,
+    click.option("--group", type=int, help="Particles of a group.  [default: 8]"),
+    click.option("--exchange-every", type=int, help="Iterations from one exchange to the next.  [default: 100]"),
+    click.option("--inertia", type=float, help="Inertia weight, alpha of the paper.  [default: 1]"),
+    click.option("--cognitive", type=float, help="c1 of the paper.  [default: 2]"),
+    click.option("--social", type=float, help="c2 of the paper.  [default: 2]"),
+    click.option(
+        "--velocity-part", type=float, help="Largest velocity, part of the range of first weights.  [default: 0.01]"
+    ),
+)
+
 budget = settings(
     particles="Particles of a swarm of CLPSO.  [default: 40]",
     generations="Generations of a swarm of CLPSO.  [default: 10000]",

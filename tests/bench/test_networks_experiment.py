@@ -57,12 +57,23 @@ def test_tables_may_be_chosen_and_an_unknown_one_is_told(pocl):
         run(effort=effort, tables="1,6")
 
 
+def test_settings_of_the_swarm_reach_every_engine(pocl):
+    effort = Effort(runs=1, quick=True, device=str(pocl.index))
+    asked = {"tables": "3", "iterations_3": 4, "baseline_iterations": 2}
+    usual, other = (run(effort=effort, **asked, swarm=swarm) for swarm in ({}, {"inertia": 0.7, "group": 4}))
+    one, two = (found.data["runs"].groupby("engine")["error"].apply(list) for found in (usual, other))
+    assert all(one[engine] != two[engine] for engine in (TWO_LEVEL, IN_STEPS, NO_LOCAL, BASELINE))
+    assert (usual.origin["settings"]["inertia"], other.origin["settings"]["inertia"]) == (1.0, 0.7)
+    with pytest.raises(InputError, match="inertia is out of range"):
+        run(effort=effort, swarm={"inertia": -1.0})
+
+
 def measured(pocl, kind, units, **changes):
     """Checks of a course whose figures are at their bars, or changed."""
     from dataclasses import replace
 
     device = replace(pocl, kind=kind, compute_units=units)
-    course = Course(device, Effort(runs=4), loads.TABLES, experiment.ITERATIONS, 100, 8, 2, "stream")
+    course = Course(device, Effort(runs=4), loads.TABLES, experiment.ITERATIONS, 100, 2, "stream")
     errors = {TWO_LEVEL: 0.1, IN_STEPS: 0.1, NO_LOCAL: changes.get("no_local", 0.11), BASELINE: 0.1}
     seconds = {TWO_LEVEL: changes.get("two_level_s", 0.4), IN_STEPS: 1.0, NO_LOCAL: 1.0, BASELINE: 9.0}
     rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from reservoir.solvers.two_level_settings import TwoLevelSettings
 ITERATIONS = {1: 2000, 2: 2000, 3: 1000, 4: 1000, 5: 2000}
 QUICK_ITERATIONS = {1: 100, 2: 100, 3: 100, 4: 100, 5: 20}
 BASELINE_ITERATIONS, QUICK_BASELINE_ITERATIONS = 100, 10
-THREADS, GROUP = 2, 8
+THREADS = 2
 
 
 def run(
@@ -37,9 +38,10 @@ def run(
     iterations_3: int | None = None,
     iterations_5: int | None = None,
     baseline_iterations: int | None = None,
-    group: int = GROUP,
     threads: int = THREADS,
     random: str = "stream",
+    swarm: Mapping[str, Any] | None = None,
+    reach: float = 1.0,
     progress: StageProgress = silent_stage,
 ) -> Record:
     """Run the experiment.
@@ -54,10 +56,14 @@ def run(
         Of Tables 1, 2 and 4, of Table 3 and of Table 5; `ITERATIONS` if not given.
     baseline_iterations : int, optional
         Of the baseline where its time alone counts.
-    group, threads : int
-        Particles of a group; threads of the baseline.
+    threads : int
+        Of the baseline.
     random : str
         One of `number_schemes.NUMBER_SCHEMES`.
+    swarm : mapping, optional
+        Other fields of `TwoLevelSettings`; the paper's values for those that are not given.
+    reach : float
+        First weights are drawn from -reach to reach.
     progress : callable
 
     Raises
@@ -75,10 +81,12 @@ def run(
         _tables(tables),
         {table: asked[table] or usual[table] for table in TABLES},
         baseline_iterations or (QUICK_BASELINE_ITERATIONS if effort.quick else BASELINE_ITERATIONS),
-        group,
         threads,
         random,
+        dict(swarm or {}),
+        reach,
     )
+    TwoLevelSettings(**course.swarm)  # what is out of range is told before anything runs
     runs, traces = all_runs(course, progress)
     pairs = speed_pairs(course, progress) if 5 in course.tables else pd.DataFrame()
     searches, caveats = measure_policy_search(course, progress)
@@ -143,7 +151,7 @@ def _headlines(course: Course, runs: pd.DataFrame, pairs: pd.DataFrame, searches
 
 
 def _origin(course: Course) -> dict[str, Any]:
-    settings = TwoLevelSettings(group=course.group).as_dict()
+    settings = TwoLevelSettings(**course.swarm).as_dict()
     varied = ("particles", "generations")
     return {
         "processor": processor_name(),
@@ -157,5 +165,5 @@ def _origin(course: Course) -> dict[str, Any]:
         "baseline_iterations": course.baseline_iterations,
         "threads": course.threads,
         "random": course.random,
-        "settings": {name: value for name, value in settings.items() if name not in varied},
+        "settings": {name: value for name, value in settings.items() if name not in varied} | {"reach": course.reach},
     }

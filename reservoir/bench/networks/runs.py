@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -14,6 +14,7 @@ from reservoir.opencl import DeviceInfo
 from reservoir.plan import StageProgress
 from reservoir.solvers import Problem, Solution, solve
 from reservoir.solvers.ann_pso import FUSED, GLOBAL, STEPS
+from reservoir.solvers.training_error import TrainingError
 
 #: Engines by name: the solver and its settings.
 TWO_LEVEL, IN_STEPS, NO_LOCAL = "two-level", "two-level, a kernel a step", "no local reduction"
@@ -34,10 +35,14 @@ class Course:
         By table.
     baseline_iterations : int
         Of the baseline in Tables 1, 2 and 4, whose time is stated by the iteration.
-    group, threads : int
-        Particles of a group, and threads of the baseline.
+    threads : int
+        Of the baseline.
     random : str
         Of `number_schemes.NUMBER_SCHEMES`.
+    swarm : mapping
+        Other fields of `TwoLevelSettings`.
+    reach : float
+        First weights are drawn from -reach to reach.
     """
 
     device: DeviceInfo
@@ -45,13 +50,19 @@ class Course:
     tables: tuple[int, ...]
     iterations: dict[int, int]
     baseline_iterations: int
-    group: int
     threads: int
     random: str
+    swarm: dict[str, Any] = field(default_factory=dict)
+    reach: float = 1.0
+
+    def problem(self, load: Load) -> Problem:
+        """The problem of a load."""
+        found = load.problem()
+        return replace(found, reach=self.reach) if isinstance(found, TrainingError) else found
 
     def solved(self, engine: str, problem: Problem, particles: int, iterations: int, seed: int) -> Solution:
         """One run."""
-        swarm: dict[str, Any] = {"particles": particles, "generations": iterations, "group": self.group}
+        swarm: dict[str, Any] = {**self.swarm, "particles": particles, "generations": iterations}
         if engine == BASELINE:
             return solve([problem], solver="ann-pso-parallel", seed=seed, threads=self.threads, **swarm)[0]
         swarm |= {"variant": _VARIANTS[engine], "random": self.random}
@@ -73,7 +84,7 @@ def all_runs(course: Course, progress: StageProgress) -> tuple[pd.DataFrame, pd.
     rows: list[dict[str, Any]] = []
     traces: list[pd.DataFrame] = []
     for tasks in groups:
-        problem = tasks[0].load.problem()
+        problem = course.problem(tasks[0].load)
         for task in tasks:
             course.solved(task.engine, problem, task.load.particles, 2, 0)  # compiles; not counted
         for repeat in range(max(task.repeats for task in tasks)):
@@ -127,7 +138,7 @@ def _trace(task: _Task, run: int, found: Solution) -> pd.DataFrame:
 
 def speed_pairs(course: Course, progress: StageProgress) -> pd.DataFrame:
     """Table 5's load by both engines in turn, for as many iterations: what their speeds are compared by."""
-    problem, rows = TABLE_5.problem(), []
+    problem, rows = course.problem(TABLE_5), []
     iterations, pairs = course.baseline_iterations, 1 if course.effort.quick else 5
     for pair in range(pairs):
         progress("speed", pair, pairs)
