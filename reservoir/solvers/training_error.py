@@ -39,7 +39,7 @@ class TrainingError:
     Raises
     ------
     InputError
-        If samples do not fit the network, or an output is the same in all samples.
+        If samples do not fit the network, an output is the same in all samples, or the reach is not above 0.
     """
 
     network: Perceptron
@@ -59,6 +59,8 @@ class TrainingError:
             )
         if not (np.isfinite(self.inputs).all() and np.isfinite(self.desired).all()):
             raise InputError(Mistake("a sample has a value that is no number", "finite numbers", "leave it out"))
+        if not 0 < self.reach < np.inf:
+            raise InputError(Mistake("the reach of first weights is out of range", "more than 0", value=self.reach))
         if (np.ptp(self.desired, axis=0) == 0).any():
             raise InputError(Mistake("an output is the same in all samples", "outputs that differ", "leave it out"))
 

@@ -170,6 +170,12 @@ def test_samples_that_cannot_be_learnt_are_refused(inputs, desired, message):
         TrainingError(Perceptron(2, 3, 1), inputs, desired)
 
 
+@pytest.mark.parametrize("reach", [0.0, -1.0, np.inf, np.nan])
+def test_first_weights_need_room(reach):
+    with pytest.raises(InputError, match="reach of first weights is out of range"):
+        task(reach=reach)
+
+
 @pytest.mark.parametrize("bias", [False, True])
 def test_the_mean_of_networks_is_a_network(bias):
     network, random = Perceptron(3, 4, 2, bias), np.random.default_rng(6)
