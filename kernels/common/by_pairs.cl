@@ -24,7 +24,7 @@ void best_by_pairs(__local REAL *values, __local int *owners, const int count, c
     }
 }
 
-// Sums the `count` numbers of each of several rows, by so many items a row; the sums stand first.
+// Puts the sum of `count` numbers first. A group may sum several rows at once, each by as many of its items.
 void sum_by_pairs(__local REAL *row, const int count, const int item, const int items) {
     for (int left = count; left > 1; left = (left + 1) / 2) {
         for (int one = item; one < left / 2; one += items) row[one] += row[left - 1 - one];

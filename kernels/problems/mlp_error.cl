@@ -32,7 +32,7 @@ reals in_row(const int row, const int vector, CONTEXT_SPACE const float *context
     return LOAD_LANES(CONTEXT_SPACE, context + HEAD + row * SAMPLES_OF(context) + vector * LANES);
 }
 
-// What some hidden units add to the outputs. What enters their sigmoids comes scaled: see `share_of_sum`.
+// What some hidden units add to the outputs.
 ALWAYS_INLINE void add_units(const WEIGHT_SPACE float *unit, const reals inputs[TILE][INPUTS], reals outputs[TILE][OUTPUTS]) {
     reals active[HIDDEN_BLOCK][TILE];
 #pragma unroll

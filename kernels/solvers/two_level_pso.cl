@@ -2,9 +2,9 @@
 // own best for many generations (the local level), and exchange the best of all now and then (the global level).
 //
 // Constants: PARTICLES of a swarm, GROUP of them (the last group may have fewer), GROUPS, NUMBERS that a particle draws in a
-// generation, INERTIA, COGNITIVE, SOCIAL, VELOCITY_PART, BOUNDED (whether positions keep the bounds); the layout, in ITEMS of a work group: MEMBERS (GROUP with
-// padding), and for a problem that is a sum over samples TEAMS and TEAM: TEAM items share in the sum of a particle, TEAMS
-// particles are evaluated at a time. Of other problems lanes are particles.
+// generation, INERTIA, COGNITIVE, SOCIAL, VELOCITY_PART, BOUNDED (whether positions keep the bounds); the layout, in ITEMS of
+// a work group: MEMBERS (GROUP with padding), and for a problem that is a sum over samples TEAMS and TEAM: TEAM items share
+// in the sum of a particle, TEAMS particles are evaluated at a time. Of other problems lanes are particles.
 //
 // Kernels. As in the paper, each a step of a generation: random_numbers, move, evaluate, local_reduction, and for all groups
 // global_reduction. And `generations`, the steps of a work group for many generations in one.
@@ -103,7 +103,7 @@ void draw_words(__local Desk *desk, const int group, const int generation, const
     }
 }
 
-// First positions within the bounds, about the given ones if there are any, and first velocities within their limits.
+// First positions within the bounds, and first velocities within their limits.
 void scatter(__local const Desk *desk, const State *state, const int item, __global const float *context) {
     for (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
         const Numbers numbers = numbers_at(vector, desk);

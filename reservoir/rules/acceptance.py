@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from reservoir.checks import BALANCE_TOLERANCE, Check
-from reservoir.rules import Forecast, Rule, rule_from_dict
+from reservoir.rules import Rule, rule_from_dict
 from reservoir.rules.evaluation import Evaluation, FamilyResult, Run, Sample
+from reservoir.rules.misfit import decisions
 from reservoir.rules.simulation import Simulation
 from reservoir.rules.training import Training
 
@@ -102,18 +103,5 @@ def _most(values: Sequence[float]) -> float:
 
 def _decides_differently(rule: Rule, training: Training) -> bool:
     again = rule_from_dict(json.loads(json.dumps(rule.to_dict())))
-    return _decisions(rule.release, rule.forecast, training) != _decisions(again.release, rule.forecast, training)
-
-
-def _decisions(release: Callable[..., float], forecast: Forecast, training: Training) -> list[float]:
-    """Decisions in the situations that the training years hold."""
-    return [
-        release(
-            step,
-            float(training.storage_start_hm3[year, step]),
-            float(training.inflow_m3s[year, step]) if forecast is Forecast.MONTH else None,
-            float(training.inflow_before_m3s[year, step]),
-        )
-        for year in range(training.years)
-        for step in range(training.steps)
-    ]
+    one, other = (decisions([each] * training.years, training) for each in (rule, again))
+    return not np.array_equal(one, other)

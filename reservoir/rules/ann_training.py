@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from reservoir.rules.ann_inputs import Scales, input_names, known_inputs
 from reservoir.rules.ann_problem import NetworkOperation
+from reservoir.rules.cross_validation import blocks
 from reservoir.rules.monthly import Months
 from reservoir.rules.rule import Forecast
 from reservoir.rules.synthetic_years import synthetic_inflow
@@ -84,22 +84,19 @@ def trained(training: Training, forecast: Forecast) -> Trained:
     DeviceError
         If an OpenCL device is there but cannot be used.
     """
-    return _trained(
-        _Key(training.labels, training.inflow_m3s.tobytes(), training.release_m3s.tobytes(), training), forecast
-    )
+    decided = (training.inflow_m3s, training.storage_start_hm3, training.release_m3s)
+    key = _Key(id(training.model), training.labels, tuple(each.tobytes() for each in decided), training)
+    return _trained(key, forecast)
 
 
 @dataclass(frozen=True)
 class _Key:
-    """Training years, equal if their inflow and their plan are."""
+    """Training years, equal if they are of one reservoir and their inflow and plan are equal."""
 
+    model: int  # the very object, which lives as long as the key
     labels: tuple[str, ...]
-    inflow: bytes
-    release: bytes
+    decided: tuple[bytes, ...]
     training: Training = field(compare=False)
-
-    def __hash__(self) -> int:
-        return hash((self.labels, self.inflow, self.release))
 
 
 @lru_cache(maxsize=32)
@@ -146,10 +143,8 @@ class _Trials:
     @classmethod
     def of(cls, training: Training, forecast: Forecast, scales: Scales) -> _Trials:
         """As many parts as the years allow; none where they are too few to choose by."""
-        years = training.years
-        edges = np.linspace(0, years, PARTS + 1).round().astype(int).tolist()
-        enough = years >= PARTS * YEARS_A_PART
-        return cls(training, forecast, scales, [range(*edge) for edge in pairwise(edges)] if enough else [])
+        enough = training.years >= PARTS * YEARS_A_PART
+        return cls(training, forecast, scales, blocks(training.years, PARTS) if enough else [])
 
     def choice(self, network: Perceptron) -> _Choice:
         """Try a size in both stages on every part at once."""

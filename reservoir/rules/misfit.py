@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from reservoir.rules.rule import Forecast, Rule
-from reservoir.rules.training import Training
+from reservoir.rules.training import FloatArray, Training
 
 
 def misfit_m3s(rules: Sequence[Rule], training: Training) -> float:
@@ -20,6 +20,11 @@ def misfit_m3s(rules: Sequence[Rule], training: Training) -> float:
     training : Training
         What the plan did.
     """
+    return float(np.sqrt(np.mean((decisions(rules, training) - training.release_m3s) ** 2)))
+
+
+def decisions(rules: Sequence[Rule], training: Training) -> FloatArray:
+    """Releases that rules, one a year, ask for in the situations that the training years hold, shape (years, steps)."""
     asked = [
         [
             rule.release(
@@ -32,4 +37,4 @@ def misfit_m3s(rules: Sequence[Rule], training: Training) -> float:
         ]
         for year, rule in enumerate(rules)
     ]
-    return float(np.sqrt(np.mean((np.array(asked) - training.release_m3s) ** 2)))
+    return np.array(asked)

@@ -67,7 +67,7 @@ def solve(
         If a setting is out of range.
     """
     settings = TwoLevelSettings(**options)
-    count = len(os.sched_getaffinity(0)) if threads is None else threads
+    count = (os.cpu_count() or 1) if threads is None else threads
     if not 1 <= count <= MOST_THREADS:
         raise InputError(Mistake("is no number of threads", f"1 to {MOST_THREADS}", value=threads))
     given = dict(enumerate(first_positions(problems, first, settings)))

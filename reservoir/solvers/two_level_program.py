@@ -8,7 +8,7 @@ from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, require_
 from reservoir.solvers.number_schemes import NumberScheme
 from reservoir.solvers.problem import KernelProblem, Problem
 from reservoir.solvers.two_level_settings import TwoLevelSettings
-from reservoir.solvers.work_groups import VECTOR_WIDTHS, lanes_for, local_bytes_of, most_items
+from reservoir.solvers.work_groups import VECTOR_WIDTHS, items_for, lanes_for, local_bytes_of
 
 #: Work items of a group on a GPU that share sums, and vectors of terms that one of them handles together.
 SUMMING_ITEMS, TILE = 512, 4
@@ -73,7 +73,7 @@ def layout_for(
     DeviceError
         If a work group would need more local memory than there is.
     InputError
-        If no vector has so many lanes.
+        If no vector has so many lanes, or no group so many items.
     """
     terms, group = problem.kernel().terms, min(settings.group, settings.particles)
     if terms and lanes is None and device.kind == "CPU":
@@ -82,17 +82,11 @@ def layout_for(
     width = -(-problem.dimension // lanes) * lanes
     if not terms:
         members = -(-group // lanes) * lanes
-        layout = Layout(lanes, _items(device, items, members // lanes), members, width)
+        layout = Layout(lanes, items_for(device, members // lanes, items), members, width)
     else:
         layout = _summing(device, terms, group, lanes, width, items)
     require_local(device, layout.local_bytes(terms))
     return layout
-
-
-def _items(device: DeviceInfo, asked: int | None, most: int) -> int:
-    if asked is not None:
-        return asked
-    return 1 if device.kind == "CPU" else min(most, most_items(device))
 
 
 def _summing(device: DeviceInfo, terms: int, group: int, lanes: int, width: int, asked: int | None) -> Layout:

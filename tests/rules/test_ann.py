@@ -17,6 +17,7 @@ from reservoir.rules.ann_training import SEARCHES, SIZES, SMALLEST, samples, tra
 from reservoir.rules.simulation import simulate
 from reservoir.rules.synthetic_years import synthetic_inflow
 from reservoir.solvers.perceptron import Perceptron
+from reservoir.solvers.reservoir_year import ReservoirModel
 
 FLOWS = np.array([35, 25, 18, 14, 12, 16, 24, 38, 55, 80, 75, 50], float)
 
@@ -190,6 +191,12 @@ def test_the_same_years_give_the_same_network(brief, training):
     ann_training._trained.cache_clear()
     other = trained(training.select(range(training.years)), Forecast.MONTH)
     assert one.searched.tobytes() == other.searched.tobytes()
+
+
+def test_the_same_decisions_at_another_plant_give_another_network(brief, training, xiaowan):
+    other = ReservoirModel.of(replace(xiaowan, installed_mw=xiaowan.installed_mw / 2))
+    one, two = (trained(each, Forecast.MONTH) for each in (training, replace(training, model=other)))
+    assert one.searched.tobytes() != two.searched.tobytes()
 
 
 def test_without_opencl_a_network_is_trained_on_threads(brief, training, monkeypatch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -157,8 +157,3 @@ def chosen(runs: pd.DataFrame, table: int, engine: str | None = None) -> pd.Data
     """Runs of a table, and of one engine."""
     of_table = runs["table"] == table
     return runs[of_table] if engine is None else runs[of_table & (runs["engine"] == engine)]
-
-
-def loads_of(tables: Sequence[int]) -> list[Load]:
-    """All loads of some tables."""
-    return [load for load in (*TABLE_1, *TABLE_2, TABLE_3, *TABLE_4, TABLE_5) if load.table in tables]
