@@ -9,10 +9,23 @@ uint next_word(const uint before, const int problem, const int particle, const i
     return philox4x32((uint4)(particle, streams[problem], generation, 1), (uint2)(seed_low, seed_high)).x;
 }
 
+// 32 bits of a place among the numbers of a word: SplitMix with the mixer lowbias32 of C. Wellons.
+#define DEFINE_BITS_AT(bits_at, type)                      \
+    type bits_at(const type words, const type places) {    \
+        type mixed = words + places * 0x9E3779B9u;         \
+        mixed = (mixed ^ (mixed >> 16)) * 0x7FEB352Du;     \
+        mixed = (mixed ^ (mixed >> 15)) * 0x846CA68Bu;     \
+        return mixed ^ (mixed >> 16);                      \
+    }
+DEFINE_BITS_AT(bits_at, uint)
+DEFINE_BITS_AT(bits_of_lanes_, uints)
+
 // A number in [0, 1) for every lane: that of a place among those of a word.
 reals number_at(const uints words, const uints places) {
-    uints mixed = words + places * 0x9E3779B9u; // SplitMix with the mixer lowbias32 of C. Wellons
-    mixed = (mixed ^ (mixed >> 16)) * 0x7FEB352Du;
-    mixed = (mixed ^ (mixed >> 15)) * 0x846CA68Bu;
-    return AS_REALS(((mixed ^ (mixed >> 16)) >> 9) | 0x3F800000u) - 1.0f;
+    return AS_REALS((bits_of_lanes_(words, places) >> 9) | 0x3F800000u) - 1.0f;
+}
+
+// A whole number in 0 .. count - 1, where count is at most 65,536: that of a place among those of a word.
+int place_below(const uint word, const uint place, const int count) {
+    return (int)(((bits_at(word, place) >> 16) * (uint)count) >> 16);
 }

@@ -20,6 +20,9 @@ ALL = "all"
 #: Kinds of device, the one that ``auto`` prefers first.
 KINDS = ("GPU", "accelerator", "CPU")
 
+#: Compute capability (Volta) from which items of a warp need not go in step, and synchronise by instructions.
+_FIRST_WITH_WARP_INSTRUCTIONS = 7
+
 _HOW_TO_INSTALL = "install a driver with OpenCL, or PoCL, which needs none: pip install 'pyopencl[pocl]'"
 
 
@@ -37,6 +40,10 @@ class DeviceInfo:
         One of `KINDS`.
     compute_units, max_work_group_size, native_float_width : int
         Parallel units, work items a group may have, and floats that one instruction handles.
+    sub_group_size : int
+        Work items that go in step: a warp of NVIDIA, a wavefront of AMD; 1 on a CPU, or where a driver does not tell.
+    warps : bool
+        A CUDA device that synchronises a warp, and exchanges its registers, by instructions of PTX.
     local_memory_bytes, global_memory_bytes, max_allocation_bytes : int
         Memory of a work group, of the whole device, and the largest single buffer.
     device : pyopencl.Device
@@ -52,6 +59,8 @@ class DeviceInfo:
     compute_units: int
     max_work_group_size: int
     native_float_width: int
+    sub_group_size: int
+    warps: bool
     local_memory_bytes: int
     global_memory_bytes: int
     max_allocation_bytes: int
@@ -172,11 +181,29 @@ def _describe(index: int, device: cl.Device) -> DeviceInfo:
         compute_units=device.max_compute_units,
         max_work_group_size=device.max_work_group_size,
         native_float_width=device.native_vector_width_float,
+        sub_group_size=_sub_group_size(device),
+        warps=_asked(device, "compute_capability_major_nv") >= _FIRST_WITH_WARP_INSTRUCTIONS,
         local_memory_bytes=device.local_mem_size,
         global_memory_bytes=device.global_mem_size,
         max_allocation_bytes=device.max_mem_alloc_size,
         device=device,
     )
+
+
+def _sub_group_size(device: cl.Device) -> int:
+    if _kind(device.type) == "CPU":
+        return 1
+    return _asked(device, "warp_size_nv") or _asked(device, "wavefront_width_amd") or 1
+
+
+def _asked(device: cl.Device, name: str) -> int:
+    """A number that some vendors' devices tell; 0 of others."""
+    import pyopencl as cl
+
+    try:
+        return int(getattr(device, name))
+    except (AttributeError, cl.Error):
+        return 0
 
 
 def _kind(flags: int) -> str:

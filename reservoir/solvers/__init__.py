@@ -89,6 +89,22 @@ SOLVERS: dict[str, Solver] = {
             _SWARM,
         ),
         Solver("ann-pso-parallel", "the same on CPU threads, the baseline", "ann_pso_parallel", False, True, _SWARM),
+        Solver(
+            "island-ga",
+            "genetic algorithm on islands in OpenCL: a work group per island",
+            "island_ga",
+            True,
+            True,
+            ("evaluations",),
+        ),
+        Solver(
+            "island-ga-sequential",
+            "the same on one CPU thread, the baseline",
+            "island_ga_sequential",
+            False,
+            True,
+            ("evaluations",),
+        ),
         Solver("dp", "dynamic programming, the reference optimum", "dynamic_programming", False, False, general=False),
         Solver(
             "dp-opencl",

@@ -1,0 +1,208 @@
+"""How the genetic algorithm's populations are laid out on a device, and the programs that are specialised for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reservoir.errors import DeviceError, InputError, Mistake
+from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
+from reservoir.solvers.encoding import PERMUTATION, encoding_of
+from reservoir.solvers.island_settings import IslandSettings
+from reservoir.solvers.problem import Problem
+from reservoir.solvers.work_groups import items_for, lanes_for, local_bytes_of
+
+#: Work items of an island of tours whose warps share the work: the most that paper and devices allow.
+TEAMED_ITEMS = 1024
+#: Work items of a group of a single population.
+SINGLE_ITEMS = 1024
+#: Groups of SLK, in compute units of a GPU; a CPU's have one each.
+GROUPS_PER_UNIT = 2
+#: Work items of the group that finds the best individual.
+ITEMS_OF_BEST = {"GPU": 256, "accelerator": 256, "CPU": 1}
+#: Looks at the roll until a group gives up that the others are there: some tenths of a second.
+PATIENCE = {"GPU": 200_000, "accelerator": 200_000, "CPU": 20_000_000}
+
+_TEAM_LIMIT = 32
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How work groups share a population.
+
+    Parameters
+    ----------
+    team : int
+        Work items that make a child of permutations together.
+    lanes : int
+        Real vectors that an item handles at once.
+    items : int
+        Work items of a group.
+    stride : int
+        Genes of a row, with padding.
+    groups : int
+        Groups of a problem with a single population; of islands there is one each.
+    """
+
+    team: int
+    lanes: int
+    items: int
+    stride: int
+    groups: int = 1
+
+    @property
+    def together(self) -> int:
+        """Individuals that an item, or a team, makes at once."""
+        return self.lanes
+
+
+def gene_type(problem: Problem) -> str:
+    """OpenCL type of a gene."""
+    if encoding_of(problem) != PERMUTATION:
+        return "float"
+    return "uchar" if problem.dimension <= 256 else "ushort"
+
+
+def gene_bytes(problem: Problem) -> int:
+    """Bytes of a gene."""
+    return {"float": 4, "uchar": 1, "ushort": 2}[gene_type(problem)]
+
+
+def island_layout(
+    device: DeviceInfo,
+    problem: Problem,
+    settings: IslandSettings,
+    *,
+    items: int | None = None,
+    lanes: int | None = None,
+    team: int | None = None,
+) -> Layout:
+    """A group has an island, in local memory.
+
+    On a GPU whose warps can synchronise, a warp makes a tour; else an item an individual, or a vector of them.
+
+    Raises
+    ------
+    DeviceError
+        If local memory is too small for an island; tells how large one may be.
+    InputError
+        If a group cannot have so many items, or a team.
+    """
+    tours = encoding_of(problem) == PERMUTATION
+    lanes = 1 if tours else lanes_for(device, settings.bred, lanes)
+    team = _team(device, team) if tours else 1
+    if team > 1 and items is None:
+        items = max(team, min(TEAMED_ITEMS, device.max_work_group_size) // team * team)
+    items = items_for(device, -(-settings.bred // lanes), items)
+    if items % team:
+        raise InputError(Mistake("a group has whole teams only", f"a multiple of {team}", value=items))
+    layout = Layout(team, lanes, items, _stride(problem))
+    _require_room(device, problem, settings, layout)
+    return layout
+
+
+def single_layout(
+    device: DeviceInfo,
+    problem: Problem,
+    settings: IslandSettings,
+    *,
+    groups: int | None = None,
+    items: int | None = None,
+    lanes: int | None = None,
+    team: int | None = None,
+) -> Layout:
+    """Groups share one population in global memory, an individual (or a vector of them) an item.
+
+    Raises
+    ------
+    InputError
+        If a group cannot have so many items, or a team is asked for.
+    """
+    if team not in (None, 1):
+        raise InputError(Mistake("items of a single population work alone", "a team of 1", value=team))
+    tours = encoding_of(problem) == PERMUTATION
+    lanes = 1 if tours else lanes_for(device, settings.bred, lanes)
+    vectors = -(-settings.island_size // lanes)
+    if items is None:
+        per_group = SINGLE_ITEMS if groups is None else -(-vectors // groups)
+        items = 1 if device.kind == "CPU" else max(1, min(per_group, vectors, device.max_work_group_size))
+    items = items_for(device, vectors, items)
+    if groups is None:
+        groups = 4 * device.compute_units if device.kind == "CPU" else -(-vectors // items)
+    return Layout(1, lanes, items, _stride(problem), min(groups, vectors))
+
+
+def _team(device: DeviceInfo, asked: int | None) -> int:
+    if asked is None:
+        return device.sub_group_size if device.warps else 1
+    if not 1 <= asked <= _TEAM_LIMIT:
+        raise InputError(Mistake("no team has so many items", f"1 to {_TEAM_LIMIT}", value=asked))
+    return asked
+
+
+def _stride(problem: Problem) -> int:
+    """Rows begin at words, an odd number of them apart, so that items with a row each use all banks of local memory."""
+    size = gene_bytes(problem)
+    words = -(-problem.dimension * size // 4)
+    return (words + (words + 1) % 2) * 4 // size
+
+
+def _scratch_words(problem: Problem, layout: Layout) -> int:
+    if encoding_of(problem) != PERMUTATION:
+        return 1
+    return -(-problem.dimension // 32) + (layout.team if layout.team > 1 else 0)
+
+
+def _require_room(device: DeviceInfo, problem: Problem, settings: IslandSettings, layout: Layout) -> None:
+    each = layout.stride * gene_bytes(problem) + 4 + 2 * 2
+    desk = 4 * (layout.items // layout.team * _scratch_words(problem, layout) + 2)
+    room = local_bytes_of(device)
+    needed = each * settings.island_size + desk
+    if needed <= room:
+        return
+    fits = (room - desk) // each
+    mend = f"choose islands of {fits} individuals or fewer" if fits >= 4 else "choose a device with more local memory"
+    problem_words = (
+        f"an island of {settings.island_size} individuals needs {needed:,} bytes of local memory on {device.name}"
+    )
+    raise DeviceError(Mistake(problem_words, f"at most {room:,} bytes", mend))
+
+
+def build_program(
+    device: DeviceInfo, problem: Problem, settings: IslandSettings, layout: Layout, scheme_file: str, counted: bool
+) -> BuiltProgram:
+    """Assemble and build a scheme for a problem's signature.
+
+    Parameters
+    ----------
+    scheme_file : str
+        ``island_ga_launches``, ``island_ga_persistent`` or ``master_slave_ga``, of ``kernels/solvers``.
+    counted : bool
+        Whether groups count how often they meet.
+    """
+    tours, single = encoding_of(problem) == PERMUTATION, scheme_file == "master_slave_ga"
+    kernel = problem.kernel(fine=True)
+    constants = {
+        **kernel.constants,
+        **settings.constants(),
+        "LANES": layout.lanes,
+        "ITEMS": layout.items,
+        "TEAM": layout.team,
+        "WARPS": int(device.warps and layout.team == device.sub_group_size),
+        "STRIDE": layout.stride,
+        "GROUPS": layout.groups,
+        "GENE": gene_type(problem),
+        "WORTH": "int" if tours else "float",
+        "HOME": "__global" if single else "__local",
+        "CONTEXT_SPACE": "__global",
+        "COUNTED": int(counted),
+        "PATIENCE": PATIENCE[device.kind],
+        "ITEMS_OF_BEST": min(ITEMS_OF_BEST[device.kind], device.max_work_group_size),
+    }
+    numbers = ["common/philox.cl", "common/numbers_of_streams.cl", "common/distributions.cl"]
+    before = assemble(["common/lanes.cl", *numbers, "common/teams.cl", "common/grid.cl"], constants)
+    encoding = "encodings/permutation.cl" if tours else "encodings/real_vector.cl"
+    files = [*kernel.files, "solvers/island.cl", encoding]
+    if not single:
+        files.append("solvers/island_ga.cl")
+    after = assemble([*files, f"solvers/{scheme_file}.cl", "solvers/best_individuals.cl"], {})
+    return build(device, "\n".join([before, kernel.source, after]))
