@@ -9,7 +9,7 @@
 enum { ABSENT = 1, PRESENT = 2 };
 
 // What a group wrote to global memory is there for other groups behind this fence.
-#if WARPS
+#if PTX
 #define DEVICE_FENCE asm volatile("membar.gl;" ::: "memory")
 #else
 #define DEVICE_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)

@@ -1,9 +1,9 @@
 // A team: TEAM neighbouring items of a work group that work on one thing together, at most 32.
 //
-// A team of one needs nothing. With WARPS a team is a warp of 32 items, which CUDA devices synchronise and let exchange
-// registers by instructions of their own (NVIDIA's OpenCL has no sub-groups, but takes PTX). Elsewhere teams meet with
-// their whole work group, so that all of its teams must call these functions together, and exchange by a pad in local
-// memory. All items of a team get the same answer.
+// A team of one needs nothing. With WARPS a team is a warp of a CUDA device, or an even part of one, whose items
+// synchronise and read each other's registers by instructions of PTX (NVIDIA's OpenCL has no sub-groups). Elsewhere teams
+// meet with their whole work group, so that all of its teams must call these functions together, and exchange by a pad in
+// local memory. All items of a team get the same answer.
 
 typedef struct {
     int place;         // of the item in its team
@@ -22,30 +22,35 @@ int team_most(const int value, const Team team) { return value; }
 #elif WARPS
 
 #define TEAM_WORDS 0
-#define TEAM_MEET asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+// A bit of each item of the team, among the 32 of the warp.
+#define TEAM_SHIFT ((uint)get_local_id(0) % 32 / TEAM * TEAM)
+#define TEAM_MEMBERS (TEAM == 32 ? 0xFFFFFFFFu : ((1u << TEAM % 32) - 1u) << TEAM_SHIFT)
+#define TEAM_MEET asm volatile("bar.warp.sync %0;" ::"r"(TEAM_MEMBERS) : "memory")
 
 // A bit of each item that says yes.
 uint team_bits(const bool yes, const Team team) {
     uint bits;
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2; }"
                  : "=r"(bits)
-                 : "r"((uint)yes));
-    return bits;
+                 : "r"((uint)yes), "r"(TEAM_MEMBERS));
+    return bits >> TEAM_SHIFT;
 }
 
 int from_partner_(const int value, const int distance) {
     int other;
-    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(other) : "r"(value), "r"(distance));
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, %3;"
+                 : "=r"(other)
+                 : "r"(value), "r"(distance), "r"(TEAM_MEMBERS));
     return other;
 }
 
 int team_sum(int value, const Team team) {
-    for (int distance = 16; distance > 0; distance /= 2) value += from_partner_(value, distance);
+    for (int distance = TEAM / 2; distance > 0; distance /= 2) value += from_partner_(value, distance);
     return value;
 }
 
 int team_most(int value, const Team team) {
-    for (int distance = 16; distance > 0; distance /= 2) value = max(value, from_partner_(value, distance));
+    for (int distance = TEAM / 2; distance > 0; distance /= 2) value = max(value, from_partner_(value, distance));
     return value;
 }
 

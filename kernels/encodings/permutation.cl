@@ -65,7 +65,7 @@ void cross(HOME GENE *child, HOME const GENE *one, HOME const GENE *other, const
         const uint bits = team_bits(lacking, team);
         int free = filled + bits_before(bits, team);
         if (ORDER_CROSSOVER && free >= DIM) free -= DIM;
-        if (lacking && active) child[free] = (GENE)city;
+        child[lacking && active ? free : DIM] = (GENE)city; // a row has room for one more
         filled += bits_in(bits);
     }
 }

@@ -10,7 +10,7 @@
 
 // What a group has at hand beside its island.
 typedef struct {
-    uint scratch[WORKERS * SCRATCH_WORDS];
+    uint scratch[WORKERS * SCRATCH_WORDS], word;
     int heard, meetings;
 } Desk;
 
@@ -85,11 +85,12 @@ void evolve_island(const Island island, const int group, const int before, const
                    const int item, CONTEXT_SPACE const float *context, const int islands, const int generations,
                    NUMBER_ARGUMENTS) {
     for (int iteration = before + 1; iteration <= last; ++iteration) {
-        const uint word = next_word(0, group / islands, group % islands, iteration, NUMBER_VALUES);
         const float left = 1.0f - (float)(iteration - 1) / generations;
+        if (item == ITEMS - 1) // who has no tournament, if anybody
+            desk->word = next_word(0, group / islands, group % islands, iteration, NUMBER_VALUES);
         select_parents(island, iteration, 0, PARENTS, item, ITEMS);
         group_meet(desk, item);
-        settle_places(island, PARENTS, true, order_after(island, iteration), word, left, desk, item, context);
+        settle_places(island, PARENTS, true, order_after(island, iteration), desk->word, left, desk, item, context);
         group_meet(desk, item);
     }
 }

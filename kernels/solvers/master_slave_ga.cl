@@ -11,7 +11,7 @@
 
 // Steps, each over places of the population: at the start, and of every iteration. The schedule has for each step and each
 // group of a problem the first place (or tournament) and the one behind the last; the same if there is nothing to do.
-enum { CREATE, SELECT, BREED, EVALUATE, STEPS };
+enum { CREATE_STEP, SELECT_STEP, BREED_STEP, EVALUATE_STEP, STEPS_IN_ALL };
 #define RANGE_OF(step) schedule[(step)*GROUPS + member]
 
 Island population_of(const int problem, POPULATION_ARGUMENTS) {
@@ -57,7 +57,7 @@ void evaluate_range(const Island population, const int2 range, const int iterati
 GROUP_KERNEL initialise(POPULATION_ARGUMENTS, NUMBER_ARGUMENTS) {
     SET_UP
     const uint word = word_of(problem, 0, NUMBER_VALUES);
-    const int2 range = RANGE_OF(CREATE);
+    const int2 range = RANGE_OF(CREATE_STEP);
     for (int row = range.x + item; row < range.y; row += ITEMS) order_after(population, 0)[row] = (ushort)row;
     for (int from = range.x; from < range.y; from += ITEMS)
         create(from + item, from + item < range.y, population, word, context);
@@ -67,20 +67,20 @@ GROUP_KERNEL initialise(POPULATION_ARGUMENTS, NUMBER_ARGUMENTS) {
 
 GROUP_KERNEL select_step(POPULATION_ARGUMENTS, const int iteration) {
     SET_UP
-    const int2 range = RANGE_OF(SELECT);
+    const int2 range = RANGE_OF(SELECT_STEP);
     select_parents(population, iteration, range.x, range.y, item, ITEMS);
 }
 
 GROUP_KERNEL breed_step(POPULATION_ARGUMENTS, const int iteration, NUMBER_ARGUMENTS) {
     SET_UP
     const uint word = word_of(problem, iteration, NUMBER_VALUES);
-    breed_range(population, RANGE_OF(BREED), iteration, generations, word, item, scratch, context);
+    breed_range(population, RANGE_OF(BREED_STEP), iteration, generations, word, item, scratch, context);
 }
 
 GROUP_KERNEL evaluate_step(POPULATION_ARGUMENTS, const int iteration, NUMBER_ARGUMENTS) {
     SET_UP
     const uint word = word_of(problem, iteration, NUMBER_VALUES);
-    evaluate_range(population, RANGE_OF(EVALUATE), iteration, word, item, scratch, context);
+    evaluate_range(population, RANGE_OF(EVALUATE_STEP), iteration, word, item, scratch, context);
 }
 
 // All iterations in one launch. `roll`: a count and a verdict (see grid.cl), and how many groups have arrived at barriers;
@@ -94,11 +94,11 @@ GROUP_KERNEL scheduled(POPULATION_ARGUMENTS, volatile __global int *roll, __glob
     int meeting = 0;
     for (int iteration = 1; iteration <= count; ++iteration) {
         const uint word = word_of(problem, iteration, NUMBER_VALUES);
-        for (int step = SELECT; step < STEPS; ++step) {
+        for (int step = SELECT_STEP; step < STEPS_IN_ALL; ++step) {
             const int2 range = RANGE_OF(step);
-            if (step == SELECT) {
+            if (step == SELECT_STEP) {
                 select_parents(population, iteration, range.x, range.y, item, ITEMS);
-            } else if (step == BREED) {
+            } else if (step == BREED_STEP) {
                 breed_range(population, range, iteration, generations, word, item, scratch, context);
             } else {
                 evaluate_range(population, range, iteration, word, item, scratch, context);

@@ -51,7 +51,8 @@ class Session:
             profiled = cl.command_queue_properties.PROFILING_ENABLE
             self._queue = cl.CommandQueue(context_of(device), device.device, properties=profiled)
         self._buffers = Buffers(device)
-        self._kernels: dict[tuple[BuiltProgram, str], cl.Kernel] = {}
+        #: Kernels, and the arguments that they have.
+        self._kernels: dict[tuple[BuiltProgram, str], tuple[cl.Kernel, list[Any]]] = {}
         self._runs = EventLog()
         self._transfers = EventLog()
 
@@ -143,13 +144,15 @@ class Session:
         KeyError
             If there is no buffer of a name.
         """
+        import pyopencl as cl
+
         items = _sizes(global_size)
         group = None if local_size is None else _sizes(local_size)
         values = [self._buffers[value] if isinstance(value, str) else value for value in arguments]
         action = f"run {kernel} over {items} work items in groups of {group or 'any size'}"
         with self._clock("enqueue"), explained(self.device, action):
-            function = self._kernel(program, kernel)
-            self._runs.add(kernel, function(self._queue, items, group, *values))
+            function = self._prepared(program, kernel, values)
+            self._runs.add(kernel, cl.enqueue_nd_range_kernel(self._queue, function, items, group))
 
     def wait(self) -> None:
         """Return when everything queued so far is done.
@@ -182,10 +185,18 @@ class Session:
         self._transfers.add("download", event)
         return array
 
-    def _kernel(self, program: BuiltProgram, name: str) -> cl.Kernel:
-        if (program, name) not in self._kernels:
-            self._kernels[program, name] = program.kernel(name)
-        return self._kernels[program, name]
+    def _prepared(self, program: BuiltProgram, name: str, values: list[Any]) -> cl.Kernel:
+        """The kernel with its arguments; those that it still has are not set again, which takes the host a while."""
+        kernel, held = self._kernels.get((program, name)) or (program.kernel(name), [])
+        self._kernels[program, name] = kernel, []  # unknown, should an argument be refused
+        if len(held) == len(values):
+            for place, (before, value) in enumerate(zip(held, values, strict=True)):
+                if value is not before and (type(value) is not type(before) or value != before):
+                    kernel.set_arg(place, value)
+        else:
+            kernel.set_args(*values)
+        self._kernels[program, name] = kernel, values
+        return kernel
 
 
 def _sizes(shape: Shape) -> tuple[int, ...]:

@@ -11,8 +11,11 @@ from reservoir.solvers.island_settings import IslandSettings
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.work_groups import items_for, lanes_for, local_bytes_of
 
-#: Work items of an island of tours whose warps share the work: the most that paper and devices allow.
-TEAMED_ITEMS = 1024
+#: Work items of an island of tours that teams share, where every island has a compute unit of its own, and where not;
+#: measured on an H200 with islands of 128 tours of 48 cities.
+ITEMS_ALONE, ITEMS_CROWDED = 1024, 512
+#: Fewest items of such a team; with fewer, the loops of the items of a warp fall apart.
+FEWEST_IN_TEAM = 8
 #: Work items of a group of a single population.
 SINGLE_ITEMS = 1024
 #: Groups of SLK, in compute units of a GPU; a CPU's have one each.
@@ -72,13 +75,15 @@ def island_layout(
     problem: Problem,
     settings: IslandSettings,
     *,
+    islands: int,
     items: int | None = None,
     lanes: int | None = None,
     team: int | None = None,
 ) -> Layout:
-    """A group has an island, in local memory.
+    """A group has an island, in local memory; `islands` of them are launched together.
 
-    On a GPU whose warps can synchronise, a warp makes a tour; else an item an individual, or a vector of them.
+    On a GPU whose warps can synchronise, a warp or a part of one makes a tour; else an item an individual, or a vector
+    of them.
 
     Raises
     ------
@@ -89,9 +94,11 @@ def island_layout(
     """
     tours = encoding_of(problem) == PERMUTATION
     lanes = 1 if tours else lanes_for(device, settings.bred, lanes)
-    team = _team(device, team) if tours else 1
+    crowded = islands > device.compute_units
+    team = _team(device, settings, team, crowded) if tours else 1
     if team > 1 and items is None:
-        items = max(team, min(TEAMED_ITEMS, device.max_work_group_size) // team * team)
+        most = min(ITEMS_CROWDED if crowded else ITEMS_ALONE, device.max_work_group_size)
+        items = max(1, min(most // team, settings.island_size)) * team
     items = items_for(device, -(-settings.bred // lanes), items)
     if items % team:
         raise InputError(Mistake("a group has whole teams only", f"a multiple of {team}", value=items))
@@ -131,18 +138,27 @@ def single_layout(
     return Layout(1, lanes, items, _stride(problem), min(groups, vectors))
 
 
-def _team(device: DeviceInfo, asked: int | None) -> int:
-    if asked is None:
-        return device.sub_group_size if device.warps else 1
-    if not 1 <= asked <= _TEAM_LIMIT:
-        raise InputError(Mistake("no team has so many items", f"1 to {_TEAM_LIMIT}", value=asked))
-    return asked
+def _team(device: DeviceInfo, settings: IslandSettings, asked: int | None, crowded: bool) -> int:
+    """Items that make a tour together: so many that all children of an island are made at once, if there is room."""
+    if asked is not None:
+        if not 1 <= asked <= _TEAM_LIMIT:
+            raise InputError(Mistake("no team has so many items", f"1 to {_TEAM_LIMIT}", value=asked))
+        return asked
+    if not device.warps:
+        return 1
+    if crowded:
+        return device.sub_group_size // 2
+    share = ITEMS_ALONE // settings.bred
+    return min(max(1 << max(share, 1).bit_length() - 1, FEWEST_IN_TEAM), device.sub_group_size)
 
 
 def _stride(problem: Problem) -> int:
-    """Rows begin at words, an odd number of them apart, so that items with a row each use all banks of local memory."""
+    """Genes from one row to the next, one to spare.
+
+    Rows begin at words, an odd number of them apart, so that items with a row each use all banks of local memory.
+    """
     size = gene_bytes(problem)
-    words = -(-problem.dimension * size // 4)
+    words = -(-(problem.dimension + 1) * size // 4)
     return (words + (words + 1) % 2) * 4 // size
 
 
@@ -187,7 +203,8 @@ def build_program(
         "LANES": layout.lanes,
         "ITEMS": layout.items,
         "TEAM": layout.team,
-        "WARPS": int(device.warps and layout.team == device.sub_group_size),
+        "PTX": int(device.warps),
+        "WARPS": int(device.warps and device.sub_group_size % layout.team == 0),
         "STRIDE": layout.stride,
         "GROUPS": layout.groups,
         "GENE": gene_type(problem),

@@ -235,7 +235,7 @@ class _Islands(Scheme):
 
     def layout_of(self, **shape: int | None) -> Layout:
         """Islands in local memory."""
-        return island_layout(self.device, self.problems[0], self.settings, **shape)
+        return island_layout(self.device, self.problems[0], self.settings, islands=self.groups, **shape)
 
 
 class ByLaunches(_Islands):
@@ -266,7 +266,7 @@ class Traditional(ByLaunches):
         size = self.settings.island_size
         if self.device.kind != "CPU" and shape.get("items") is None:
             shape["items"] = min(size, self.device.max_work_group_size)
-        return island_layout(self.device, self.problems[0], self.settings, **{**shape, "team": 1})
+        return super().layout_of(**{**shape, "team": 1})
 
     def stage(self, before: int, last: int) -> None:
         """A launch for each iteration."""
