@@ -45,9 +45,11 @@ void cross(HOME GENE *child, HOME const GENE *one, HOME const GENE *other, const
 #endif
     for (int each = team.place; each < USED_WORDS; each += TEAM) used[each] = 0;
     TEAM_MEET;
+    // Copied apart from the marks: PoCL 3.0 makes wrong vector code of both in one loop if genes are 16 bits wide.
+    for (int place = kept.first + team.place; place < kept.last; place += TEAM)
+        if (active) child[place] = one[place];
     for (int place = kept.first + team.place; place < kept.last; place += TEAM) {
-        const GENE city = one[place];
-        if (active) child[place] = city;
+        const int city = one[place];
 #if TEAM == 1
         used[city >> 5] |= 1u << (city & 31);
 #else

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: Runs of each engine, as in Yu et al. 2020, section 5.
+RUNS = 25
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -22,6 +25,8 @@ class Experiment:
     on_a_case : bool
         It works on a reservoir and an inflow record, which ``run`` takes first; every bundled case's name stands for
         it, too.
+    runs : int
+        Runs of each engine, unless asked for.
     resumable : bool
         ``run`` takes a `reservoir.bench.journal.Journal`, from which it goes on after an interruption.
     """
@@ -31,6 +36,7 @@ class Experiment:
     module: str
     on_a_case: bool = False
     resumable: bool = False
+    runs: int = RUNS
 
 
 #: The experiment that a bundled case's name stands for.
@@ -42,6 +48,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         CASE,
         Experiment("clpso", "CLPSO's models on eight functions: quality and time.", "models", resumable=True),
         Experiment("ann", "Networks trained by particle swarms: time and error.", "networks"),
+        Experiment("tsp", "Genetic algorithms on islands, on tours: schemes, times, errors.", "tours", runs=10),
         Experiment("functions", "Any solver on the eight functions.", "solver_on_functions"),
     )
 }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Runs of each engine, as in Yu et al. 2020, section 5; and of a quick experiment.
-RUNS, QUICK_RUNS = 25, 3
+from reservoir.bench import RUNS
+
+#: Runs of each engine in a quick experiment.
+QUICK_RUNS = 3
 QUICK_WARNING = "A quick trial: few generations and small ensembles. It shows that everything runs, not how well."
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.bench import CASE, EXPERIMENTS, Experiment
-from reservoir.bench.effort import QUICK_RUNS, RUNS, Effort
+from reservoir.bench.effort import QUICK_RUNS, Effort
 from reservoir.cases import case_names
 from reservoir.cli import options
 from reservoir.cli.bench_options import OWN_OPTIONS
@@ -54,7 +54,9 @@ def _command(experiment: Experiment, case: str | None = None) -> click.Command:
         *OWN_OPTIONS.get(experiment.name, ()),
         click.option("--quick", is_flag=True, help="Only try it: few generations, small ensembles."),
         click.option(
-            "--runs", type=click.IntRange(1), help=f"Runs of each engine.  [default: {RUNS}; {QUICK_RUNS} with --quick]"
+            "--runs",
+            type=click.IntRange(1),
+            help=f"Runs of each engine.  [default: {experiment.runs}; {QUICK_RUNS} with --quick]",
         ),
         options.seed,
         options.device,
@@ -94,7 +96,7 @@ def _execute(
     from reservoir.opencl import choose_devices
     from reservoir.solvers import SOLVERS
 
-    effort = Effort(runs or (QUICK_RUNS if quick else RUNS), quick, seed, device)
+    effort = Effort(runs or (QUICK_RUNS if quick else experiment.runs), quick, seed, device)
     found = request.read() if request is not None else None
     solver = SOLVERS.get(own.get("solver", ""))
     parts = [experiment.name] if found is None else [found.reservoir.name]

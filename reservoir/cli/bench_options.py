@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -50,6 +51,26 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             default="stream",
             show_default=True,
             help="Random numbers: stream, congruential or congruential-printed (as the paper prints them).",
+        ),
+    ),
+    "tsp": (
+        click.option(
+            "--file",
+            "path",
+            metavar="NAME.tsp",
+            type=click.Path(path_type=Path),
+            help="Cities in TSPLIB's format, EUC_2D or ATT.  [default: the bundled att48]",
+        ),
+        click.option(
+            "--optimum",
+            type=click.IntRange(1),
+            help="Length of the shortest tour, if there is no NAME.opt.tour beside the file.",
+        ),
+        click.option("--iterations", type=click.IntRange(1), help="Iterations.  [default: 1000; 100 with --quick]"),
+        click.option(
+            "--populations",
+            metavar="1024,2048,...",
+            help="Sizes of the population, whole islands of 128.  [default: 1024 to 32768; to 2048 with --quick]",
         ),
     ),
     "functions": (

@@ -35,7 +35,13 @@ def command(as_json: bool) -> None:
 
 def _row(device: DeviceInfo) -> dict[str, Any]:
     names = ("index", "platform", "name", "kind", "driver", "version", "compute_units", "max_work_group_size")
-    sizes = ("local_memory_bytes", "global_memory_bytes", "max_allocation_bytes", "native_float_width")
+    sizes = (
+        "local_memory_bytes",
+        "global_memory_bytes",
+        "max_allocation_bytes",
+        "native_float_width",
+        "sub_group_size",
+    )
     return {name: getattr(device, name) for name in (*names, *sizes)}
 
 

@@ -27,7 +27,13 @@ def cache_folder() -> str:
     """Folder of this version's compiled code; a temporary one where the home directory cannot be written."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256(numba.__version__.encode())
-    for sources in ("hydro/*.py", "solvers/*.py", "rules/*_operation.py", "bench/functions/*.py", "bench/tours/problem.py"):
+    for sources in (
+        "hydro/*.py",
+        "solvers/*.py",
+        "rules/*_operation.py",
+        "bench/functions/*.py",
+        "bench/tours/problem.py",
+    ):
         for source in sorted(package.glob(sources)):
             digest.update(source.read_bytes())
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

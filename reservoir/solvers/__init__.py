@@ -14,6 +14,7 @@ from numbers import Integral
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
+from reservoir.solvers.encoding import REAL, encoding_of
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.solution import Solution
@@ -49,6 +50,8 @@ class Solver:
         Its settings that the command line offers.
     general : bool
         It solves whatever is a `Problem`, not reservoir years alone.
+    tours : bool
+        It solves problems whose positions are permutations, too.
     stronger : str
         A solver that comes closer in less time, and how much; empty if there is none.
     """
@@ -60,6 +63,7 @@ class Solver:
     seeded: bool
     budget: tuple[str, ...] = ()
     general: bool = True
+    tours: bool = False
     stronger: str = ""
 
 
@@ -96,6 +100,7 @@ SOLVERS: dict[str, Solver] = {
             True,
             True,
             ("evaluations",),
+            tours=True,
         ),
         Solver(
             "island-ga-sequential",
@@ -104,6 +109,7 @@ SOLVERS: dict[str, Solver] = {
             False,
             True,
             ("evaluations",),
+            tours=True,
         ),
         Solver("dp", "dynamic programming, the reference optimum", "dynamic_programming", False, False, general=False),
         Solver(
@@ -167,7 +173,7 @@ def solve(
     Raises
     ------
     InputError
-        If there is no such solver or setting, or a setting is out of range.
+        If there is no such solver or setting, a setting is out of range, or a problem is not one for the solver.
     DeviceError
         If the device is missing or too small.
     """
@@ -178,6 +184,7 @@ def solve(
         )
     if not problems:
         return []
+    _require_encoding(entry, problems)
     engine = import_module(f"reservoir.solvers.{entry.module}")
     try:
         return list(engine.solve(problems, seed=seed, device=device, progress=progress, **options))
@@ -186,3 +193,11 @@ def solve(
         if unknown is None:
             raise
         raise InputError(Mistake(f"the solver {solver} has no setting {unknown[1]}", mend="leave it out")) from error
+
+
+def _require_encoding(entry: Solver, problems: Sequence[Problem]) -> None:
+    for problem in problems:
+        if encoding_of(problem) != REAL and not entry.tours:
+            able = ", ".join(name for name, solver in SOLVERS.items() if solver.tours)
+            wrong = f"the solver {entry.name} cannot solve a problem of {encoding_of(problem)}s"
+            raise InputError(Mistake(wrong, "a problem of real vectors", f"choose {able}", value=problem.label))

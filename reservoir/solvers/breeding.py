@@ -1,7 +1,7 @@
 """`first_individual` and `breed`: what the compiled genetic algorithm calls, however individuals are written down.
 
-Both encodings stand behind them: what a kind of individuals needs is a named tuple, and numba picks the functions by the
-tuple's class.
+Both encodings stand behind them: what a kind of individuals needs is a named tuple, and numba picks the functions by
+the tuple's class.
 """
 
 from __future__ import annotations

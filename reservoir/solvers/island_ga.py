@@ -1,7 +1,7 @@
 """Genetic algorithm on islands in OpenCL, for real vectors and for tours.
 
-Alraslan and AlKurdi 2023, "A lightweight island model for the genetic algorithm over GPGPU", IJECES 14(7). The kernels are
-``kernels/solvers/island_ga*.cl``, with the encodings of ``kernels/encodings``. A work group has an island.
+Alraslan and AlKurdi 2023, "A lightweight island model for the genetic algorithm over GPGPU", IJECES 14(7). The kernels
+are ``kernels/solvers/island_ga*.cl``, with the encodings of ``kernels/encodings``. A work group has an island.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def solve(
     slice_stages: int = 1,
     counted: bool = False,
     keep_population: bool = False,
+    wait_each: bool = False,
     items: int | None = None,
     lanes: int | None = None,
     team: int | None = None,
@@ -66,6 +67,8 @@ def solve(
         Count kernel launches, and how often the items of a group, and the groups of the grid, meet.
     keep_population : bool
         Keep all individuals in the setting ``population``.
+    wait_each : bool
+        Let the host wait for every launch before the next, as the papers' programs do; else launches queue up.
     items, lanes, team : int, optional
         Work items of a group, real vectors that an item handles at once, and items that make a tour together; chosen
         for the device if not given.
@@ -99,6 +102,7 @@ def solve(
             counted=counted,
             slice_stages=slice_stages,
             keep_population=keep_population,
+            wait_each=wait_each,
             items=items,
             lanes=lanes,
             team=team,

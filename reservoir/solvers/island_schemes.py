@@ -1,8 +1,9 @@
 """How the island genetic algorithm uses a device: the schemes of Alraslan and AlKurdi 2023, and their rivals.
 
-``lim-is``, ``lim-cg``: the paper's lightweight island models, which meet at migrations alone, where a launch ends or in a
-barrier of the grid. ``lim-async``: no barrier at all. ``tim``: the traditional island model, a launch for each iteration, an
-item for each individual. ``sak`` and ``slk``: one population, and a launch or a barrier of the grid for each step.
+``lim-is``, ``lim-cg``: the paper's lightweight island models, which meet at migrations alone, where a launch ends or in
+a barrier of the grid. ``lim-async``: no barrier at all. ``tim``: the traditional island model, a launch for each
+iteration, an item for each individual. ``sak`` and ``slk``: one population, and a launch or a barrier of the grid for
+each step.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ class Scheme(ABC):
         Of ``lim-async``: stages of a launch where islands are not all at work at once.
     keep_population : bool
         Bring back all individuals, in the layout's `Found.layout` as ``population``.
+    wait_each : bool
+        The host waits for every launch before the next, as the papers' programs do.
     **shape
         Items, lanes or team, as of `island_layout` and `single_layout`.
     """
@@ -71,10 +74,12 @@ class Scheme(ABC):
         counted: bool = False,
         slice_stages: int = 1,
         keep_population: bool = False,
+        wait_each: bool = False,
         **shape: int | None,
     ) -> None:
         self.problems, self.device, self.settings = problems, device, self.settings_of(settings)
         self.counted, self.slice_stages, self.keep_population = counted, slice_stages, keep_population
+        self.wait_each = wait_each
         self._seed = seed
         self.layout = self.layout_of(**shape)
         self.launches: Counter[str] = Counter()
@@ -131,6 +136,8 @@ class Scheme(ABC):
         self.launches[kernel] += 1
         items = self.layout.items
         self.session.run(self.program, kernel, self.groups * items, items, *arguments)
+        if self.wait_each:
+            self.session.wait()
 
     @property
     def numbers(self) -> tuple[str | np.generic, ...]:
@@ -196,7 +203,7 @@ class Scheme(ABC):
     def _found(self, genes: NDArray[Any], worth: NDArray[Any], traces: NDArray[Any]) -> list[Found]:
         settings, layout = self.settings, self.layout
         dimension = self.problems[0].dimension
-        shape = {"items": layout.items, "team": layout.team, "lanes": layout.lanes}
+        shape = {"items": layout.items, "team": layout.team, "lanes": layout.lanes, "work_groups": self.groups}
         population = self.used.pop("population", None)
         return [
             Found(
@@ -222,8 +229,8 @@ class Scheme(ABC):
             return
         raise DeviceError(
             Mistake(
-                f"{self.device.name} does not run {self.groups:,} work groups of {self.layout.items} items at once, and "
-                "groups that wait for each other would wait for ever",
+                f"{self.device.name} does not run {self.groups:,} work groups of {self.layout.items} items at once, "
+                "and groups that wait for each other would wait for ever",
                 "all groups at work together",
                 "choose fewer islands, a larger device, or the scheme lim-is or lim-async, which run anywhere",
             )

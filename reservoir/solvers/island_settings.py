@@ -71,7 +71,7 @@ class IslandSettings:
     migrants: int = 1
     crossover: str = ""
     mutation: str = ""
-    blend: float = 0.6
+    blend: float = 0.7
     mutation_scale: float = 0.03
 
     def __post_init__(self) -> None:

@@ -191,3 +191,22 @@ def test_a_driver_that_refuses_memory_is_explained(pocl: DeviceInfo, monkeypatch
     monkeypatch.setattr(pyopencl, "Buffer", refuse)
     with Session(pocl) as session, pytest.raises(DeviceError, match=r"could not allocate x: .*ALLOCATION_FAILURE"):
         session.allocate(x=(8, np.float32))
+
+
+def test_a_kernel_that_runs_again_gets_the_arguments_that_changed(pocl: DeviceInfo, program: BuiltProgram) -> None:
+    with Session(pocl) as session:
+        session.upload(x=np.ones(4, np.float32), other=np.zeros(4, np.float32))
+        for name, amount in (("x", 1.0), ("x", 1.0), ("x", 2.0), ("other", 2.0), ("x", 2.0)):
+            session.run(program, "add", 4, 1, name, np.float32(amount))
+        np.testing.assert_array_equal(session.download("x"), 7.0)
+        np.testing.assert_array_equal(session.download("other"), 2.0)
+
+
+def test_a_refused_argument_is_not_taken_for_one_that_is_set(pocl: DeviceInfo, program: BuiltProgram) -> None:
+    with Session(pocl) as session:
+        session.upload(x=np.ones(4, np.float32))
+        session.run(program, "add", 4, 1, "x", np.float32(1))
+        with pytest.raises(DeviceError):
+            session.run(program, "add", 4, 1, "x", np.float64(5))
+        session.run(program, "add", 4, 1, "x", np.float32(1))
+        np.testing.assert_array_equal(session.download("x"), 3.0)

@@ -111,7 +111,8 @@ def tour_problem(path: Path, optimum: int | None = None) -> TourProblem:
     path : Path
         A ``.tsp`` file.
     optimum : int, optional
-        Length of the shortest tour; if not given, that of the tour in ``NAME.opt.tour`` beside the file, if there is one.
+        Length of the shortest tour; if not given, that of the tour in ``NAME.opt.tour`` beside the file, where there
+        is one.
 
     Raises
     ------

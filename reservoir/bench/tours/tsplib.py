@@ -114,9 +114,7 @@ def read_tour(path: Path, cities: int) -> NDArray[np.int64]:
             rows.append(line.row)
     if not mistakes and len(order) != cities:
         row = rows[-1] if rows else None
-        mistakes.append(
-            Mistake("the tour has too few cities", f"{cities}", file=sheet.file, row=row, value=len(order))
-        )
+        mistakes.append(Mistake("the tour has too few cities", f"{cities}", file=sheet.file, row=row, value=len(order)))
     if mistakes:
         raise InputError(mistakes)
     return np.array(order) - 1

@@ -1,0 +1,40 @@
+"""Teams of any size agree on what their items say."""
+
+import numpy as np
+import pytest
+
+from reservoir.opencl import Session, assemble, build
+
+KERNEL = """
+__kernel void ask(__global const int *numbers, __global int *found) {
+    __local uint pads[GROUP / TEAM * (TEAM_WORDS + 1)];
+    const int item = get_local_id(0), all = get_global_id(0);
+    const Team team = {item % TEAM, pads + item / TEAM * (TEAM_WORDS + 1)};
+    const int number = numbers[all];
+    const uint bits = team_bits(number > 0, team);
+    found[4 * all] = (int)bits;
+    found[4 * all + 1] = bits_before(bits, team);
+    found[4 * all + 2] = team_sum(number, team);
+    found[4 * all + 3] = team_most(number, team);
+}
+"""
+
+
+@pytest.mark.parametrize("team", [1, 2, 3, 8, 32])
+def test_bits_sums_and_the_most(pocl, team):
+    group, groups = 2 * team, 3
+    constants = {"TEAM": team, "WARPS": 0, "GROUP": group, "LANES": 1}
+    program = build(pocl, assemble(["common/lanes.cl", "common/teams.cl"], constants) + KERNEL)
+    numbers = np.random.default_rng(team).integers(-50, 50, group * groups).astype(np.int32)
+    with Session(pocl) as session:
+        session.upload(numbers=numbers)
+        session.allocate(found=((numbers.size, 4), np.int32))
+        session.run(program, "ask", numbers.size, group, "numbers", "found")
+        found = session.download("found")
+    for first in range(0, numbers.size, team):
+        mine, own = numbers[first : first + team], found[first : first + team]
+        bits = sum(int(number > 0) << place for place, number in enumerate(mine))
+        assert np.all(own[:, 0].astype(np.uint32) == bits)
+        np.testing.assert_array_equal(own[:, 1], np.cumsum(mine > 0) - (mine > 0))
+        assert np.all(own[:, 2] == mine.sum())
+        assert np.all(own[:, 3] == mine.max())
