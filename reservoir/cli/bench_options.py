@@ -92,7 +92,7 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
         options.settings(
             particles="Particles of a swarm of CLPSO.  [default: 40]",
             generations="Generations of a swarm of CLPSO.  [default: 5000]",
-            evaluations="Evaluations of a run by lshade.  [default: 200000]",
+            evaluations="Evaluations of a run by lshade or island-ga.  [default: 200000]",
         ),
     ),
 }

@@ -58,8 +58,6 @@ def run(
         With every mistake in the file, or if a number is out of range.
     DeviceError
         If there is no OpenCL device of that name, or it cannot hold an island.
-    OSError
-        If the file cannot be read.
     """
     problem = tour_problem(path or resources.path("data", "tsp/att48.tsp"), optimum)
     usual = QUICK_POPULATIONS if effort.quick else POPULATIONS

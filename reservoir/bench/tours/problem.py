@@ -117,9 +117,7 @@ def tour_problem(path: Path, optimum: int | None = None) -> TourProblem:
     Raises
     ------
     InputError
-        With every mistake in the files.
-    OSError
-        If a file cannot be read.
+        With every mistake in the files, or if one cannot be read.
     """
     cities = read_cities(path)
     problem = TourProblem(cities.name, cities.distances())

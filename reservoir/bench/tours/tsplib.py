@@ -71,9 +71,7 @@ def read_cities(path: Path) -> Cities:
     Raises
     ------
     InputError
-        With every mistake in the file.
-    OSError
-        If it cannot be read.
+        With every mistake in the file, or if it cannot be read.
     """
     sheet = _take_apart(path, _COORDINATES)
     mistakes: list[Mistake] = []
@@ -94,9 +92,7 @@ def read_tour(path: Path, cities: int) -> NDArray[np.int64]:
     Raises
     ------
     InputError
-        With every mistake in the file.
-    OSError
-        If it cannot be read.
+        With every mistake in the file, or if it cannot be read.
     """
     sheet = _take_apart(path, _TOUR)
     order: list[int] = []
@@ -120,27 +116,32 @@ def read_tour(path: Path, cities: int) -> NDArray[np.int64]:
     return np.array(order) - 1
 
 
+def _text(path: Path) -> str:
+    try:
+        return text_of(path.read_bytes(), str(path))
+    except OSError as error:
+        raise InputError(
+            Mistake(f"the file cannot be read: {error.strerror}", mend="check its path", file=str(path))
+        ) from error
+
+
 def _take_apart(path: Path, section: str) -> _Sheet:
     entries: dict[str, tuple[int, str]] = {}
     lines: list[_Line] = []
-    inside = found = False
-    for row, text in enumerate(text_of(path.read_bytes(), str(path)).splitlines(), start=1):
+    inside, found = "", False
+    for row, text in enumerate(_text(path).splitlines(), start=1):
         words = text.split()
+        keyword, colon, rest = (part.strip() for part in text.partition(":"))
         if not words or words == ["EOF"]:
-            inside = inside and not words
             continue
-        keyword, colon, rest = text.partition(":")
-        keyword = keyword.strip()
-        if colon and not inside:
-            entries[keyword.upper()] = (row, rest.strip())
-        elif keyword.upper().endswith("_SECTION"):
-            inside = keyword.upper() == section
-            found = found or inside
-        elif inside:
+        if keyword.upper().endswith("_SECTION"):
+            inside = keyword.upper()
+            found = found or inside == section
+        elif inside == section:
             lines.append(_Line(row, words))
-        elif found:
-            continue
-        else:
+        elif colon:
+            entries[keyword.upper()] = (row, rest)
+        elif not inside:
             expected = "KEYWORD : value, or a section"
             raise InputError(Mistake("is no line of TSPLIB", expected, file=str(path), row=row, value=text.strip()))
     if not found:

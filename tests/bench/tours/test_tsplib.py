@@ -86,6 +86,11 @@ def test_every_mistake_is_told_with_its_row(tmp_path, change, message):
         read_cities(written(tmp_path, SQUARE.replace(*change)))
 
 
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(InputError, match=r"none\.tsp: the file cannot be read"):
+        read_cities(tmp_path / "none.tsp")
+
+
 def test_all_mistakes_are_told_together(tmp_path):
     text = SQUARE.replace("EUC_2D", "GEO").replace("2 0 1.5", "2 0")
     with pytest.raises(InputError) as caught:
