@@ -121,7 +121,8 @@ class Scheme(ABC):
             if self.counted:
                 self._tell_counts()
             if self.keep_population:
-                self.used["population"] = session.download("genes").reshape(len(self.problems), -1, self.layout.stride)
+                genes_of_all = session.download("genes")[:, : problem.dimension]
+                self.used["population"] = genes_of_all.reshape(len(self.problems), -1, problem.dimension)
             seconds = sum(session.device_seconds.values())
         return Launched(self._found(genes, worth, self.trace_of(trace, worth)), seconds, clock.seconds)
 
