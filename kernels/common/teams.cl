@@ -18,6 +18,8 @@ typedef struct {
 uint team_bits(const bool yes, const Team team) { return yes; }
 int team_sum(const int value, const Team team) { return value; }
 int team_most(const int value, const Team team) { return value; }
+float team_sum_of_floats(const float value, const Team team) { return value; }
+float team_product_of_floats(const float value, const Team team) { return value; }
 
 #elif WARPS
 
@@ -54,6 +56,16 @@ int team_most(int value, const Team team) {
     return value;
 }
 
+float team_sum_of_floats(float value, const Team team) {
+    for (int distance = TEAM / 2; distance > 0; distance /= 2) value += as_float(from_partner_(as_int(value), distance));
+    return value;
+}
+
+float team_product_of_floats(float value, const Team team) {
+    for (int distance = TEAM / 2; distance > 0; distance /= 2) value *= as_float(from_partner_(as_int(value), distance));
+    return value;
+}
+
 #else
 
 #define TEAM_WORDS TEAM
@@ -84,6 +96,24 @@ int team_most(const int value, const Team team) {
     for (int item = 0; item < TEAM; ++item) most = max(most, as_int(team.pad[item]));
     TEAM_MEET;
     return most;
+}
+
+float team_sum_of_floats(const float value, const Team team) {
+    team.pad[team.place] = as_uint(value);
+    TEAM_MEET;
+    float sum = 0;
+    for (int item = 0; item < TEAM; ++item) sum += as_float(team.pad[item]);
+    TEAM_MEET;
+    return sum;
+}
+
+float team_product_of_floats(const float value, const Team team) {
+    team.pad[team.place] = as_uint(value);
+    TEAM_MEET;
+    float product = 1;
+    for (int item = 0; item < TEAM; ++item) product *= as_float(team.pad[item]);
+    TEAM_MEET;
+    return product;
 }
 
 #endif

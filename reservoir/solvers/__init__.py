@@ -111,6 +111,22 @@ SOLVERS: dict[str, Solver] = {
             ("evaluations",),
             tours=True,
         ),
+        Solver(
+            "ring-pso",
+            "PSO in a ring in OpenCL, synchronous or asynchronous: a work group per particle",
+            "ring_pso",
+            True,
+            True,
+            _SWARM,
+        ),
+        Solver(
+            "ring-pso-sequential",
+            "the same on one CPU thread, the baseline; and Standard PSO 2006's star",
+            "ring_pso_sequential",
+            False,
+            True,
+            _SWARM,
+        ),
         Solver("dp", "dynamic programming, the reference optimum", "dynamic_programming", False, False, general=False),
         Solver(
             "dp-opencl",

@@ -29,6 +29,9 @@ class KernelProblem:
         Not 0 where the fitness is made of a sum of so many terms, such as the samples of a training error, which work
         items may share: the files then have ``share_of_sum`` and ``fitness_of_sum`` in place of ``fitness``, and only
         solvers that share sums can take the problem.
+    by_dimension : bool
+        Whether the fitness is made of terms of the dimensions, which work items may share: the files then have
+        ``add_term`` and ``fitness_of_terms`` beside ``fitness`` (``kernels/problems/of_terms.cl``).
     bounded : bool
         Whether a position must be within the bounds; else they only say where a search begins.
     """
@@ -37,6 +40,7 @@ class KernelProblem:
     files: tuple[str, ...]
     constants: Mapping[str, int | float | str]
     terms: int = 0
+    by_dimension: bool = False
     bounded: bool = True
 
     @property

@@ -102,8 +102,8 @@ def test_every_general_solver_takes_every_function(solver: str, name: str, reque
         request.getfixturevalue("pocl")
     problems = function_problems(FUNCTIONS[name], 2, dimension=6, rotations=5)
     budget = {key: {"generations": 400, "evaluations": 16_000}[key] for key in GENERAL_SOLVERS[solver].budget[-1:]}
-    # With the values of its paper, its defaults, this swarm does not settle.
-    settled = SETTLING if solver.startswith("ann-pso") else {}
+    # With the values of its paper, its defaults, one swarm does not settle, and the other ends in a valley of f7.
+    settled = SETTLING if solver.startswith("ann-pso") else {"particles": 128} if solver.startswith("ring") else {}
     found = solve(problems, solver=solver, device="pocl", **budget, **settled)
     for problem, solution in zip(problems, found, strict=True):
         assert np.all((problem.lower <= solution.position) & (solution.position <= problem.upper))

@@ -1,0 +1,258 @@
+// Particle swarm optimisation in a ring (Mussi, Nashed and Cagnoni 2011): a work group has a particle, a work item a dimension
+// of it (or several, if there are fewer items), and a particle is informed by itself and its two neighbours.
+//
+// Constants: PARTICLES of a swarm, INERTIA, COGNITIVE, SOCIAL, STOPS (velocity is lost at a bound), BOUNDED, BY_DIMENSION (the
+// fitness is made of terms that items may share, see problems/of_terms.cl), ITEMS of a group, TEAM of its items that add up
+// their shares in registers, CHECKED (what is read of neighbours is held against its fitness).
+
+#define WORKERS (ITEMS / TEAM)
+
+typedef struct {
+    float at[DIM], velocity[DIM], best[DIM], lead[DIM]; // with the own best, and the best that is followed
+    float sums[WORKERS], products[WORKERS], value;
+    int chosen, sound, heard;
+} Desk;
+
+#define STATE_ARGUMENTS __global const float *contexts, const int context_size, __global float *positions, \
+    __global float *velocities, volatile __global float *bests, __global float *values, volatile __global float *best_values, \
+    __global int *informants, __global float *trace, const int trace_points
+#define STATE_VALUES contexts, context_size, positions, velocities, bests, values, best_values, informants, trace, trace_points
+#define GROUP_KERNEL __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
+
+#if ITEMS > 1
+#define MEET barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#else
+#define MEET
+#endif
+
+#define SET_UP                                                                        \
+    const int group = get_group_id(0), item = get_local_id(0);                        \
+    const int swarm = group / PARTICLES, particle = group % PARTICLES;                \
+    const size_t row = (size_t)group * DIM;                                           \
+    __global const float *context = contexts + (size_t)swarm * context_size;          \
+    __local Desk own_desk;                                                            \
+    __local Desk *desk = &own_desk;
+#define EACH_DIMENSION(d) for (int d = item; d < DIM; d += ITEMS)
+
+int left_of(const int group) { return group % PARTICLES ? group - 1 : group + PARTICLES - 1; }
+int right_of(const int group) { return group % PARTICLES < PARTICLES - 1 ? group + 1 : group - PARTICLES + 1; }
+
+#ifdef NOISE
+#define NOISE_OF(word) (number_at(word, (uint)(2 * DIM)) * (NOISE))
+#else
+#define NOISE_OF(word) 0.0f
+#endif
+
+// The fitness of a position at the desk, for all items; all have met before.
+float judged(__local const float *at, __local Desk *desk, const int item, __global const float *context) {
+#if BY_DIMENSION
+    float sum = 0, product = 1;
+    EACH_DIMENSION(d) add_term(at[d], at[min(d + 1, DIM - 1)], d, &sum, &product, context);
+    const Team team = {item % TEAM, 0};
+    sum = team_sum_of_floats(sum, team);
+    product = team_product_of_floats(product, team);
+    if (item % TEAM == 0) {
+        desk->sums[item / TEAM] = sum;
+        desk->products[item / TEAM] = product;
+    }
+    MEET;
+    sum = 0;
+    product = 1;
+    for (int worker = 0; worker < WORKERS; ++worker) {
+        sum += desk->sums[worker];
+        product *= desk->products[worker];
+    }
+    const float value = fitness_of_terms(sum, product);
+#else
+    if (item == 0) {
+        float position[DIM];
+        for (int d = 0; d < DIM; ++d) position[d] = at[d];
+        desk->value = fitness(position, context);
+    }
+    MEET;
+    const float value = desk->value;
+#endif
+    MEET;
+    return value;
+}
+
+// A step of one dimension, eq. 1 and 2; returns the velocity and changes the position.
+float step_of(float *at, const float velocity, const float own, const float lead, const int d, const uint word,
+              __global const float *context) {
+    const float towards_own = COGNITIVE * number_at(word, 2u * d) * (own - *at);
+    const float towards_lead = SOCIAL * number_at(word, 2u * d + 1u) * (lead - *at);
+    float speed = INERTIA * velocity + towards_own + towards_lead;
+    const float moved = *at + speed;
+#if BOUNDED
+    *at = fmin(fmax(moved, lower(d, context)), upper(d, context));
+    if (STOPS && *at != moved) speed = 0;
+#else
+    *at = moved;
+#endif
+    return speed;
+}
+
+// First positions, velocities that are half the way to others, and first bests.
+GROUP_KERNEL initialise(STATE_ARGUMENTS, NUMBER_ARGUMENTS) {
+    SET_UP
+    const uint word = next_word(0, swarm, particle, 0, NUMBER_VALUES);
+    EACH_DIMENSION(d) {
+        const float low = lower(d, context), width = upper(d, context) - low;
+        const float at = FUSED(number_at(word, 2u * d), width, low), other = FUSED(number_at(word, 2u * d + 1u), width, low);
+        desk->at[d] = positions[row + d] = bests[row + d] = at;
+        velocities[row + d] = 0.5f * (other - at);
+    }
+    MEET;
+    const float value = judged(desk->at, desk, item, context) + NOISE_OF(word);
+    if (item == 0) {
+        values[group] = best_values[group] = value > -INFINITY ? value : -INFINITY;
+        informants[group] = group;
+    }
+}
+
+// The three kernels of a generation of the synchronous form, and how informants are first chosen. Positions:
+GROUP_KERNEL move(STATE_ARGUMENTS, const int generation, NUMBER_ARGUMENTS) {
+    SET_UP
+    const uint word = next_word(0, swarm, particle, generation, NUMBER_VALUES);
+    const size_t lead = (size_t)informants[group] * DIM;
+    EACH_DIMENSION(d) {
+        float at = positions[row + d];
+        velocities[row + d] = step_of(&at, velocities[row + d], bests[row + d], bests[lead + d], d, word, context);
+        positions[row + d] = at;
+    }
+}
+
+// Fitness.
+GROUP_KERNEL evaluate(STATE_ARGUMENTS, const int generation, NUMBER_ARGUMENTS) {
+    SET_UP
+    EACH_DIMENSION(d) desk->at[d] = positions[row + d];
+    MEET;
+    float value = judged(desk->at, desk, item, context);
+#ifdef NOISE
+    value += NOISE_OF(next_word(0, swarm, particle, generation, NUMBER_VALUES));
+#endif
+    if (item == 0) values[group] = value;
+}
+
+// What a particle's best will be, whether or not its group has taken it yet.
+float best_to_be(const int group, __global const float *values, volatile __global const float *best_values) {
+    const float value = values[group], best = best_values[group];
+    return value > best ? value : best;
+}
+
+// Bests: of each particle, and whom it follows. The point of the trace is negative if none is due.
+GROUP_KERNEL take_bests(STATE_ARGUMENTS, const int point) {
+    SET_UP
+    if (item == 0) {
+        const float value = values[group], before = best_values[group];
+        float most = best_to_be(group, values, best_values);
+        desk->sound = value > before;
+        int found = group;
+        for (int side = 0; side < 2; ++side) {
+            const int other = side ? right_of(group) : left_of(group);
+            const float theirs = best_to_be(other, values, best_values);
+            if (theirs > most) {
+                most = theirs;
+                found = other;
+            }
+        }
+        informants[group] = found;
+        if (value > before) best_values[group] = value;
+        if (point >= 0) trace[(size_t)group * trace_points + point] = best_to_be(group, values, best_values);
+    }
+    MEET;
+    EACH_DIMENSION(d) if (desk->sound) bests[row + d] = positions[row + d];
+}
+
+// The asynchronous form: generations behind `before`, with no barrier between particles. A particle's best has a version,
+// which is odd while it is written: its position first, a fence, then its fitness. Who reads looks at the version before and
+// after, and follows its own best if it changed in between.
+//
+// `span` generations if all groups answer the roll call, else `slice`. `seen`: pairs of position and fitness that were read,
+// and how many of them did not belong together, if CHECKED.
+GROUP_KERNEL fly(STATE_ARGUMENTS, volatile __global int *versions, volatile __global int *roll, __global int *seen,
+                 const int before, const int span, const int slice, const int trace_every, NUMBER_ARGUMENTS) {
+    SET_UP
+    const bool present = roll_call(roll, get_num_groups(0), &desk->heard, item) == PRESENT;
+    const int number = present ? span : slice;
+    EACH_DIMENSION(d) {
+        desk->at[d] = positions[row + d];
+        desk->best[d] = desk->lead[d] = bests[row + d];
+        desk->velocity[d] = velocities[row + d];
+    }
+    float best = best_values[group];
+    int held = -1, held_version = -1; // whose best stands at the desk, by item 0
+    for (int generation = before + 1; generation <= before + number; ++generation) {
+        const uint word = next_word(0, swarm, particle, generation, NUMBER_VALUES);
+        int version = 0;
+        if (item == 0) {
+            const int left = left_of(group), right = right_of(group);
+            const int left_version = versions[left], right_version = versions[right];
+            DEVICE_FENCE;
+            const float of_left = best_values[left], of_right = best_values[right];
+            float most = best;
+            int found = group;
+            if (!(left_version & 1) && of_left > most) {
+                most = of_left;
+                found = left;
+                version = left_version;
+            }
+            if (!(right_version & 1) && of_right > most) {
+                most = of_right;
+                found = right;
+                version = right_version;
+            }
+            desk->chosen = found == held && version == held_version ? -1 : found;
+            desk->value = most;
+            desk->sound = found;
+        }
+        MEET;
+        const int chosen = desk->chosen, found = desk->sound;
+        const float theirs = desk->value;
+        EACH_DIMENSION(d) if (chosen >= 0) desk->lead[d] = found == group ? desk->best[d] : bests[(size_t)found * DIM + d];
+        DEVICE_FENCE;
+        MEET;
+        if (item == 0) {
+            const bool unchanged = found == group || chosen < 0 || versions[found] == version;
+            desk->sound = unchanged;
+            held = unchanged && found != group ? found : -1;
+            held_version = version;
+        }
+        MEET;
+        EACH_DIMENSION(d) if (!desk->sound) desk->lead[d] = desk->best[d];
+#if CHECKED
+        MEET;
+        const float again = judged(desk->lead, desk, item, context);
+        if (item == 0 && desk->sound && found != group && chosen >= 0) {
+            atomic_inc(&seen[0]);
+            if (again != theirs) atomic_inc(&seen[1]);
+        }
+#endif
+        EACH_DIMENSION(d) {
+            float at = desk->at[d];
+            desk->velocity[d] = step_of(&at, desk->velocity[d], desk->best[d], desk->lead[d], d, word, context);
+            desk->at[d] = at;
+        }
+        MEET;
+        const float value = judged(desk->at, desk, item, context) + NOISE_OF(word);
+        const bool better = value > best;
+        if (item == 0 && better) versions[group] += 1;
+        DEVICE_FENCE;
+        MEET;
+        EACH_DIMENSION(d) if (better) desk->best[d] = bests[row + d] = desk->at[d];
+        DEVICE_FENCE;
+        MEET;
+        if (item == 0 && better) {
+            best_values[group] = value;
+            DEVICE_FENCE;
+            versions[group] += 1;
+        }
+        best = better ? value : best;
+        if (item == 0 && generation % trace_every == 0)
+            trace[(size_t)group * trace_points + generation / trace_every - 1] = best;
+    }
+    EACH_DIMENSION(d) {
+        positions[row + d] = desk->at[d];
+        velocities[row + d] = desk->velocity[d];
+    }
+}

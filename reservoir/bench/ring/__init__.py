@@ -1,0 +1,1 @@
+"""Experiments on ring PSO (Mussi, Nashed and Cagnoni 2011)."""

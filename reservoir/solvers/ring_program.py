@@ -1,0 +1,77 @@
+"""How a ring of particles is laid out on a device, and the program that is specialised for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, require_local
+from reservoir.solvers.island_program import PATIENCE
+from reservoir.solvers.problem import Problem
+from reservoir.solvers.ring_settings import RingSettings
+from reservoir.solvers.work_groups import items_for
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A work group has a particle.
+
+    Parameters
+    ----------
+    items : int
+        Work items of a group.
+    team : int
+        Items that add up their shares in registers: a warp, or 1.
+    """
+
+    items: int
+    team: int
+
+    @property
+    def workers(self) -> int:
+        """Teams of a group."""
+        return self.items // self.team
+
+
+def layout_for(device: DeviceInfo, problem: Problem, items: int | None = None) -> Layout:
+    """On a GPU an item for each dimension, in whole sub-groups; on a CPU one item for all.
+
+    Raises
+    ------
+    DeviceError
+        If a particle needs more local memory than there is.
+    InputError
+        If no group has so many items.
+    """
+    if items is None and device.kind != "CPU":
+        whole = -(-problem.dimension // device.sub_group_size) * device.sub_group_size
+        items = min(whole, device.max_work_group_size)
+    items = items_for(device, problem.dimension, items)
+    team = device.sub_group_size if device.warps and items % device.sub_group_size == 0 else 1
+    layout = Layout(items, team)
+    require_local(device, 4 * (4 * problem.dimension + 2 * layout.workers + 4))
+    return layout
+
+
+def build_program(
+    device: DeviceInfo, problem: Problem, settings: RingSettings, layout: Layout, *, checked: bool
+) -> BuiltProgram:
+    """Assemble and build the swarm for a problem's signature."""
+    kernel = problem.kernel(fine=True)
+    constants = {
+        **kernel.constants,
+        **settings.constants(),
+        "LANES": 1,
+        "ITEMS": layout.items,
+        "TEAM": layout.team,
+        "PTX": int(device.warps),
+        "WARPS": int(layout.team > 1),
+        "BY_DIMENSION": int(kernel.by_dimension),
+        "BOUNDED": int(kernel.bounded),
+        "CONTEXT_SPACE": "__global",
+        "CHECKED": int(checked),
+        "PATIENCE": PATIENCE[device.kind],
+    }
+    numbers = ["common/philox.cl", "common/numbers_of_streams.cl"]
+    before = assemble(["common/lanes.cl", *numbers, "common/teams.cl", "common/grid.cl"], constants)
+    after = assemble([*kernel.files, "solvers/ring_pso.cl"], {})
+    return build(device, "\n".join([before, kernel.source, after]))
