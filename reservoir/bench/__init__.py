@@ -48,6 +48,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         CASE,
         Experiment("clpso", "CLPSO's models on eight functions: quality and time.", "models", resumable=True),
         Experiment("ann", "Networks trained by particle swarms: time and error.", "networks"),
+        Experiment("ring-pso", "Ring PSO, synchronous and asynchronous: fitness, time, speed-up.", "ring", runs=100),
         Experiment("tsp", "Genetic algorithms on islands, on tours: schemes, times, errors.", "tours", runs=10),
         Experiment("functions", "Any solver on the eight functions.", "solver_on_functions"),
     )

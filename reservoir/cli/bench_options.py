@@ -53,6 +53,15 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             help="Random numbers: stream, congruential or congruential-printed (as the paper prints them).",
         ),
     ),
+    "ring-pso": (
+        click.option(
+            "--dimensions",
+            metavar="2,32,128",
+            help="Numbers of variables.  [default: 2 to 128; 2, 10 and 32 with --quick]",
+        ),
+        click.option("--generations", type=click.IntRange(1), help="Generations.  [default: 10000; 200 with --quick]"),
+        click.option("--particles", type=click.IntRange(2), default=32, show_default=True, help="Of a swarm."),
+    ),
     "tsp": (
         click.option(
             "--file",
