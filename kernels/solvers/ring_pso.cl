@@ -210,7 +210,7 @@ GROUP_KERNEL fly(STATE_ARGUMENTS, volatile __global int *versions, volatile __gl
         const int chosen = desk->chosen, found = desk->sound;
         const float theirs = desk->value;
         EACH_DIMENSION(d) if (chosen >= 0) desk->lead[d] = found == group ? desk->best[d] : bests[(size_t)found * DIM + d];
-        DEVICE_FENCE;
+        if (chosen >= 0) DEVICE_FENCE;
         MEET;
         if (item == 0) {
             const bool unchanged = found == group || chosen < 0 || versions[found] == version;
@@ -236,11 +236,13 @@ GROUP_KERNEL fly(STATE_ARGUMENTS, volatile __global int *versions, volatile __gl
         MEET;
         const float value = judged(desk->at, desk, item, context) + NOISE_OF(word);
         const bool better = value > best;
-        if (item == 0 && better) versions[group] += 1;
-        DEVICE_FENCE;
+        if (item == 0 && better) {
+            versions[group] += 1;
+            DEVICE_FENCE;
+        }
         MEET;
         EACH_DIMENSION(d) if (better) desk->best[d] = bests[row + d] = desk->at[d];
-        DEVICE_FENCE;
+        if (better) DEVICE_FENCE;
         MEET;
         if (item == 0 && better) {
             best_values[group] = value;

@@ -11,6 +11,11 @@ from reservoir.solvers.ring_settings import RingSettings
 from reservoir.solvers.work_groups import items_for
 
 
+#: Work items of a compute unit of a GPU up to which a particle has an item for each dimension; with more, particles
+#: would not all be at work at once.
+ROOMY_ITEMS = 1024
+
+
 @dataclass(frozen=True)
 class Layout:
     """A work group has a particle.
@@ -32,8 +37,13 @@ class Layout:
         return self.items // self.team
 
 
-def layout_for(device: DeviceInfo, problem: Problem, items: int | None = None) -> Layout:
-    """On a GPU an item for each dimension, in whole sub-groups; on a CPU one item for all.
+def layout_for(device: DeviceInfo, problem: Problem, particles: int, items: int | None = None) -> Layout:
+    """On a GPU an item for each dimension, in whole sub-groups, or one sub-group; on a CPU one item for all.
+
+    Parameters
+    ----------
+    particles : int
+        Of all swarms of a launch.
 
     Raises
     ------
@@ -44,7 +54,8 @@ def layout_for(device: DeviceInfo, problem: Problem, items: int | None = None) -
     """
     if items is None and device.kind != "CPU":
         whole = -(-problem.dimension // device.sub_group_size) * device.sub_group_size
-        items = min(whole, device.max_work_group_size)
+        roomy = particles * whole <= ROOMY_ITEMS * device.compute_units
+        items = min(whole if roomy else device.sub_group_size, device.max_work_group_size)
     items = items_for(device, problem.dimension, items)
     team = device.sub_group_size if device.warps and items % device.sub_group_size == 0 else 1
     layout = Layout(items, team)

@@ -97,7 +97,7 @@ def solve(
         return max(device.compute_units, LAUNCH_EVALUATIONS[device.kind] // settings.evaluations)
 
     def launch(device: DeviceInfo, members: list[Problem]) -> Launched:
-        layout = layout_for(device, members[0], items)
+        layout = layout_for(device, members[0], len(members) * settings.particles, items)
         run = _Run(members, device, layout, settings, seed, checked=checked)
         return run.launched(mode, slice_generations)
 

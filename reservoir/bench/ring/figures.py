@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from reservoir.bench.ring.findings import NOUGHT, mean_of_best, milliseconds, speed_up, values_of
 from reservoir.bench.ring.functions import RING_FUNCTIONS
@@ -69,6 +69,9 @@ def draw_row(
         ax.xaxis.set_major_locator(FixedLocator([each for each in dimensions if each != 10]))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
         ax.xaxis.set_minor_locator(NullLocator())
+        ax.yaxis.set_major_locator(LogLocator(base=10, numticks=6))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.yaxis.set_minor_locator(NullLocator())
     return axes
 
 

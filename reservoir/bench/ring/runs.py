@@ -18,8 +18,8 @@ from reservoir.solvers.ring_settings import RingSettings
 
 SEQUENTIAL = "sequential"
 ENGINES = (SEQUENTIAL, SYNC, ASYNC)
-#: Swarms that a call solves at once where quality is measured: as many as a large GPU has at work together.
-BATCH = 25
+#: Swarms that a call solves at once where quality is measured: a large GPU has them at work together.
+BATCH = 100
 #: Standard PSO 2006's published values are of so many variables, evaluations and runs.
 STANDARD_DIMENSION, STANDARD_EVALUATIONS, STANDARD_RUNS = 30, 30_000, 50
 

@@ -76,8 +76,8 @@ def _times(course: Course, times: pd.DataFrame) -> ResultTable:
         }
         rows.append(row)
     notes = (
-        f"Milliseconds of a swarm of {course.generations:,} generations with everything that a call does but compiling: "
-        f"alone, median of {course.effort.repeats}; and its share of a call that solves "
+        f"Milliseconds of a swarm of {course.generations:,} generations with everything that a call does but "
+        f"compiling: alone, median of {course.effort.repeats}; and its share of a call that solves "
         f"{min(BATCH, course.effort.runs)} at once.",
         "The sequential engine is compiled code in float32 with vector instructions, on one thread.",
     )
