@@ -10,13 +10,16 @@
 typedef struct {
     float at[DIM], velocity[DIM], best[DIM], lead[DIM]; // with the own best, and the best that is followed
     float sums[WORKERS], products[WORKERS], value;
-    int chosen, sound, heard;
+    int chosen, fresh, slot, sound, heard;
 } Desk;
 
 #define STATE_ARGUMENTS __global const float *contexts, const int context_size, __global float *positions, \
     __global float *velocities, volatile __global float *bests, __global float *values, volatile __global float *best_values, \
     __global int *informants, __global float *trace, const int trace_points
 #define STATE_VALUES contexts, context_size, positions, velocities, bests, values, best_values, informants, trace, trace_points
+// Where particles post their bests for each other: two slots, taken in turns, and stamps. Stamp 2 v: v bests were posted, the
+// last of them in slot v % 2; 2 v + 1: another is being written into the other slot.
+#define POST_ARGUMENTS volatile __global float *posted, volatile __global float *posted_values, volatile __global int *stamps
 #define GROUP_KERNEL __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 
 #if ITEMS > 1
@@ -93,19 +96,19 @@ float step_of(float *at, const float velocity, const float own, const float lead
 }
 
 // First positions, velocities that are half the way to others, and first bests.
-GROUP_KERNEL initialise(STATE_ARGUMENTS, NUMBER_ARGUMENTS) {
+GROUP_KERNEL initialise(STATE_ARGUMENTS, POST_ARGUMENTS, NUMBER_ARGUMENTS) {
     SET_UP
     const uint word = next_word(0, swarm, particle, 0, NUMBER_VALUES);
     EACH_DIMENSION(d) {
         const float low = lower(d, context), width = upper(d, context) - low;
         const float at = FUSED(number_at(word, 2u * d), width, low), other = FUSED(number_at(word, 2u * d + 1u), width, low);
-        desk->at[d] = positions[row + d] = bests[row + d] = at;
+        desk->at[d] = positions[row + d] = bests[row + d] = posted[row + d] = at;
         velocities[row + d] = 0.5f * (other - at);
     }
     MEET;
     const float value = judged(desk->at, desk, item, context) + NOISE_OF(word);
     if (item == 0) {
-        values[group] = best_values[group] = value > -INFINITY ? value : -INFINITY;
+        values[group] = best_values[group] = posted_values[group] = value > -INFINITY ? value : -INFINITY;
         informants[group] = group;
     }
 }
@@ -164,66 +167,71 @@ GROUP_KERNEL take_bests(STATE_ARGUMENTS, const int point) {
     EACH_DIMENSION(d) if (desk->sound) bests[row + d] = positions[row + d];
 }
 
-// The asynchronous form: generations behind `before`, with no barrier between particles. A particle's best has a version,
-// which is odd while it is written: its position first, a fence, then its fitness. Who reads looks at the version before and
-// after, and follows its own best if it changed in between.
+// The asynchronous form: generations behind `before`, with no barrier between particles. A particle posts a best by its stamp,
+// then its position and fitness, a fence, and its stamp again. Who reads takes the last that is complete, and looks at the
+// stamp again afterwards: if by then the slot may have been written over, it follows its own best for once.
 //
 // `span` generations if all groups answer the roll call, else `slice`. `seen`: pairs of position and fitness that were read,
 // and how many of them did not belong together, if CHECKED.
-GROUP_KERNEL fly(STATE_ARGUMENTS, volatile __global int *versions, volatile __global int *roll, __global int *seen,
-                 const int before, const int span, const int slice, const int trace_every, NUMBER_ARGUMENTS) {
+GROUP_KERNEL fly(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *roll, __global int *seen, const int before,
+                 const int span, const int slice, const int trace_every, NUMBER_ARGUMENTS) {
     SET_UP
     const bool present = roll_call(roll, get_num_groups(0), &desk->heard, item) == PRESENT;
-    const int number = present ? span : slice;
+    const int number = present ? span : slice, groups = get_num_groups(0);
     EACH_DIMENSION(d) {
         desk->at[d] = positions[row + d];
         desk->best[d] = desk->lead[d] = bests[row + d];
         desk->velocity[d] = velocities[row + d];
     }
     float best = best_values[group];
-    int held = -1, held_version = -1; // whose best stands at the desk, by item 0
+    int own_bests = stamps[group] / 2;
+    int held = -1, held_bests = -1; // whose best stands at the desk, and which, by item 0
     for (int generation = before + 1; generation <= before + number; ++generation) {
         const uint word = next_word(0, swarm, particle, generation, NUMBER_VALUES);
-        int version = 0;
+        int their_bests = 0;
         if (item == 0) {
             const int left = left_of(group), right = right_of(group);
-            const int left_version = versions[left], right_version = versions[right];
+            const int of_left = stamps[left] / 2, of_right = stamps[right] / 2;
             DEVICE_FENCE;
-            const float of_left = best_values[left], of_right = best_values[right];
+            const float left_value = posted_values[of_left % 2 * groups + left];
+            const float right_value = posted_values[of_right % 2 * groups + right];
             float most = best;
             int found = group;
-            if (!(left_version & 1) && of_left > most) {
-                most = of_left;
+            if (left_value > most) {
+                most = left_value;
                 found = left;
-                version = left_version;
+                their_bests = of_left;
             }
-            if (!(right_version & 1) && of_right > most) {
-                most = of_right;
+            if (right_value > most) {
+                most = right_value;
                 found = right;
-                version = right_version;
+                their_bests = of_right;
             }
-            desk->chosen = found == held && version == held_version ? -1 : found;
+            desk->chosen = found;
+            desk->fresh = found == group || found != held || their_bests != held_bests;
+            desk->slot = their_bests % 2;
             desk->value = most;
-            desk->sound = found;
         }
         MEET;
-        const int chosen = desk->chosen, found = desk->sound;
+        const int chosen = desk->chosen;
+        const bool fresh = desk->fresh;
         const float theirs = desk->value;
-        EACH_DIMENSION(d) if (chosen >= 0) desk->lead[d] = found == group ? desk->best[d] : bests[(size_t)found * DIM + d];
-        if (chosen >= 0) DEVICE_FENCE;
+        const size_t from = ((size_t)desk->slot * groups + chosen) * DIM;
+        EACH_DIMENSION(d) if (fresh) desk->lead[d] = chosen == group ? desk->best[d] : posted[from + d];
+        if (fresh) DEVICE_FENCE;
         MEET;
         if (item == 0) {
-            const bool unchanged = found == group || chosen < 0 || versions[found] == version;
-            desk->sound = unchanged;
-            held = unchanged && found != group ? found : -1;
-            held_version = version;
+            desk->sound = chosen == group || !fresh || stamps[chosen] <= 2 * their_bests + 2;
+            held = desk->sound && chosen != group ? chosen : -1;
+            held_bests = their_bests;
         }
         MEET;
-        EACH_DIMENSION(d) if (!desk->sound) desk->lead[d] = desk->best[d];
+        const bool sound = desk->sound;
+        EACH_DIMENSION(d) if (!sound) desk->lead[d] = desk->best[d];
 #if CHECKED
         MEET;
         const float again = judged(desk->lead, desk, item, context);
-        if (item == 0 && desk->sound && found != group && chosen >= 0) {
+        if (item == 0 && sound && chosen != group && fresh) {
             atomic_inc(&seen[0]);
             if (again != theirs) atomic_inc(&seen[1]);
         }
@@ -236,19 +244,18 @@ GROUP_KERNEL fly(STATE_ARGUMENTS, volatile __global int *versions, volatile __gl
         MEET;
         const float value = judged(desk->at, desk, item, context) + NOISE_OF(word);
         const bool better = value > best;
+        if (better) ++own_bests;
         if (item == 0 && better) {
-            versions[group] += 1;
+            stamps[group] = 2 * own_bests - 1;
             DEVICE_FENCE;
         }
         MEET;
-        EACH_DIMENSION(d) if (better) desk->best[d] = bests[row + d] = desk->at[d];
+        const size_t to = (size_t)(own_bests % 2) * groups + group;
+        EACH_DIMENSION(d) if (better) desk->best[d] = posted[to * DIM + d] = desk->at[d];
+        if (item == 0 && better) posted_values[to] = value;
         if (better) DEVICE_FENCE;
         MEET;
-        if (item == 0 && better) {
-            best_values[group] = value;
-            DEVICE_FENCE;
-            versions[group] += 1;
-        }
+        if (item == 0 && better) stamps[group] = 2 * own_bests;
         best = better ? value : best;
         if (item == 0 && generation % trace_every == 0)
             trace[(size_t)group * trace_points + generation / trace_every - 1] = best;
@@ -256,5 +263,7 @@ GROUP_KERNEL fly(STATE_ARGUMENTS, volatile __global int *versions, volatile __gl
     EACH_DIMENSION(d) {
         positions[row + d] = desk->at[d];
         velocities[row + d] = desk->velocity[d];
+        bests[row + d] = desk->best[d];
     }
+    if (item == 0) best_values[group] = best;
 }

@@ -10,7 +10,6 @@ from reservoir.solvers.problem import Problem
 from reservoir.solvers.ring_settings import RingSettings
 from reservoir.solvers.work_groups import items_for
 
-
 #: Work items of a compute unit of a GPU up to which a particle has an item for each dimension; with more, particles
 #: would not all be at work at once.
 ROOMY_ITEMS = 1024

@@ -38,6 +38,7 @@ SLICE_GENERATIONS = 1
 LAUNCH_EVALUATIONS = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}
 
 _STATE = ("positions", "velocities", "bests", "values", "best_values", "informants", "trace")
+_POST = ("posted", "posted_values", "stamps")
 _PRESENT = 2
 
 
@@ -135,7 +136,7 @@ class _Run:
             )
         with Session(self._device, clock) as session:
             self._prepare(session)
-            self._run(session, program, "initialise", *self._numbers)
+            self._run(session, program, "initialise", *_POST, *self._numbers)
             if mode == SYNC:
                 self._generations(session, program)
             else:
@@ -158,7 +159,9 @@ class _Run:
             best_values=(self._groups, np.float32),
             informants=(self._groups, np.int32),
             trace=((self._groups, max(points, 1)), np.float32),
-            versions=(self._groups, np.int32),
+            posted=((2, *rows), np.float32),
+            posted_values=((2, self._groups), np.float32),
+            stamps=(self._groups, np.int32),
             roll=(3, np.int32),
             seen=(2, np.int32),
         )
@@ -196,9 +199,8 @@ class _Run:
 
     def _launch(self, session: Session, program: BuiltProgram, before: int, length: int) -> None:
         spans = before, self._settings.generations - before, length, self._settings.trace_every
-        self._run(
-            session, program, "fly", "versions", "roll", "seen", *(np.int32(each) for each in spans), *self._numbers
-        )
+        numbers = (*(np.int32(each) for each in spans), *self._numbers)
+        self._run(session, program, "fly", *_POST, "roll", "seen", *numbers)
 
     def _run(self, session: Session, program: BuiltProgram, kernel: str, *arguments: str | np.generic) -> None:
         items = self._layout.items

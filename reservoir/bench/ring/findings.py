@@ -62,7 +62,7 @@ def errors_above(values: NDArray[np.float64], function: str, dimension: int) -> 
     if found <= max(reference, NOUGHT):
         return 0.0
     spread = float(np.std(values, ddof=1)) * math.sqrt(1 / REFERENCE_RUNS + 1 / len(values))
-    return (found - reference) / spread
+    return (found - reference) / spread if spread else math.inf
 
 
 def errors_from_standard(values: NDArray[np.float64], function: str) -> float:
@@ -71,7 +71,8 @@ def errors_from_standard(values: NDArray[np.float64], function: str) -> float:
     apart = abs(float(values.mean()) - mean)
     if apart <= NOUGHT:
         return 0.0
-    return apart / (math.hypot(deviation, float(values.std(ddof=1))) / math.sqrt(len(values)))
+    error = math.hypot(deviation, float(values.std(ddof=1))) / math.sqrt(len(values))
+    return apart / error if error else math.inf
 
 
 def median_ratio(later: NDArray[np.float64], sync: NDArray[np.float64]) -> float:
