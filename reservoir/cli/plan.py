@@ -35,6 +35,16 @@ SHOWN_SHORTFALLS = 12
     type=click.Choice(["stream", "kernel", "host"]),
     help="Random numbers of clpso: own streams, or the paper's two schemes.",
 )
+@click.option(
+    "--scheme",
+    type=click.Choice(["lim-is", "lim-cg", "lim-async", "tim", "sak", "slk"]),
+    help="Where islands of island-ga meet: between launches, in a barrier, never, or as rivals do.  [default: lim-is]",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["sync", "async"]),
+    help="Of ring-pso: three kernels a generation, or one in which no particle waits.  [default: sync]",
+)
 @click.option("--reference/--no-reference", default=True, help="Compare every year with dynamic programming.")
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
 @click.option("--profile", is_flag=True, help="Show where the seconds went; also written to profile.json.")
@@ -49,6 +59,8 @@ def command(
     device: str,
     budget: dict[str, int],
     random: str | None,
+    scheme: str | None,
+    mode: str | None,
     reference: bool,
     figures: bool,
     profile: bool,
@@ -88,7 +100,7 @@ def command(
             device=device,
             reference=reference,
             progress=progress,
-            **_settings(budget, random),
+            **_settings(budget, random=random, scheme=scheme, mode=mode),
         )
         watch.add(solver_stages(plan))
         with watch("certify"):
@@ -119,8 +131,9 @@ def command(
     return 0 if all_pass(checks) else 1
 
 
-def _settings(budget: dict[str, int], random: str | None) -> dict[str, Any]:
-    return budget if random is None else {**budget, "random": random}
+def _settings(budget: dict[str, int], **choices: str | None) -> dict[str, Any]:
+    """Settings that were asked for; an engine has its own values for the others."""
+    return {**budget, **{name: choice for name, choice in choices.items() if choice is not None}}
 
 
 def _show_result(plan: Plan) -> None:

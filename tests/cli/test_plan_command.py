@@ -175,3 +175,23 @@ def test_a_reader_that_leaves_early_does_not_cost_the_plan(short_record, tmp_pat
     command = f"{sys.executable} -m reservoir plan inflow.csv --no-figures --out out | head -n 1"
     subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, capture_output=True)
     assert (tmp_path / "out" / "plan.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("solver", "option", "choice", "setting"),
+    [("ring-pso", "--mode", "async", "mode"), ("island-ga", "--scheme", "lim-async", "scheme")],
+)
+def test_forms_of_an_engine_can_be_chosen_and_are_written_down(
+    run, short_record, tmp_path, solver, option, choice, setting
+):
+    brief = ("--generations", "200") if solver == "ring-pso" else ("--evaluations", "20000")
+    asked = ("--solver", solver, option, choice, "--device", "pocl", "--no-reference", *brief)
+    run("plan", short_record, *QUICK, *asked, "--out", "out")
+    settings = json.loads((tmp_path / "out/plan.json").read_text())["settings"]
+    assert settings[setting] == choice
+    assert settings["resident"] in (True, False)
+
+
+def test_a_choice_that_an_engine_does_not_have_is_refused(run, short_record):
+    refused = run("plan", short_record, *QUICK, "--mode", "async", "--out", "out", status=2)
+    assert "the solver clpso has no setting mode" in refused.stderr
