@@ -128,14 +128,16 @@ def single_layout(
         raise InputError(Mistake("items of a single population work alone", "a team of 1", value=team))
     tours = encoding_of(problem) == PERMUTATION
     lanes = 1 if tours else lanes_for(device, settings.bred, lanes)
-    vectors = -(-settings.island_size // lanes)
-    if items is None:
+    vectors = most = -(-settings.island_size // lanes)
+    if items is not None:
+        most = -(-vectors // max(items, 1))
+    else:
         per_group = SINGLE_ITEMS if groups is None else -(-vectors // groups)
         items = 1 if device.kind == "CPU" else max(1, min(per_group, vectors, device.max_work_group_size))
     items = items_for(device, vectors, items)
     if groups is None:
         groups = 4 * device.compute_units if device.kind == "CPU" else -(-vectors // items)
-    return Layout(1, lanes, items, _stride(problem), min(groups, vectors))
+    return Layout(1, lanes, items, _stride(problem), min(groups, most))
 
 
 def _team(device: DeviceInfo, settings: IslandSettings, asked: int | None, crowded: bool) -> int:
