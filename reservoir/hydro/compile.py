@@ -33,6 +33,7 @@ def cache_folder() -> str:
         "rules/*_operation.py",
         "bench/functions/*.py",
         "bench/tours/problem.py",
+        "bench/ring/*.py",
     ):
         for source in sorted(package.glob(sources)):
             digest.update(source.read_bytes())

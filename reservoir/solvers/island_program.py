@@ -9,6 +9,7 @@ from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
 from reservoir.solvers.encoding import PERMUTATION, encoding_of
 from reservoir.solvers.island_settings import IslandSettings
 from reservoir.solvers.problem import Problem
+from reservoir.solvers.roll_call import PATIENCE
 from reservoir.solvers.work_groups import items_for, lanes_for, local_bytes_of
 
 #: Work items of an island of tours that teams share, where every island has a compute unit of its own, and where not;
@@ -22,8 +23,6 @@ SINGLE_ITEMS = 128
 GROUPS_PER_UNIT = 2
 #: Work items of the group that finds the best individual.
 ITEMS_OF_BEST = {"GPU": 256, "accelerator": 256, "CPU": 1}
-#: Looks at the roll until a group gives up that the others are there: some tenths of a second.
-PATIENCE = {"GPU": 200_000, "accelerator": 200_000, "CPU": 20_000_000}
 
 _TEAM_LIMIT = 32
 

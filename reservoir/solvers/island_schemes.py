@@ -33,8 +33,7 @@ from reservoir.solvers.island_program import (
 from reservoir.solvers.island_settings import IslandSettings
 from reservoir.solvers.problem import Problem, kernel_contexts
 from reservoir.solvers.random_stream import seed_words
-
-_PRESENT = 2
+from reservoir.solvers.roll_call import all_present
 
 
 class Scheme(ABC):
@@ -226,7 +225,7 @@ class Scheme(ABC):
 
     def require_presence(self) -> None:
         """Refuse a device whose work groups did not answer the roll call together."""
-        if self.session.download("roll")[1] == _PRESENT:
+        if all_present(self.session):
             return
         raise DeviceError(
             Mistake(
@@ -306,7 +305,7 @@ class Apart(_Islands):
         self.session.allocate(posted=(self.groups, np.int32))
         self.run("initialise", *self.islands, *self.numbers)
         self._launch(0)
-        resident = bool(self.session.download("roll")[1] == _PRESENT)
+        resident = all_present(self.session)
         self.used |= {"resident": resident, "slice_stages": 0 if resident else self.slice_stages}
         if not resident:  # as the roll says from now on
             for first in range(self.slice_stages, len(self.settings.stages), self.slice_stages):

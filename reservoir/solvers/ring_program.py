@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, require_local
-from reservoir.solvers.island_program import PATIENCE
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.ring_settings import RingSettings
+from reservoir.solvers.roll_call import PATIENCE
 from reservoir.solvers.work_groups import items_for
 
 #: Work items of a compute unit of a GPU up to which a particle has an item for each dimension; with more, particles

@@ -22,6 +22,7 @@ from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.random_stream import seed_words
 from reservoir.solvers.ring_program import Layout, build_program, layout_for
 from reservoir.solvers.ring_settings import RingSettings
+from reservoir.solvers.roll_call import all_present
 from reservoir.solvers.solution import Solution
 
 NAME = "ring-pso"
@@ -39,7 +40,6 @@ LAUNCH_EVALUATIONS = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}
 
 _STATE = ("positions", "velocities", "bests", "values", "best_values", "informants", "trace")
 _POST = ("posted", "posted_values", "stamps")
-_PRESENT = 2
 
 
 def solve(
@@ -188,7 +188,7 @@ class _Run:
         generations = self._settings.generations
         length = min(slice_generations, generations)
         self._launch(session, program, 0, length)
-        resident = bool(session.download("roll")[1] == _PRESENT)
+        resident = all_present(session)
         if not resident:  # as the roll says from now on
             for before in range(length, generations, length):
                 self._launch(session, program, before, min(length, generations - before))
