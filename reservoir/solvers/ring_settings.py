@@ -28,7 +28,10 @@ _RANGES: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class RingSettings:
-    """Settings of Mussi, Nashed and Cagnoni 2011, section 5, with their values.
+    """Settings of Mussi, Nashed and Cagnoni 2011, section 5, with their values but for the size of a swarm.
+
+    They have 32 particles and 10,000 generations. As many evaluations of ten times as many particles leave ten times
+    fewer of a reservoir's years in a neighbouring local optimum.
 
     Parameters
     ----------
@@ -43,8 +46,8 @@ class RingSettings:
         How many values of the convergence trace are kept, at most.
     """
 
-    particles: int = 32
-    generations: int = 10_000
+    particles: int = 320
+    generations: int = 1000
     inertia: float = 0.729844
     cognitive: float = 1.49618
     social: float = 1.49618
