@@ -30,10 +30,12 @@ def cache_folder() -> str:
     for sources in (
         "hydro/*.py",
         "solvers/*.py",
+        "solvers/dsmga2/*.py",
         "rules/*_operation.py",
         "bench/functions/*.py",
         "bench/tours/problem.py",
         "bench/ring/*.py",
+        "bench/linkage/*.py",
     ):
         for source in sorted(package.glob(sources)):
             digest.update(source.read_bytes())

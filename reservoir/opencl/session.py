@@ -165,8 +165,14 @@ class Session:
         with self._clock("wait"), explained(self.device, "finish what was queued"):
             self._queue.finish()
 
-    def download(self, name: str) -> NDArray[Any]:
+    def download(self, name: str, first: int | None = None) -> NDArray[Any]:
         """Copy a buffer back, after the kernels queued before.
+
+        Parameters
+        ----------
+        name : str
+        first : int, optional
+            So many of its rows alone; all if not given.
 
         Raises
         ------
@@ -179,7 +185,7 @@ class Session:
 
         layout = self._buffers.layout(name)
         self.wait()
-        array = np.empty(layout.shape, layout.dtype)
+        array = np.empty((first or layout.shape[0], *layout.shape[1:]), layout.dtype)
         with self._clock("read"), explained(self.device, f"download {name}"):
             event = cl.enqueue_copy(self._queue, array, self._buffers[name])
         self._transfers.add("download", event)

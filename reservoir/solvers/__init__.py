@@ -14,7 +14,7 @@ from numbers import Integral
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.solvers.encoding import REAL, encoding_of
+from reservoir.solvers.encoding import BITS, PERMUTATION, REAL, encoding_of
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.solution import Solution
@@ -50,8 +50,8 @@ class Solver:
         Its settings that the command line offers.
     general : bool
         It solves whatever is a `Problem`, not reservoir years alone.
-    tours : bool
-        It solves problems whose positions are permutations, too.
+    encodings : tuple of str
+        How the positions may be written down of problems that it solves.
     stronger : str
         A solver that comes closer in less time, and how much; empty if there is none.
     """
@@ -63,7 +63,7 @@ class Solver:
     seeded: bool
     budget: tuple[str, ...] = ()
     general: bool = True
-    tours: bool = False
+    encodings: tuple[str, ...] = (REAL,)
     stronger: str = ""
 
 
@@ -100,7 +100,7 @@ SOLVERS: dict[str, Solver] = {
             True,
             True,
             ("evaluations",),
-            tours=True,
+            encodings=(REAL, PERMUTATION),
         ),
         Solver(
             "island-ga-sequential",
@@ -109,7 +109,7 @@ SOLVERS: dict[str, Solver] = {
             False,
             True,
             ("evaluations",),
-            tours=True,
+            encodings=(REAL, PERMUTATION),
         ),
         Solver(
             "ring-pso",
@@ -126,6 +126,15 @@ SOLVERS: dict[str, Solver] = {
             False,
             True,
             _SWARM,
+        ),
+        Solver(
+            "dsmga2",
+            "DSMGA-II, which learns the linkage of bits: storages in Gray code",
+            "dsmga2",
+            False,
+            True,
+            ("evaluations",),
+            encodings=(REAL, BITS),
         ),
         Solver("dp", "dynamic programming, the reference optimum", "dynamic_programming", False, False, general=False),
         Solver(
@@ -213,7 +222,9 @@ def solve(
 
 def _require_encoding(entry: Solver, problems: Sequence[Problem]) -> None:
     for problem in problems:
-        if encoding_of(problem) != REAL and not entry.tours:
-            able = ", ".join(name for name, solver in SOLVERS.items() if solver.tours)
-            wrong = f"the solver {entry.name} cannot solve a problem of {encoding_of(problem)}s"
-            raise InputError(Mistake(wrong, "a problem of real vectors", f"choose {able}", value=problem.label))
+        encoding = encoding_of(problem)
+        if encoding not in entry.encodings:
+            able = ", ".join(name for name, solver in SOLVERS.items() if encoding in solver.encodings)
+            wrong = f"the solver {entry.name} cannot solve a problem of {encoding}s"
+            expected = " or ".join(f"a problem of {known}s" for known in entry.encodings)
+            raise InputError(Mistake(wrong, expected, f"choose {able}", value=problem.label))

@@ -1,4 +1,4 @@
-"""How a problem's positions are written down: real numbers, or a permutation of places to visit."""
+"""How a problem's positions are written down: real numbers, a permutation of places to visit, or bits."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ REAL = "real vector"
 #: ``edge(from, to, context)`` in place of ``fitness``, and its compiled context has them as ``costs``, int32, shape
 #: (dimension, dimension).
 PERMUTATION = "permutation"
+#: Noughts and ones. An attribute ``optimum`` is the best fitness there is, or None if it is not known. Compiled code
+#: judges an array of uint8; there is no kernel of such a problem.
+BITS = "bit string"
 
 
 def encoding_of(problem: Problem) -> str:

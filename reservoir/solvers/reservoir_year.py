@@ -24,6 +24,7 @@ from reservoir.solvers.kernel_rows import kernel_rows
 from reservoir.solvers.plant_source import STEP_FILE, plant_constants, plant_source
 from reservoir.solvers.problem import Certified, FloatArray, KernelProblem
 from reservoir.solvers.reservoir_fitness import RepairableContext, ReservoirContext
+from reservoir.solvers.storage_coding import StorageCoding
 
 #: Reachable bounds of float32 solvers are drawn in by this part of the largest storage, some units in the last place.
 FLOAT32_MARGIN = 1e-6
@@ -133,6 +134,13 @@ class ReservoirYear:
         if always_repairable(self.limits, self.limits.arrays(FLOAT32_MARGIN)):
             return RepairableContext(forms.unheld_plant, year, 1 / year.volume_per_flow, *constants)
         return ReservoirContext(forms.plant, year, np.float32(self.penalty_gwh), *constants)
+
+    def compiled_coding(self) -> tuple[StorageCoding, int]:
+        """Storages as variables in place of releases, all of them feasible, and how many there are to choose."""
+        limits = self.limits
+        closed = not limits.cyclic and limits.storage_lower_hm3[-1] == limits.storage_upper_hm3[-1]
+        bounds = (np.float32(bound) for bound in limits.start_bounds_hm3)
+        return StorageCoding(limits.arrays(FLOAT32_MARGIN, np.float32), *bounds), limits.steps - int(closed)
 
     def kernel_context(self) -> NDArray[np.float32]:
         """Row of ``kernels/problems/reservoir_year.cl``."""

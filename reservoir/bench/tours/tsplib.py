@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.inflow_csv.text import text_of
+from reservoir.hydro.inflow_csv.text import text_in
 
 #: Cities of a problem: a tour is a triangle at least, and distances are kept as a square table.
 FEWEST, MOST = 3, 10_000
@@ -116,20 +116,11 @@ def read_tour(path: Path, cities: int) -> NDArray[np.int64]:
     return np.array(order) - 1
 
 
-def _text(path: Path) -> str:
-    try:
-        return text_of(path.read_bytes(), str(path))
-    except OSError as error:
-        raise InputError(
-            Mistake(f"the file cannot be read: {error.strerror}", mend="check its path", file=str(path))
-        ) from error
-
-
 def _take_apart(path: Path, section: str) -> _Sheet:
     entries: dict[str, tuple[int, str]] = {}
     lines: list[_Line] = []
     inside, found = "", False
-    for row, text in enumerate(_text(path).splitlines(), start=1):
+    for row, text in enumerate(text_in(path).splitlines(), start=1):
         words = text.split()
         keyword, colon, rest = (part.strip() for part in text.partition(":"))
         if not words or words == ["EOF"]:

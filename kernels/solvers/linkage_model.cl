@@ -1,0 +1,231 @@
+// The linkage model of DSMGA-II (Li and Yu 2017, sections 4 and 5): who belongs to whom, in three kernels.
+//
+// A program has LOCI bits of an individual and PEOPLE individuals, whose columns are WORDS words of 32. Rows of loci are
+// padded to PADDED, a multiple of LANES: a vector has LANES loci, 1 on a GPU. Groups of the third kernel have ITEMS items,
+// a power of two, which share the loci: OWN vectors each. The second index of every launch is the problem.
+//
+// The host sends a row of NUMBERS a problem: the columns of the population, the winners of the tournaments, and for the
+// loci a permutation of ranks, twice, the places of the ranks, and a representative each.
+//
+// Mutual information comes in whole numbers of 64 bits with RANK_BITS free bits below (reservoir/solvers/dsmga2/
+// information.py): sums are the same in any order, and a largest strength has the rank of its locus in its lowest bits.
+// What a locus has in common with itself is USED, so that a locus which joins its set leaves the rest for good.
+
+#define USED (-(1L << 62))
+
+#define COLUMNS 0
+#define WINNERS (COLUMNS + LOCI * WORDS)
+#define RANKS (WINNERS + PEOPLE)
+#define PLACES (RANKS + 2 * LOCI)
+#define REPRESENTATIVES (PLACES + LOCI)
+#define NUMBERS (REPRESENTATIVES + LOCI)
+
+#if LANES == 1
+typedef uint Words;
+typedef long Strengths;
+#define WORD_OF(words, lane) (words)
+#else
+typedef PASTE(uint, LANES) Words;
+typedef PASTE(long, LANES) Strengths;
+#define WORD_OF(words, lane) ((uint *)&(words))[lane]
+#endif
+
+// Bits that are set, by operators: PoCL's built-in is a call.
+Words bits_in_words(Words words) {
+#if LANES == 1
+    return popcount(words);
+#else
+    words = words - ((words >> 1) & 0x55555555u);
+    words = (words & 0x33333333u) + ((words >> 2) & 0x33333333u);
+    return (((words + (words >> 4)) & 0x0F0F0F0Fu) * 0x01010101u) >> 24;
+#endif
+}
+
+// FastCounting: the genes of 32 winners at a locus in a word; an item for each locus and word.
+__kernel void count_genes(__global uint *genes, __global const uint *numbers) {
+    const int locus = get_global_id(0), word = get_global_id(2);
+    const size_t problem = get_global_id(1);
+    numbers += problem * NUMBERS;
+    genes += problem * WORDS * PADDED;
+    if (locus >= PADDED) return;
+    uint bits = 0;
+    if (locus < LOCI) {
+        __global const uint *column = numbers + COLUMNS + locus * WORDS;
+        __global const uint *winners = numbers + WINNERS + 32 * word;
+        const int count = min(32, PEOPLE - 32 * word);
+        for (int bit = 0; bit < count; ++bit) bits |= ((column[winners[bit] / 32] >> (winners[bit] % 32)) & 1u) << bit;
+    }
+    genes[word * PADDED + locus] = bits;
+}
+
+// Mutual information of a locus with LANES others: an item for each; what is left of the diagonal is its mirror image.
+__kernel void fill_matrix(__global long *matrix, __global const uint *genes, __global const long *table) {
+    const int first = get_global_id(0) * LANES, one = get_global_id(2);
+    const size_t problem = get_global_id(1);
+    if (first >= PADDED || first + LANES <= one) return;
+    genes += problem * WORDS * PADDED;
+    matrix += problem * LOCI * PADDED;
+    Words both = 0, ones = 0;
+    int ones_of_one = 0;
+    for (int word = 0; word < WORDS; ++word) {
+        const uint mine = genes[word * PADDED + one];
+        const Words others = *(__global const Words *)(genes + word * PADDED + first);
+        both += bits_in_words(others & mine);
+        ones += bits_in_words(others);
+        ones_of_one += popcount(mine);
+    }
+    const long of_one = table[PEOPLE] - table[ones_of_one] - table[PEOPLE - ones_of_one];
+    for (int lane = 0; lane < LANES; ++lane) {
+        const int other = first + lane, shared = WORD_OF(both, lane), ones_of_other = WORD_OF(ones, lane);
+        if (other < one || other >= LOCI) continue;
+        const long joint = table[shared] + table[ones_of_one - shared] + table[ones_of_other - shared] +
+                           table[PEOPLE - ones_of_one - ones_of_other + shared];
+        const long apart = table[ones_of_other] + table[PEOPLE - ones_of_other];
+        const long value = joint + of_one - apart;
+        const long information = other == one ? USED : value > 0 ? value : 0;
+        matrix[one * PADDED + other] = information;
+        matrix[other * PADDED + one] = information;
+    }
+}
+
+#define GREATER_LONG(a, b) ((a) > (b) ? (a) : (b))
+
+// The largest lane.
+long largest_lane(const Strengths most) {
+#if LANES == 1
+    return most;
+#else
+    long largest = ((const long *)&most)[0];
+    for (int lane = 1; lane < LANES; ++lane) largest = GREATER_LONG(largest, ((const long *)&most)[lane]);
+    return largest;
+#endif
+}
+
+#if ITEMS == 1
+#define GROUP_MEET
+#else
+#define GROUP_MEET barrier(CLK_LOCAL_MEM_FENCE)
+#endif
+
+#if WARPS
+long from_partner_of_longs_(const long value, const int distance) {
+    long other;
+    asm volatile("{ .reg .b32 low, high; mov.b64 {low, high}, %1; shfl.sync.bfly.b32 low, low, %2, 0x1f, 0xffffffff;"
+                 " shfl.sync.bfly.b32 high, high, %2, 0x1f, 0xffffffff; mov.b64 %0, {low, high}; }"
+                 : "=l"(other)
+                 : "l"(value), "r"(distance));
+    return other;
+}
+#define TEAM 32
+#else
+#define TEAM 1
+#endif
+#define TEAMS (ITEMS / TEAM)
+
+// The largest of all items' numbers; `pad` has room for a number of every team, and is not used by the next call.
+long largest_of_group(long most, __local long *pad) {
+#if WARPS
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const long other = from_partner_of_longs_(most, distance);
+        most = GREATER_LONG(most, other);
+    }
+#endif
+#if TEAMS > 1
+    const int item = get_local_id(0);
+    if (item % TEAM == 0) pad[item / TEAM] = most;
+    GROUP_MEET;
+    most = pad[0];
+    for (int team = 1; team < TEAMS; ++team) most = GREATER_LONG(most, pad[team]);
+#endif
+    return most;
+}
+
+#if LOSSY
+// Leave those candidates that differ from the representative at a locus, too: is anybody left?
+bool differs(uint *candidates, __global const uint *numbers, const int locus, const uint representative,
+             __local long *pad) {
+    __global const uint *column = numbers + COLUMNS + locus * WORDS;
+    const uint gene = (column[representative / 32] >> representative % 32) & 1u;
+    uint left = 0;
+    for (int own = 0; own < OWN_WORDS; ++own) {
+        const int word = own * ITEMS + (int)get_local_id(0);
+        if (word < WORDS) candidates[own] &= column[word] ^ (0u - gene);
+        left |= candidates[own];
+    }
+    return largest_of_group((long)left, pad) > 0;
+}
+#endif
+
+// FindClique: a linkage set from every locus, a group for each. With LOSSY a set ends where no individual differs from
+// the representative at all of its loci; sets then stand in columns, under their lengths.
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void find_sets(__global ushort *sets,
+                                                                           __global const long *matrix,
+                                                                           __global const uint *numbers) {
+    __local long pads[2 * TEAMS]; // for one call and the next
+    const int item = get_local_id(0), start = get_group_id(0);
+    const size_t problem = get_group_id(1);
+    numbers += problem * NUMBERS;
+    matrix += problem * LOCI * PADDED;
+#if LOSSY
+    const size_t stride = LOCI * get_num_groups(1);
+    sets += problem * LOCI + start;
+#else
+    const size_t stride = 1;
+    sets += (problem * LOCI + start) * LOCI;
+    if (item == 0) sets[0] = start;
+#endif
+
+    Strengths strengths[OWN];
+    Strengths most = USED;
+    for (int own = 0; own < OWN; ++own) {
+        const int first = (own * ITEMS + item) * LANES;
+        strengths[own] = USED;
+        if (first < PADDED) {
+#if LANES == 1
+            strengths[own] = matrix[start * PADDED + first] + numbers[RANKS + start + first];
+#else
+            for (int lane = 0; lane < LANES; ++lane)
+                if (first + lane < LOCI)
+                    ((long *)&strengths[own])[lane] =
+                        matrix[start * PADDED + first + lane] + numbers[RANKS + start + first + lane];
+#endif
+        }
+        most = GREATER_LONG(most, strengths[own]);
+    }
+
+#if LOSSY
+    // Who differs from the representative at all loci of the set, a bit each.
+    const uint representative = numbers[REPRESENTATIVES + start];
+    uint candidates[OWN_WORDS];
+    for (int own = 0; own < OWN_WORDS; ++own) {
+        const int left = PEOPLE - 32 * (own * ITEMS + item);
+        candidates[own] = left >= 32 ? 0xFFFFFFFFu : left > 0 ? (1u << left) - 1u : 0;
+    }
+    bool anybody = differs(candidates, numbers, start, representative, pads);
+    int size = 1;
+    while (anybody && size < LONGEST) {
+#else
+    for (int size = 1; size < LONGEST; ++size) {
+#endif
+        const long largest = largest_of_group(largest_lane(most), pads + (LOSSY ? 1 : size % 2) * TEAMS);
+        int locus = (int)numbers[PLACES + (int)(largest & ((1 << RANK_BITS) - 1))] - start;
+        locus += locus < 0 ? LOCI : 0;
+#if LOSSY
+        anybody = differs(candidates, numbers, locus, representative, pads);
+        if (!anybody) break;
+#endif
+        if (item == 0) sets[size * stride] = locus;
+        most = USED;
+        for (int own = 0; own < OWN; ++own) {
+            const int first = (own * ITEMS + item) * LANES;
+            if (first < PADDED) strengths[own] += *(__global const Strengths *)(matrix + locus * PADDED + first);
+            most = GREATER_LONG(most, strengths[own]);
+        }
+#if LOSSY
+        ++size;
+    }
+    if (item == 0) sets[0] = size;
+#else
+    }
+#endif
+}

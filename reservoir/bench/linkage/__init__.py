@@ -1,0 +1,1 @@
+"""Experiments on DSMGA-II (Li and Yu 2017)."""

@@ -1,0 +1,131 @@
+"""Linkage models of many populations built in OpenCL at once (Li and Yu 2017, sections 4 and 5)."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.opencl import Session
+from reservoir.solvers.dsmga2.device_program import build_model_program, model_layout
+from reservoir.solvers.dsmga2.information import entropy_table
+from reservoir.solvers.dsmga2.run import LINKAGE_STAGE, MATRIX_STAGE, Run
+from reservoir.solvers.dsmga2.steps import draw_representatives, select_winners
+
+#: Rows of sets that are read at first where sets may end early: the first has their lengths, and few are longer.
+FIRST_ROWS = 32
+#: Work items of a group where any number would do.
+ITEMS = 64
+
+
+class DeviceBuilder:
+    """Builds the models of populations of one size.
+
+    Parameters
+    ----------
+    session : Session
+        Open on the device; this builder uses its buffers.
+    loci, individuals : int
+        Of every population.
+    most : int
+        Populations at once.
+    lossy : bool
+        End sets where no complementary pattern is left.
+    timed : bool
+        Wait between the two stages, so that their seconds are told apart.
+    items : int, optional
+        Work items of a group that makes a set; chosen for the device if not given.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        loci: int,
+        individuals: int,
+        most: int,
+        *,
+        lossy: bool,
+        timed: bool = False,
+        items: int | None = None,
+    ) -> None:
+        self.seconds: Counter[str] = Counter()
+        self.layout = model_layout(session.device, loci, individuals, lossy=lossy, items=items)
+        self._session, self._timed = session, timed
+        self._program = build_model_program(session.device, self.layout)
+        self._numbers = np.zeros((most, self.layout.numbers), np.uint32)
+        session.upload(table=entropy_table(loci, individuals))
+        session.allocate(
+            genes=(most * self.layout.words * self.layout.padded, np.uint32),
+            matrix=((most, loci, self.layout.padded), np.int64),
+            sets=(self.layout.longest * most * loci, np.uint16),
+        )
+
+    def build(self, runs: Sequence[Run], each: Callable[[Callable[[Run], None], Sequence[Run]], None]) -> None:
+        """Select on the host, all else on the device."""
+        began = time.perf_counter()
+        each(self._select, runs)
+        for row, run in zip(self._numbers, runs, strict=False):
+            self._gather(row, run)
+        self._find_matrices(len(runs))
+        if self._timed:
+            self._session.wait()
+        between = time.perf_counter()
+        self._find_sets(len(runs))
+        self._read(runs)
+        self.seconds.update({MATRIX_STAGE: between - began, LINKAGE_STAGE: time.perf_counter() - between})
+
+    def matrices(self) -> NDArray[np.int64]:
+        """The last matrices, shape (populations, loci, loci)."""
+        return self._session.download("matrix")[:, :, : self.layout.loci]
+
+    def _select(self, run: Run) -> None:
+        select_winners(run.people, run.model)
+        if self.layout.lossy:
+            draw_representatives(run.people, run.model)
+
+    def _gather(self, row: NDArray[np.uint32], run: Run) -> None:
+        """What the kernels read of a population, in their order."""
+        model, first = run.model, 0
+        columns = run.people.columns.view(np.uint32).ravel()
+        for part in (columns, model.winners, model.ranks, model.places, model.representatives):
+            row[first : first + len(part)] = part
+            first += len(part)
+
+    def _find_matrices(self, count: int) -> None:
+        layout, session = self.layout, self._session
+        items = 1 if layout.lanes > 1 else ITEMS
+        session.upload(numbers=self._numbers)
+        wide = -(-layout.padded // items) * items
+        session.run(self._program, "count_genes", (wide, count, layout.words), (items, 1, 1), "genes", "numbers")
+        wide = -(-layout.padded // layout.lanes // items) * items
+        session.run(
+            self._program, "fill_matrix", (wide, count, layout.loci), (items, 1, 1), "matrix", "genes", "table"
+        )
+
+    def _find_sets(self, count: int) -> None:
+        items = self.layout.items
+        size = (self.layout.loci * items, count)
+        self._session.run(self._program, "find_sets", size, (items, 1), "sets", "matrix", "numbers")
+
+    def _read(self, runs: Sequence[Run]) -> None:
+        loci = self.layout.loci
+        if not self.layout.lossy:
+            sets = self._session.download("sets", len(runs) * loci * loci).reshape(len(runs), loci, loci)
+            for run, found in zip(runs, sets, strict=True):
+                run.model.sets[:] = found
+                run.model.lengths[:] = loci
+            return
+        across = len(runs) * loci
+        rows = min(FIRST_ROWS, self.layout.longest)
+        sets = self._session.download("sets", rows * across).reshape(rows, across)
+        most = int(sets[0].max())
+        if most > rows:
+            sets = self._session.download("sets", most * across).reshape(most, across)
+        for place, run in enumerate(runs):
+            found = sets[:most, place * loci : (place + 1) * loci]
+            run.model.lengths[:] = found[0]
+            run.model.sets[:, :most] = found.T
+            run.model.sets[:, 0] = np.arange(loci)

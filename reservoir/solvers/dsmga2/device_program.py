@@ -1,0 +1,100 @@
+"""The linkage model's kernels, specialised for so many loci and individuals on a device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
+from reservoir.solvers.dsmga2.information import rank_bits
+from reservoir.solvers.work_groups import items_for
+
+#: Loci of a work item of a GPU, up to which groups are a single warp or as small: no barrier then.
+MOST_OWN = 20
+#: Loci of a vector on a CPU.
+CPU_LANES = 8
+
+
+@dataclass(frozen=True)
+class ModelLayout:
+    """How a model is laid out on a device.
+
+    Parameters
+    ----------
+    loci, individuals : int
+    lossy : bool
+    lanes : int
+        Loci of a vector.
+    items : int
+        Work items that make a linkage set together.
+    warps : bool
+        Whether they exchange by instructions of a warp.
+    """
+
+    loci: int
+    individuals: int
+    lossy: bool
+    lanes: int
+    items: int
+    warps: bool
+
+    @property
+    def padded(self) -> int:
+        """Loci and more, whole vectors."""
+        return -(-self.loci // self.lanes) * self.lanes
+
+    @property
+    def words(self) -> int:
+        """Words of 32 individuals of a column, as many as the host's words of 64 make."""
+        return 2 * -(-self.individuals // 64)
+
+    @property
+    def numbers(self) -> int:
+        """Words that the host sends for a problem."""
+        return self.loci * self.words + self.individuals + 4 * self.loci
+
+    @property
+    def longest(self) -> int:
+        """Loci of the longest set: mixing never asks for more than half of all, and sets that may end may end there."""
+        return max(self.loci // 2, 2) if self.lossy else self.loci
+
+    def constants(self) -> dict[str, int]:
+        """Macros."""
+        return {
+            "LOCI": self.loci,
+            "PADDED": self.padded,
+            "PEOPLE": self.individuals,
+            "WORDS": self.words,
+            "LANES": self.lanes,
+            "ITEMS": self.items,
+            "OWN": -(-self.padded // (self.lanes * self.items)),
+            "OWN_WORDS": -(-self.words // self.items),
+            "LONGEST": self.longest,
+            "RANK_BITS": rank_bits(self.loci),
+            "LOSSY": int(self.lossy),
+            "WARPS": int(self.warps),
+        }
+
+
+def model_layout(
+    device: DeviceInfo, loci: int, individuals: int, *, lossy: bool, items: int | None = None
+) -> ModelLayout:
+    """On a CPU an item makes a set, in vectors; on a GPU as many as keep their loci's strengths in registers.
+
+    Raises
+    ------
+    InputError
+        If no group has so many items.
+    """
+    cpu = device.kind == "CPU"
+    if items is None and not cpu:
+        items = device.sub_group_size
+        while items * MOST_OWN < loci and 2 * items <= device.max_work_group_size:
+            items *= 2
+    items = items_for(device, loci, items)
+    warps = device.warps and items % 32 == 0
+    return ModelLayout(loci, individuals, lossy, CPU_LANES if cpu else 1, items, warps)
+
+
+def build_model_program(device: DeviceInfo, layout: ModelLayout) -> BuiltProgram:
+    """Assemble and build."""
+    return build(device, assemble(["common/lanes.cl", "solvers/linkage_model.cl"], layout.constants()))

@@ -1,0 +1,93 @@
+"""What an individual's bits are worth, whatever the problem: `bits_worth`, for compiled code."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from reservoir.hydro.compile import INLINED, compiled
+from reservoir.solvers.coding import coding_of, gray_level, level_position
+from reservoir.solvers.encoding import BITS, encoding_of
+from reservoir.solvers.fitness import fitness_of, scaled_noise
+from reservoir.solvers.problem import FloatArray, Problem
+from reservoir.solvers.random_stream import next_uniform
+
+
+class Plain(NamedTuple):
+    """Of a problem of bit strings."""
+
+    context: Any
+    scratch: NDArray[Any]
+
+
+class Coded(NamedTuple):
+    """Of a problem of real vectors, in Gray code."""
+
+    context: Any
+    coding: Any
+    bits: int
+    parts: NDArray[np.float32]  # (variables,), room
+    position: NDArray[np.float32]  # (dimension,), room
+    scratch: NDArray[np.float32]
+
+
+def genotype_of(problem: Problem, bits: int) -> tuple[Plain | Coded, int]:
+    """How bits are judged, and how many there are; `bits` of them a variable unless the problem is made of bits."""
+    context = problem.compiled_context()
+    if encoding_of(problem) == BITS:
+        return Plain(context, np.empty((2, problem.dimension + 1))), problem.dimension
+    coding, variables = coding_of(problem)
+    room = np.empty(variables, np.float32), np.empty(problem.dimension, np.float32)
+    scratch = np.empty((2, problem.dimension + 1), np.float32)
+    return Coded(context, coding, bits, *room, scratch), bits * variables
+
+
+def position_of(kind: Plain | Coded, genes: NDArray[np.uint8]) -> FloatArray:
+    """The position that bits stand for."""
+    if isinstance(kind, Plain):
+        return genes.astype(np.float64)
+    _decode(kind, genes)
+    return kind.position.astype(np.float64)
+
+
+@compiled
+def _decode(kind, genes):
+    fill_position(kind, genes)
+
+
+def fill_position(kind, genes):
+    """Fill the position of a coded individual."""
+    raise NotImplementedError("call this from compiled code")
+
+
+@overload(fill_position, jit_options=INLINED)  # type: ignore[arg-type]
+def _fill_position(kind, genes):
+    def fill(kind, genes):
+        highest = np.float32((1 << kind.bits) - 1)
+        for variable in range(len(kind.parts)):
+            level = gray_level(genes, variable * kind.bits, kind.bits)
+            kind.parts[variable] = np.float32(level) / highest
+        level_position(kind.coding, kind.parts, kind.position)
+
+    return fill
+
+
+def bits_worth(kind, genes, states):
+    """Fitness of bits, to be maximised; a noisy problem draws from the stream."""
+    raise NotImplementedError("call this from compiled code")
+
+
+@overload(bits_worth, jit_options=INLINED)  # type: ignore[arg-type]
+def _bits_worth(kind, genes, states):
+    if kind.instance_class is Plain:
+        return lambda kind, genes, states: np.float64(fitness_of(kind.context, genes, kind.scratch))
+
+    def judged(kind, genes, states):
+        fill_position(kind, genes)
+        worth = fitness_of(kind.context, kind.position, kind.scratch)
+        return np.float64(worth + scaled_noise(kind.context, next_uniform(states, 0)))
+
+    return judged

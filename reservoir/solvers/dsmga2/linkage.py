@@ -1,0 +1,171 @@
+"""The linkage model on the host: dependency structure matrix and incremental linkage sets (Li and Yu 2017, section 2).
+
+All functions work on arrays of a `Model`; see `model`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reservoir.hydro.compile import compiled_part, inlined
+from reservoir.solvers.dsmga2.information import USED
+
+_PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+_BYTES, _ONES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+
+
+@inlined
+def bits_in(word):
+    """Bits that are set in 64; compilers know the idiom and use the processor's instruction."""
+    word = word - ((word >> np.uint64(1)) & _PAIRS)
+    word = (word & _FOURS) + ((word >> np.uint64(2)) & _FOURS)
+    word = (word + (word >> np.uint64(4))) & _BYTES
+    return np.int64((word * _ONES) >> np.uint64(56))
+
+
+@compiled_part
+def count_genes(genes, winners, words):
+    """Fill `words`: bit i % 64 of word i // 64 of a locus is the gene of the i-th winner (FastCounting, section 4.2).
+
+    Parameters
+    ----------
+    genes : ndarray of uint8, shape (individuals, loci or more)
+    winners : ndarray of int, shape (individuals,)
+    words : ndarray of uint64, shape (words, loci)
+    """
+    loci = words.shape[1]
+    for word in range(words.shape[0]):
+        row = words[word]
+        for locus in range(loci):
+            row[locus] = 0
+        for bit in range(min(64, len(winners) - 64 * word)):
+            individual = genes[winners[64 * word + bit]]
+            shift = np.uint64(bit)
+            for locus in range(loci):
+                row[locus] |= np.uint64(individual[locus]) << shift
+
+
+@compiled_part
+def fill_matrix(words, individuals, table, ones, both, matrix):
+    """Fill `matrix` with the mutual information of every two loci (section 2.2).
+
+    What a locus has in common with itself is `information.USED`: when its row is added to a set's strengths, that
+    takes the locus itself out of what can be chosen, for good.
+
+    Parameters
+    ----------
+    words : ndarray of uint64, shape (words, loci)
+        From `count_genes`.
+    individuals : int
+    table : ndarray of int64
+        From `information.entropy_table`.
+    ones, both : ndarray of int64, shape (loci,)
+        Room.
+    matrix : ndarray of int64, shape (loci, loci)
+    """
+    loci = words.shape[1]
+    ones[:] = 0
+    for word in range(words.shape[0]):
+        row = words[word]
+        for locus in range(loci):
+            ones[locus] += bits_in(row[locus])
+    for one in range(loci):
+        matrix[one, one] = USED
+        _count_pairs(words, one, both)
+        _fill_row(table, individuals, ones, both, one, matrix[one])
+        for other in range(one + 1, loci):
+            matrix[other, one] = matrix[one, other]
+
+
+@compiled_part
+def _count_pairs(words, one, both):
+    """Individuals that have both genes set, for `one` and every later locus."""
+    for other in range(one + 1, len(both)):
+        both[other] = 0
+    for word in range(words.shape[0]):
+        row = words[word]
+        mine = row[one]
+        for other in range(one + 1, len(both)):
+            both[other] += bits_in(mine & row[other])
+
+
+@compiled_part
+def _fill_row(table, individuals, ones, both, one, row):
+    of_one = table[individuals] - table[ones[one]] - table[individuals - ones[one]]
+    for other in range(one + 1, len(row)):
+        neither = individuals - ones[one] - ones[other] + both[other]
+        joint = table[both[other]] + table[ones[one] - both[other]] + table[ones[other] - both[other]] + table[neither]
+        of_other = table[ones[other]] + table[individuals - ones[other]]
+        row[other] = max(joint + of_one - of_other, 0)
+
+
+@compiled_part
+def begin_set(matrix, ranks, start, strengths):
+    """Strengths of all loci beside a set of `start` alone: its row of the matrix, and a rank in the lowest bits.
+
+    Parameters
+    ----------
+    matrix : ndarray of int64, shape (loci, loci)
+    ranks : ndarray of int64, shape (2 loci,)
+        A permutation, twice; a start reads it from its own place on, so that equals are in another order for each.
+    start : int
+    strengths : ndarray of int64, shape (loci,)
+
+    Returns
+    -------
+    int
+        The largest strength.
+    """
+    loci = len(strengths)
+    row, mine = matrix[start], ranks[start : start + loci]
+    for locus in range(loci):
+        strengths[locus] = row[locus] + mine[locus]
+    most = np.int64(USED)
+    for locus in range(loci):
+        most = max(most, strengths[locus])
+    return most
+
+
+@inlined
+def strongest(most, places, start, loci):
+    """The locus of the largest strength, by the rank in its lowest bits; `places` is where the ranks stand."""
+    mask = np.int64(1)
+    while mask < loci:
+        mask *= 2
+    locus = places[most & (mask - 1)] - start
+    return locus + loci if locus < 0 else locus
+
+
+@compiled_part
+def extend_set(matrix, locus, strengths):
+    """Add a locus to a set: its row of the matrix to the strengths of the others. Returns the largest strength then."""
+    row = matrix[locus]
+    most = np.int64(USED)
+    for other in range(len(strengths)):
+        strength = strengths[other] + row[other]
+        strengths[other] = strength
+        most = max(most, strength)
+    return most
+
+
+@compiled_part
+def fill_sets(matrix, ranks, places, strengths, sets):
+    """Fill every row of `sets`: all loci, from each start, in the order in which they join (FindClique, section 2.3).
+
+    Parameters
+    ----------
+    matrix : ndarray of int64, shape (loci, loci)
+    ranks, places : ndarray of int64, shape (2 loci,) and (loci,)
+        See `begin_set` and `strongest`.
+    strengths : ndarray of int64, shape (loci,)
+        Room.
+    sets : ndarray of uint16, shape (loci, loci)
+    """
+    loci = len(strengths)
+    for start in range(loci):
+        most = begin_set(matrix, ranks, start, strengths)
+        sets[start, 0] = start
+        for size in range(1, loci):
+            locus = strongest(most, places, start, loci)
+            sets[start, size] = locus
+            most = extend_set(matrix, locus, strengths)

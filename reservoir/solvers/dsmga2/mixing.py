@@ -1,0 +1,170 @@
+"""Restricted and back mixing (Hsu and Yu 2015; Li and Yu 2017, section 2.1), for compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reservoir.hydro.compile import compiled_part, inlined
+from reservoir.solvers.dsmga2.genotype import bits_worth
+from reservoir.solvers.dsmga2.linkage import begin_set, extend_set, strongest
+from reservoir.solvers.dsmga2.people import EQUAL, HIT, MIXING, below, note_hit, permute
+
+
+@compiled_part
+def mix(kind, people, model, mask_order):
+    """Every individual is a receiver of restricted mixing once in each of loci / 50 rounds; ends at the optimum.
+
+    Parameters
+    ----------
+    kind : Plain or Coded
+    people : People
+    model : Model
+        Built from this population.
+    mask_order : ndarray of int64, shape (individuals,)
+        Room for a permutation.
+    """
+    individuals, loci = len(people.keys), len(people.zobrist)
+    receivers = people.order[:individuals]
+    for _ in range(max(1, loci // 50)):
+        permute(people.states, receivers)
+        for receiver in receivers:
+            start = below(people.states, loci)
+            size = _donated(people, model, receiver, start)
+            flips = _restricted(kind, people, model.sets[start], size, receiver)
+            if flips > 0 and people.tally[HIT] == 0:
+                permute(people.states, mask_order)
+                _spread(kind, people, model.sets[start], flips, receiver, mask_order)
+            if people.tally[HIT] > 0:
+                return
+
+
+@compiled_part
+def _donated(people, model, receiver, start):
+    """Loci of the longest linkage set from `start` at which some individual differs from the receiver throughout.
+
+    At most half of the loci. Where the model is built on demand, sets grow here.
+    """
+    loci, words = people.columns.shape
+    linkage = model.sets[start]
+    candidates = model.candidates
+    for word in range(words):
+        candidates[word] = ~np.uint64(0)
+    if words * 64 > len(people.keys):
+        candidates[words - 1] = (np.uint64(1) << np.uint64(len(people.keys) % 64)) - np.uint64(1)
+    size = 0
+    while size < max(loci // 2, 1):
+        if size == model.lengths[start] and not _grown(model, start):
+            break
+        locus = linkage[size]
+        flip = np.uint64(0) if people.genes[receiver, locus] == 0 else ~np.uint64(0)
+        left = np.uint64(0)
+        for word in range(words):
+            candidates[word] &= people.columns[locus, word] ^ flip
+            left |= candidates[word]
+        if left == 0:
+            break
+        size += 1
+    return size
+
+
+@inlined
+def _grown(model, start):
+    """Make a set one locus longer if it is built on demand."""
+    if model.strengths.shape[0] < model.lengths.shape[0]:
+        return False
+    loci, size = len(model.places), model.lengths[start]
+    if size == 0:
+        model.most[start] = begin_set(model.matrix, model.ranks, start, model.strengths[start])
+        model.sets[start, 0] = start
+    else:
+        last = model.sets[start, size - 1]
+        if size > 1:
+            model.most[start] = extend_set(model.matrix, last, model.strengths[start])
+        model.sets[start, size] = strongest(model.most[start], model.places, start, loci)
+    model.lengths[start] = size + 1
+    return True
+
+
+@compiled_part
+def _restricted(kind, people, linkage, size, receiver):
+    """Flip the first 1, 2, ... loci until that does no harm; stop where that individual exists already.
+
+    Returns
+    -------
+    int
+        Loci flipped; 0 if nothing was accepted.
+    """
+    trial, genes = people.trial, people.genes[receiver]
+    _copy(genes, trial)
+    key = people.keys[receiver]
+    for flips in range(1, size + 1):
+        locus = linkage[flips - 1]
+        trial[locus] ^= 1
+        key ^= people.zobrist[locus]
+        if _exists(people.keys, key):
+            return 0
+        worth = _judged(kind, people)
+        if worth >= people.worth[receiver] - EQUAL:
+            _replace(people, receiver, linkage, flips, key, worth)
+            return flips
+    return 0
+
+
+@compiled_part
+def _spread(kind, people, linkage, flips, source, order):
+    """Offer the source's pattern to everybody: equals are welcome until somebody has become strictly better by it."""
+    pattern, equals = people.genes[source], True
+    for receiver in order:
+        genes, key = people.genes[receiver], people.keys[receiver]
+        _copy(genes, people.trial)
+        for place in range(flips):
+            locus = linkage[place]
+            if genes[locus] != pattern[locus]:
+                people.trial[locus] = pattern[locus]
+                key ^= people.zobrist[locus]
+        if key == people.keys[receiver]:
+            continue
+        worth, before = _judged(kind, people), people.worth[receiver]
+        better = worth > before
+        if better or (equals and worth >= before - EQUAL):
+            _replace(people, receiver, linkage, flips, key, worth)
+            equals = equals and not better
+        if people.tally[HIT] > 0:
+            return
+
+
+@inlined
+def _judged(kind, people):
+    """Fitness of the trial, counted."""
+    people.tally[MIXING] += 1
+    worth = bits_worth(kind, people.trial, people.states)
+    if worth >= people.optimum - EQUAL:
+        note_hit(people)
+    return worth
+
+
+@inlined
+def _replace(people, individual, linkage, flips, key, worth):
+    """Take the trial's genes, which differ at some of the first loci of a linkage set."""
+    bit = np.uint64(1) << np.uint64(individual % 64)
+    for place in range(flips):
+        locus = linkage[place]
+        if people.genes[individual, locus] != people.trial[locus]:
+            people.genes[individual, locus] = people.trial[locus]
+            people.columns[locus, individual // 64] ^= bit
+    people.keys[individual], people.worth[individual] = key, worth
+
+
+@inlined
+def _copy(source, target):
+    for locus in range(len(source)):
+        target[locus] = source[locus]
+
+
+@compiled_part
+def _exists(keys, key):
+    """Whether an individual of that key lives."""
+    found = False
+    for index in range(len(keys)):
+        found |= keys[index] == key
+    return found

@@ -1,0 +1,179 @@
+"""Generations of many populations side by side: selection, model, mixing."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.solvers.dsmga2.genotype import Coded, Plain, genotype_of
+from reservoir.solvers.dsmga2.model import Model, new_model
+from reservoir.solvers.dsmga2.people import CLIMBING, MIXING, People, best_of, new_people, settled
+from reservoir.solvers.dsmga2.settings import ON_DEMAND, Dsmga2Settings
+from reservoir.solvers.dsmga2.steps import (
+    begin_people,
+    find_matrix,
+    find_sets,
+    forget_sets,
+    mix_people,
+    select_winners,
+)
+from reservoir.solvers.problem import Problem
+
+#: Names of the stages whose seconds are counted: selection, copies and matrix; linkage sets and copies; mixing.
+MATRIX_STAGE, LINKAGE_STAGE, MIXING_STAGE = "matrix", "linkage", "mixing"
+
+
+@dataclass
+class Run:
+    """One problem's population on its way.
+
+    Parameters
+    ----------
+    problem : Problem
+    kind : Plain or Coded
+        How its bits are judged.
+    people : People
+    model : Model
+    generations : int
+        Done so far.
+    trace : list of float
+        The best fitness after each, and of the first population.
+    """
+
+    problem: Problem
+    kind: Plain | Coded
+    people: People
+    model: Model
+    generations: int = 0
+    trace: list[float] = field(default_factory=list)
+
+    @property
+    def loci(self) -> int:
+        """Bits of an individual."""
+        return len(self.people.zobrist)
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of mixing and of hill climbing."""
+        return int(self.people.tally[MIXING] + self.people.tally[CLIMBING])
+
+    @property
+    def best(self) -> tuple[NDArray[np.uint8], float]:
+        """Genes of the best individual, and its fitness."""
+        return best_of(self.people)
+
+    def ended(self, settings: Dsmga2Settings) -> bool:
+        """Whether nothing more is to be done."""
+        spent = self.generations >= settings.generations or self.evaluations >= settings.evaluations
+        return spent or settled(self.people)
+
+
+class Builder(Protocol):
+    """Builds the models of populations; `seconds` are those of `MATRIX_STAGE` and `LINKAGE_STAGE` so far."""
+
+    seconds: Counter[str]
+
+    def build(self, runs: Sequence[Run], each: Callable[[Callable[[Run], None], Sequence[Run]], None]) -> None:
+        """Fill sets and lengths of every run's model, `each` run by itself or all together."""
+
+
+
+class HostBuilder:
+    """Builds on the host, run by run.
+
+    Parameters
+    ----------
+    building : str
+        `settings.SEQUENTIAL` or `settings.ON_DEMAND`.
+    """
+
+    def __init__(self, building: str) -> None:
+        self.seconds: Counter[str] = Counter()
+        self._lock = Lock()
+        self._find_sets = forget_sets if building == ON_DEMAND else find_sets
+
+    def build(self, runs: Sequence[Run], each: Callable[[Callable[[Run], None], Sequence[Run]], None]) -> None:
+        """Select, count and build; seconds are those of all threads together."""
+        each(self._build_one, runs)
+
+    def _build_one(self, run: Run) -> None:
+        began = time.perf_counter()
+        select_winners(run.people, run.model)
+        find_matrix(run.people, run.model)
+        between = time.perf_counter()
+        self._find_sets(run.model)
+        with self._lock:
+            self.seconds.update({MATRIX_STAGE: between - began, LINKAGE_STAGE: time.perf_counter() - between})
+
+
+def new_run(problem: Problem, settings: Dsmga2Settings, seed: int) -> Run:
+    """A first population, improved by hill climbing."""
+    kind, loci = genotype_of(problem, settings.bits)
+    optimum = getattr(problem, "optimum", None)
+    people = new_people(
+        loci,
+        settings.individuals,
+        seed=seed,
+        stream=problem.stream,
+        optimum=math.inf if optimum is None else optimum,
+    )
+    run = Run(problem, kind, people, new_model(loci, settings.individuals, settings.model))
+    begin_people(kind, people, np.zeros(loci, np.int64))
+    run.trace.append(run.best[1])
+    return run
+
+
+def evolve(runs: Sequence[Run], settings: Dsmga2Settings, builder: Builder, ended: Callable[[Run], Any]) -> Counter[str]:
+    """Bring all populations to their ends; all of them are in the same generation.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        From `new_run`.
+    settings : Dsmga2Settings
+    builder : Builder
+    ended : callable
+        Told every run that ends.
+
+    Returns
+    -------
+    Counter
+        Seconds of each stage.
+    """
+    seconds: Counter[str] = Counter()
+    with ThreadPoolExecutor(settings.workers) as pool:
+
+        def each(work: Callable[[Run], None], runs: Sequence[Run]) -> None:
+            if len(runs) == 1 or settings.workers == 1:
+                for run in runs:
+                    work(run)
+            else:
+                list(pool.map(work, runs))
+
+        active = list(runs)
+        while True:
+            for run in active:
+                if run.ended(settings):
+                    ended(run)
+            active = [run for run in active if not run.ended(settings)]
+            if not active:
+                return seconds + builder.seconds
+            builder.build(active, each)
+            began = time.perf_counter()
+            each(_mix, active)
+            seconds[MIXING_STAGE] += time.perf_counter() - began
+
+
+def _mix(run: Run) -> None:
+    mix_people(run.kind, run.people, run.model, np.empty(len(run.people.keys), np.int64))
+    run.generations += 1
+    run.trace.append(run.best[1])

@@ -1,0 +1,82 @@
+"""Settings of DSMGA-II."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from reservoir.errors import InputError, Mistake
+from reservoir.solvers.setting_ranges import require_ranges
+
+#: Ways to build the model: whole linkage sets on the host; the same on a device; sets that end with the last
+#: complementary pattern on a device; and whole sets on the host of which only what mixing asks for is ever built.
+SEQUENTIAL, LOSSLESS, LOSSY, ON_DEMAND = "sequential", "lossless", "lossy", "on-demand"
+MODELS = (ON_DEMAND, SEQUENTIAL, LOSSLESS, LOSSY)
+#: Those that need an OpenCL device.
+DEVICE_MODELS = (LOSSLESS, LOSSY)
+
+#: Individuals are drawn, and loci numbered, in 16 bits.
+MOST_INDIVIDUALS = MOST_LOCI = 65_535
+
+_RANGES: dict[str, tuple[float, float]] = {
+    "population": (4, MOST_INDIVIDUALS - 1),
+    "bits": (1, 20),
+    "generations": (1, 10**6),
+    "evaluations": (1, 10**12),
+}
+
+
+@dataclass(frozen=True)
+class Dsmga2Settings:
+    """Settings of Li and Yu 2017.
+
+    Parameters
+    ----------
+    population : int
+        Individuals; one more is added to an odd number, because two meet in a tournament.
+    bits : int
+        Bits of a variable of a problem of real vectors.
+    generations : int
+        Most generations.
+    evaluations : int
+        A run ends with the generation in which it has made so many.
+    model : str
+        One of `MODELS`.
+    threads : int, optional
+        Threads that share the problems; as many as the processor has cores if not given.
+    """
+
+    population: int = 120
+    bits: int = 8
+    generations: int = 200
+    evaluations: int = 10**12
+    model: str = ON_DEMAND
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse settings that no run can have."""
+        given = {} if self.threads is None else {"threads": (1, 4096)}
+        require_ranges(self, _RANGES | given)
+        if self.model not in MODELS:
+            expected = "one of " + ", ".join(MODELS)
+            raise InputError(Mistake("there is no such model building", expected, "choose one", value=self.model))
+
+    @property
+    def individuals(self) -> int:
+        """An even number of individuals."""
+        return self.population + self.population % 2
+
+    @property
+    def workers(self) -> int:
+        """Threads that share the problems."""
+        return self.threads or os.cpu_count() or 1
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the model is built in OpenCL."""
+        return self.model in DEVICE_MODELS
+
+    def as_dict(self) -> dict[str, Any]:
+        """Settings for provenance."""
+        return {**asdict(self), "population": self.individuals, "threads": self.workers}

@@ -1,0 +1,81 @@
+"""What a generation is made of, as Python calls it: compiled, without the interpreter's lock, for any problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numba
+
+from reservoir.hydro.compile import OPTIONS, compiled
+from reservoir.solvers.dsmga2.genotype import Coded, Plain
+from reservoir.solvers.dsmga2.linkage import count_genes, fill_matrix, fill_sets
+from reservoir.solvers.dsmga2.mixing import mix
+from reservoir.solvers.dsmga2.people import begin, below, select
+
+
+@compiled
+def select_winners(people, model):
+    """`people.select` into the model."""
+    select(people, model.winners, model.ranks, model.places)
+
+
+@compiled
+def draw_representatives(people, model):
+    """An individual for each set of a lossy model."""
+    for locus in range(len(model.representatives)):
+        model.representatives[locus] = below(people.states, len(people.keys))
+
+
+@compiled
+def find_matrix(people, model):
+    """The dependency structure matrix from the winners."""
+    count_genes(people.genes, model.winners, model.words)
+    fill_matrix(model.words, len(model.winners), model.table, model.ones, model.both, model.matrix)
+
+
+@compiled
+def find_sets(model):
+    """Whole linkage sets from every locus."""
+    fill_sets(model.matrix, model.ranks, model.places, model.strengths[0], model.sets)
+    for start in range(len(model.lengths)):
+        model.lengths[start] = len(model.places)
+
+
+@compiled
+def forget_sets(model):
+    """No set is there yet: they are built on demand."""
+    for start in range(len(model.lengths)):
+        model.lengths[start] = 0
+
+
+def begin_people(kind: Plain | Coded, *arguments: Any) -> None:
+    """`people.begin`."""
+    _compiled(kind, _begin, begin)(kind, *arguments)
+
+
+def mix_people(kind: Plain | Coded, *arguments: Any) -> None:
+    """`mixing.mix`."""
+    _compiled(kind, _mix, mix)(kind, *arguments)
+
+
+@compiled
+def _begin(kind, people, climb_order):
+    begin(kind, people, climb_order)
+
+
+@compiled
+def _mix(kind, people, model, mask_order):
+    mix(kind, people, model, mask_order)
+
+
+def _compiled(kind: Plain | Coded, known: Callable[..., None], part: Any) -> Callable[..., None]:
+    """The cache on disk holds types by name: one that other programs cannot import would break it for them."""
+    return known if type(kind.context).__module__.startswith("reservoir.") else _uncached(part)
+
+
+@cache
+def _uncached(part: Any) -> Callable[..., None]:
+    function: Callable[..., None] = numba.njit(nogil=True, **OPTIONS)(part.py_func)
+    return function
