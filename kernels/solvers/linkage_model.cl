@@ -1,7 +1,7 @@
 // The linkage model of DSMGA-II (Li and Yu 2017, sections 4 and 5): who belongs to whom, in three kernels.
 //
 // A program has LOCI bits of an individual and PEOPLE individuals, whose columns are WORDS words of 32. Rows of loci are
-// padded to PADDED, a multiple of LANES: a vector has LANES loci, 1 on a GPU. Groups of the third kernel have ITEMS items,
+// padded to PADDED, a multiple of LANES: a vector has LANES loci, 8 or 16, or 1 on a GPU. Groups of the third kernel have ITEMS items,
 // a power of two, which share the loci: OWN vectors each. The second index of every launch is the problem.
 //
 // The host sends a row of NUMBERS a problem: the columns of the population, the winners of the tournaments, and for the
@@ -41,50 +41,57 @@ Words bits_in_words(Words words) {
 #endif
 }
 
-// FastCounting: the genes of 32 winners at a locus in a word; an item for each locus and word.
-__kernel void count_genes(__global uint *genes, __global const uint *numbers) {
-    const int locus = get_global_id(0), word = get_global_id(2);
+// FastCounting: the genes of the winners at a locus, 32 in a word, an item for each locus; with what they count to:
+// how many are set, and n ln n - c ln c of both values.
+__kernel void count_genes(__global uint *genes, __global int *ones, __global long *apart, __global const uint *numbers,
+                          __global const long *table) {
+    const int locus = get_global_id(0);
     const size_t problem = get_global_id(1);
-    numbers += problem * NUMBERS;
-    genes += problem * WORDS * PADDED;
     if (locus >= PADDED) return;
-    uint bits = 0;
-    if (locus < LOCI) {
-        __global const uint *column = numbers + COLUMNS + locus * WORDS;
-        __global const uint *winners = numbers + WINNERS + 32 * word;
-        const int count = min(32, PEOPLE - 32 * word);
-        for (int bit = 0; bit < count; ++bit) bits |= ((column[winners[bit] / 32] >> (winners[bit] % 32)) & 1u) << bit;
+    __global const uint *column = numbers + problem * NUMBERS + COLUMNS + locus * WORDS;
+    __global const uint *winners = numbers + problem * NUMBERS + WINNERS;
+    genes += problem * WORDS * PADDED + locus;
+    int sum = 0;
+    for (int word = 0; word < WORDS; ++word) {
+        const int count = locus < LOCI ? min(32, PEOPLE - 32 * word) : 0;
+        uint bits = 0;
+        for (int bit = 0; bit < count; ++bit) {
+            const uint winner = winners[32 * word + bit];
+            bits |= ((column[winner / 32] >> (winner % 32)) & 1u) << bit;
+        }
+        genes[word * PADDED] = bits;
+        sum += popcount(bits);
     }
-    genes[word * PADDED + locus] = bits;
+    ones[problem * PADDED + locus] = sum;
+    apart[problem * PADDED + locus] = table[sum] + table[PEOPLE - sum];
 }
 
-// Mutual information of a locus with LANES others: an item for each; what is left of the diagonal is its mirror image.
-__kernel void fill_matrix(__global long *matrix, __global const uint *genes, __global const long *table) {
-    const int first = get_global_id(0) * LANES, one = get_global_id(2);
+// Mutual information of every two loci: squares of LANES x LANES; what is left of the diagonal is a mirror image.
+__kernel void fill_matrix(__global long *matrix, __global const uint *genes, __global const int *ones,
+                          __global const long *apart, __global const long *table) {
+    const int top = get_global_id(2) * LANES, step = get_global_size(0) * LANES, rows = min(LANES, LOCI - top);
     const size_t problem = get_global_id(1);
-    if (first >= PADDED || first + LANES <= one) return;
     genes += problem * WORDS * PADDED;
-    matrix += problem * LOCI * PADDED;
-    Words both = 0, ones = 0;
-    int ones_of_one = 0;
-    for (int word = 0; word < WORDS; ++word) {
-        const uint mine = genes[word * PADDED + one];
-        const Words others = *(__global const Words *)(genes + word * PADDED + first);
-        both += bits_in_words(others & mine);
-        ones += bits_in_words(others);
-        ones_of_one += popcount(mine);
-    }
-    const long of_one = table[PEOPLE] - table[ones_of_one] - table[PEOPLE - ones_of_one];
-    for (int lane = 0; lane < LANES; ++lane) {
-        const int other = first + lane, shared = WORD_OF(both, lane), ones_of_other = WORD_OF(ones, lane);
-        if (other < one || other >= LOCI) continue;
-        const long joint = table[shared] + table[ones_of_one - shared] + table[ones_of_other - shared] +
-                           table[PEOPLE - ones_of_one - ones_of_other + shared];
-        const long apart = table[ones_of_other] + table[PEOPLE - ones_of_other];
-        const long value = joint + of_one - apart;
-        const long information = other == one ? USED : value > 0 ? value : 0;
-        matrix[one * PADDED + other] = information;
-        matrix[other * PADDED + one] = information;
+    ones += problem * PADDED;
+    apart += problem * PADDED;
+    matrix += problem * PADDED * PADDED;
+    for (int first = top + (int)get_global_id(0) * LANES; first < PADDED; first += step) {
+        for (int row = 0; row < rows; ++row) {
+            const int one = top + row, mine = ones[one];
+            const long rest = table[PEOPLE] - apart[one];
+            Words both = 0;
+            for (int word = 0; word < WORDS; ++word)
+                both += bits_in_words(*(__global const Words *)(genes + word * PADDED + first) &
+                                      genes[word * PADDED + one]);
+            __global long *const across = matrix + one * PADDED + first, *const down = matrix + first * PADDED + one;
+            for (int lane = 0; lane < LANES; ++lane) {
+                const int shared = WORD_OF(both, lane), theirs = ones[first + lane];
+                const long value = table[shared] + table[mine - shared] + table[theirs - shared] +
+                                   table[PEOPLE - mine - theirs + shared] + rest - apart[first + lane];
+                across[lane] = down[lane * PADDED] = value > 0 ? value : 0;
+            }
+            if (first == top) across[row] = USED;
+        }
     }
 }
 
@@ -95,9 +102,14 @@ long largest_lane(const Strengths most) {
 #if LANES == 1
     return most;
 #else
-    long largest = ((const long *)&most)[0];
-    for (int lane = 1; lane < LANES; ++lane) largest = GREATER_LONG(largest, ((const long *)&most)[lane]);
-    return largest;
+#if LANES == 16
+    const long8 eight = GREATER_LONG(most.lo, most.hi);
+#else
+    const long8 eight = most;
+#endif
+    const long4 four = GREATER_LONG(eight.lo, eight.hi);
+    const long2 two = GREATER_LONG(four.lo, four.hi);
+    return GREATER_LONG(two.x, two.y);
 #endif
 }
 
@@ -165,7 +177,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void find_sets(__glo
     const int item = get_local_id(0), start = get_group_id(0);
     const size_t problem = get_group_id(1);
     numbers += problem * NUMBERS;
-    matrix += problem * LOCI * PADDED;
+    matrix += problem * PADDED * PADDED;
 #if LOSSY
     const size_t stride = LOCI * get_num_groups(1);
     sets += problem * LOCI + start;

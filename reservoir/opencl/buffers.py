@@ -70,6 +70,8 @@ class Buffers:
                 raise ValueError(f"buffer {name} is empty: {layout}")
             if name in self._held and self.layout(name) != layout:
                 raise ValueError(f"buffer {name} is {self.layout(name)}; it cannot become {layout}")
+        if wanted.keys() <= self._held.keys():
+            return
         layouts = {name: layout for name, (layout, _) in self._held.items()} | dict(wanted)
         require_memory(self._device, {name: layout.nbytes for name, layout in layouts.items()})
         for name, layout in wanted.items():

@@ -88,13 +88,21 @@ class Session:
         ValueError
             If an array is empty, or a buffer of its name has another shape or dtype.
         """
+        self._copy(arrays, wait=True)
+
+    def send(self, /, **arrays: NDArray[Any]) -> None:
+        """Queue what `upload` does and return at once; the arrays must stay as they are until all of it is done."""
+        self._copy(arrays, wait=False)
+
+    def _copy(self, arrays: dict[str, NDArray[Any]], *, wait: bool) -> None:
         import pyopencl as cl
 
         with self._clock("transfer"):
             self._buffers.declare({name: Layout(array.shape, array.dtype) for name, array in arrays.items()})
         for name, array in arrays.items():
             with self._clock("transfer"), explained(self.device, f"upload {name}"):
-                event = cl.enqueue_copy(self._queue, self._buffers[name], np.ascontiguousarray(array))
+                source = np.ascontiguousarray(array)
+                event = cl.enqueue_copy(self._queue, self._buffers[name], source, is_blocking=wait)
             self._transfers.add("upload", event)
 
     def allocate(self, /, **buffers: tuple[Shape, DTypeLike]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from reservoir.plan import Plan
-from reservoir.report import annual_energy, convergence, storage_fan, typical_years
+from reservoir.report import annual_energy, convergence, linkage_map, storage_fan, typical_years
 from reservoir.report.style import rendered
 from reservoir.stopwatch import Timer, untimed
 
@@ -33,6 +33,7 @@ def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None, watch:
         "typical-years": partial(typical_years.typical_years_figure, years=typical),
         "convergence": convergence.convergence_figure,
         "annual-energy": annual_energy.annual_energy_figure,
+        "linkage": linkage_map.linkage_map_figure,
     }
     figures = {}
     for name, draw in drawings.items():
@@ -55,6 +56,7 @@ def plan_captions(plan: Plan, *, typical: Mapping[str, str] | None = None) -> di
         "typical-years": typical_years.caption(plan, typical),
         "convergence": convergence.caption(plan) if convergence.has_trace(plan) else None,
         "annual-energy": annual_energy.caption(plan),
+        "linkage": linkage_map.caption(plan),
     }
     return {name: caption for name, caption in captions.items() if caption is not None}
 

@@ -21,6 +21,7 @@ TITLES = {
     "typical-years": "A wet, a normal and a dry year",
     "convergence": "How close the solver came",
     "annual-energy": "What every year yields",
+    "linkage": "Which months hang together",
 }
 
 

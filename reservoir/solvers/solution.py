@@ -34,6 +34,9 @@ class Solution:
         for solvers that do not tell.
     trail : ndarray, shape (points, dimension)
         Best positions after the generations of the trace, where they were asked for; else of no points.
+    linkage : ndarray, shape (variables, variables)
+        Mutual information in nats of the variables that a solver coded, mean of its first generations; empty where it
+        learns none.
     segments : mapping of str to float
         Host seconds of the call by what they were spent on (`reservoir.opencl.HostClock`); empty where no device
         took part.
@@ -59,3 +62,4 @@ class Solution:
     segments: Mapping[str, float] = field(default_factory=dict)
     judged_fitness: float = math.nan
     trail: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    linkage: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))

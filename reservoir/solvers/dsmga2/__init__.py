@@ -139,10 +139,11 @@ def _solutions(
                 "mixing_evaluations": int(run.people.tally[MIXING]),
                 "evaluations_to_optimum": int(run.people.tally[HIT]),
             },
-            np.arange(len(run.trace)),
+            np.arange(1, len(run.trace) + 1),
             np.array(run.trace),
             segments,
             run.best[1],
+            linkage=run.linkage / max(1, min(run.generations, settings.linkage_generations)),
         )
         for run, position, each in zip(runs, positions, worth, strict=True)
     ]

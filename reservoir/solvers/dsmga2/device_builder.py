@@ -59,7 +59,9 @@ class DeviceBuilder:
         session.upload(table=entropy_table(loci, individuals))
         session.allocate(
             genes=(most * self.layout.words * self.layout.padded, np.uint32),
-            matrix=((most, loci, self.layout.padded), np.int64),
+            ones=(most * self.layout.padded, np.int32),
+            apart=(most * self.layout.padded, np.int64),
+            matrix=((most, self.layout.padded, self.layout.padded), np.int64),
             sets=(self.layout.longest * most * loci, np.uint16),
         )
 
@@ -77,9 +79,10 @@ class DeviceBuilder:
         self._read(runs)
         self.seconds.update({MATRIX_STAGE: between - began, LINKAGE_STAGE: time.perf_counter() - between})
 
-    def matrices(self) -> NDArray[np.int64]:
-        """The last matrices, shape (populations, loci, loci)."""
-        return self._session.download("matrix")[:, :, : self.layout.loci]
+    def matrices(self, runs: Sequence[Run]) -> Sequence[NDArray[np.int64]]:
+        """The matrices of the models that were built last."""
+        loci = self.layout.loci
+        return list(self._session.download("matrix", len(runs))[:, :loci, :loci])
 
     def _select(self, run: Run) -> None:
         select_winners(run.people, run.model)
@@ -97,13 +100,12 @@ class DeviceBuilder:
     def _find_matrices(self, count: int) -> None:
         layout, session = self.layout, self._session
         items = 1 if layout.lanes > 1 else ITEMS
-        session.upload(numbers=self._numbers)
+        session.send(numbers=self._numbers)
         wide = -(-layout.padded // items) * items
-        session.run(self._program, "count_genes", (wide, count, layout.words), (items, 1, 1), "genes", "numbers")
-        wide = -(-layout.padded // layout.lanes // items) * items
-        session.run(
-            self._program, "fill_matrix", (wide, count, layout.loci), (items, 1, 1), "matrix", "genes", "table"
-        )
+        counted = ("genes", "ones", "apart")
+        session.run(self._program, "count_genes", (wide, count), (items, 1), *counted, "numbers", "table")
+        size = (items, count, -(-layout.loci // layout.lanes))
+        session.run(self._program, "fill_matrix", size, (items, 1, 1), "matrix", *counted, "table")
 
     def _find_sets(self, count: int) -> None:
         items = self.layout.items

@@ -8,8 +8,9 @@ from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
 from reservoir.solvers.dsmga2.information import rank_bits
 from reservoir.solvers.work_groups import items_for
 
-#: Loci of a work item of a GPU, up to which groups are a single warp or as small: no barrier then.
-MOST_OWN = 20
+#: Loci of a work item of a GPU beyond which a group takes more items, and how many it takes at most; measured on an
+#: H200 with 60 to 600 loci.
+MOST_OWN, MOST_ITEMS = 5, 128
 #: Loci of a vector on a CPU.
 CPU_LANES = 8
 
@@ -78,7 +79,7 @@ class ModelLayout:
 def model_layout(
     device: DeviceInfo, loci: int, individuals: int, *, lossy: bool, items: int | None = None
 ) -> ModelLayout:
-    """On a CPU an item makes a set, in vectors; on a GPU as many as keep their loci's strengths in registers.
+    """On a CPU an item makes a set, in vectors; on a GPU so many that each has a few loci, in registers.
 
     Raises
     ------
@@ -88,7 +89,7 @@ def model_layout(
     cpu = device.kind == "CPU"
     if items is None and not cpu:
         items = device.sub_group_size
-        while items * MOST_OWN < loci and 2 * items <= device.max_work_group_size:
+        while items * MOST_OWN < loci and 2 * items <= min(MOST_ITEMS, device.max_work_group_size):
             items *= 2
     items = items_for(device, loci, items)
     warps = device.warps and items % 32 == 0

@@ -50,6 +50,30 @@ def scale_bits(loci: int, individuals: int) -> int:
     return scale
 
 
+def between_variables(matrix: NDArray[np.int64], individuals: int, bits: int) -> NDArray[np.float64]:
+    """Mutual information in nats of the codes of variables, as sums over pairs of their bits.
+
+    Parameters
+    ----------
+    matrix : ndarray of int64, shape (loci, loci)
+        Mutual information of bits, as engines make it of `entropy_table`.
+    individuals : int
+    bits : int
+        Of a variable.
+
+    Returns
+    -------
+    ndarray, shape (variables, variables)
+        Less what chance alone makes of independent variables (Miller 1955: 1 / (2 individuals) for a pair of bits), and
+        nought at least; nought for a variable with itself.
+    """
+    loci = len(matrix)
+    unit = np.ldexp(float(individuals), scale_bits(loci, individuals) + rank_bits(loci))
+    blocks = (np.maximum(matrix, 0) / unit).reshape(loci // bits, bits, loci // bits, bits).sum(axis=(1, 3))
+    np.fill_diagonal(blocks, 0)
+    return np.maximum(blocks - bits**2 / (2 * individuals), 0)
+
+
 def entropy_table(loci: int, individuals: int) -> NDArray[np.int64]:
     """c ln c for c = 0 .. individuals, times 2^(scale + rank bits), the rank bits nought; shape (individuals + 1,)."""
     counts = np.arange(individuals + 1, dtype=np.float64)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.solvers.dsmga2.genotype import Coded, Plain, genotype_of
+from reservoir.solvers.dsmga2.information import between_variables
 from reservoir.solvers.dsmga2.model import Model, new_model
 from reservoir.solvers.dsmga2.people import CLIMBING, MIXING, People, best_of, new_people, settled
 from reservoir.solvers.dsmga2.settings import ON_DEMAND, Dsmga2Settings
@@ -26,7 +27,7 @@ from reservoir.solvers.dsmga2.steps import (
     mix_people,
     select_winners,
 )
-from reservoir.solvers.problem import Problem
+from reservoir.solvers.problem import FloatArray, Problem
 
 #: Names of the stages whose seconds are counted: selection, copies and matrix; linkage sets and copies; mixing.
 MATRIX_STAGE, LINKAGE_STAGE, MIXING_STAGE = "matrix", "linkage", "mixing"
@@ -46,7 +47,9 @@ class Run:
     generations : int
         Done so far.
     trace : list of float
-        The best fitness after each, and of the first population.
+        The best fitness after each.
+    linkage : ndarray, shape (variables, variables)
+        Sum of the linkage of the variables in the first generations.
     """
 
     problem: Problem
@@ -55,6 +58,7 @@ class Run:
     model: Model
     generations: int = 0
     trace: list[float] = field(default_factory=list)
+    linkage: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def loci(self) -> int:
@@ -74,7 +78,12 @@ class Run:
     def ended(self, settings: Dsmga2Settings) -> bool:
         """Whether nothing more is to be done."""
         spent = self.generations >= settings.generations or self.evaluations >= settings.evaluations
-        return spent or settled(self.people)
+        return self.generations > 0 and (spent or settled(self.people))
+
+    def add_linkage(self, matrix: NDArray[np.int64]) -> None:
+        """Add a model's linkage of the variables."""
+        shared = between_variables(matrix, len(self.people.keys), self.kind.bits if isinstance(self.kind, Coded) else 1)
+        self.linkage = self.linkage + shared if self.linkage.size else shared
 
 
 class Builder(Protocol):
@@ -84,6 +93,9 @@ class Builder(Protocol):
 
     def build(self, runs: Sequence[Run], each: Callable[[Callable[[Run], None], Sequence[Run]], None]) -> None:
         """Fill sets and lengths of every run's model, `each` run by itself or all together."""
+
+    def matrices(self, runs: Sequence[Run]) -> Sequence[NDArray[np.int64]]:
+        """The dependency structure matrices, each of shape (loci, loci), of models that have just been built."""
 
 
 
@@ -104,6 +116,10 @@ class HostBuilder:
     def build(self, runs: Sequence[Run], each: Callable[[Callable[[Run], None], Sequence[Run]], None]) -> None:
         """Select, count and build; seconds are those of all threads together."""
         each(self._build_one, runs)
+
+    def matrices(self, runs: Sequence[Run]) -> Sequence[NDArray[np.int64]]:
+        """The matrices of the models."""
+        return [run.model.matrix for run in runs]
 
     def _build_one(self, run: Run) -> None:
         began = time.perf_counter()
@@ -128,7 +144,6 @@ def new_run(problem: Problem, settings: Dsmga2Settings, seed: int) -> Run:
     )
     run = Run(problem, kind, people, new_model(loci, settings.individuals, settings.model))
     begin_people(kind, people, np.zeros(loci, np.int64))
-    run.trace.append(run.best[1])
     return run
 
 
@@ -168,6 +183,9 @@ def evolve(runs: Sequence[Run], settings: Dsmga2Settings, builder: Builder, ende
             if not active:
                 return seconds + builder.seconds
             builder.build(active, each)
+            if active[0].generations < settings.linkage_generations:
+                for run, matrix in zip(active, builder.matrices(active), strict=True):
+                    run.add_linkage(matrix)
             began = time.perf_counter()
             each(_mix, active)
             seconds[MIXING_STAGE] += time.perf_counter() - began

@@ -24,6 +24,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "bits": (1, 20),
     "generations": (1, 10**6),
     "evaluations": (1, 10**12),
+    "linkage_generations": (0, 10**6),
 }
 
 
@@ -43,6 +44,8 @@ class Dsmga2Settings:
         A run ends with the generation in which it has made so many.
     model : str
         One of `MODELS`.
+    linkage_generations : int
+        Generations whose mean linkage of the variables is told with a solution; 0 for none.
     threads : int, optional
         Threads that share the problems; as many as the processor has cores if not given.
     """
@@ -52,6 +55,7 @@ class Dsmga2Settings:
     generations: int = 200
     evaluations: int = 10**12
     model: str = ON_DEMAND
+    linkage_generations: int = 10
     threads: int | None = None
 
     def __post_init__(self) -> None:
