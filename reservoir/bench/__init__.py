@@ -50,6 +50,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("ann", "Networks trained by particle swarms: time and error.", "networks"),
         Experiment("ring-pso", "Ring PSO, synchronous and asynchronous: fitness, time, speed-up.", "ring", runs=100),
         Experiment("tsp", "Genetic algorithms on islands, on tours: schemes, times, errors.", "tours", runs=10),
+        Experiment("dsmga2", "DSMGA-II: model building, populations by sweep, evaluations.", "linkage", runs=10),
         Experiment("functions", "Any solver on the eight functions.", "solver_on_functions"),
     )
 }

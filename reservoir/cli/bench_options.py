@@ -82,6 +82,26 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             help="Sizes of the population, whole islands of 128.  [default: 1024 to 32768; to 2048 with --quick]",
         ),
     ),
+    "dsmga2": (
+        click.option("--sweep", is_flag=True, help="Find populations by sweep, in place of timing models."),
+        click.option(
+            "--problems",
+            metavar="mk,ftrap,...",
+            help="Kinds of problems, of mk, ftrap, cyc and spin; all if not given.",
+        ),
+        click.option(
+            "--sizes",
+            metavar="60,120,...",
+            help="Bits of the traps.  [default: 60 to 600; to 120 with --quick; 40 to 240 with --sweep]",
+        ),
+        click.option(
+            "--spin",
+            metavar="FILE",
+            multiple=True,
+            type=click.Path(path_type=Path),
+            help="A spin glass, repeatable (see data/spin/README.md).  [default: the bundled ones]",
+        ),
+    ),
     "functions": (
         click.option(
             "--solver",

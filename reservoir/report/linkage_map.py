@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
@@ -50,7 +52,7 @@ def storage_names(plan: Plan) -> list[str]:
 def draw_linkage(ax: Axes, linkage: NDArray[np.float64], names: list[str]) -> PolyCollection:
     """Draw a cell for each pair, the first in the upper left corner; returns the cells, for a colour bar."""
     one, other = np.nonzero(~np.eye(len(linkage), dtype=bool))
-    cells = _CELL + np.stack([other, one], axis=1)[:, None]
+    cells: Any = _CELL + np.stack([other, one], axis=1)[:, None]
     drawn = PolyCollection(cells, array=linkage[one, other], cmap="Blues", edgecolor="face", lw=0.3)
     drawn.set_clim(0, None)
     ax.add_collection(drawn)
@@ -73,7 +75,7 @@ def caption(plan: Plan) -> str | None:
         return None
     return (
         "The dependency structure matrix that the solver learned in its first "
-        f"{plan.solutions[0].settings['linkage_generations']} generations: the darker, the more the code of the storage "
-        "at the end of one month says about that of another among good operations, and the more the two must be chosen "
+        f"{plan.solutions[0].settings['linkage_generations']} generations: the darker, the more the code of the "
+        "storage at the end of one month says about that of another among good operations, and the more the two must be chosen "
         "together. What chance alone makes of independent storages is taken off."
     )

@@ -39,7 +39,7 @@ def level_position(coding, parts, position):
 
 @overload(level_position, jit_options=INLINED)  # type: ignore[arg-type]
 def _level_position(coding, parts, position):
-    return _POSITIONS.get(getattr(coding, "instance_class", None))
+    return _POSITIONS.get(coding.instance_class)
 
 
 def coding_of(problem: Problem) -> tuple[Any, int]:

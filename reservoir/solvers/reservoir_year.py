@@ -139,8 +139,8 @@ class ReservoirYear:
         """Storages as variables in place of releases, all of them feasible, and how many there are to choose."""
         limits = self.limits
         closed = not limits.cyclic and limits.storage_lower_hm3[-1] == limits.storage_upper_hm3[-1]
-        bounds = (np.float32(bound) for bound in limits.start_bounds_hm3)
-        return StorageCoding(limits.arrays(FLOAT32_MARGIN, np.float32), *bounds), limits.steps - int(closed)
+        lower, upper = (np.float32(bound) for bound in limits.start_bounds_hm3)
+        return StorageCoding(limits.arrays(FLOAT32_MARGIN, np.float32), lower, upper), limits.steps - int(closed)
 
     def kernel_context(self) -> NDArray[np.float32]:
         """Row of ``kernels/problems/reservoir_year.cl``."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from reservoir.hydro.compile import inlined
 from reservoir.hydro.constraints import YearArrays, lower_reach, steps_in, upper_reach
 from reservoir.solvers.coding import register_position
@@ -17,8 +19,8 @@ class StorageCoding(NamedTuple):
     """What compiled code reads, in float32."""
 
     year: YearArrays
-    start_lower: float
-    start_upper: float
+    start_lower: np.float32
+    start_upper: np.float32
 
 
 def _position(coding, parts, position):

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from reservoir.bench.linkage.spin_file import SpinGlass
 from reservoir.bench.linkage.values import BlockContext, SpinContext
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.compile import compiled
 from reservoir.solvers.encoding import BITS
 from reservoir.solvers.fitness import fitness_of
 from reservoir.solvers.problem import Certified, FloatArray, KernelProblem
-from reservoir.hydro.compile import compiled
 
 #: A trap's value by the bits that are set (eq. 1 with k = 5), and a folded trap's (k = 6).
-TRAP = tuple(0.8 * (4 - ones) / 4 for ones in range(5)) + (1.0,)
+TRAP = (*(0.8 * (4 - ones) / 4 for ones in range(5)), 1.0)
 FOLDED_TRAP = (1.0, 0.0, 0.4, 0.8, 0.4, 0.0, 1.0)
 
 

@@ -1,8 +1,8 @@
 """DSMGA-II: a genetic algorithm that learns which bits belong together, and mixes by that model.
 
-Li and Yu 2017, "Speeding up DSMGA-II on CUDA platform", GECCO '17, https://doi.org/10.1145/3071178.3071228, after Hsu and
-Yu 2015. Problems of bit strings are solved as they are; the variables of other problems are coded in Gray code, those of
-a reservoir year as storages at the ends of its months, each within what can be reached.
+Li and Yu 2017, "Speeding up DSMGA-II on CUDA platform", GECCO '17, https://doi.org/10.1145/3071178.3071228, after Hsu
+and Yu 2015. Problems of bit strings are solved as they are; the variables of other problems are coded in Gray code,
+those of a reservoir year as storages at the ends of its months, each within what can be reached.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def _run_on_device(
             lossy = settings.model == LOSSY
             builder = DeviceBuilder(session, loci, settings.individuals, len(members), lossy=lossy)
             seconds += evolve(members, settings, builder, ended)
-            seconds[DEVICE] += sum(session.device_seconds.values())
-    return runs, f"{chosen.name} and {where}", seconds
+            seconds.update({DEVICE: sum(session.device_seconds.values())})
+    return list(runs), f"{chosen.name} and {where}", seconds
 
 
 def _solutions(

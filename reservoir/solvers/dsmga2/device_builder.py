@@ -115,8 +115,8 @@ class DeviceBuilder:
     def _read(self, runs: Sequence[Run]) -> None:
         loci = self.layout.loci
         if not self.layout.lossy:
-            sets = self._session.download("sets", len(runs) * loci * loci).reshape(len(runs), loci, loci)
-            for run, found in zip(runs, sets, strict=True):
+            whole = self._session.download("sets", len(runs) * loci * loci).reshape(len(runs), loci, loci)
+            for run, found in zip(runs, whole, strict=True):
                 run.model.sets[:] = found
                 run.model.lengths[:] = loci
             return

@@ -8,7 +8,7 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from reservoir.hydro.compile import INLINED, compiled
+from reservoir.hydro.compile import INLINED, OPTIONS, compiled
 from reservoir.solvers.coding import coding_of, gray_level, level_position
 from reservoir.solvers.encoding import BITS, encoding_of
 from reservoir.solvers.fitness import fitness_of, scaled_noise
@@ -76,11 +76,14 @@ def _fill_position(kind, genes):
 
 
 def bits_worth(kind, genes, states):
-    """Fitness of bits, to be maximised; a noisy problem draws from the stream."""
+    """Fitness of bits, to be maximised; a noisy problem draws from the stream.
+
+    Not compiled into its callers: there are four, and a year's fitness takes seconds to compile.
+    """
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(bits_worth, jit_options=INLINED)  # type: ignore[arg-type]
+@overload(bits_worth, jit_options=OPTIONS)  # type: ignore[arg-type]
 def _bits_worth(kind, genes, states):
     if kind.instance_class is Plain:
         return lambda kind, genes, states: np.float64(fitness_of(kind.context, genes, kind.scratch))

@@ -1,8 +1,8 @@
 """Mutual information in whole numbers, so that every engine gets the same sums whatever their order.
 
 With counts n_xy of two loci's values among n individuals, n times their mutual information (Li and Yu 2017, section
-2.2, natural logarithm) is ``sum n_xy ln n_xy - sum n_x ln n_x - sum n_y ln n_y + n ln n``. The terms c ln c are looked up
-in a table that holds them times 2^scale, rounded. Sums of rows of such numbers are exact in 64 bits: no accumulation
+2.2, natural logarithm) is ``sum n_xy ln n_xy - sum n_x ln n_x - sum n_y ln n_y + n ln n``. The terms c ln c are looked
+up in a table that holds them times 2^scale, rounded. Sums of rows of such numbers are exact in 64 bits: no accumulation
 can prefer a locus by rounding, loci that are equally strong are equal, and no device needs double precision.
 
 The lowest bits of a number are left free for a rank among equals, `rank_bits` of them.
@@ -75,7 +75,7 @@ def between_variables(matrix: NDArray[np.int64], individuals: int, bits: int) ->
 
 
 def entropy_table(loci: int, individuals: int) -> NDArray[np.int64]:
-    """c ln c for c = 0 .. individuals, times 2^(scale + rank bits), the rank bits nought; shape (individuals + 1,)."""
+    """C ln c for c = 0 .. individuals, times 2^(scale + rank bits), the rank bits nought; shape (individuals + 1,)."""
     counts = np.arange(individuals + 1, dtype=np.float64)
     terms = counts * np.log(np.maximum(counts, 1))
     return np.rint(np.ldexp(terms, scale_bits(loci, individuals))).astype(np.int64) << rank_bits(loci)

@@ -98,7 +98,6 @@ class Builder(Protocol):
         """The dependency structure matrices, each of shape (loci, loci), of models that have just been built."""
 
 
-
 class HostBuilder:
     """Builds on the host, run by run.
 
@@ -147,7 +146,9 @@ def new_run(problem: Problem, settings: Dsmga2Settings, seed: int) -> Run:
     return run
 
 
-def evolve(runs: Sequence[Run], settings: Dsmga2Settings, builder: Builder, ended: Callable[[Run], Any]) -> Counter[str]:
+def evolve(
+    runs: Sequence[Run], settings: Dsmga2Settings, builder: Builder, ended: Callable[[Run], Any]
+) -> Counter[str]:
     """Bring all populations to their ends; all of them are in the same generation.
 
     Parameters
@@ -168,11 +169,12 @@ def evolve(runs: Sequence[Run], settings: Dsmga2Settings, builder: Builder, ende
     with ThreadPoolExecutor(settings.workers) as pool:
 
         def each(work: Callable[[Run], None], runs: Sequence[Run]) -> None:
-            if len(runs) == 1 or settings.workers == 1:
-                for run in runs:
-                    work(run)
+            """A share of the runs for each thread: a task for each run would take longer than its work."""
+            workers = min(settings.workers, len(runs))
+            if workers == 1:
+                _one_by_one(work, runs)
             else:
-                list(pool.map(work, runs))
+                list(pool.map(lambda first: _one_by_one(work, runs[first::workers]), range(workers)))
 
         active = list(runs)
         while True:
@@ -188,7 +190,12 @@ def evolve(runs: Sequence[Run], settings: Dsmga2Settings, builder: Builder, ende
                     run.add_linkage(matrix)
             began = time.perf_counter()
             each(_mix, active)
-            seconds[MIXING_STAGE] += time.perf_counter() - began
+            seconds.update({MIXING_STAGE: time.perf_counter() - began})
+
+
+def _one_by_one(work: Callable[[Run], None], runs: Sequence[Run]) -> None:
+    for run in runs:
+        work(run)
 
 
 def _mix(run: Run) -> None:

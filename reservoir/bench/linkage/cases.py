@@ -1,0 +1,107 @@
+"""Which problems an experiment is on, by kind and size, and how large a population each needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from reservoir import resources
+from reservoir.bench.linkage.problems import FAMILIES, BitProblem, spin_problem
+from reservoir.bench.linkage.spin_file import SpinGlass, read_spin_glass
+from reservoir.errors import InputError, Mistake
+
+SPIN = "spin"
+#: Titles of all kinds of problems.
+TITLES = {**{name: family.title for name, family in FAMILIES.items()}, SPIN: "Ising spin glass"}
+
+#: Populations by kind and size: means of ten sweeps each, made by ``reservoir bench dsmga2 --sweep`` on 2026-11-22
+#: (those of 360 bits and more of three); of spin glasses over the bundled ones of that size.
+POPULATIONS: dict[str, dict[int, int]] = {
+    "mk": {60: 74, 120: 80, 240: 84, 360: 90, 480: 96, 600: 100},
+    "ftrap": {60: 90, 120: 104, 240: 160, 360: 190, 480: 220, 600: 250},
+    "cyc": {60: 110, 120: 134, 240: 190, 360: 220, 480: 250, 600: 280},
+    SPIN: {36: 20, 100: 100, 196: 60},
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem and its population.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `TITLES`.
+    label : str
+    bits : int
+    population : int
+    glass : SpinGlass or None
+        Of a spin glass.
+    """
+
+    kind: str
+    label: str
+    bits: int
+    population: int
+    glass: SpinGlass | None = None
+
+    def problem(self, stream: int) -> BitProblem:
+        """The problem with the random numbers of a stream."""
+        if self.glass is not None:
+            return spin_problem(self.glass, stream)
+        return FAMILIES[self.kind].of(self.bits, stream)
+
+
+def kinds_named(text: str | None) -> tuple[str, ...]:
+    """Kinds of problems from names with commas between; all of them if there is no text."""
+    if text is None:
+        return tuple(TITLES)
+    names = [name.strip().lower() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in TITLES]
+    if unknown or not names:
+        expected = ", ".join(TITLES)
+        raise InputError(Mistake("there is no such kind of problem", expected, column="--problems", value=unknown))
+    return tuple(dict.fromkeys(names))
+
+
+def sizes_named(text: str) -> tuple[int, ...]:
+    """Sizes in bits from numbers with commas between."""
+    words = [word.strip() for word in text.split(",")]
+    wrong = [word for word in words if not word.isdecimal() or int(word) < 1]
+    if wrong:
+        raise InputError(Mistake("is no size", "bits, with commas between", column="--sizes", value=wrong))
+    return tuple(sorted({int(word) for word in words}))
+
+
+def trap_cases(kinds: Sequence[str], sizes: Sequence[int]) -> list[Case]:
+    """Traps of these kinds and sizes; InputError where a kind has no such size."""
+    return [
+        Case(kind, FAMILIES[kind].of(bits).label, bits, population_for(kind, bits))
+        for kind in kinds
+        if kind != SPIN
+        for bits in sizes
+    ]
+
+
+def spin_cases(files: Sequence[Path]) -> list[Case]:
+    """Spin glasses of files, by their spins."""
+    glasses = sorted((read_spin_glass(path) for path in files), key=lambda glass: (glass.spins, glass.name))
+    return [
+        Case(SPIN, f"SPIN {glass.name}", glass.spins, population_for(SPIN, glass.spins), glass) for glass in glasses
+    ]
+
+
+def bundled_glasses(*, first_only: bool) -> list[Path]:
+    """Files of the bundled spin glasses, all or the first of each size."""
+    files = sorted(path for path in resources.folder("data").joinpath("spin").iterdir() if path.suffix != ".md")
+    return [path for path in files if path.name.endswith("_1")] if first_only else files
+
+
+def population_for(kind: str, bits: int) -> int:
+    """A population that sweeps found, or between those of the nearest sizes; even."""
+    known = POPULATIONS[kind]
+    population = round(float(np.interp(bits, list(known), list(known.values()))))
+    return population + population % 2

@@ -1,0 +1,143 @@
+"""The experiment: sweeps, or runs with every way to build a model, and what they come to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import reservoir
+from reservoir.bench.effort import QUICK_WARNING, Effort
+from reservoir.bench.linkage.acceptance import SPEED_CASE, model_checks
+from reservoir.bench.linkage.cases import (
+    SPIN,
+    Case,
+    bundled_glasses,
+    kinds_named,
+    sizes_named,
+    spin_cases,
+    trap_cases,
+)
+from reservoir.bench.linkage.figures import CAPTIONS, linkage_figures
+from reservoir.bench.linkage.findings import rows_of, stage_times
+from reservoir.bench.linkage.stages import solve_all
+from reservoir.bench.linkage.sweeps import CONSECUTIVE, GOLDEN, by_size, sweep_all, sweep_checks, sweep_table
+from reservoir.bench.linkage.tables import result_tables
+from reservoir.bench.machine import device_origin, processor_name
+from reservoir.bench.record import Record
+from reservoir.opencl import DeviceInfo, choose_devices
+from reservoir.plan import StageProgress, silent_stage
+from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND
+
+#: Sizes of traps: multiples of the blocks of all three kinds.
+SIZES, QUICK_SIZES = (60, 120, 240, 360, 480, 600), (60, 120)
+
+
+def run(
+    *,
+    effort: Effort,
+    sweep: bool = False,
+    problems: str | None = None,
+    sizes: str | None = None,
+    spin: tuple[Path, ...] = (),
+    progress: StageProgress = silent_stage,
+) -> Record:
+    """Run the experiment.
+
+    Parameters
+    ----------
+    effort : Effort
+        Its runs are sweeps of each problem, or runs of each problem and way to build a model.
+    sweep : bool
+        Find populations by sweep, in place of timing models.
+    problems : str, optional
+        Kinds of problems with commas between; all if not given.
+    sizes : str, optional
+        Bits of the traps with commas between.
+    spin : tuple of Path
+        Files of spin glasses; the bundled ones if there are none.
+    progress : callable
+
+    Raises
+    ------
+    InputError
+        If there is no such problem, size or file.
+    DeviceError
+        If there is no OpenCL device of that name.
+    """
+    kinds, device = kinds_named(problems), choose_devices(effort.device)[0]
+    cases = _traps(kinds, sizes, effort, sweep=sweep)
+    if SPIN in kinds:
+        first_only = effort.quick or not sweep
+        glasses = spin_cases(spin or bundled_glasses(first_only=first_only))
+        cases += glasses[: 1 if effort.quick else None]
+    if sweep:
+        return _sweep_record(sweep_all(cases, effort.runs, effort.seed, progress), effort)
+    return _model_record(solve_all(cases, effort.runs, effort.seed, device, progress), effort, device)
+
+
+def _traps(kinds: tuple[str, ...], sizes: str | None, effort: Effort, *, sweep: bool) -> list[Case]:
+    traps = tuple(kind for kind in kinds if kind != SPIN)
+    if sizes is not None:
+        return trap_cases(traps, sizes_named(sizes))
+    if not sweep:
+        return trap_cases(traps, QUICK_SIZES if effort.quick else SIZES)
+    known = {kind: [bits for each, bits in GOLDEN if each == kind] for kind in traps}
+    return [case for kind in traps for case in trap_cases((kind,), known[kind][: 1 if effort.quick else None])]
+
+
+def _sweep_record(sweeps: pd.DataFrame, effort: Effort) -> Record:
+    largest = by_size(sweeps).iloc[-1]
+    return Record(
+        title="Populations of DSMGA-II by sweep",
+        warnings=(QUICK_WARNING,) if effort.quick else (),
+        headlines={
+            "Sweeps": f"{len(sweeps)} of {sweeps['problem'].nunique()} problems, {CONSECUTIVE} runs of each population",
+            "Largest": f"{sweeps['problem'].iloc[-1]}: population {largest['population']:,.0f}, "
+            f"{largest['evaluations']:,.0f} evaluations",
+        },
+        checks=() if effort.quick else tuple(sweep_checks(sweeps)),
+        tables=(sweep_table(sweeps),),
+        data={"sweeps": sweeps},
+        figures={},
+        captions={},
+        origin=_origin(effort) | {"consecutive_runs": CONSECUTIVE},
+    )
+
+
+def _model_record(runs: pd.DataFrame, effort: Effort, device: DeviceInfo) -> Record:
+    foot = f"{effort.runs} runs · {device.name} ({device.platform} {device.driver}); sequential: {processor_name()}"
+    foot += f" · {QUICK_WARNING}" if effort.quick else ""
+    return Record(
+        title=f"DSMGA-II: model building on {device.name}",
+        warnings=(QUICK_WARNING,) if effort.quick else (),
+        headlines=_headlines(runs),
+        checks=() if effort.quick else tuple(model_checks(device, runs)),
+        tables=tuple(result_tables(runs)),
+        data={"runs": runs},
+        figures=linkage_figures(runs, foot),
+        captions=CAPTIONS,
+        origin=_origin(effort) | {"device": device_origin(device)},
+    )
+
+
+def _headlines(runs: pd.DataFrame) -> dict[str, str]:
+    rows = rows_of(stage_times(runs))
+    (_, problem, _), row = next((each for each in rows if (each[0][0], each[0][2]) == SPEED_CASE), rows[-1])
+    return {
+        "Stages": f"{problem}: matrix {row[f'matrix_x:{LOSSLESS}']:,.1f} x the sequential engine, linkage sets "
+        f"{row[f'linkage_x:{LOSSLESS}']:,.1f} x lossless, {row[f'linkage_x:{LOSSY}']:,.1f} x lossy",
+        "Whole runs": f"{problem}: lossless {row[f'total_x:{LOSSLESS}']:,.2f} x, "
+        f"lossy {row[f'total_x:{LOSSY}']:,.2f} x, on demand {row[f'total_x:{ON_DEMAND}']:,.2f} x",
+    }
+
+
+def _origin(effort: Effort) -> dict[str, Any]:
+    return {
+        "processor": processor_name(),
+        "version": reservoir.__version__,
+        "quick": effort.quick,
+        "runs": effort.runs,
+        "seed": effort.seed,
+    }
