@@ -28,8 +28,8 @@ def stage_times(runs: pd.DataFrame) -> pd.DataFrame:
     """Milliseconds of stages and runs, and speed-ups over the sequential engine.
 
     Index: kind, problem, bits. Columns: ``matrix_ms:MODEL`` and ``linkage_ms:MODEL`` of a generation,
-    ``total_ms:MODEL`` of a run, and speed-ups ``matrix_x:MODEL``, ``linkage_x:MODEL`` and ``total_x:MODEL``: of seconds summed over all
-    generations of all runs, as in the paper.
+    ``total_ms:MODEL`` of a run, and speed-ups ``matrix_x:MODEL``, ``linkage_x:MODEL`` and ``total_x:MODEL``: of seconds
+    summed over all generations of all runs, as in the paper.
     """
     columns: dict[str, pd.Series[float]] = {}
     base = _of_model(runs, SEQUENTIAL)[list(_STAGES.values())].sum()

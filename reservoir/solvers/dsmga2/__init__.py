@@ -115,7 +115,7 @@ def _run_on_device(
 def _solutions(
     runs: Sequence[Run], settings: Dsmga2Settings, seed: int, where: str, wall: float, seconds: Counter[str]
 ) -> list[Solution]:
-    positions = [position_of(run.kind, run.best[0][: run.loci]) for run in runs]
+    positions = [position_of(run.problem, run.kind, run.best[0][: run.loci]) for run in runs]
     worth = certify_all([run.problem for run in runs], positions)
     device_seconds = seconds.get(DEVICE)
     segments = {stage: spent for stage, spent in seconds.items() if stage != DEVICE}

@@ -45,12 +45,12 @@ def genotype_of(problem: Problem, bits: int) -> tuple[Plain | Coded, int]:
     return Coded(context, coding, bits, *room, scratch), bits * variables
 
 
-def position_of(kind: Plain | Coded, genes: NDArray[np.uint8]) -> FloatArray:
-    """The position that bits stand for."""
+def position_of(problem: Problem, kind: Plain | Coded, genes: NDArray[np.uint8]) -> FloatArray:
+    """The position that bits stand for; within the bounds, which float32 may miss by its last digit."""
     if isinstance(kind, Plain):
         return genes.astype(np.float64)
     _decode(kind, genes)
-    return kind.position.astype(np.float64)
+    return np.clip(kind.position.astype(np.float64), problem.lower, problem.upper)
 
 
 @compiled

@@ -125,7 +125,7 @@ def _spread(kind, people, linkage, flips, source, order):
         if key == people.keys[receiver]:
             continue
         worth, before = _judged(kind, people), people.worth[receiver]
-        better = worth > before
+        better = worth > before + EQUAL
         if better or (equals and worth >= before - EQUAL):
             _replace(people, receiver, linkage, flips, key, worth)
             equals = equals and not better
