@@ -45,6 +45,13 @@ SHOWN_SHORTFALLS = 12
     type=click.Choice(["sync", "async"]),
     help="Of ring-pso: three kernels a generation, or one in which no particle waits.  [default: sync]",
 )
+@click.option(
+    "--model",
+    type=click.Choice(["on-demand", "sequential", "lossless", "lossy"]),
+    help="How dsmga2 builds its linkage model: on the host as far as needed or whole, or in OpenCL.  "
+    "[default: on-demand]",
+)
+@click.option("--bits", type=int, help="Bits of a month's storage for dsmga2.  [default: 8]")
 @click.option("--reference/--no-reference", default=True, help="Compare every year with dynamic programming.")
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
 @click.option("--profile", is_flag=True, help="Show where the seconds went; also written to profile.json.")
@@ -61,6 +68,8 @@ def command(
     random: str | None,
     scheme: str | None,
     mode: str | None,
+    model: str | None,
+    bits: int | None,
     reference: bool,
     figures: bool,
     profile: bool,
@@ -100,7 +109,7 @@ def command(
             device=device,
             reference=reference,
             progress=progress,
-            **_settings(budget, random=random, scheme=scheme, mode=mode),
+            **_settings(budget, random=random, scheme=scheme, mode=mode, model=model, bits=bits),
         )
         watch.add(solver_stages(plan))
         with watch("certify"):
@@ -131,7 +140,7 @@ def command(
     return 0 if all_pass(checks) else 1
 
 
-def _settings(budget: dict[str, int], **choices: str | None) -> dict[str, Any]:
+def _settings(budget: dict[str, int], **choices: str | int | None) -> dict[str, Any]:
     """Settings that were asked for; an engine has its own values for the others."""
     return {**budget, **{name: choice for name, choice in choices.items() if choice is not None}}
 

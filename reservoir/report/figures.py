@@ -33,8 +33,9 @@ def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None, watch:
         "typical-years": partial(typical_years.typical_years_figure, years=typical),
         "convergence": convergence.convergence_figure,
         "annual-energy": annual_energy.annual_energy_figure,
-        "linkage": linkage_map.linkage_map_figure,
     }
+    if linkage_map.mean_linkage(plan) is not None:
+        drawings["linkage"] = linkage_map.linkage_map_figure
     figures = {}
     for name, draw in drawings.items():
         with watch(stage_of(name)):

@@ -51,7 +51,8 @@ def test_compare_prints_the_agreed_json(run, short_record):
     assert [row["solver"] for row in printed["solvers"]] == list(SOLVERS)
     assert all(row["violation"] == 0 for row in printed["solvers"])
     # With the values of its paper the swarm that trains networks does not settle: see TwoLevelSettings.
-    most = {name: 3e-2 if name.startswith("ann-pso") else 2e-4 for name in SOLVERS}
+    # The levels of a storage are 8 bits apart for dsmga2.
+    most = dict.fromkeys(SOLVERS, 2e-4) | {"ann-pso": 3e-2, "ann-pso-parallel": 3e-2, "dsmga2": 3e-3}
     assert all(row["gap"] < most[row["solver"]] for row in printed["solvers"])
 
 

@@ -192,6 +192,16 @@ def test_forms_of_an_engine_can_be_chosen_and_are_written_down(
     assert settings["resident"] in (True, False)
 
 
+def test_a_plan_of_dsmga2_shows_which_months_hang_together(run, short_record, tmp_path):
+    asked = ("--solver", "dsmga2", "--model", "lossless", "--bits", "6", "--device", "pocl", "--no-reference")
+    run("plan", short_record, *asked, "--out", "out")
+    origin = json.loads((tmp_path / "out/plan.json").read_text())
+    assert (origin["settings"]["model"], origin["settings"]["bits"]) == ("lossless", 6)
+    assert "first 10 generations" in origin["figures"]["linkage"]
+    assert (tmp_path / "out/figures/linkage.png").is_file()
+    assert "Which months hang together" in (tmp_path / "out/report.html").read_text()
+
+
 def test_a_choice_that_an_engine_does_not_have_is_refused(run, short_record):
     refused = run("plan", short_record, *QUICK, "--mode", "async", "--out", "out", status=2)
     assert "the solver clpso has no setting mode" in refused.stderr
