@@ -76,6 +76,6 @@ def caption(plan: Plan) -> str | None:
     return (
         "The dependency structure matrix that the solver learned in its first "
         f"{plan.solutions[0].settings['linkage_generations']} generations: the darker, the more the code of the "
-        "storage at the end of one month says about that of another among good operations, and the more the two must be "
-        "chosen together. What chance alone makes of independent storages is taken off."
+        "storage at the end of one month says about that of another among good operations, and the more the two must "
+        "be chosen together. What chance alone makes of independent storages is taken off."
     )
