@@ -29,7 +29,8 @@ def test_levels_lie_evenly_between_the_bounds():
     genes[[0, 4]] = 1  # the highest Gray code has the first bit alone
     np.testing.assert_allclose(position_of(problem, kind, genes), problem.upper, rtol=1e-6)
     genes[:] = [0, 0, 0, 1, 0, 0, 1, 1]  # levels 1 and 2 of 15
-    np.testing.assert_allclose(position_of(problem, kind, genes), problem.lower + np.array([1, 2]) / 15 * 2 * 5.12, rtol=1e-6)
+    expected = problem.lower + np.array([1, 2]) / 15 * 2 * 5.12
+    np.testing.assert_allclose(position_of(problem, kind, genes), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("end", "free_storages"), [(None, 11), (free, 12), (cyclic, 12)])

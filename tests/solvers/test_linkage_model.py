@@ -1,4 +1,4 @@
-"""The linkage model: each step alone beside numpy, at sizes that fill no word and no vector, on the host and in OpenCL."""
+"""The linkage model, on the host and in OpenCL: each step alone beside numpy, at sizes that fill no word or vector."""
 
 import numpy as np
 import pytest
@@ -188,7 +188,7 @@ def test_sums_of_information_leave_room_in_64_bits():
         largest = loci * individuals * np.log(2) * 2.0 ** (scale + rank_bits(loci))
         assert largest < 2**62
         assert np.abs(entropy_table(loci, individuals)).max() < 2**62
-    with pytest.raises(InputError, match="no room for their mutual information.*65,535 loci"):
+    with pytest.raises(InputError, match=r"no room for their mutual information.*65,535 loci"):
         scale_bits(65_535, 2**26)
 
 
