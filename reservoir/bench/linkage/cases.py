@@ -17,13 +17,13 @@ SPIN = "spin"
 #: Titles of all kinds of problems.
 TITLES = {**{name: family.title for name, family in FAMILIES.items()}, SPIN: "Ising spin glass"}
 
-#: Populations by kind and size: means of ten sweeps each, made by ``reservoir bench dsmga2 --sweep`` on 2026-11-22
-#: (those of 360 bits and more of three); of spin glasses over the bundled ones of that size.
+#: Populations by kind and size: means of sweeps, three of each trap and ten of each bundled spin glass, by
+#: ``reservoir bench dsmga2 --sweep`` on 2026-11-22 (reports/bench-dsmga2-sweep, reports/bench-dsmga2-sweep-large).
 POPULATIONS: dict[str, dict[int, int]] = {
-    "mk": {60: 74, 120: 80, 240: 84, 360: 90, 480: 96, 600: 100},
-    "ftrap": {60: 90, 120: 104, 240: 160, 360: 190, 480: 220, 600: 250},
-    "cyc": {60: 110, 120: 134, 240: 190, 360: 220, 480: 250, 600: 280},
-    SPIN: {36: 20, 100: 100, 196: 60},
+    "mk": {60: 82, 120: 86, 240: 110, 360: 114, 480: 118, 600: 116},
+    "ftrap": {60: 98, 120: 120, 240: 130, 360: 200, 480: 212, 600: 242},
+    "cyc": {60: 108, 120: 142, 240: 248, 360: 238, 480: 232, 600: 252},
+    SPIN: {36: 28, 100: 98, 196: 46},
 }
 
 
