@@ -1,11 +1,13 @@
 // The linkage model of DSMGA-II (Li and Yu 2017, sections 4 and 5): who belongs to whom, in three kernels.
 //
-// A program has LOCI bits of an individual and PEOPLE individuals, whose columns are WORDS words of 32. Rows of loci are
-// padded to PADDED, a multiple of LANES: a vector has LANES loci, 8 or 16, or 1 on a GPU. Groups of the third kernel have ITEMS items,
-// a power of two, which share the loci: OWN vectors each. The second index of every launch is the problem.
+// A program has LOCI bits of an individual and PEOPLE individuals, whose columns are WORDS words of 64 (32 in the paper).
+// Rows of loci are padded to PADDED, a multiple of LANES: a vector has LANES loci, 8 or 16, or 1 on a GPU. Groups of the
+// third kernel have ITEMS items, a power of two, which share the loci: OWN vectors each. The second index of every launch
+// is the problem.
 //
-// The host sends a row of NUMBERS a problem: the columns of the population, the winners of the tournaments, and for the
-// loci a permutation of ranks, twice, the places of the ranks, and a representative each.
+// The host sends a row of NUMBERS a problem: the columns of the population, in halves of words, the winners of the
+// tournaments, and for the loci a permutation of ranks, twice, the places of the ranks, and a representative each. What
+// is counted has a row of COUNTED a problem: the winners' genes in words, how many are set, and c ln c of both values.
 //
 // Mutual information comes in whole numbers of 64 bits with RANK_BITS free bits below (reservoir/solvers/dsmga2/
 // information.py): sums are the same in any order, and a largest strength has the rank of its locus in its lowest bits.
@@ -13,21 +15,26 @@
 
 #define USED (-(1L << 62))
 
+#define HALVES (2 * WORDS)
 #define COLUMNS 0
-#define WINNERS (COLUMNS + LOCI * WORDS)
+#define WINNERS (COLUMNS + LOCI * HALVES)
 #define RANKS (WINNERS + PEOPLE)
 #define PLACES (RANKS + 2 * LOCI)
 #define REPRESENTATIVES (PLACES + LOCI)
 #define NUMBERS (REPRESENTATIVES + LOCI)
 
+#define ONES (WORDS * PADDED)
+#define APART (ONES + PADDED)
+#define COUNTED (APART + PADDED)
+
 #if LANES == 1
-typedef uint Words;
+typedef ulong Words;
 typedef long Strengths;
 #define WORD_OF(words, lane) (words)
 #else
-typedef PASTE(uint, LANES) Words;
+typedef PASTE(ulong, LANES) Words;
 typedef PASTE(long, LANES) Strengths;
-#define WORD_OF(words, lane) ((uint *)&(words))[lane]
+#define WORD_OF(words, lane) ((ulong *)&(words))[lane]
 #endif
 
 // Bits that are set, by operators: PoCL's built-in is a call.
@@ -35,57 +42,55 @@ Words bits_in_words(Words words) {
 #if LANES == 1
     return popcount(words);
 #else
-    words = words - ((words >> 1) & 0x55555555u);
-    words = (words & 0x33333333u) + ((words >> 2) & 0x33333333u);
-    return (((words + (words >> 4)) & 0x0F0F0F0Fu) * 0x01010101u) >> 24;
+    words = words - ((words >> 1) & 0x5555555555555555UL);
+    words = (words & 0x3333333333333333UL) + ((words >> 2) & 0x3333333333333333UL);
+    return (((words + (words >> 4)) & 0x0F0F0F0F0F0F0F0FUL) * 0x0101010101010101UL) >> 56;
 #endif
 }
 
-// FastCounting: the genes of the winners at a locus, 32 in a word, an item for each locus; with what they count to:
-// how many are set, and n ln n - c ln c of both values.
-__kernel void count_genes(__global uint *genes, __global int *ones, __global long *apart, __global const uint *numbers,
-                          __global const long *table) {
+// FastCounting: the genes of the winners at a locus, 64 in a word, and what they count to; an item for each locus.
+__kernel void count_genes(__global ulong *counted, __global const uint *numbers, __global const long *table) {
     const int locus = get_global_id(0);
     const size_t problem = get_global_id(1);
     if (locus >= PADDED) return;
-    __global const uint *column = numbers + problem * NUMBERS + COLUMNS + locus * WORDS;
+    __global const uint *column = numbers + problem * NUMBERS + COLUMNS + locus * HALVES;
     __global const uint *winners = numbers + problem * NUMBERS + WINNERS;
-    genes += problem * WORDS * PADDED + locus;
+    counted += problem * COUNTED + locus;
     int sum = 0;
     for (int word = 0; word < WORDS; ++word) {
-        const int count = locus < LOCI ? min(32, PEOPLE - 32 * word) : 0;
-        uint bits = 0;
+        const int count = locus < LOCI ? min(64, PEOPLE - 64 * word) : 0;
+        ulong bits = 0;
         for (int bit = 0; bit < count; ++bit) {
-            const uint winner = winners[32 * word + bit];
-            bits |= ((column[winner / 32] >> (winner % 32)) & 1u) << bit;
+            const uint winner = winners[64 * word + bit];
+            bits |= (ulong)((column[winner / 32] >> (winner % 32)) & 1u) << bit;
         }
-        genes[word * PADDED] = bits;
-        sum += popcount(bits);
+        counted[word * PADDED] = bits;
+        sum += (int)popcount(bits);
     }
-    ones[problem * PADDED + locus] = sum;
-    apart[problem * PADDED + locus] = table[sum] + table[PEOPLE - sum];
+    counted[ONES] = sum;
+    counted[APART] = as_ulong(table[sum] + table[PEOPLE - sum]);
 }
 
 // Mutual information of every two loci: squares of LANES x LANES; what is left of the diagonal is a mirror image.
-__kernel void fill_matrix(__global long *matrix, __global const uint *genes, __global const int *ones,
-                          __global const long *apart, __global const long *table) {
+__kernel void fill_matrix(__global long *matrix, __global const ulong *counted, __global const long *table) {
     const int top = get_global_id(2) * LANES, step = get_global_size(0) * LANES, rows = min(LANES, LOCI - top);
     const size_t problem = get_global_id(1);
-    genes += problem * WORDS * PADDED;
-    ones += problem * PADDED;
-    apart += problem * PADDED;
+    counted += problem * COUNTED;
     matrix += problem * PADDED * PADDED;
+    __global const long *ones = (__global const long *)(counted + ONES);
+    __global const long *apart = (__global const long *)(counted + APART);
     for (int first = top + (int)get_global_id(0) * LANES; first < PADDED; first += step) {
         for (int row = 0; row < rows; ++row) {
-            const int one = top + row, mine = ones[one];
+            const int one = top + row, mine = (int)ones[one];
             const long rest = table[PEOPLE] - apart[one];
             Words both = 0;
             for (int word = 0; word < WORDS; ++word)
-                both += bits_in_words(*(__global const Words *)(genes + word * PADDED + first) &
-                                      genes[word * PADDED + one]);
-            __global long *const across = matrix + one * PADDED + first, *const down = matrix + first * PADDED + one;
+                both += bits_in_words(*(__global const Words *)(counted + word * PADDED + first) &
+                                      counted[word * PADDED + one]);
+            __global long *const across = matrix + (size_t)one * PADDED + first;
+            __global long *const down = matrix + (size_t)first * PADDED + one;
             for (int lane = 0; lane < LANES; ++lane) {
-                const int shared = WORD_OF(both, lane), theirs = ones[first + lane];
+                const int shared = (int)WORD_OF(both, lane), theirs = (int)ones[first + lane];
                 const long value = table[shared] + table[mine - shared] + table[theirs - shared] +
                                    table[PEOPLE - mine - theirs + shared] + rest - apart[first + lane];
                 across[lane] = down[lane * PADDED] = value > 0 ? value : 0;
@@ -156,12 +161,12 @@ long largest_of_group(long most, __local long *pad) {
 // Leave those candidates that differ from the representative at a locus, too: is anybody left?
 bool differs(uint *candidates, __global const uint *numbers, const int locus, const uint representative,
              __local long *pad) {
-    __global const uint *column = numbers + COLUMNS + locus * WORDS;
+    __global const uint *column = numbers + COLUMNS + locus * HALVES;
     const uint gene = (column[representative / 32] >> representative % 32) & 1u;
     uint left = 0;
     for (int own = 0; own < OWN_WORDS; ++own) {
         const int word = own * ITEMS + (int)get_local_id(0);
-        if (word < WORDS) candidates[own] &= column[word] ^ (0u - gene);
+        if (word < HALVES) candidates[own] &= column[word] ^ (0u - gene);
         left |= candidates[own];
     }
     return largest_of_group((long)left, pad) > 0;
@@ -194,12 +199,12 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void find_sets(__glo
         strengths[own] = USED;
         if (first < PADDED) {
 #if LANES == 1
-            strengths[own] = matrix[start * PADDED + first] + numbers[RANKS + start + first];
+            strengths[own] = matrix[(size_t)start * PADDED + first] + numbers[RANKS + start + first];
 #else
             for (int lane = 0; lane < LANES; ++lane)
                 if (first + lane < LOCI)
                     ((long *)&strengths[own])[lane] =
-                        matrix[start * PADDED + first + lane] + numbers[RANKS + start + first + lane];
+                        matrix[(size_t)start * PADDED + first + lane] + numbers[RANKS + start + first + lane];
 #endif
         }
         most = GREATER_LONG(most, strengths[own]);
@@ -213,31 +218,31 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void find_sets(__glo
         const int left = PEOPLE - 32 * (own * ITEMS + item);
         candidates[own] = left >= 32 ? 0xFFFFFFFFu : left > 0 ? (1u << left) - 1u : 0;
     }
-    bool anybody = differs(candidates, numbers, start, representative, pads);
-    int size = 1;
-    while (anybody && size < LONGEST) {
+    // One way out of the loop, by its length: PoCL takes no other where barriers stand in it.
+    int longest = differs(candidates, numbers, start, representative, pads) ? LONGEST : 1, length = 1;
 #else
-    for (int size = 1; size < LONGEST; ++size) {
+    const int longest = LONGEST;
 #endif
+    for (int size = 1; size < longest; ++size) {
         const long largest = largest_of_group(largest_lane(most), pads + (LOSSY ? 1 : size % 2) * TEAMS);
         int locus = (int)numbers[PLACES + (int)(largest & ((1 << RANK_BITS) - 1))] - start;
         locus += locus < 0 ? LOCI : 0;
 #if LOSSY
-        anybody = differs(candidates, numbers, locus, representative, pads);
-        if (!anybody) break;
-#endif
+        const bool anybody = differs(candidates, numbers, locus, representative, pads);
+        longest = anybody ? longest : size;
+        length += anybody;
+        if (anybody && item == 0) sets[size * stride] = locus;
+#else
         if (item == 0) sets[size * stride] = locus;
+#endif
         most = USED;
         for (int own = 0; own < OWN; ++own) {
             const int first = (own * ITEMS + item) * LANES;
-            if (first < PADDED) strengths[own] += *(__global const Strengths *)(matrix + locus * PADDED + first);
+            if (first < PADDED) strengths[own] += *(__global const Strengths *)(matrix + (size_t)locus * PADDED + first);
             most = GREATER_LONG(most, strengths[own]);
         }
+    }
 #if LOSSY
-        ++size;
-    }
-    if (item == 0) sets[0] = size;
-#else
-    }
+    if (item == 0) sets[0] = length;
 #endif
 }

@@ -191,5 +191,6 @@ two_level_swarm = _gathered(
 budget = settings(
     particles="Particles of a swarm of CLPSO.  [default: 40]",
     generations="Generations of a swarm of CLPSO.  [default: 10000]",
-    evaluations="Evaluations of a year by lshade, or by island-ga (usually 400000).  [default: 30000]",
+    evaluations="Evaluations of a year by lshade, or by island-ga (usually 400000) or dsmga2 (as many as it takes).  "
+    "[default: 30000]",
 )

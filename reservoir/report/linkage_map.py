@@ -14,6 +14,7 @@ from reservoir.plan import Plan
 from reservoir.report.axes import THOUSANDS
 from reservoir.report.style import OUTSIDE, figure_style, new_figure, settled
 
+START = "Start"
 #: Corners of a cell.
 _CELL = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 
@@ -45,7 +46,7 @@ def storage_names(plan: Plan) -> list[str]:
     """The storages that are chosen: at the end of months, and at the start of a cyclic year."""
     names = [name[:3] for name in plan.inflow.calendar.month_names]
     if plan.years[0].limits.cyclic:
-        names = ["Start", *names]
+        names = [START, *names]
     return names[: len(plan.solutions[0].linkage)]
 
 
@@ -63,9 +64,10 @@ def draw_linkage(ax: Axes, linkage: NDArray[np.float64], names: list[str]) -> Po
     ax.set_aspect("equal")
     ax.grid(visible=False)
     ax.set_facecolor(OUTSIDE)
+    label = "Storage at the start, or the end of" if names[0] == START else "Storage at the end of"
     ax.spines[["top", "right"]].set_visible(True)
-    ax.set_xlabel("Storage at the end of")
-    ax.set_ylabel("Storage at the end of")
+    ax.set_xlabel(label)
+    ax.set_ylabel(label)
     return drawn
 
 
@@ -74,8 +76,9 @@ def caption(plan: Plan) -> str | None:
     if mean_linkage(plan) is None:
         return None
     return (
-        "The dependency structure matrix that the solver learned in its first "
-        f"{plan.solutions[0].settings['linkage_generations']} generations: the darker, the more the code of the "
-        "storage at the end of one month says about that of another among good operations, and the more the two must "
-        "be chosen together. What chance alone makes of independent storages is taken off."
+        "The dependency structure matrix that the solver learned: the mean of its first "
+        f"{plan.solutions[0].settings['linkage_generations']} generations at most. A storage is coded by its place in "
+        "what the storage before leaves reachable. The darker, the more the code of one storage says about that of "
+        "another among good operations, and the sooner the solver changes both together. What so many independent "
+        "individuals would show by chance is taken off."
     )

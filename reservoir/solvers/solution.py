@@ -38,8 +38,8 @@ class Solution:
         Mutual information in nats of the variables that a solver coded, mean of its first generations; empty where it
         learns none.
     segments : mapping of str to float
-        Host seconds of the call by what they were spent on (`reservoir.opencl.HostClock`); empty where no device
-        took part.
+        Host seconds of the call by what they were spent on (`reservoir.opencl.HostClock`), or by stage where several
+        threads are at work; empty for solvers that do not tell.
     solver, device : str
         Who found it, where.
     settings : mapping

@@ -1,7 +1,8 @@
-"""A year's releases from the storages at the ends of its months, each within what can be reached: always feasible.
+"""A year's releases from the storages at the ends of its months: feasible wherever the year is.
 
 A part in [0, 1] places the storage at the end of a month in the interval that the storage before it leaves: what the
 month's least and greatest release lead to, and from where the year can still be completed (Yu et al. 2020, eq. 16-17).
+Where there is no such storage, the release keeps its bounds, and the storage leaves its own.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def test_a_plan_of_dsmga2_shows_which_months_hang_together(run, short_record, tm
     run("plan", short_record, *asked, "--out", "out")
     origin = json.loads((tmp_path / "out/plan.json").read_text())
     assert (origin["settings"]["model"], origin["settings"]["bits"]) == ("lossless", 6)
-    assert "first 10 generations" in origin["figures"]["linkage"]
+    assert "first 10 generations at most" in origin["figures"]["linkage"]
     assert (tmp_path / "out/figures/linkage.png").is_file()
     assert "Which months hang together" in (tmp_path / "out/report.html").read_text()
 

@@ -1,9 +1,12 @@
 """Bits as positions: Gray code, levels between bounds, and storages that always make a feasible year."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from reservoir.bench.functions import FUNCTIONS, function_problems
+from reservoir.solvers import solve
 from reservoir.solvers.coding import gray_level
 from reservoir.solvers.dsmga2.genotype import genotype_of, position_of
 from reservoir.solvers.reservoir_year import reservoir_problems
@@ -46,6 +49,20 @@ def test_every_string_is_a_feasible_year(xiaowan, five_years, end, free_storages
             operation = year.operate(position)
             assert operation.violation.sum() == 0
             np.testing.assert_allclose(operation.release_m3s, position[:12], rtol=1e-4, atol=0.5)
+
+
+def test_a_year_that_cannot_be_kept_still_keeps_its_releases_bounds(xiaowan, five_years):
+    hopeless = replace(xiaowan, release_lower_m3s=np.full(12, 2500.0), release_upper_m3s=np.full(12, 2600.0))
+    for reservoir in (hopeless, cyclic(hopeless)):
+        year = reservoir_problems(reservoir, five_years)[0]
+        kind, loci = genotype_of(year, 6)
+        for genes in np.random.default_rng(2).integers(0, 2, (20, loci), np.uint8):
+            position = position_of(year, kind, genes)
+            assert (position >= year.lower).all()
+            assert (position <= year.upper).all()
+        found = solve([year], solver="dsmga2", population=20, generations=5)[0]
+        assert found.violation > 0
+        assert np.isfinite(found.fitness)
 
 
 def test_the_ends_of_the_code_are_the_ends_of_what_can_be_reached(years):

@@ -1,5 +1,7 @@
 """DSMGA-II goes as its paper says: beside an independent program, and by what must hold of any run."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from reservoir.solvers.dsmga2.information import scale_bits
 from reservoir.solvers.dsmga2.people import CLIMBING, HIT, MIXING
 from reservoir.solvers.dsmga2.settings import MODELS
 from tests.solvers.reference_dsmga2 import Reference
+from tests.solvers.toys import Toy
 
 CASES = [("mk", 20, 24), ("ftrap", 24, 30), ("cyc", 24, 20), ("mk", 55, 20)]
 #: Those that build the same sets.
@@ -115,6 +118,37 @@ def test_every_year_comes_within_a_third_of_a_percent_of_the_optimum(years, refe
         assert solution.fitness > best.fitness * (1 - 3e-3)
 
 
+def test_a_fitness_that_is_no_number_never_becomes_a_best():
+    toys = [Toy(stream=stream, nothing=math.nan, edge=0.0) for stream in range(30, 34)]
+    for solution in solve(toys, solver="dsmga2", population=20):
+        assert math.isfinite(solution.fitness)
+        assert solution.position[0] <= 0
+
+
+def test_a_fitness_that_is_nowhere_a_number_ends():
+    solution = solve([Toy(stream=41, nothing=math.nan, edge=-math.inf)], solver="dsmga2", population=10, generations=3)[
+        0
+    ]
+    assert solution.judged_fitness == -math.inf
+
+
+def test_a_noisy_problem_draws_noise_and_others_none():
+    quiet, noisy = (
+        solve([Toy(stream=5, noisy=noise)], solver="dsmga2", population=10, generations=3)[0] for noise in (False, True)
+    )
+    assert quiet.judged_fitness == pytest.approx(quiet.fitness, rel=1e-5, abs=1e-6)
+    assert noisy.judged_fitness != noisy.fitness
+
+
+@pytest.mark.parametrize("loci", [1, 2, 3, 4])
+@pytest.mark.parametrize("model", MODELS)
+def test_a_few_bits_are_enough(pocl, model, loci):
+    toy = Toy(dimension=1)
+    found = solve([toy], solver="dsmga2", population=6, bits=loci, model=model, device="pocl", generations=5)[0]
+    levels = np.linspace(toy.lower[0], toy.upper[0], 2**loci)
+    assert found.fitness == pytest.approx(max(toy.certify(np.array([level])).fitness for level in levels), abs=1e-5)
+
+
 def test_a_run_ends_where_all_are_equal():
     problem = FAMILIES["mk"].of(10, 1)
     flat = type(problem)("flat", 10, problem.context._replace(values=np.zeros(6)), 1.0)
@@ -134,6 +168,7 @@ def test_an_odd_population_has_one_more():
         ({"bits": 0}, "bits is out of range"),
         ({"bits": 21}, "bits is out of range.*1 to 20"),
         ({"threads": 0}, "threads is out of range"),
+        ({"bits": 20, "population": 3.5}, "population is out of range"),
         ({"model": "guess"}, "no such model building.*on-demand, sequential, lossless, lossy"),
     ],
 )

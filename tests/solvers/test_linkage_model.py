@@ -1,5 +1,7 @@
 """The linkage model, on the host and in OpenCL: each step alone beside numpy, at sizes that fill no word or vector."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,14 +18,14 @@ from reservoir.solvers.dsmga2.information import (
 from reservoir.solvers.dsmga2.linkage import count_genes, fill_matrix, fill_sets
 
 #: Loci and individuals.
-SIZES = [(2, 4), (31, 33), (32, 31), (33, 65), (64, 128), (100, 7), (600, 251)]
+SIZES = [(1, 6), (2, 4), (3, 32), (4, 63), (31, 33), (32, 31), (33, 65), (64, 128), (100, 7), (600, 251)]
 
 
 class Sample:
     """A population with linked and converged loci, and everything that a model is made of."""
 
-    def __init__(self, loci: int, individuals: int) -> None:
-        rng = np.random.default_rng([loci, individuals])
+    def __init__(self, loci: int, individuals: int, number: int = 0) -> None:
+        rng = np.random.default_rng([loci, individuals, number])
         self.genes = rng.integers(0, 2, (individuals, loci), np.uint8)
         self.genes[:, 1::3] = self.genes[:, 0::3][:, : len(range(1, loci, 3))] ^ (rng.random((individuals, 1)) < 0.1)
         self.genes[:, 5::11] = 1
@@ -49,8 +51,8 @@ class Sample:
     @property
     def numbers(self) -> np.ndarray:
         """What the kernels are sent."""
-        words = 2 * -(-self.individuals // 64)
-        columns = np.zeros((self.loci, words * 32), np.uint8)
+        halves = 2 * -(-self.individuals // 64)
+        columns = np.zeros((self.loci, halves * 32), np.uint8)
         columns[:, : self.individuals] = self.genes.T
         packed = np.packbits(columns, axis=1, bitorder="little").view(np.uint32)
         parts = packed.ravel(), self.winners, np.tile(self.ranks, 2), self.places, self.representatives
@@ -96,43 +98,46 @@ def on_host(sample: Sample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return words, matrix, sets
 
 
-def on_device(device, sample, *, lossy=False, items=None, problems=2):
+def on_device(device, sample, *, lossy=False, items=None, lanes=None, problems=2):
     """The same by the kernels, of several problems at once, of which the last is looked at."""
     layout = model_layout(device, sample.loci, sample.individuals, lossy=lossy, items=items)
+    layout = replace(layout, lanes=lanes or layout.lanes)
     program = build_model_program(device, layout)
     padded = layout.padded
     with Session(device) as session:
-        session.upload(numbers=np.tile(sample.numbers, (problems, 1)), table=sample.table)
+        others = [Sample(sample.loci, sample.individuals, number).numbers for number in range(1, problems)]
+        session.upload(numbers=np.stack([*others, sample.numbers]), table=sample.table)
         session.allocate(
-            genes=((problems, layout.words, padded), np.uint32),
-            ones=((problems, padded), np.int32),
-            apart=((problems, padded), np.int64),
+            counted=((problems, *layout.counted), np.uint64),
             matrix=((problems, padded, padded), np.int64),
             sets=(problems * layout.longest * sample.loci, np.uint16),
         )
-        counted = ("genes", "ones", "apart")
-        session.run(program, "count_genes", (padded, problems), (1, 1), *counted, "numbers", "table")
+        session.run(program, "count_genes", (padded, problems), (1, 1), "counted", "numbers", "table")
         size = (2, problems, -(-sample.loci // layout.lanes))
-        session.run(program, "fill_matrix", size, (1, 1, 1), "matrix", *counted, "table")
+        session.run(program, "fill_matrix", size, (1, 1, 1), "matrix", "counted", "table")
         size = (sample.loci * layout.items, problems)
         session.run(program, "find_sets", size, (layout.items, 1), "sets", "matrix", "numbers")
-        words = session.download("genes")[-1, :, : sample.loci]
+        counted = session.download("counted")[-1, :, : sample.loci]
         matrix = session.download("matrix")[-1, : sample.loci, : sample.loci]
         sets = session.download("sets")
     if lossy:
-        return words, matrix, sets.reshape(layout.longest, problems, sample.loci)[:, -1].T
-    return words, matrix, sets.reshape(problems, sample.loci, sample.loci)[-1]
+        return counted, matrix, sets.reshape(layout.longest, problems, sample.loci)[:, -1].T
+    return counted, matrix, sets.reshape(problems, sample.loci, sample.loci)[-1]
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_counting_packs_the_winners_genes(pocl, size):
     sample = Sample(*size)
     host, device = on_host(sample)[0], on_device(pocl, sample)[0]
-    for words, bits in ((host, 64), (device, 32)):
-        unpacked = (words[:, None] >> np.arange(bits, dtype=words.dtype)[:, None]) & words.dtype.type(1)
-        genes = unpacked.reshape(-1, sample.loci)
-        np.testing.assert_array_equal(genes[: sample.individuals], sample.genes[sample.winners])
-        assert not genes[sample.individuals :].any()
+    genes = sample.genes[sample.winners]
+    for words in (host, device[:-2]):
+        unpacked = (words[:, None] >> np.arange(64, dtype=np.uint64)[:, None]) & np.uint64(1)
+        unpacked = unpacked.reshape(-1, sample.loci)
+        np.testing.assert_array_equal(unpacked[: sample.individuals], genes)
+        assert not unpacked[sample.individuals :].any()
+    counts = genes.sum(axis=0)
+    np.testing.assert_array_equal(device[-2], counts)
+    np.testing.assert_array_equal(device[-1], sample.table[counts] + sample.table[sample.individuals - counts])
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -147,22 +152,28 @@ def test_the_matrix_is_the_mutual_information(pocl, size):
     assert (host[~apart] == USED).all()
 
 
-@pytest.mark.parametrize("items", [1, 4])
+#: Work items and lanes: as on a CPU, and as on a GPU.
+SHAPES = [(1, 8), (4, 8), (1, 16), (1, 1), (4, 1), (64, 1)]
+
+
+@pytest.mark.parametrize(("items", "lanes"), SHAPES)
 @pytest.mark.parametrize("size", SIZES)
-def test_linkage_sets_take_the_strongest_locus_each_time(pocl, size, items):
+def test_linkage_sets_take_the_strongest_locus_each_time(pocl, size, items, lanes):
     sample = Sample(*size)
     _, matrix, sets = on_host(sample)
     np.testing.assert_array_equal(sets, sets_of(np.where(matrix == USED, 0, matrix), sample.ranks))
-    np.testing.assert_array_equal(sets, on_device(pocl, sample, items=items)[2])
+    np.testing.assert_array_equal(sets, on_device(pocl, sample, items=items, lanes=lanes)[2])
     np.testing.assert_array_equal(np.sort(sets, axis=1), np.tile(np.arange(sample.loci), (sample.loci, 1)))
 
 
-@pytest.mark.parametrize("items", [1, 4])
-@pytest.mark.parametrize("size", [size for size in SIZES if size[0] > 2])
-def test_lossy_sets_end_with_the_last_complementary_pattern(pocl, size, items):
+@pytest.mark.parametrize(("items", "lanes"), SHAPES)
+@pytest.mark.parametrize("size", SIZES)
+def test_lossy_sets_end_with_the_last_complementary_pattern(pocl, size, items, lanes):
+    if items > 1 and size[0] <= 4:
+        pytest.skip("PoCL 3.0 loses a barrier of a loop that runs once; one item is what engines use there")
     sample = Sample(*size)
-    sets, found = on_host(sample)[2], on_device(pocl, sample, lossy=True, items=items)[2]
-    longest, shorter = sample.loci // 2, 0
+    sets, found = on_host(sample)[2], on_device(pocl, sample, lossy=True, items=items, lanes=lanes)[2]
+    longest, shorter = min(max(sample.loci // 2, 2), sample.loci), 0
     for start, representative in enumerate(sample.representatives):
         differs = sample.genes != sample.genes[representative]
         whole = np.logical_and.accumulate(differs[:, sets[start, :longest]], axis=1).any(axis=0)
@@ -170,7 +181,7 @@ def test_lossy_sets_end_with_the_last_complementary_pattern(pocl, size, items):
         assert found[start, 0] == length
         np.testing.assert_array_equal(found[start, 1:length], sets[start, 1:length])
         shorter += length < longest
-    assert shorter > sample.loci // 2
+    assert shorter > sample.loci // 2 or sample.loci < 5
 
 
 def test_equals_are_ordered_by_chance():

@@ -101,7 +101,10 @@ def bundled_glasses(*, first_only: bool) -> list[Path]:
 
 
 def population_for(kind: str, bits: int) -> int:
-    """A population that sweeps found, or between those of the nearest sizes; even."""
+    """An even population: as sweeps found, between those of the nearest sizes, or in proportion beyond the largest."""
     known = POPULATIONS[kind]
+    largest = max(known)
+    if bits > largest:
+        return 2 * round(known[largest] * bits / largest / 2)
     population = round(float(np.interp(bits, list(known), list(known.values()))))
     return population + population % 2

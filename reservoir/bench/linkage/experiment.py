@@ -21,11 +21,12 @@ from reservoir.bench.linkage.cases import (
 )
 from reservoir.bench.linkage.figures import CAPTIONS, linkage_figures
 from reservoir.bench.linkage.findings import rows_of, stage_times
-from reservoir.bench.linkage.stages import solve_all
-from reservoir.bench.linkage.sweeps import CONSECUTIVE, GOLDEN, by_size, sweep_all, sweep_checks, sweep_table
+from reservoir.bench.linkage.stages import EVALUATION_RUNS, evaluate_all, solve_all
+from reservoir.bench.linkage.sweeps import CONSECUTIVE, GOLDEN, by_size, sweep_all, sweep_checks, sweep_tables
 from reservoir.bench.linkage.tables import result_tables
 from reservoir.bench.machine import device_origin, processor_name
 from reservoir.bench.record import Record
+from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, choose_devices
 from reservoir.plan import StageProgress, silent_stage
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND
@@ -67,14 +68,25 @@ def run(
         If there is no OpenCL device of that name.
     """
     kinds, device = kinds_named(problems), choose_devices(effort.device)[0]
+    _refuse_idle(kinds, sizes, spin)
     cases = _traps(kinds, sizes, effort, sweep=sweep)
     if SPIN in kinds:
         first_only = effort.quick or not sweep
         glasses = spin_cases(spin or bundled_glasses(first_only=first_only))
-        cases += glasses[: 1 if effort.quick else None]
+        cases += glasses[: 1 if effort.quick and not spin else None]
     if sweep:
         return _sweep_record(sweep_all(cases, effort.runs, effort.seed, progress), effort)
-    return _model_record(solve_all(cases, effort.runs, effort.seed, device, progress), effort, device)
+    runs = solve_all(cases, effort.runs, effort.seed, device, progress)
+    many = effort.runs if effort.quick else EVALUATION_RUNS * effort.runs
+    return _model_record(runs, evaluate_all(cases, many, effort.seed, device, progress), effort, device)
+
+
+def _refuse_idle(kinds: tuple[str, ...], sizes: str | None, spin: tuple[Path, ...]) -> None:
+    """Refuse options that would do nothing."""
+    if spin and SPIN not in kinds:
+        raise InputError(Mistake("are not among the problems", "spin in --problems", "add it", column="--spin"))
+    if sizes is not None and kinds == (SPIN,):
+        raise InputError(Mistake("are those of traps", "mk, ftrap or cyc in --problems", "add one", column="--sizes"))
 
 
 def _traps(kinds: tuple[str, ...], sizes: str | None, effort: Effort, *, sweep: bool) -> list[Case]:
@@ -98,7 +110,7 @@ def _sweep_record(sweeps: pd.DataFrame, effort: Effort) -> Record:
             f"{largest['evaluations']:,.0f} evaluations",
         },
         checks=() if effort.quick else tuple(sweep_checks(sweeps)),
-        tables=(sweep_table(sweeps),),
+        tables=tuple(sweep_tables(sweeps)),
         data={"sweeps": sweeps},
         figures={},
         captions={},
@@ -106,17 +118,18 @@ def _sweep_record(sweeps: pd.DataFrame, effort: Effort) -> Record:
     )
 
 
-def _model_record(runs: pd.DataFrame, effort: Effort, device: DeviceInfo) -> Record:
-    foot = f"{effort.runs} runs · {device.name} ({device.platform} {device.driver}); sequential: {processor_name()}"
+def _model_record(runs: pd.DataFrame, evaluated: pd.DataFrame, effort: Effort, device: DeviceInfo) -> Record:
+    foot = f"{effort.runs} runs, of evaluations {evaluated['run'].nunique()} · {device.name} "
+    foot += f"({device.platform} {device.driver}); sequential: {processor_name()}"
     foot += f" · {QUICK_WARNING}" if effort.quick else ""
     return Record(
         title=f"DSMGA-II: model building on {device.name}",
         warnings=(QUICK_WARNING,) if effort.quick else (),
         headlines=_headlines(runs),
-        checks=() if effort.quick else tuple(model_checks(device, runs)),
-        tables=tuple(result_tables(runs)),
-        data={"runs": runs},
-        figures=linkage_figures(runs, foot),
+        checks=() if effort.quick else tuple(model_checks(device, runs, evaluated)),
+        tables=tuple(result_tables(runs, evaluated)),
+        data={"runs": runs, "evaluations": evaluated},
+        figures=linkage_figures(runs, evaluated, foot),
         captions=CAPTIONS,
         origin=_origin(effort) | {"device": device_origin(device)},
     )

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.linkage.stages import MODELS
-from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, SEQUENTIAL
+from reservoir.bench.linkage.stages import EVALUATED, MODELS
+from reservoir.solvers.dsmga2.settings import LOSSY, ON_DEMAND, SEQUENTIAL
 
 #: What a problem is told by.
 KEYS = ["kind", "problem", "bits"]
@@ -28,40 +28,44 @@ def stage_times(runs: pd.DataFrame) -> pd.DataFrame:
     """Milliseconds of stages and runs, and speed-ups over the sequential engine.
 
     Index: kind, problem, bits. Columns: ``matrix_ms:MODEL`` and ``linkage_ms:MODEL`` of a generation,
-    ``total_ms:MODEL`` of a run, and speed-ups ``matrix_x:MODEL``, ``linkage_x:MODEL`` and ``total_x:MODEL``: of seconds
-    summed over all generations of all runs, as in the paper.
+    ``total_ms:MODEL`` of a run, ``set_length:MODEL``, and speed-ups ``matrix_x:MODEL``, ``linkage_x:MODEL`` and
+    ``total_x:MODEL``: of seconds summed over all generations, as in the paper, of those runs in which both engines find
+    the optimum. A run that misses it goes on until nothing moves, and would outweigh all others.
     """
+    found = runs.pivot_table(index=[*KEYS, "run"], columns="model", values="found", aggfunc="all", sort=False)
     columns: dict[str, pd.Series[float]] = {}
-    base = _of_model(runs, SEQUENTIAL)[list(_STAGES.values())].sum()
     for model in MODELS:
-        mine = _of_model(runs, model)
-        sums, count, generations = mine[list(_STAGES.values())].sum(), mine.size(), mine["generations"].sum()
+        succeed = found.index[found[model] & found[SEQUENTIAL]]
+        both = runs.set_index([*KEYS, "run"]).loc[succeed]
+        base, mine = (both[both["model"] == name].groupby(level=KEYS, sort=False) for name in (SEQUENTIAL, model))
+        columns[f"set_length:{model}"] = mine["set_length"].mean()
         for stage, column in _STAGES.items():
-            columns[f"{stage}_ms:{model}"] = 1e3 * sums[column] / (count if stage == "total" else generations)
-            columns[f"{stage}_x:{model}"] = base[column] / sums[column]
-    return pd.DataFrame(columns)
+            seconds = mine[column].sum()
+            units = mine.size() if stage == "total" else mine["generations"].sum()
+            columns[f"{stage}_ms:{model}"] = 1e3 * seconds / units
+            columns[f"{stage}_x:{model}"] = base[column].sum() / seconds
+    return pd.DataFrame(columns).reindex(pd.MultiIndex.from_frame(runs[KEYS].drop_duplicates()))
 
 
 def evaluations(runs: pd.DataFrame) -> pd.DataFrame:
-    """Mean evaluations until the optimum, of the runs that found it; with generations and the part that found it.
+    """Mean evaluations until the optimum, of the runs that found it.
 
-    Index: kind, problem, bits. Columns ``evaluations:MODEL``, ``generations:MODEL``, ``found:MODEL``, and ``apart``:
-    how much more of them the lossy model takes than the lossless one, as a part.
+    Index: kind, problem, bits. Columns, of the models that were evaluated, ``evaluations:MODEL``,
+    ``mixing_evaluations:MODEL`` (hill climbing apart), ``generations:MODEL`` and ``found:MODEL``, the part of the runs
+    that found it; and ``apart`` and ``mixing_apart``: how far the lossy model's evaluations are from the exact one's,
+    as a part of them.
     """
     columns: dict[str, pd.Series[float]] = {}
-    for model in MODELS:
-        mine = _of_model(runs[runs["found"]], model)
-        columns[f"evaluations:{model}"] = mine["evaluations"].mean()
-        columns[f"generations:{model}"] = mine["generations"].mean()
-        columns[f"found:{model}"] = _of_model(runs, model)["found"].mean()
+    for model in EVALUATED:
+        every = runs[runs["model"] == model].groupby(KEYS, sort=False)
+        mine = runs[runs["found"] & (runs["model"] == model)].groupby(KEYS, sort=False)
+        for name in ("evaluations", "mixing_evaluations", "generations"):
+            columns[f"{name}:{model}"] = mine[name].mean()
+        columns[f"found:{model}"] = every["found"].mean()
     frame = pd.DataFrame(columns).reindex(pd.MultiIndex.from_frame(runs[KEYS].drop_duplicates()))
-    frame["apart"] = frame[f"evaluations:{LOSSY}"] / frame[f"evaluations:{LOSSLESS}"] - 1
+    for name, column in (("apart", "evaluations"), ("mixing_apart", "mixing_evaluations")):
+        frame[name] = frame[f"{column}:{LOSSY}"] / frame[f"{column}:{ON_DEMAND}"] - 1
     return frame
-
-
-def _of_model(runs: pd.DataFrame, model: str) -> Any:
-    """Runs of a model, grouped by problem in their order."""
-    return runs[runs["model"] == model].groupby(KEYS, sort=False)
 
 
 def differing_runs(runs: pd.DataFrame, model: str) -> int:

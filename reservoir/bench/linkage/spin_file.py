@@ -13,7 +13,9 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow_csv.text import text_in
 
 #: Spins of a glass.
-FEWEST, MOST = 2, 65_535
+FEWEST, MOST = 2, 65_536
+#: How far the energy of all spins may be from a whole number for the digits that a file leaves out.
+_ROUNDED = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +28,7 @@ class SpinGlass:
         Of the file.
     spins : int
     ground_energy : float
-        Of a spin, as the file states it.
+        Of a spin.
     couplings : ndarray of int, shape (couplings, 3)
         Two spins, counted from 0, and their coupling.
     """
@@ -53,9 +55,14 @@ def read_spin_glass(path: Path) -> SpinGlass:
     spins = _spins(path, *rows[0], mistakes)
     energy = _energy(path, *rows[1], mistakes)
     couplings = [_coupling(path, row, words, spins, mistakes) for row, words in rows[2:]]
+    if not mistakes and abs(energy * spins - round(energy * spins)) > _ROUNDED:
+        expected = (
+            f"{round(energy * spins) / spins:.10g}: couplings are whole, and so is the energy of all {spins:,} spins"
+        )
+        mistakes.append(Mistake("is no ground state's energy", expected, file=str(path), row=rows[1][0], value=energy))
     if mistakes:
         raise InputError(mistakes)
-    return SpinGlass(path.name, spins, energy, np.array(couplings, np.int64))
+    return SpinGlass(path.name, spins, round(energy * spins) / spins, np.array(couplings, np.int64))
 
 
 def _spins(path: Path, row: int, words: list[str], mistakes: list[Mistake]) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -11,58 +13,94 @@ import pandas as pd
 from reservoir.bench.linkage.cases import Case
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.plan import StageProgress
-from reservoir.solvers.dsmga2 import Dsmga2Settings
+from reservoir.solvers.dsmga2 import Dsmga2Settings, run_all
 from reservoir.solvers.dsmga2.device_builder import DeviceBuilder
-from reservoir.solvers.dsmga2.people import CLIMBING, EQUAL, HIT, MIXING
-from reservoir.solvers.dsmga2.run import LINKAGE_STAGE, MATRIX_STAGE, MIXING_STAGE, HostBuilder, Run, evolve, new_run
+from reservoir.solvers.dsmga2.device_program import build_model_program, model_layout
+from reservoir.solvers.dsmga2.people import CLIMBING, EQUAL, HIT
+from reservoir.solvers.dsmga2.run import (
+    LINKAGE_STAGE,
+    MATRIX_STAGE,
+    MIXING_STAGE,
+    Builder,
+    HostBuilder,
+    Run,
+    evolve,
+    new_run,
+)
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL
 
 #: In the order of the tables.
 MODELS = (SEQUENTIAL, LOSSLESS, LOSSY, ON_DEMAND)
 
 
+#: Evaluations are means of so many times as many runs as times are.
+EVALUATION_RUNS = 10
+#: Those whose evaluations are compared: the second stands for all that build whole sets, which go the same way.
+EVALUATED = (ON_DEMAND, LOSSY)
+
+
 def solve_all(cases: Sequence[Case], runs: int, seed: int, device: DeviceInfo, progress: StageProgress) -> pd.DataFrame:
     """A row for each case, way of building and run; one at a time, on one thread of the host.
 
     Columns: kind, problem, bits, population, model, run, found, false_optimum, evaluations, mixing_evaluations,
-    climbing_evaluations, generations, and seconds: matrix_s (stage 1: selection, copies, matrix), linkage_s (stage 2:
-    linkage sets and copies), mixing_s, total_s.
+    climbing_evaluations, generations, set_length (mean of the loci of the last model's sets), and seconds: matrix_s
+    (stage 1: selection, copies, matrix), linkage_s (stage 2: linkage sets and copies), mixing_s, total_s.
     """
     rows: list[dict[str, Any]] = []
     total = len(cases) * len(MODELS) * runs
     for case in cases:
         for model in MODELS:
             settings = Dsmga2Settings(population=case.population, model=model, threads=1, linkage_generations=0)
-            _solved(case, settings, 0, seed, device, brief=True)  # compiles
-            for number in range(runs):
-                progress("runs", len(rows), total)
-                rows.append(_solved(case, settings, number, seed, device))
+            with _builder(case, settings, device) as builder:
+                _timed(case, replace(settings, generations=1), builder, 0, seed)  # compiles
+                for number in range(runs):
+                    progress("runs", len(rows), total)
+                    rows.append(_timed(case, settings, builder, number, seed))
     progress("runs", total, total)
     return pd.DataFrame(rows)
 
 
-def _solved(
-    case: Case, settings: Dsmga2Settings, number: int, seed: int, device: DeviceInfo, *, brief: bool = False
-) -> dict[str, Any]:
+def evaluate_all(
+    cases: Sequence[Case], runs: int, seed: int, device: DeviceInfo, progress: StageProgress
+) -> pd.DataFrame:
+    """A row for each case, model of `EVALUATED` and run, all runs of a case side by side.
+
+    Columns: kind, problem, bits, model, run, found, evaluations until the optimum, mixing_evaluations (hill climbing
+    apart) and generations.
+    """
+    rows: list[dict[str, Any]] = []
+    for done, case in enumerate(cases):
+        progress("evaluations", done, len(cases))
+        problems = [case.problem(number) for number in range(runs)]
+        for model in EVALUATED:
+            settings = Dsmga2Settings(population=case.population, model=model, linkage_generations=0)
+            for number, run in enumerate(run_all(problems, settings, seed=seed, device=str(device.index))[0]):
+                rows.append({**_about(case, model, number), **_found(run)})
+    progress("evaluations", len(cases), len(cases))
+    return pd.DataFrame(rows)
+
+
+@contextmanager
+def _builder(case: Case, settings: Dsmga2Settings, device: DeviceInfo) -> Iterator[Builder]:
+    """What builds the models of all runs of a case: a device keeps its buffers from run to run."""
+    if not settings.on_device:
+        yield HostBuilder(settings.model)
+        return
+    layout = model_layout(device, case.bits, settings.individuals, lossy=settings.model == LOSSY)
+    with Session(device) as session:
+        yield DeviceBuilder(session, build_model_program(device, layout), layout, 1, timed=True)
+
+
+def _timed(case: Case, settings: Dsmga2Settings, builder: Builder, number: int, seed: int) -> dict[str, Any]:
     began = time.perf_counter()
     run = new_run(case.problem(number), settings, seed)
-    if brief:
-        settings = Dsmga2Settings(**{**settings.as_dict(), "generations": 1})
-    if settings.on_device:
-        with Session(device) as session:
-            lossy = settings.model == LOSSY
-            builder = DeviceBuilder(session, run.loci, settings.individuals, 1, lossy=lossy, timed=True)
-            seconds = evolve([run], settings, builder, lambda run: None)
-    else:
-        seconds = evolve([run], settings, HostBuilder(settings.model), lambda run: None)
+    builder.seconds.clear()
+    seconds = evolve([run], settings, builder, lambda run: None)
     return {
-        "kind": case.kind,
-        "problem": case.label,
-        "bits": case.bits,
+        **_about(case, settings.model, number),
         "population": settings.individuals,
-        "model": settings.model,
-        "run": number,
         **_found(run),
+        "set_length": float(run.model.lengths.mean()),
         "matrix_s": seconds[MATRIX_STAGE],
         "linkage_s": seconds[LINKAGE_STAGE],
         "mixing_s": seconds[MIXING_STAGE],
@@ -70,16 +108,21 @@ def _solved(
     }
 
 
+def _about(case: Case, model: str, number: int) -> dict[str, Any]:
+    return {"kind": case.kind, "problem": case.label, "bits": case.bits, "model": model, "run": number}
+
+
 def _found(run: Run) -> dict[str, Any]:
     tally, problem = run.people.tally, run.problem
     genes, _ = run.best
-    reported = bool(tally[HIT])
+    reported, climbing = bool(tally[HIT]), int(tally[CLIMBING])
+    spent = int(tally[HIT]) or run.evaluations
     right = problem.certify(genes[: run.loci].astype(float)).fitness >= run.people.optimum - EQUAL
     return {
         "found": reported,
         "false_optimum": reported and not right,
-        "evaluations": int(tally[HIT]) or run.evaluations,
-        "mixing_evaluations": int(tally[MIXING]),
-        "climbing_evaluations": int(tally[CLIMBING]),
+        "evaluations": spent,
+        "mixing_evaluations": max(spent - climbing, 0),
+        "climbing_evaluations": climbing,
         "generations": run.generations,
     }

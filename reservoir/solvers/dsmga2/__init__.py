@@ -47,7 +47,7 @@ def solve(
     seed : int
         With a problem's stream, names its random numbers.
     device : str, optional
-        Where models are built, if in OpenCL; see `reservoir.opencl.choose_device`.
+        Where models are built, if in OpenCL; see `reservoir.opencl.choose_device`. Of several the first.
     progress : callable
         Told how many of the problems are done.
     **options
@@ -96,6 +96,7 @@ def _run_on_device(
     """Models of populations of one size are built together."""
     from reservoir.opencl import HostClock, Session, choose_devices
     from reservoir.solvers.dsmga2.device_builder import DeviceBuilder
+    from reservoir.solvers.dsmga2.device_program import build_model_program, model_layout
 
     chosen = choose_devices(device)[0]
     sizes: dict[int, list[Run]] = {}
@@ -104,11 +105,14 @@ def _run_on_device(
     seconds: Counter[str] = Counter()
     for loci, members in sizes.items():
         clock = HostClock()
+        layout = model_layout(chosen, loci, settings.individuals, lossy=settings.model == LOSSY)
+        with clock("build"):
+            program = build_model_program(chosen, layout)
         with Session(chosen, clock) as session:
-            lossy = settings.model == LOSSY
-            builder = DeviceBuilder(session, loci, settings.individuals, len(members), lossy=lossy)
+            builder = DeviceBuilder(session, program, layout, len(members))
             seconds += evolve(members, settings, builder, ended)
             seconds.update({DEVICE: sum(session.device_seconds.values())})
+        seconds.update(clock.seconds)
     return list(runs), f"{chosen.name} and {where}", seconds
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.opencl import Session
-from reservoir.solvers.dsmga2.device_program import build_model_program, model_layout
+from reservoir.opencl import BuiltProgram, Session
+from reservoir.solvers.dsmga2.device_program import ModelLayout
 from reservoir.solvers.dsmga2.information import entropy_table
 from reservoir.solvers.dsmga2.run import LINKAGE_STAGE, MATRIX_STAGE, Run
 from reservoir.solvers.dsmga2.steps import draw_representatives, select_winners
@@ -28,41 +28,34 @@ class DeviceBuilder:
     ----------
     session : Session
         Open on the device; this builder uses its buffers.
-    loci, individuals : int
-        Of every population.
+    program : BuiltProgram
+        From `build_model_program`.
+    layout : ModelLayout
+        That the program was built for.
     most : int
         Populations at once.
-    lossy : bool
-        End sets where no complementary pattern is left.
     timed : bool
         Wait between the two stages, so that their seconds are told apart.
-    items : int, optional
-        Work items of a group that makes a set; chosen for the device if not given.
     """
 
     def __init__(
         self,
         session: Session,
-        loci: int,
-        individuals: int,
+        program: BuiltProgram,
+        layout: ModelLayout,
         most: int,
         *,
-        lossy: bool,
         timed: bool = False,
-        items: int | None = None,
     ) -> None:
         self.seconds: Counter[str] = Counter()
-        self.layout = model_layout(session.device, loci, individuals, lossy=lossy, items=items)
+        self.layout, self._program = layout, program
         self._session, self._timed = session, timed
-        self._program = build_model_program(session.device, self.layout)
-        self._numbers = np.zeros((most, self.layout.numbers), np.uint32)
-        session.upload(table=entropy_table(loci, individuals))
+        self._numbers = np.zeros((most, layout.numbers), np.uint32)
+        session.upload(table=entropy_table(layout.loci, layout.individuals))
         session.allocate(
-            genes=(most * self.layout.words * self.layout.padded, np.uint32),
-            ones=(most * self.layout.padded, np.int32),
-            apart=(most * self.layout.padded, np.int64),
-            matrix=((most, self.layout.padded, self.layout.padded), np.int64),
-            sets=(self.layout.longest * most * loci, np.uint16),
+            counted=((most, *layout.counted), np.uint64),
+            matrix=((most, layout.padded, layout.padded), np.int64),
+            sets=(layout.longest * most * layout.loci, np.uint16),
         )
 
     def build(self, runs: Sequence[Run], each: Callable[[Callable[[Run], None], Sequence[Run]], None]) -> None:
@@ -101,11 +94,10 @@ class DeviceBuilder:
         layout, session = self.layout, self._session
         items = 1 if layout.lanes > 1 else ITEMS
         session.send(numbers=self._numbers)
-        wide = -(-layout.padded // items) * items
-        counted = ("genes", "ones", "apart")
-        session.run(self._program, "count_genes", (wide, count), (items, 1), *counted, "numbers", "table")
-        size = (items, count, -(-layout.loci // layout.lanes))
-        session.run(self._program, "fill_matrix", size, (items, 1, 1), "matrix", *counted, "table")
+        size = (-(-layout.padded // items) * items, count)
+        session.run(self._program, "count_genes", size, (items, 1), "counted", "numbers", "table")
+        wide = (items, count, -(-layout.loci // layout.lanes))
+        session.run(self._program, "fill_matrix", wide, (items, 1, 1), "matrix", "counted", "table")
 
     def _find_sets(self, count: int) -> None:
         items = self.layout.items
@@ -115,17 +107,17 @@ class DeviceBuilder:
     def _read(self, runs: Sequence[Run]) -> None:
         loci = self.layout.loci
         if not self.layout.lossy:
-            whole = self._session.download("sets", len(runs) * loci * loci).reshape(len(runs), loci, loci)
+            whole = self._session.download("sets", len(runs) * loci * loci, at_once=True).reshape(len(runs), loci, loci)
             for run, found in zip(runs, whole, strict=True):
                 run.model.sets[:] = found
                 run.model.lengths[:] = loci
             return
         across = len(runs) * loci
         rows = min(FIRST_ROWS, self.layout.longest)
-        sets = self._session.download("sets", rows * across).reshape(rows, across)
+        sets = self._session.download("sets", rows * across, at_once=True).reshape(rows, across)
         most = int(sets[0].max())
         if most > rows:
-            sets = self._session.download("sets", most * across).reshape(most, across)
+            sets = self._session.download("sets", most * across, at_once=True).reshape(most, across)
         for place, run in enumerate(runs):
             found = sets[:most, place * loci : (place + 1) * loci]
             run.model.lengths[:] = found[0]

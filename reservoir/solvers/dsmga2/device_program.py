@@ -45,18 +45,23 @@ class ModelLayout:
 
     @property
     def words(self) -> int:
-        """Words of 32 individuals of a column, as many as the host's words of 64 make."""
-        return 2 * -(-self.individuals // 64)
+        """Words of 64 individuals of a column."""
+        return -(-self.individuals // 64)
+
+    @property
+    def counted(self) -> tuple[int, int]:
+        """Rows and columns of what is counted of a problem: words of genes, numbers set, and their c ln c."""
+        return self.words + 2, self.padded
 
     @property
     def numbers(self) -> int:
         """Words that the host sends for a problem."""
-        return self.loci * self.words + self.individuals + 4 * self.loci
+        return 2 * self.loci * self.words + self.individuals + 4 * self.loci
 
     @property
     def longest(self) -> int:
         """Loci of the longest set: mixing never asks for more than half of all, and sets that may end may end there."""
-        return max(self.loci // 2, 2) if self.lossy else self.loci
+        return min(max(self.loci // 2, 2), self.loci) if self.lossy else self.loci
 
     def constants(self) -> dict[str, int]:
         """Macros."""
@@ -68,7 +73,7 @@ class ModelLayout:
             "LANES": self.lanes,
             "ITEMS": self.items,
             "OWN": -(-self.padded // (self.lanes * self.items)),
-            "OWN_WORDS": -(-self.words // self.items),
+            "OWN_WORDS": -(-2 * self.words // self.items),
             "LONGEST": self.longest,
             "RANK_BITS": rank_bits(self.loci),
             "LOSSY": int(self.lossy),

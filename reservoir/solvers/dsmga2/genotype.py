@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from reservoir.hydro.compile import INLINED, OPTIONS, compiled
 from reservoir.solvers.coding import coding_of, gray_level, level_position
 from reservoir.solvers.encoding import BITS, encoding_of
-from reservoir.solvers.fitness import fitness_of, scaled_noise
+from reservoir.solvers.fitness import fitness_of, fresh_noise
 from reservoir.solvers.problem import FloatArray, Problem
-from reservoir.solvers.random_stream import next_uniform
 
 
 class Plain(NamedTuple):
@@ -76,7 +75,7 @@ def _fill_position(kind, genes):
 
 
 def bits_worth(kind, genes, states):
-    """Fitness of bits, to be maximised; a noisy problem draws from the stream.
+    """Fitness of bits, to be maximised; one that is no number is the worst. A noisy problem draws from the stream.
 
     Not compiled into its callers: there are four, and a year's fitness takes seconds to compile.
     """
@@ -86,11 +85,17 @@ def bits_worth(kind, genes, states):
 @overload(bits_worth, jit_options=OPTIONS)  # type: ignore[arg-type]
 def _bits_worth(kind, genes, states):
     if kind.instance_class is Plain:
-        return lambda kind, genes, states: np.float64(fitness_of(kind.context, genes, kind.scratch))
+
+        def plain(kind, genes, states):
+            worth = np.float64(fitness_of(kind.context, genes, kind.scratch))
+            return worth if worth == worth else -np.inf
+
+        return plain
 
     def judged(kind, genes, states):
         fill_position(kind, genes)
         worth = fitness_of(kind.context, kind.position, kind.scratch)
-        return np.float64(worth + scaled_noise(kind.context, next_uniform(states, 0)))
+        worth = np.float64(worth + fresh_noise(kind.context, states, 0))
+        return worth if worth == worth else -np.inf
 
     return judged

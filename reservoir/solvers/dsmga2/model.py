@@ -33,6 +33,7 @@ class Model(NamedTuple):
 def new_model(loci: int, individuals: int, building: str) -> Model:
     """Room for a model that is built in one of `settings.MODELS`."""
     words = -(-individuals // 64)
+    # Filled with noughts, not np.zeros: that leaves it to the first generation to fetch the pages of memory.
     host = loci if building in (SEQUENTIAL, ON_DEMAND) else 0
     return Model(
         np.zeros(individuals, np.int32),
@@ -43,10 +44,10 @@ def new_model(loci: int, individuals: int, building: str) -> Model:
         np.zeros((words, host), np.uint64),
         np.zeros(host, np.int64),
         np.zeros(host, np.int64),
-        np.zeros((host, host), np.int64),
-        np.zeros((loci if building == ON_DEMAND else min(host, 1), loci), np.int64),
+        np.full((host, host), 0, np.int64),
+        np.full((loci if building == ON_DEMAND else min(host, 1), loci), 0, np.int64),
         np.zeros(loci, np.int64),
-        np.zeros((loci, loci), np.uint16),
+        np.full((loci, loci), 0, np.uint16),
         np.zeros(loci, np.int64),
         np.zeros(words, np.uint64),
     )

@@ -18,7 +18,7 @@ from reservoir.solvers.dsmga2.genotype import Coded, Plain, genotype_of
 from reservoir.solvers.dsmga2.information import between_variables
 from reservoir.solvers.dsmga2.model import Model, new_model
 from reservoir.solvers.dsmga2.people import CLIMBING, MIXING, People, best_of, new_people, settled
-from reservoir.solvers.dsmga2.settings import ON_DEMAND, Dsmga2Settings
+from reservoir.solvers.dsmga2.settings import ON_DEMAND, Dsmga2Settings, require_loci
 from reservoir.solvers.dsmga2.steps import (
     begin_people,
     find_matrix,
@@ -27,6 +27,7 @@ from reservoir.solvers.dsmga2.steps import (
     mix_people,
     select_winners,
 )
+from reservoir.solvers.encoding import BITS, encoding_of
 from reservoir.solvers.problem import FloatArray, Problem
 
 #: Names of the stages whose seconds are counted: selection, copies and matrix; linkage sets and copies; mixing.
@@ -133,7 +134,8 @@ class HostBuilder:
 def new_run(problem: Problem, settings: Dsmga2Settings, seed: int) -> Run:
     """A first population, improved by hill climbing."""
     kind, loci = genotype_of(problem, settings.bits)
-    optimum = getattr(problem, "optimum", None)
+    require_loci(problem, loci)
+    optimum = getattr(problem, "optimum", None) if encoding_of(problem) == BITS else None
     people = new_people(
         loci,
         settings.individuals,

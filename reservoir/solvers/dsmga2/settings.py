@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
+from reservoir.solvers.problem import Problem
 from reservoir.solvers.setting_ranges import require_ranges
 
 #: Ways to build the model: whole linkage sets on the host; the same on a device; sets that end with the last
@@ -16,11 +17,12 @@ MODELS = (ON_DEMAND, SEQUENTIAL, LOSSLESS, LOSSY)
 #: Those that need an OpenCL device.
 DEVICE_MODELS = (LOSSLESS, LOSSY)
 
-#: Individuals are drawn, and loci numbered, in 16 bits.
-MOST_INDIVIDUALS = MOST_LOCI = 65_535
+MOST_INDIVIDUALS = 65_536
+#: Loci are numbered in 16 bits.
+MOST_LOCI = 65_536
 
 _RANGES: dict[str, tuple[float, float]] = {
-    "population": (4, MOST_INDIVIDUALS - 1),
+    "population": (4, MOST_INDIVIDUALS),
     "bits": (1, 20),
     "generations": (1, 10**6),
     "evaluations": (1, 10**12),
@@ -41,7 +43,8 @@ class Dsmga2Settings:
     generations : int
         Most generations.
     evaluations : int
-        A run ends with the generation in which it has made so many.
+        A run ends with the generation in which it has made so many; hill climbing, which takes one more than there are
+        bits for each individual, and one generation are always done.
     model : str
         One of `MODELS`.
     linkage_generations : int
@@ -84,3 +87,12 @@ class Dsmga2Settings:
     def as_dict(self) -> dict[str, Any]:
         """Settings for provenance."""
         return {**asdict(self), "population": self.individuals, "threads": self.workers}
+
+
+def require_loci(problem: Problem, loci: int) -> None:
+    """Refuse a problem of no bits, or of more than can be numbered."""
+    if not 1 <= loci <= MOST_LOCI:
+        mend = "choose fewer bits a variable" if loci else "choose another problem"
+        raise InputError(
+            Mistake(f"{problem.label}: cannot have so many bits", f"1 to {MOST_LOCI:,}", mend, value=f"{loci:,}")
+        )

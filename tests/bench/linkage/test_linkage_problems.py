@@ -72,6 +72,11 @@ def test_a_spin_glass_is_the_sum_of_its_couplings(write):
         assert worth(problem, genes) == sum(j * spins[a] * spins[b] for a, b, j in couplings) / 4
 
 
+def test_digits_that_a_file_leaves_out_are_made_up_for(write):
+    glass = read_spin_glass(write("3\n-0.333\n1 2 1\n2 3 1\n3 1 -1\n"))
+    assert glass.ground_energy == -1 / 3
+
+
 def test_bundled_glasses_have_the_ground_states_that_they_state():
     for case in spin_cases(bundled_glasses(first_only=False)):
         assert len(case.glass.couplings) == 2 * case.bits
@@ -86,9 +91,10 @@ def test_bundled_glasses_have_the_ground_states_that_they_state():
     [
         ("4\n", "holds no spin glass; expected the number of spins"),
         ("x\n-1\n1 2 1\n", 'row 1: is no number of spins.*found "x"'),
-        ("1\n-1\n1 2 1\n", "row 1: is no number of spins.*2 to 65,535"),
+        ("1\n-1\n1 2 1\n", "row 1: is no number of spins.*2 to 65,536"),
         ("4\nlow\n1 2 1\n", 'row 2: is no energy per spin.*found "low"'),
         ("4\n-1 2\n1 2 1\n", "row 2: is no energy per spin"),
+        ("4\n-0.4\n1 2 1\n", "row 2: is no ground state's energy.*found -0.4.*expected -0.5: couplings are whole"),
         ("4\n-1\n1 2\n", 'row 3: is no coupling.*found "1 2"'),
         ("4\n-1\n1 2 0.5\n", "row 3: is no coupling"),
         ("4\n-1\n1 5 1\n", 'row 3: couples no two spins.*found "1 5 1".*1 to 4'),
@@ -125,3 +131,4 @@ def test_populations_lie_between_those_of_the_nearest_sizes():
     small, between, large = (trap_cases(["ftrap"], [bits])[0].population for bits in (120, 180, 240))
     assert small < between < large
     assert between % 2 == 0
+    assert trap_cases(["ftrap"], [1200])[0].population == 484
