@@ -60,6 +60,7 @@ __kernel void count_genes(__global ulong *counted, __global const uint *numbers,
     for (int word = 0; word < WORDS; ++word) {
         const int count = locus < LOCI ? min(64, PEOPLE - 64 * word) : 0;
         ulong bits = 0;
+#pragma unroll 8
         for (int bit = 0; bit < count; ++bit) {
             const uint winner = winners[64 * word + bit];
             bits |= (ulong)((column[winner / 32] >> (winner % 32)) & 1u) << bit;

@@ -36,6 +36,8 @@ def _stages(times: pd.DataFrame, populations: dict[Any, Any]) -> ResultTable:
             "sequential sets, ms": row[f"linkage_ms:{SEQUENTIAL}"],
             "lossless sets x": row[f"linkage_x:{LOSSLESS}"],
             "lossy sets x": row[f"linkage_x:{LOSSY}"],
+            "lossless both x": row[f"building_x:{LOSSLESS}"],
+            "lossy both x": row[f"building_x:{LOSSY}"],
             "loci of a lossy set": row[f"set_length:{LOSSY}"],
         }
         for key, row in rows_of(times)
@@ -47,8 +49,9 @@ def _stages(times: pd.DataFrame, populations: dict[Any, Any]) -> ResultTable:
     notes = (
         "Stage 1, matrix: selection, copies to the device, FastCounting and mutual information. Stage 2, sets: linkage "
         "sets from every locus, and the copy back. Milliseconds of a generation of the sequential engine, on one "
-        "thread with vector instructions, all sets in full length; and how many times as fast the OpenCL engines are, "
-        "by seconds summed over all generations, as in the paper, of the runs in which both find the optimum.",
+        "thread with vector instructions, all sets in full length; and how many times as long it takes as the OpenCL "
+        "engines for the same run, seconds of a stage summed over the generations as in the paper. Medians of the runs "
+        "in which both find the optimum.",
         "Most of what the lossy engine gains in stage 2 is left out rather than sped up: its sets end after the loci "
         "in the last column (of the last generation), the others' have all.",
     )
@@ -66,8 +69,8 @@ def _whole(times: pd.DataFrame) -> ResultTable:
     ]
     formats = {name: ".3g" for name in rows[0] if name.endswith((", ms", " x"))}
     notes = (
-        "Milliseconds of a whole run: hill climbing, models and mixing, all but compilation. On-demand is this "
-        "program's own way: it finds the same sets as the sequential engine, on one thread of the host, but builds of "
+        "Milliseconds of a whole run, medians: hill climbing, models and mixing, all but compilation. On-demand is "
+        "this program's own way: it finds the same sets as the sequential engine, on one thread of the host, but builds of "
         "them only what mixing asks for, and keeps what it has.",
     )
     return ResultTable("Whole runs", pd.DataFrame(rows), notes, formats)

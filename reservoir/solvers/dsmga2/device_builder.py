@@ -13,7 +13,7 @@ from reservoir.opencl import BuiltProgram, Session
 from reservoir.solvers.dsmga2.device_program import ModelLayout
 from reservoir.solvers.dsmga2.information import entropy_table
 from reservoir.solvers.dsmga2.run import LINKAGE_STAGE, MATRIX_STAGE, Run
-from reservoir.solvers.dsmga2.steps import draw_representatives, select_winners
+from reservoir.solvers.dsmga2.steps import select_for_device
 
 #: Rows of sets that are read at first where sets may end early: the first has their lengths, and few are longer.
 FIRST_ROWS = 32
@@ -61,9 +61,8 @@ class DeviceBuilder:
     def build(self, runs: Sequence[Run], each: Callable[[Callable[[Run], None], Sequence[Run]], None]) -> None:
         """Select on the host, all else on the device."""
         began = time.perf_counter()
-        each(self._select, runs)
-        for row, run in zip(self._numbers, runs, strict=False):
-            self._gather(row, run)
+        rows = {id(run): row for run, row in zip(runs, self._numbers, strict=False)}
+        each(lambda run: select_for_device(run.people, run.model, self.layout.lossy, rows[id(run)]), runs)
         self._find_matrices(len(runs))
         if self._timed:
             self._session.wait()
@@ -76,19 +75,6 @@ class DeviceBuilder:
         """The matrices of the models that were built last."""
         loci = self.layout.loci
         return list(self._session.download("matrix", len(runs))[:, :loci, :loci])
-
-    def _select(self, run: Run) -> None:
-        select_winners(run.people, run.model)
-        if self.layout.lossy:
-            draw_representatives(run.people, run.model)
-
-    def _gather(self, row: NDArray[np.uint32], run: Run) -> None:
-        """What the kernels read of a population, in their order."""
-        model, first = run.model, 0
-        columns = run.people.columns.view(np.uint32).ravel()
-        for part in (columns, model.winners, model.ranks, model.places, model.representatives):
-            row[first : first + len(part)] = part
-            first += len(part)
 
     def _find_matrices(self, count: int) -> None:
         layout, session = self.layout, self._session

@@ -7,8 +7,9 @@ from functools import cache
 from typing import Any
 
 import numba
+import numpy as np
 
-from reservoir.hydro.compile import OPTIONS, compiled
+from reservoir.hydro.compile import OPTIONS, compiled, inlined
 from reservoir.solvers.dsmga2.genotype import Coded, Plain
 from reservoir.solvers.dsmga2.linkage import count_genes, fill_matrix, fill_sets
 from reservoir.solvers.dsmga2.mixing import mix
@@ -22,10 +23,38 @@ def select_winners(people, model):
 
 
 @compiled
-def draw_representatives(people, model):
-    """An individual for each set of a lossy model."""
-    for locus in range(len(model.representatives)):
-        model.representatives[locus] = below(people.states, len(people.keys))
+def select_for_device(people, model, lossy, numbers):
+    """`people.select`, an individual for each set of a lossy model, and all that the kernels read, in their order.
+
+    Parameters
+    ----------
+    people : People
+    model : Model
+    lossy : bool
+    numbers : ndarray of uint32, shape (numbers,)
+        Is filled: halves of the words of columns, winners, ranks, places and representatives.
+    """
+    select(people, model.winners, model.ranks, model.places)
+    if lossy:
+        for locus in range(len(model.representatives)):
+            model.representatives[locus] = below(people.states, len(people.keys))
+    at = 0
+    for locus in range(people.columns.shape[0]):
+        for word in people.columns[locus]:
+            numbers[at] = word & np.uint64(0xFFFFFFFF)
+            numbers[at + 1] = word >> np.uint64(32)
+            at += 2
+    at = _appended(numbers, at, model.winners)
+    at = _appended(numbers, at, model.ranks)
+    at = _appended(numbers, at, model.places)
+    _appended(numbers, at, model.representatives)
+
+
+@inlined
+def _appended(numbers, at, part):
+    for place in range(len(part)):
+        numbers[at + place] = part[place]
+    return at + len(part)
 
 
 @compiled

@@ -162,6 +162,7 @@ def test_claims_hold_for_what_they_say_and_fail_beyond(pocl):
     assert "on-demand" in failed(gpu, runs_of(on_demand=1001))[0]
     assert "sets, least" in failed(pocl, runs_of(lossless_linkage=0.9))[0]
     assert "matrix, least" in failed(pocl, runs_of(matrix=0.9))[0]
+    assert len(failed(pocl, runs_of(matrix=0.9, lossless_linkage=0.9))) == 3
     false = runs_of()
     false.loc[3, "false_optimum"] = True
     assert failed(gpu, false) == ["optima reported that are none"]
