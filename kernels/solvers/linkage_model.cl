@@ -6,8 +6,7 @@
 // is the problem.
 //
 // The host sends a row of NUMBERS a problem: the columns of the population, in halves of words, the winners of the
-// tournaments, and for the loci a permutation of ranks, twice, the places of the ranks, and a representative each. What
-// is counted has a row of COUNTED a problem: the winners' genes in words, how many are set, and c ln c of both values.
+// tournaments, and for the loci a permutation of ranks, twice, the places of the ranks, and a representative each.
 //
 // Mutual information comes in whole numbers of 64 bits with RANK_BITS free bits below (reservoir/solvers/dsmga2/
 // information.py): sums are the same in any order, and a largest strength has the rank of its locus in its lowest bits.
@@ -22,10 +21,6 @@
 #define PLACES (RANKS + 2 * LOCI)
 #define REPRESENTATIVES (PLACES + LOCI)
 #define NUMBERS (REPRESENTATIVES + LOCI)
-
-#define ONES (WORDS * PADDED)
-#define APART (ONES + PADDED)
-#define COUNTED (APART + PADDED)
 
 #if LANES == 1
 typedef ulong Words;
@@ -48,52 +43,48 @@ Words bits_in_words(Words words) {
 #endif
 }
 
-// FastCounting: the genes of the winners at a locus, 64 in a word, and what they count to; an item for each locus.
-__kernel void count_genes(__global ulong *counted, __global const uint *numbers, __global const long *table) {
-    const int locus = get_global_id(0);
+// FastCounting: the genes of 64 winners at a locus in a word; an item for each locus and word.
+__kernel void count_genes(__global ulong *genes, __global const uint *numbers) {
+    const int locus = get_global_id(0), word = get_global_id(2);
     const size_t problem = get_global_id(1);
     if (locus >= PADDED) return;
     __global const uint *column = numbers + problem * NUMBERS + COLUMNS + locus * HALVES;
-    __global const uint *winners = numbers + problem * NUMBERS + WINNERS;
-    counted += problem * COUNTED + locus;
-    int sum = 0;
-    for (int word = 0; word < WORDS; ++word) {
-        const int count = locus < LOCI ? min(64, PEOPLE - 64 * word) : 0;
-        ulong bits = 0;
-#pragma unroll 8
-        for (int bit = 0; bit < count; ++bit) {
-            const uint winner = winners[64 * word + bit];
-            bits |= (ulong)((column[winner / 32] >> (winner % 32)) & 1u) << bit;
-        }
-        counted[word * PADDED] = bits;
-        sum += (int)popcount(bits);
-    }
-    counted[ONES] = sum;
-    counted[APART] = as_ulong(table[sum] + table[PEOPLE - sum]);
+    __global const uint *winners = numbers + problem * NUMBERS + WINNERS + 64 * word;
+    const int count = locus < LOCI ? min(64, PEOPLE - 64 * word) : 0;
+    ulong bits = 0;
+    for (int bit = 0; bit < count; ++bit)
+        bits |= (ulong)((column[winners[bit] / 32] >> (winners[bit] % 32)) & 1u) << bit;
+    genes[(problem * WORDS + word) * PADDED + locus] = bits;
 }
 
+#define VECTOR_AT(pointer) (*(__global const Words *)(pointer))
+
 // Mutual information of every two loci: squares of LANES x LANES; what is left of the diagonal is a mirror image.
-__kernel void fill_matrix(__global long *matrix, __global const ulong *counted, __global const long *table) {
+__kernel void fill_matrix(__global long *matrix, __global const ulong *genes, __global const long *table) {
     const int top = get_global_id(2) * LANES, step = get_global_size(0) * LANES, rows = min(LANES, LOCI - top);
     const size_t problem = get_global_id(1);
-    counted += problem * COUNTED;
+    genes += problem * WORDS * PADDED;
     matrix += problem * PADDED * PADDED;
-    __global const long *ones = (__global const long *)(counted + ONES);
-    __global const long *apart = (__global const long *)(counted + APART);
+    Words mine = 0;
+    for (int word = 0; word < WORDS; ++word) mine += bits_in_words(VECTOR_AT(genes + word * PADDED + top));
     for (int first = top + (int)get_global_id(0) * LANES; first < PADDED; first += step) {
+        Words theirs = 0;
+        for (int word = 0; word < WORDS; ++word) theirs += bits_in_words(VECTOR_AT(genes + word * PADDED + first));
+        long apart[LANES]; // c ln c of both values of each of theirs
+        for (int lane = 0; lane < LANES; ++lane)
+            apart[lane] = table[WORD_OF(theirs, lane)] + table[PEOPLE - WORD_OF(theirs, lane)];
         for (int row = 0; row < rows; ++row) {
-            const int one = top + row, mine = (int)ones[one];
-            const long rest = table[PEOPLE] - apart[one];
+            const int one = top + row, ones = (int)WORD_OF(mine, row);
+            const long rest = table[PEOPLE] - table[ones] - table[PEOPLE - ones];
             Words both = 0;
             for (int word = 0; word < WORDS; ++word)
-                both += bits_in_words(*(__global const Words *)(counted + word * PADDED + first) &
-                                      counted[word * PADDED + one]);
+                both += bits_in_words(VECTOR_AT(genes + word * PADDED + first) & genes[word * PADDED + one]);
             __global long *const across = matrix + (size_t)one * PADDED + first;
             __global long *const down = matrix + (size_t)first * PADDED + one;
             for (int lane = 0; lane < LANES; ++lane) {
-                const int shared = (int)WORD_OF(both, lane), theirs = (int)ones[first + lane];
-                const long value = table[shared] + table[mine - shared] + table[theirs - shared] +
-                                   table[PEOPLE - mine - theirs + shared] + rest - apart[first + lane];
+                const int shared = (int)WORD_OF(both, lane), others = (int)WORD_OF(theirs, lane);
+                const long value = table[shared] + table[ones - shared] + table[others - shared] +
+                                   table[PEOPLE - ones - others + shared] + rest - apart[lane];
                 across[lane] = down[lane * PADDED] = value > 0 ? value : 0;
             }
             if (first == top) across[row] = USED;

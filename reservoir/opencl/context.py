@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from reservoir.errors import DeviceError, Mistake
@@ -22,18 +22,37 @@ def context_of(device: DeviceInfo) -> cl.Context:
     return cl.Context([device.device])
 
 
-@contextmanager
-def explained(device: DeviceInfo, action: str) -> Iterator[None]:
+class explained:
     """Turn a driver's error inside the block into one that says which step of ours it refused.
+
+    A class and no generator: it stands around every launch, of which there are tens of thousands.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+    action : str or callable
+        Such as ``"upload inflow"``; or what makes the words, if they are needed.
 
     Raises
     ------
     DeviceError
-        Naming the device and the action, e.g. ``"upload inflow"``.
+        Naming the device and the action.
     """
-    import pyopencl as cl
 
-    try:
-        yield
-    except cl.Error as error:
-        raise DeviceError(Mistake(problem=f"{device.name} could not {action}: {error}")) from error
+    def __init__(self, device: DeviceInfo, action: str | Callable[[], str]) -> None:
+        self._device, self._action = device, action
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Explain an error of OpenCL."""
+        if error is None:
+            return
+        import pyopencl as cl
+
+        if isinstance(error, cl.Error):
+            action = self._action if isinstance(self._action, str) else self._action()
+            raise DeviceError(Mistake(problem=f"{self._device.name} could not {action}: {error}")) from error

@@ -47,6 +47,7 @@ class Session:
 
         self.device = device
         self._clock = clock or HostClock()
+        self._launch = cl.enqueue_nd_range_kernel
         with self._clock("transfer"):
             profiled = cl.command_queue_properties.PROFILING_ENABLE
             self._queue = cl.CommandQueue(context_of(device), device.device, properties=profiled)
@@ -152,15 +153,16 @@ class Session:
         KeyError
             If there is no buffer of a name.
         """
-        import pyopencl as cl
-
         items = _sizes(global_size)
         group = None if local_size is None else _sizes(local_size)
         values = [self._buffers[value] if isinstance(value, str) else value for value in arguments]
-        action = f"run {kernel} over {items} work items in groups of {group or 'any size'}"
+
+        def action() -> str:
+            return f"run {kernel} over {items} work items in groups of {group or 'any size'}"
+
         with self._clock("enqueue"), explained(self.device, action):
             function = self._prepared(program, kernel, values)
-            self._runs.add(kernel, cl.enqueue_nd_range_kernel(self._queue, function, items, group))
+            self._runs.add(kernel, self._launch(self._queue, function, items, group))
 
     def wait(self) -> None:
         """Return when everything queued so far is done.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,11 +43,22 @@ class HostClock:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
-    @contextmanager
-    def __call__(self, segment: str) -> Iterator[None]:
-        """Count the time inside the block to a segment."""
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[segment] = self.seconds.get(segment, 0.0) + time.perf_counter() - started
+    def __call__(self, segment: str) -> _Segment:
+        """Count the time inside a ``with`` block to a segment."""
+        return _Segment(self.seconds, segment)
+
+
+class _Segment:
+    """A block that is timed; no generator, since one stands around every launch."""
+
+    __slots__ = ("_name", "_seconds", "_started")
+
+    def __init__(self, seconds: dict[str, float], name: str) -> None:
+        self._seconds, self._name = seconds, name
+
+    def __enter__(self) -> None:
+        self._started = time.perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        spent = time.perf_counter() - self._started
+        self._seconds[self._name] = self._seconds.get(self._name, 0.0) + spent

@@ -70,8 +70,8 @@ def _whole(times: pd.DataFrame) -> ResultTable:
     formats = {name: ".3g" for name in rows[0] if name.endswith((", ms", " x"))}
     notes = (
         "Milliseconds of a whole run, medians: hill climbing, models and mixing, all but compilation. On-demand is "
-        "this program's own way: it finds the same sets as the sequential engine, on one thread of the host, but builds of "
-        "them only what mixing asks for, and keeps what it has.",
+        "this program's own way: it finds the same sets as the sequential engine, on one thread of the host, but "
+        "builds of them only what mixing asks for, and keeps what it has.",
     )
     return ResultTable("Whole runs", pd.DataFrame(rows), notes, formats)
 

@@ -53,7 +53,7 @@ class DeviceBuilder:
         self._numbers = np.zeros((most, layout.numbers), np.uint32)
         session.upload(table=entropy_table(layout.loci, layout.individuals))
         session.allocate(
-            counted=((most, *layout.counted), np.uint64),
+            genes=((most, layout.words, layout.padded), np.uint64),
             matrix=((most, layout.padded, layout.padded), np.int64),
             sets=(layout.longest * most * layout.loci, np.uint16),
         )
@@ -80,10 +80,10 @@ class DeviceBuilder:
         layout, session = self.layout, self._session
         items = 1 if layout.lanes > 1 else ITEMS
         session.send(numbers=self._numbers)
-        size = (-(-layout.padded // items) * items, count)
-        session.run(self._program, "count_genes", size, (items, 1), "counted", "numbers", "table")
+        size = (-(-layout.padded // items) * items, count, layout.words)
+        session.run(self._program, "count_genes", size, (items, 1, 1), "genes", "numbers")
         wide = (items, count, -(-layout.loci // layout.lanes))
-        session.run(self._program, "fill_matrix", wide, (items, 1, 1), "matrix", "counted", "table")
+        session.run(self._program, "fill_matrix", wide, (items, 1, 1), "matrix", "genes", "table")
 
     def _find_sets(self, count: int) -> None:
         items = self.layout.items

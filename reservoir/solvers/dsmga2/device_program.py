@@ -49,11 +49,6 @@ class ModelLayout:
         return -(-self.individuals // 64)
 
     @property
-    def counted(self) -> tuple[int, int]:
-        """Rows and columns of what is counted of a problem: words of genes, numbers set, and their c ln c."""
-        return self.words + 2, self.padded
-
-    @property
     def numbers(self) -> int:
         """Words that the host sends for a problem."""
         return 2 * self.loci * self.words + self.individuals + 4 * self.loci
