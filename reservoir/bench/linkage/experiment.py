@@ -119,7 +119,7 @@ def _sweep_record(sweeps: pd.DataFrame, effort: Effort) -> Record:
 
 
 def _model_record(runs: pd.DataFrame, evaluated: pd.DataFrame, effort: Effort, device: DeviceInfo) -> Record:
-    foot = f"{effort.runs} runs, of evaluations {evaluated['run'].nunique()} · {device.name} "
+    foot = f"{effort.runs} timed runs, evaluations of {evaluated['run'].nunique()} · {device.name} "
     foot += f"({device.platform} {device.driver}); sequential: {processor_name()}"
     foot += f" · {QUICK_WARNING}" if effort.quick else ""
     return Record(

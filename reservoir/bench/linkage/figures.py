@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 
 from reservoir.bench.linkage.cases import SPIN, TITLES
 from reservoir.bench.linkage.findings import by_kind_and_bits, evaluations, stage_times
-from reservoir.bench.linkage.stages import EVALUATED, MODELS
+from reservoir.bench.linkage.stages import MODELS
 from reservoir.report.axes import written
 from reservoir.report.style import (
     DRY,
@@ -63,8 +63,8 @@ def linkage_figures(runs: pd.DataFrame, evaluated: pd.DataFrame, foot: str) -> d
     times, found = by_kind_and_bits(stage_times(runs)), by_kind_and_bits(evaluations(evaluated))
     return {
         "model_building": _building(times, foot),
-        "whole_runs": _by_kind(times, "total_x", MODELS[1:], "Speed-up of whole runs", "Times as fast", foot),
-        "evaluations": _by_kind(found, "evaluations", EVALUATED, "Evaluations until the optimum", "Evaluations", foot),
+        "whole_runs": _by_kind(times, "total_x", _named(MODELS[1:]), "Whole runs, times as fast", foot),
+        "evaluations": _by_kind(found, "evaluations", {ON_DEMAND: LOSSLESS, LOSSY: LOSSY}, "Evaluations", foot),
     }
 
 
@@ -87,15 +87,21 @@ def _building(times: pd.DataFrame, foot: str) -> Figure:
         return settled(figure)
 
 
-def _by_kind(frame: pd.DataFrame, value: str, models: tuple[str, ...], title: str, label: str, foot: str) -> Figure:
+def _named(models: tuple[str, ...]) -> dict[str, str]:
+    """Models under their own names."""
+    return dict(zip(models, models, strict=True))
+
+
+def _by_kind(frame: pd.DataFrame, value: str, models: dict[str, str], label: str, foot: str) -> Figure:
+    """A panel for each kind of problem, with a line for each model under the name that it stands for."""
     kinds = list(dict.fromkeys(frame.index.get_level_values("kind")))
     with figure_style():
         figure, sheet = footed_figure(2.6 if len(kinds) < 3 else 5.0, broken(foot))
         rows = 1 if len(kinds) < 3 else 2
         panels = sheet.subplots(rows, min(2, len(kinds)), squeeze=False).ravel()
         for ax, kind in zip(panels, kinds, strict=False):
-            for model in models:
-                _line(ax, frame.loc[kind][f"{value}:{model}"], _MODEL_LOOKS[model], model)
+            for model, name in models.items():
+                _line(ax, frame.loc[kind][f"{value}:{model}"], _MODEL_LOOKS[name], name)
             _dress(ax)
             ax.set_title(TITLES[kind])
             ax.set_xlabel("Bits")
@@ -104,7 +110,6 @@ def _by_kind(frame: pd.DataFrame, value: str, models: tuple[str, ...], title: st
         for ax in panels[:: min(2, len(kinds))]:
             ax.set_ylabel(label)
         add_legend(sheet, panels[0])
-        sheet.suptitle(title)
         return settled(figure)
 
 
