@@ -28,7 +28,7 @@ def linkage_map_figure(plan: Plan) -> Figure | None:
         figure, sheet = new_figure(plan, 4.6)
         ax = sheet.add_subplot()
         drawn = draw_linkage(ax, linkage, storage_names(plan))
-        ax.set_title("Which storages are decided together")
+        ax.set_title("Which storages hang together")
         bar = sheet.colorbar(drawn, ax=ax, pad=0.02, format=THOUSANDS if np.nanmax(linkage) > 10 else None)
         bar.set_label("Mutual information (nats), mean of the years")
         return settled(figure)
