@@ -104,6 +104,8 @@ class Session:
             with self._clock("transfer"), explained(self.device, f"upload {name}"):
                 source = np.ascontiguousarray(array)
                 event = cl.enqueue_copy(self._queue, self._buffers[name], source, is_blocking=wait)
+                if wait:
+                    event.wait()  # done already; but until it is asked, the event keeps the array
             self._transfers.add("upload", event)
 
     def allocate(self, /, **buffers: tuple[Shape, DTypeLike]) -> None:

@@ -1,5 +1,6 @@
 """A session moves arrays, runs kernels in order, times them, and refuses what does not fit before allocating."""
 
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -41,6 +42,36 @@ def test_what_is_uploaded_comes_back(pocl: DeviceInfo, dtype: type[np.generic]) 
         back = session.download("array")
     assert back.dtype == array.dtype
     np.testing.assert_array_equal(back, array)
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_some_first_rows_come_back_alone(pocl: DeviceInfo, program: BuiltProgram, at_once: bool) -> None:
+    array = np.arange(24, dtype=np.float32).reshape(6, 4)
+    with Session(pocl) as session:
+        session.upload(x=array)
+        session.run(program, "add", 24, None, "x", np.float32(2))
+        np.testing.assert_array_equal(session.download("x", 2, at_once=at_once), array[:2] + 2)
+        np.testing.assert_array_equal(session.download("x", at_once=at_once), array + 2)
+
+
+def test_what_is_sent_is_there_for_the_kernels_behind_it(pocl: DeviceInfo, program: BuiltProgram) -> None:
+    array = np.arange(24, dtype=np.float32)
+    with Session(pocl) as session:
+        for number in range(3):
+            session.send(x=array[::-1] + number)
+            session.run(program, "add", 24, None, "x", np.float32(1))
+            np.testing.assert_array_equal(session.download("x", at_once=True), array[::-1] + number + 1)
+        with pytest.raises(ValueError, match="cannot become"):
+            session.send(x=array[:3])
+
+
+def test_what_came_back_is_not_kept(pocl: DeviceInfo) -> None:
+    with Session(pocl) as session:
+        session.upload(x=np.zeros(1000, np.float32))
+        back = session.download("x")
+        kept = weakref.ref(back)
+        del back
+        assert kept() is None
 
 
 def test_an_array_with_gaps_is_uploaded_as_it_reads(pocl: DeviceInfo) -> None:
