@@ -4,6 +4,13 @@ import subprocess
 import sys
 
 import pytest
+from click import Choice
+
+from reservoir.cli.plan import command
+from reservoir.solvers.dsmga2.settings import MODELS
+from reservoir.solvers.island_schemes import SCHEMES
+from reservoir.solvers.random_schemes import RANDOM_SCHEMES
+from reservoir.solvers.ring_pso import MODES
 
 SCHEDULE_COLUMNS = ["year", "month", "inflow_m3s", "release_m3s", "turbined_m3s", "spill_m3s", "storage_start_hm3"]
 SCHEDULE_COLUMNS += ["storage_end_hm3", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh", "violation"]
@@ -200,6 +207,17 @@ def test_a_plan_of_dsmga2_shows_which_months_hang_together(run, short_record, tm
     assert "first 10 generations at most" in origin["figures"]["linkage"]
     assert (tmp_path / "out/figures/linkage.png").is_file()
     assert "Which months hang together" in (tmp_path / "out/report.html").read_text()
+
+
+def test_the_choices_are_those_of_the_engines():
+    """They are typed again in the command, which imports no engine before it runs."""
+    choices = {option.name: set(option.type.choices) for option in command.params if isinstance(option.type, Choice)}
+    assert choices == {
+        "random": set(RANDOM_SCHEMES),
+        "scheme": set(SCHEMES),
+        "mode": set(MODES),
+        "model": set(MODELS),
+    }
 
 
 def test_a_choice_that_an_engine_does_not_have_is_refused(run, short_record):
