@@ -16,10 +16,9 @@ typedef struct {
 #define TEAM_MEET
 
 uint team_bits(const bool yes, const Team team) { return yes; }
-int team_sum(const int value, const Team team) { return value; }
-int team_most(const int value, const Team team) { return value; }
-float team_sum_of_floats(const float value, const Team team) { return value; }
-float team_product_of_floats(const float value, const Team team) { return value; }
+
+#define DEFINE_FOLD(name, type, partner_of, COMBINED) \
+    type name(const type value, const Team team) { return value; }
 
 #elif WARPS
 
@@ -46,25 +45,23 @@ int from_partner_(const int value, const int distance) {
     return other;
 }
 
-int team_sum(int value, const Team team) {
-    for (int distance = TEAM / 2; distance > 0; distance /= 2) value += from_partner_(value, distance);
-    return value;
+float float_of_partner_(const float value, const int distance) {
+    return as_float(from_partner_(as_int(value), distance));
 }
 
-int team_most(int value, const Team team) {
-    for (int distance = TEAM / 2; distance > 0; distance /= 2) value = max(value, from_partner_(value, distance));
-    return value;
+long long_of_partner_(const long value, const int distance) {
+    const uint low = (uint)from_partner_((int)value, distance);
+    return (long)from_partner_((int)(value >> 32), distance) << 32 | low;
 }
 
-float team_sum_of_floats(float value, const Team team) {
-    for (int distance = TEAM / 2; distance > 0; distance /= 2) value += as_float(from_partner_(as_int(value), distance));
-    return value;
-}
-
-float team_product_of_floats(float value, const Team team) {
-    for (int distance = TEAM / 2; distance > 0; distance /= 2) value *= as_float(from_partner_(as_int(value), distance));
-    return value;
-}
+#define DEFINE_FOLD(name, type, partner_of, COMBINED)                  \
+    type name(type value, const Team team) {                           \
+        for (int distance = TEAM / 2; distance > 0; distance /= 2) {   \
+            const type other = partner_of(value, distance);            \
+            value = COMBINED(value, other);                            \
+        }                                                              \
+        return value;                                                  \
+    }
 
 #else
 
@@ -80,42 +77,32 @@ uint team_bits(const bool yes, const Team team) {
     return bits;
 }
 
-int team_sum(const int value, const Team team) {
-    team.pad[team.place] = as_uint(value);
-    TEAM_MEET;
-    int sum = 0;
-    for (int item = 0; item < TEAM; ++item) sum += as_int(team.pad[item]);
-    TEAM_MEET;
-    return sum;
-}
+#define DEFINE_FOLD(name, type, partner_of, COMBINED)                                       \
+    type name(const type value, const Team team) {                                          \
+        __local type *const pad = (__local type *)team.pad;                                 \
+        pad[team.place] = value;                                                            \
+        TEAM_MEET;                                                                          \
+        type folded = pad[0];                                                               \
+        for (int item = 1; item < TEAM; ++item) {                                           \
+            const type other = pad[item];                                                   \
+            folded = COMBINED(folded, other);                                               \
+        }                                                                                   \
+        TEAM_MEET;                                                                          \
+        return folded;                                                                      \
+    }
 
-int team_most(const int value, const Team team) {
-    team.pad[team.place] = as_uint(value);
-    TEAM_MEET;
-    int most = value;
-    for (int item = 0; item < TEAM; ++item) most = max(most, as_int(team.pad[item]));
-    TEAM_MEET;
-    return most;
-}
+#endif
 
-float team_sum_of_floats(const float value, const Team team) {
-    team.pad[team.place] = as_uint(value);
-    TEAM_MEET;
-    float sum = 0;
-    for (int item = 0; item < TEAM; ++item) sum += as_float(team.pad[item]);
-    TEAM_MEET;
-    return sum;
-}
-
-float team_product_of_floats(const float value, const Team team) {
-    team.pad[team.place] = as_uint(value);
-    TEAM_MEET;
-    float product = 1;
-    for (int item = 0; item < TEAM; ++item) product *= as_float(team.pad[item]);
-    TEAM_MEET;
-    return product;
-}
-
+// What all items' values come to; `partner_of` reads another item's register, `COMBINED` is a macro of two names.
+#define SUM_OF(a, b) ((a) + (b))
+#define PRODUCT_OF(a, b) ((a) * (b))
+#define GREATER_OF(a, b) ((a) > (b) ? (a) : (b))
+DEFINE_FOLD(team_sum, int, from_partner_, SUM_OF)
+DEFINE_FOLD(team_most, int, from_partner_, GREATER_OF)
+DEFINE_FOLD(team_sum_of_floats, float, float_of_partner_, SUM_OF)
+DEFINE_FOLD(team_product_of_floats, float, float_of_partner_, PRODUCT_OF)
+#if TEAM == 1 || WARPS // a pad has no room for long numbers
+DEFINE_FOLD(team_most_of_longs, long, long_of_partner_, GREATER_OF)
 #endif
 
 // How many items before this one are among the bits.

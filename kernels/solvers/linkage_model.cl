@@ -2,7 +2,7 @@
 //
 // A program has LOCI bits of an individual and PEOPLE individuals, whose columns are WORDS words of 64 (32 in the paper).
 // Rows of loci are padded to PADDED, a multiple of LANES: a vector has LANES loci, 8 or 16, or 1 on a GPU. Groups of the
-// third kernel have ITEMS items, a power of two, which share the loci: OWN vectors each. The second index of every launch
+// third kernel have ITEMS items in teams (see teams.cl), which share the loci: OWN vectors each. The second index of every launch
 // is the problem.
 //
 // The host sends a row of NUMBERS a problem: the columns of the population, in halves of words, the winners of the
@@ -92,59 +92,34 @@ __kernel void fill_matrix(__global long *matrix, __global const ulong *genes, __
     }
 }
 
-#define GREATER_LONG(a, b) ((a) > (b) ? (a) : (b))
-
 // The largest lane.
 long largest_lane(const Strengths most) {
 #if LANES == 1
     return most;
 #else
 #if LANES == 16
-    const long8 eight = GREATER_LONG(most.lo, most.hi);
+    const long8 eight = GREATER_OF(most.lo, most.hi);
 #else
     const long8 eight = most;
 #endif
-    const long4 four = GREATER_LONG(eight.lo, eight.hi);
-    const long2 two = GREATER_LONG(four.lo, four.hi);
-    return GREATER_LONG(two.x, two.y);
+    const long4 four = GREATER_OF(eight.lo, eight.hi);
+    const long2 two = GREATER_OF(four.lo, four.hi);
+    return GREATER_OF(two.x, two.y);
 #endif
 }
 
-#if ITEMS == 1
-#define GROUP_MEET
-#else
-#define GROUP_MEET barrier(CLK_LOCAL_MEM_FENCE)
-#endif
-
-#if WARPS
-long from_partner_of_longs_(const long value, const int distance) {
-    long other;
-    asm volatile("{ .reg .b32 low, high; mov.b64 {low, high}, %1; shfl.sync.bfly.b32 low, low, %2, 0x1f, 0xffffffff;"
-                 " shfl.sync.bfly.b32 high, high, %2, 0x1f, 0xffffffff; mov.b64 %0, {low, high}; }"
-                 : "=l"(other)
-                 : "l"(value), "r"(distance));
-    return other;
-}
-#define TEAM 32
-#else
-#define TEAM 1
-#endif
 #define TEAMS (ITEMS / TEAM)
 
 // The largest of all items' numbers; `pad` has room for a number of every team, and is not used by the next call.
 long largest_of_group(long most, __local long *pad) {
-#if WARPS
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const long other = from_partner_of_longs_(most, distance);
-        most = GREATER_LONG(most, other);
-    }
-#endif
-#if TEAMS > 1
     const int item = get_local_id(0);
-    if (item % TEAM == 0) pad[item / TEAM] = most;
-    GROUP_MEET;
+    const Team team = {item % TEAM, 0};
+    most = team_most_of_longs(most, team);
+#if TEAMS > 1
+    if (team.place == 0) pad[item / TEAM] = most;
+    barrier(CLK_LOCAL_MEM_FENCE);
     most = pad[0];
-    for (int team = 1; team < TEAMS; ++team) most = GREATER_LONG(most, pad[team]);
+    for (int other = 1; other < TEAMS; ++other) most = GREATER_OF(most, pad[other]);
 #endif
     return most;
 }
@@ -199,7 +174,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void find_sets(__glo
                         matrix[(size_t)start * PADDED + first + lane] + numbers[RANKS + start + first + lane];
 #endif
         }
-        most = GREATER_LONG(most, strengths[own]);
+        most = GREATER_OF(most, strengths[own]);
     }
 
 #if LOSSY
@@ -231,7 +206,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void find_sets(__glo
         for (int own = 0; own < OWN; ++own) {
             const int first = (own * ITEMS + item) * LANES;
             if (first < PADDED) strengths[own] += *(__global const Strengths *)(matrix + (size_t)locus * PADDED + first);
-            most = GREATER_LONG(most, strengths[own]);
+            most = GREATER_OF(most, strengths[own]);
         }
     }
 #if LOSSY

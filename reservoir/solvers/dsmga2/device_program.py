@@ -27,8 +27,8 @@ class ModelLayout:
         Loci of a vector.
     items : int
         Work items that make a linkage set together.
-    warps : bool
-        Whether they exchange by instructions of a warp.
+    team : int
+        Items that exchange in registers: a warp, or 1.
     """
 
     loci: int
@@ -36,7 +36,7 @@ class ModelLayout:
     lossy: bool
     lanes: int
     items: int
-    warps: bool
+    team: int
 
     @property
     def padded(self) -> int:
@@ -72,7 +72,8 @@ class ModelLayout:
             "LONGEST": self.longest,
             "RANK_BITS": rank_bits(self.loci),
             "LOSSY": int(self.lossy),
-            "WARPS": int(self.warps),
+            "TEAM": self.team,
+            "WARPS": int(self.team > 1),
         }
 
 
@@ -92,10 +93,12 @@ def model_layout(
         while items * MOST_OWN < loci and 2 * items <= min(MOST_ITEMS, device.max_work_group_size):
             items *= 2
     items = items_for(device, loci, items)
-    warps = device.warps and items % 32 == 0
-    return ModelLayout(loci, individuals, lossy, CPU_LANES if cpu else 1, items, warps)
+    team = device.sub_group_size if device.warps and items % device.sub_group_size == 0 else 1
+    return ModelLayout(loci, individuals, lossy, CPU_LANES if cpu else 1, items, team)
 
 
 def build_model_program(device: DeviceInfo, layout: ModelLayout) -> BuiltProgram:
     """Assemble and build."""
-    return build(device, assemble(["common/lanes.cl", "solvers/linkage_model.cl"], layout.constants()))
+    return build(
+        device, assemble(["common/lanes.cl", "common/teams.cl", "solvers/linkage_model.cl"], layout.constants())
+    )
