@@ -10,7 +10,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,33 @@ def compiled(function: Callable[..., Any]) -> Any:
         return numba.njit(nogil=True, cache=True, **OPTIONS)(function)
     finally:
         numba_config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+def compiled_for_any(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `compiled`, for code whose first argument is a named tuple that a program of its own may have made.
+
+    The cache on disk holds types by name: one that other programs cannot import would break it for them. For such a
+    tuple, or one within it, the code is compiled in the process alone.
+    """
+    kept = compiled(function)
+
+    @cache
+    def fresh() -> Any:
+        return numba.njit(nogil=True, **OPTIONS)(function)
+
+    @wraps(function)
+    def call(named: Any, *arguments: Any) -> Any:
+        return (kept if _of_this_package(named) else fresh())(named, *arguments)
+
+    return call
+
+
+def _of_this_package(value: Any) -> bool:
+    """Whether all named tuples within a value are this package's."""
+    if not isinstance(value, tuple):
+        return True
+    mine = type(value) is tuple or type(value).__module__.startswith("reservoir.")
+    return mine and all(map(_of_this_package, value))
 
 
 def inlined(function: Callable[..., Any]) -> Any:

@@ -11,16 +11,14 @@ import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.compile import OPTIONS, compiled, compiled_part, inlined
+from reservoir.hydro.compile import compiled_for_any, compiled_part, inlined
 from reservoir.solvers.fitness import fitness_of, scaled_noise
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
@@ -139,14 +137,12 @@ def _solve_one(
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
     """Best positions after every exchange, and their fitness."""
     context = problem.compiled_context()
-    # The cache on disk holds types by name: one that other programs cannot import would break it for them.
-    run = _run if type(context).__module__.startswith("reservoir.") else _run_uncached()
     edges = np.linspace(0, settings.groups, threads + 1).round().astype(int).tolist()
     shares = [(first, last, np.empty((2, problem.dimension + 1), np.float32)) for first, last in pairwise(edges)]
 
     def advance(before: int, last: int) -> tuple[NDArray[np.float32], float]:
         """Run all groups up to a generation, then exchange the best, and tell it."""
-        list(pool.map(lambda share: run(context, swarm, before, last, *share), shares))
+        list(pool.map(lambda share: _run(context, swarm, before, last, *share), shares))
         leader = int(swarm.best_fitness.argmax())
         swarm.swarm_best[:] = swarm.best[leader]
         return swarm.best[leader].copy(), float(swarm.best_fitness[leader])
@@ -239,7 +235,7 @@ def _leader(swarm, first, last):
     return leader
 
 
-@compiled
+@compiled_for_any
 def _run(context, swarm, before, last_generation, first_group, last_group, scratch):
     """Run groups after one generation up to another; generation 0 judges first positions."""
     particles, size = swarm.position.shape[0], swarm.group
@@ -271,8 +267,3 @@ def _run(context, swarm, before, last_generation, first_group, last_group, scrat
             for i in range(first, last):
                 word = philox_word(i, swarm.stream, generation, swarm.seed_low, swarm.seed_high)
                 _judge(context, swarm, i, word, scratch)
-
-
-@cache
-def _run_uncached() -> Any:
-    return numba.njit(nogil=True, **OPTIONS)(_run.py_func)

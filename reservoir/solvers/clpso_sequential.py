@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.compile import OPTIONS, compiled, inlined
+from reservoir.hydro.compile import compiled_for_any, inlined
 from reservoir.hydro.stack_array import stack_array
 from reservoir.solvers.fitness import fitness_of, fresh_noise
 from reservoir.solvers.problem import Problem
@@ -120,9 +118,7 @@ def _solve_one(problem: Problem, settings: SwarmSettings, seed: int) -> tuple[ND
     swarm = _new_swarm(problem, settings, seed)
     trace = np.empty(len(settings.trace_generations), np.float32)
     context = problem.compiled_context()
-    # The cache on disk holds types by name: one that other programs cannot import would break it for them.
-    run = _run if type(context).__module__.startswith("reservoir.") else _run_uncached()
-    evaluations = run(context, swarm, settings.generations, settings.trace_every, trace)
+    evaluations = _run(context, swarm, settings.generations, settings.trace_every, trace)
     leader = int(swarm.best_fitness.argmax())
     return swarm.best[leader], float(swarm.best_fitness[leader]), trace, evaluations
 
@@ -255,7 +251,7 @@ def _judge(context, swarm, i, noise):
         swarm.stagnation[i] += 1
 
 
-@compiled
+@compiled_for_any
 def _run(context, swarm, generations, trace_every, trace):
     """Run one swarm, fill `trace` and return the number of evaluations; generation 0 judges the first positions."""
     particles = len(swarm.best_fitness)
@@ -282,8 +278,3 @@ def _run(context, swarm, generations, trace_every, trace):
                 best = max(best, swarm.best_fitness[i])
             trace[generation // trace_every - 1] = best
     return evaluations
-
-
-@cache
-def _run_uncached():
-    return numba.njit(nogil=True, **OPTIONS)(_run.py_func)

@@ -8,15 +8,13 @@ by rounding alone.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.compile import OPTIONS, compiled
+from reservoir.hydro.compile import compiled_for_any
 from reservoir.solvers.breeding import arrays_of, breed, first_individual, kind_of
 from reservoir.solvers.encoding import encoding_of
 from reservoir.solvers.island_settings import IslandSettings
@@ -108,9 +106,7 @@ def _new_islands(problem: Problem, settings: IslandSettings, seed: int) -> Islan
 def _solve_one(problem: Problem, settings: IslandSettings, seed: int) -> tuple[NDArray[Any], Islands]:
     """Best individual, and the islands at the end."""
     islands, kind = _new_islands(problem, settings, seed), kind_of(problem, settings)
-    # The cache on disk holds types by name: one that other programs cannot import would break it for them.
-    known = type(problem.compiled_context()).__module__.startswith("reservoir.")
-    (_run if known else _run_uncached())(kind, islands)
+    _run(kind, islands)
     island, row = np.unravel_index(int(islands.worth.argmax()), islands.worth.shape)
     return islands.genes[island, row, : problem.dimension], islands
 
@@ -138,7 +134,8 @@ def _solution(
     )
 
 
-def _run_any(kind, islands):
+@compiled_for_any
+def _run(kind, islands):
     """Evolve all islands from one migration to the next."""
     worth, iteration, last = islands.worth, 0, islands.stages[-1]
     for island in range(worth.shape[0]):
@@ -158,12 +155,3 @@ def _run_any(kind, islands):
         islands.trace[stage] = largest(worth)
         if iteration < last:
             migrate(islands.genes, worth, islands.ranks, islands.migrants)
-
-
-_run = compiled(_run_any)
-
-
-@cache
-def _run_uncached() -> Callable[..., None]:
-    function: Callable[..., None] = numba.njit(nogil=True, **OPTIONS)(_run_any)
-    return function

@@ -9,16 +9,14 @@ learn of each other's bests within a sweep.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.compile import OPTIONS, compiled, compiled_part
+from reservoir.hydro.compile import compiled_for_any, compiled_part
 from reservoir.solvers.fitness import fitness_of, scaled_noise
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.progress import Progress, silent
@@ -143,8 +141,7 @@ def _new_swarm(problem: Problem, settings: RingSettings, seed: int, *, star: boo
 def _solve_one(problem: Problem, settings: RingSettings, seed: int, *, star: bool) -> tuple[Swarm, int]:
     """The swarm at the end, and its best particle."""
     swarm, context = _new_swarm(problem, settings, seed, star=star), problem.compiled_context()
-    # The cache on disk holds types by name: one that other programs cannot import would break it for them.
-    (_run if type(context).__module__.startswith("reservoir.") else _run_uncached())(context, swarm)
+    _run(context, swarm)
     return swarm, int(swarm.best_fitness.argmax())
 
 
@@ -250,7 +247,8 @@ def _largest(numbers):
     return best
 
 
-def _run_any(context, swarm):
+@compiled_for_any
+def _run(context, swarm):
     count, dimension = swarm.position.shape
     for particle in range(count):
         word = philox_word(particle, swarm.stream, 0, swarm.seed_low, swarm.seed_high)
@@ -299,12 +297,3 @@ def _run_any(context, swarm):
             if not now > before:
                 _draw_links(swarm.links, philox_word(count, swarm.stream, generation, swarm.seed_low, swarm.seed_high))
             before = now
-
-
-_run = compiled(_run_any)
-
-
-@cache
-def _run_uncached() -> Callable[..., None]:
-    function: Callable[..., None] = numba.njit(nogil=True, **OPTIONS)(_run_any)
-    return function

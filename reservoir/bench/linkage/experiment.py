@@ -65,9 +65,9 @@ def run(
     InputError
         If there is no such problem, size or file.
     DeviceError
-        If there is no OpenCL device of that name.
+        If there is no OpenCL device of that name; a sweep needs none.
     """
-    kinds, device = kinds_named(problems), choose_devices(effort.device)[0]
+    kinds = kinds_named(problems)
     _refuse_idle(kinds, sizes, spin)
     cases = _traps(kinds, sizes, effort, sweep=sweep)
     if SPIN in kinds:
@@ -76,6 +76,7 @@ def run(
         cases += glasses[: 1 if effort.quick and not spin else None]
     if sweep:
         return _sweep_record(sweep_all(cases, effort.runs, effort.seed, progress), effort)
+    device = choose_devices(effort.device)[0]
     runs = solve_all(cases, effort.runs, effort.seed, device, progress)
     many = effort.runs if effort.quick else EVALUATION_RUNS * effort.runs
     return _model_record(runs, evaluate_all(cases, many, effort.seed, device, progress), effort, device)

@@ -43,7 +43,7 @@ class Point:
 Trial = Callable[[int], Point]
 
 
-def sweep(trial: Trial, first: int = FIRST, step: int = STEP) -> Point:
+def sweep(trial: Trial) -> Point:
     """The best point found; its evaluations are infinite if no size up to `LARGEST` always succeeds."""
     known: dict[int, Point] = {}
 
@@ -53,13 +53,13 @@ def sweep(trial: Trial, first: int = FIRST, step: int = STEP) -> Point:
             known[size] = trial(size)
         return known[size]
 
-    left, middle, right = (tried(first + place * step) for place in range(3))
+    left, middle, right = (tried(FIRST + place * STEP) for place in range(3))
     while not (middle.evaluations < left.evaluations and middle.evaluations <= right.evaluations):
         if left.evaluations <= middle.evaluations and left.evaluations < float("inf"):
             break  # already the first size is good enough
-        if right.population + step > LARGEST:
+        if right.population + STEP > LARGEST:
             return middle
-        left, middle, right = middle, right, tried(right.population + step)
+        left, middle, right = middle, right, tried(right.population + STEP)
     if middle.evaluations > left.evaluations:
         left, middle, right = left, left, middle
     return _narrowed(tried, left, middle, right)

@@ -8,7 +8,7 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from reservoir.hydro.compile import INLINED, OPTIONS, compiled
+from reservoir.hydro.compile import INLINED, OPTIONS, compiled_for_any
 from reservoir.solvers.coding import coding_of, gray_level, level_position
 from reservoir.solvers.encoding import BITS, encoding_of
 from reservoir.solvers.fitness import fitness_of, fresh_noise
@@ -52,7 +52,7 @@ def position_of(problem: Problem, kind: Plain | Coded, genes: NDArray[np.uint8])
     return np.clip(kind.position.astype(np.float64), problem.lower, problem.upper)
 
 
-@compiled
+@compiled_for_any
 def _decode(kind, genes):
     fill_position(kind, genes)
 

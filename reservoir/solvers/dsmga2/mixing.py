@@ -69,7 +69,7 @@ def _donated(people, model, receiver, start):
 
 @inlined
 def _grown(model, start):
-    """Make a set one locus longer if it is built on demand."""
+    """Make a set one locus longer if it is built on demand: there is room for the strengths of every set then."""
     if model.strengths.shape[0] < model.lengths.shape[0]:
         return False
     loci, size = len(model.places), model.lengths[start]

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any
-
-import numba
 import numpy as np
 
-from reservoir.hydro.compile import OPTIONS, compiled, inlined
-from reservoir.solvers.dsmga2.genotype import Coded, Plain
+from reservoir.hydro.compile import compiled, compiled_for_any, inlined
 from reservoir.solvers.dsmga2.linkage import count_genes, fill_matrix, fill_sets
 from reservoir.solvers.dsmga2.mixing import mix
 from reservoir.solvers.dsmga2.people import begin, below, select
@@ -79,32 +73,13 @@ def forget_sets(model):
         model.lengths[start] = 0
 
 
-def begin_people(kind: Plain | Coded, *arguments: Any) -> None:
+@compiled_for_any
+def begin_people(kind, people, climb_order):
     """`people.begin`."""
-    _compiled(kind, _begin, begin)(kind, *arguments)
-
-
-def mix_people(kind: Plain | Coded, *arguments: Any) -> None:
-    """`mixing.mix`."""
-    _compiled(kind, _mix, mix)(kind, *arguments)
-
-
-@compiled
-def _begin(kind, people, climb_order):
     begin(kind, people, climb_order)
 
 
-@compiled
-def _mix(kind, people, model, mask_order):
+@compiled_for_any
+def mix_people(kind, people, model, mask_order):
+    """`mixing.mix`."""
     mix(kind, people, model, mask_order)
-
-
-def _compiled(kind: Plain | Coded, known: Callable[..., None], part: Any) -> Callable[..., None]:
-    """The cache on disk holds types by name: one that other programs cannot import would break it for them."""
-    return known if type(kind.context).__module__.startswith("reservoir.") else _uncached(part)
-
-
-@cache
-def _uncached(part: Any) -> Callable[..., None]:
-    function: Callable[..., None] = numba.njit(nogil=True, **OPTIONS)(part.py_func)
-    return function
