@@ -31,11 +31,9 @@ from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUEN
 
 #: In the order of the tables.
 MODELS = (SEQUENTIAL, LOSSLESS, LOSSY, ON_DEMAND)
-
-
 #: Evaluations are means of so many times as many runs as times are.
 EVALUATION_RUNS = 10
-#: Those whose evaluations are compared: the second stands for all that build whole sets, which go the same way.
+#: Those whose evaluations are compared: the first stands for all that build whole sets, which go the same way.
 EVALUATED = (ON_DEMAND, LOSSY)
 
 
