@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from reservoir.printable import printable
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -48,7 +50,7 @@ class Mistake:
             sentence += f"; expected {self.expected}"
         if self.mend:
             sentence += f". To mend it: {self.mend}"
-        return sentence + "."
+        return printable(sentence + ".")
 
     def _column_words(self) -> str:
         if not self.column:
