@@ -221,6 +221,8 @@ def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mappin
         caveat=str(source.get("caveat", "")),
         source=str(source.get("file", "")),
         sha256=str(source.get("sha256", "")),
+        unit=str(source.get("unit", "")),
+        unit_from=str(source.get("unit_from", "")),
     )
 
 

@@ -74,6 +74,7 @@ def show_inputs(found: Inputs) -> None:
         screen.print(f"[bold]{title:<10}[/]{what} ({'bundled' if bundled else escape(source)})", soft_wrap=True)
         if caveat:
             screen.print(f"{'':<10}[yellow]{escape(caveat)}[/]", soft_wrap=True)
+    screen.print(f"{'':<10}{escape(record.scale)}", soft_wrap=True)
     for note in record.notes:
         screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)
 

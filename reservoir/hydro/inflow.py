@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,6 +30,8 @@ class Inflow:
         Shown on every figure drawn from this record.
     source, sha256 : str
         The file as it was named, and the hash of its bytes.
+    unit, unit_from : str
+        Unit of the values in that file, and where it was said (or that it was assumed); empty without a file.
 
     Raises
     ------
@@ -43,6 +45,8 @@ class Inflow:
     caveat: str = ""
     source: str = ""
     sha256: str = ""
+    unit: str = ""
+    unit_from: str = ""
 
     def __post_init__(self) -> None:
         flow = _numbers(self.flow_m3s)
@@ -76,7 +80,7 @@ class Inflow:
     def span(self, first: int, stop: int) -> Inflow:
         """Consecutive years of the record, from the place `first` up to `stop`."""
         calendar = Calendar(self.calendar.first_year + first, stop - first, self.calendar.first_month)
-        return Inflow(self.flow_m3s[first:stop], calendar, self.notes, self.caveat, self.source, self.sha256)
+        return replace(self, flow_m3s=self.flow_m3s[first:stop], calendar=calendar)
 
     @property
     def years(self) -> int:
@@ -92,6 +96,18 @@ class Inflow:
     def labels(self) -> tuple[str, ...]:
         """Name of each water year."""
         return self.calendar.labels
+
+    @property
+    def mean_m3s(self) -> float:
+        """Mean flow of the record (m3/s), every step weighted by its days."""
+        days = self.calendar.days
+        return float((self.flow_m3s * days).sum() / days.sum())
+
+    @property
+    def scale(self) -> str:
+        """The unit that was understood, where it was said, and the mean flow: enough to notice a wrong unit."""
+        unit = f"values in {self.unit} ({self.unit_from}); " if self.unit else ""
+        return f"{unit}mean flow {self.mean_m3s:{',.0f' if self.mean_m3s >= 1000 else '.3g'}} m3/s"
 
     @cached_property
     def annual_mean_m3s(self) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from typing import Any
 import reservoir
 from reservoir.checks import Check
 from reservoir.errors import Mistake, OutputError
+from reservoir.hydro.inflow import Inflow
 from reservoir.plan import Plan
 from reservoir.plan_tables import FIGURES, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
 from reservoir.report.draft_folder import check_parent, drafted, unwritable
@@ -119,7 +120,7 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
     return {
         **run_provenance(),
         "reservoir": _source(plan.reservoir) | {"name": plan.reservoir.name},
-        "inflow": _source(plan.inflow) | {"first": plan.inflow.labels[0], "last": plan.inflow.labels[-1]},
+        "inflow": _source(plan.inflow) | record_provenance(plan.inflow),
         "years": len(plan.years),
         "solver": first.solver,
         "device": first.device,
@@ -135,6 +136,17 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
         "notes": list(plan.notes),
         "shortfalls": plan.shortfalls(),
         "checks": [check.as_dict() for check in checks],
+    }
+
+
+def record_provenance(record: Inflow) -> dict[str, Any]:
+    """How an inflow record was understood: its years, the unit of its file, who named that, and the mean flow."""
+    return {
+        "first": record.labels[0],
+        "last": record.labels[-1],
+        "unit": record.unit,
+        "unit_from": record.unit_from,
+        "mean_m3s": record.mean_m3s,
     }
 
 

@@ -94,6 +94,7 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
         ("Record", f"{_span(plan)}, {counted(len(plan.years), 'year')} of monthly inflow"),
         ("Mean inflow", f"{plan.inflow.annual_mean_m3s.mean():,.0f} m³/s"),
+        ("Inflow read as", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
         ("Energy", f"{plan.energy_gwh.sum():,.1f} GWh in {counted(len(plan.years), 'year')}"),
         ("Guaranteed energy", _guaranteed(plan)),
         ("Solver", f"{first.solver} on {first.device}"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from reservoir.errors import Mistake, OutputError
 from reservoir.report.draft_folder import check_parent, drafted
-from reservoir.report.folder import FLOAT_FORMAT, new_folder, run_provenance, write_json
+from reservoir.report.folder import FLOAT_FORMAT, new_folder, record_provenance, run_provenance, write_json
 from reservoir.rules.record_run import RecordRun
 
 
@@ -66,6 +66,7 @@ def simulation_provenance(run: RecordRun, rule_file: Path) -> dict[str, Any]:
             "sha256": run.inflow.sha256,
             "caveat": run.inflow.caveat,
             "notes": list(run.inflow.notes),
+            **record_provenance(run.inflow),
         },
         "start_hm3": run.start_hm3,
         "continuous": run.continuous,

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from reservoir.errors import Mistake
 
-FIRST_YEAR = 1
+#: No record is older than this; a year of fewer digits is a slip, or a synthetic year that can be numbered otherwise.
+FIRST_YEAR = 1000
 #: One less than the last year that Python's calendar knows, because a water year may end in the next.
 LAST_YEAR = 9998
 
@@ -19,7 +20,11 @@ MISSING_CODES = frozenset({-99.0, -99.9, -999.0, -999.9, -9999.0, -9999.9, -9999
 # Python's own float() and int() also take "1_000", full-width digits and the like.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
-_YEAR = re.compile(r"(\d+)(?:/(\d{4}|\d{2}))?", re.ASCII)
+_YEAR = re.compile(r"(\d+)(?:\s*([/-])\s*(\d{4}|\d{2}))?", re.ASCII)
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
+_SUMMARY = re.compile(
+    r"(mean|average|avg|total|sum|min|max|median|std|mittel|summe|media|moyenne|平均|合计|多年)\w*.*", re.IGNORECASE
+)
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2})([T ]\d{2}:\d{2}(:\d{2})?)?)?", re.ASCII)
 
 
@@ -67,15 +72,15 @@ def parse_flow(text: str) -> float | Mistake:
 
 
 def parse_year(text: str) -> Year | Mistake:
-    """Read ``1953``, or ``1953/54`` for a water year that begins in 1953."""
-    match = _YEAR.fullmatch(text)
+    """Read ``1953``, or ``1953/54`` or ``1953-54`` for a water year that begins in 1953."""
+    match = _YEAR.fullmatch(text.translate(_DASHES))
     if not match:
         return _not_a_year(text)
     if not _in_calendar(match[1]):
-        return _outside_calendar()
-    start, end = int(match[1]), match[2]
+        return _outside_calendar(match[1])
+    start, end = int(match[1]), match[3]
     if end and int(end) != (start + 1) % 10 ** len(end):
-        return _not_consecutive(start)
+        return _not_consecutive(start) if match[2] == "/" else _not_a_year(text)
     return Year(start, spans_two=end is not None)
 
 
@@ -86,7 +91,9 @@ def parse_date(text: str) -> Month | Mistake:
         return _not_iso(text)
     year, month, day, clock = match[1], match[2], match[3] or "01", match[4] or ""
     if not _in_calendar(year):
-        return _outside_calendar()
+        return _outside_calendar(year)
+    if clock[1:].startswith("24:00"):
+        return _end_of_day()
     try:
         datetime.fromisoformat(f"{year}-{month}-{day}{clock}")
     except ValueError:
@@ -139,16 +146,26 @@ def _not_a_year(text: str) -> Mistake:
     mend = (
         'name the column "date" if there is one row a month'
         if dated
+        else "delete rows of means and totals"
+        if _SUMMARY.fullmatch(text)
         else "write the year alone, or 1953/54 for a water year that begins in 1953"
     )
     return Mistake("not a year", expected="a whole number such as 1953, or 1953/54", mend=mend)
 
 
-def _outside_calendar() -> Mistake:
+def _outside_calendar(year: str) -> Mistake:
     return Mistake(
-        "the year is outside the calendar",
+        "a year of two digits: nobody knows the century" if len(year) == 2 else "the year is outside the calendar",
         expected=f"a year from {FIRST_YEAR} to {LAST_YEAR}",
-        mend="write the year in full, with four digits",
+        mend="write the year in full, with four digits such as 1953; number synthetic years from 2001, say",
+    )
+
+
+def _end_of_day() -> Mistake:
+    return Mistake(
+        "24:00 is the beginning of the next day, which may be in the next month",
+        expected="the month whose flow this is, such as 1953-01",
+        mend="write dates as YYYY-MM",
     )
 
 
@@ -165,7 +182,9 @@ def _not_iso(text: str) -> Mistake:
     return Mistake(
         "ambiguous date: it does not say which number is the day" if unordered else "not an ISO date",
         expected="1953-01 or 1953-01-31 (year, month, day)",
-        mend="write dates as YYYY-MM or YYYY-MM-DD, without a time zone",
+        mend="delete rows of means and totals"
+        if _SUMMARY.fullmatch(text)
+        else "write dates as YYYY-MM or YYYY-MM-DD, without a time zone",
     )
 
 

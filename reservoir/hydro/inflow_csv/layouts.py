@@ -6,9 +6,10 @@ import re
 
 from reservoir.errors import Mistake
 from reservoir.hydro.inflow_csv.long import read_long
-from reservoir.hydro.inflow_csv.record import MonthlyRecord
+from reservoir.hydro.inflow_csv.month_headers import month_columns, year_column
+from reservoir.hydro.inflow_csv.record import MOST_YEARS, MonthlyRecord, too_many_years
 from reservoir.hydro.inflow_csv.table import InflowTable
-from reservoir.hydro.inflow_csv.wide import month_columns, read_wide
+from reservoir.hydro.inflow_csv.wide import read_wide
 
 _LAYOUTS = '"year,m01,...,m12" with one row a year, or "date,inflow_m3s" with one row a month'
 
@@ -24,8 +25,13 @@ def read_record(table: InflowTable) -> MonthlyRecord:
     names = [cell.casefold() for cell in table.header.cells]
     if "date" in names:
         return read_long(table)
-    if "year" in names and month_columns(table.header.cells):
-        return read_wide(table)
+    year_at = year_column(table.header.cells)
+    if year_at is not None and month_columns(table.header.cells):
+        # Told at once: every cell of so many rows could be wrong.
+        rows = len(table.rows)
+        if rows > MOST_YEARS:
+            return MonthlyRecord(mistakes=(too_many_years(rows, table.file),))
+        return read_wide(table, year_at)
     problem, mend = _unknown_header(names)
     return MonthlyRecord(
         mistakes=(

@@ -26,18 +26,25 @@ def read_long(table: InflowTable) -> MonthlyRecord:
     name = table.header.cells[value_column]
     flows = table.parsed(value_column, parse_flow)
     return MonthlyRecord(
-        readings=tuple(sorted(_readings(table, dates, flows, name))),
+        readings=tuple(sorted(_readings(table, dates, flows, value_column))),
         value_column=name,
+        unit_texts=((name, name),),
+        first_stamp=_first_stamp([row.cells[date_column] for row in table.rows]),
         mistakes=(*mistakes, *mistakes_in(flows)),
     )
 
 
 def _readings(
-    table: InflowTable, dates: Sequence[Month | Mistake], flows: Sequence[float | Mistake], name: str
+    table: InflowTable, dates: Sequence[Month | Mistake], flows: Sequence[float | Mistake], column: int
 ) -> Iterator[Reading]:
     for row, month, flow in zip(table.rows, dates, flows, strict=True):
         if isinstance(month, Month) and not isinstance(flow, Mistake):
-            yield Reading(month, flow, row.number, name)
+            yield Reading(month, flow, row.number, table.header.cells[column], row.cells[column])
+
+
+def _first_stamp(stamps: Sequence[str]) -> str:
+    """The first of the dates, if every one is the first day of a month."""
+    return stamps[0] if stamps and all(stamp[7:10] == "-01" for stamp in stamps) else ""
 
 
 def _sequence_mistakes(table: InflowTable, dates: Sequence[Month | Mistake], column: int) -> Iterator[Mistake]:

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.inflow_csv.caveats import caveat_mistakes, caveat_of
+from reservoir.hydro.inflow_csv.doubtful_values import code_mistakes, code_notes, thousands_mistakes
 from reservoir.hydro.inflow_csv.layouts import read_record
-from reservoir.hydro.inflow_csv.record import MonthlyRecord, Reading
+from reservoir.hydro.inflow_csv.record import MOST_YEARS, MonthlyRecord, Reading, too_many_years
+from reservoir.hydro.inflow_csv.stamps import stamp_mistakes, stamp_notes
 from reservoir.hydro.inflow_csv.table import InflowTable, read_table
 from reservoir.hydro.inflow_csv.units import InflowUnit, choose_unit
 from reservoir.hydro.inflow_csv.years import WholeYears, whole_years
@@ -21,6 +24,7 @@ from reservoir.hydro.inflow_csv.years import WholeYears, whole_years
 #: No river carries this much; the Amazon in flood carries a third of it.
 LARGEST_FLOW_M3S = 1e6
 
+_MONTHS = range(1, MONTHS_PER_YEAR + 1)
 #: Mistakes told in one go, and of one kind among them.
 MOST_MISTAKES = 50
 MOST_ALIKE = 12
@@ -32,12 +36,14 @@ def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_
     Parameters
     ----------
     path : str or path-like
-        UTF-8 text; cells separated by commas, semicolons or tabs; lines that begin with ``#`` are comments, of which
-        ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year`` and twelve months (``m01``,
-        ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01`` or ``1953-01-31``) and one column of values.
+        UTF-8 text of at most 16 MB and 2,000 years; cells separated by commas, semicolons or tabs; lines that begin
+        with ``#`` are comments, of which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year``
+        and twelve months (``m01``, ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01`` or ``1953-01-31``) and one
+        column of values.
     unit : str, optional
         Unit of the values, one of `units.FLOW_M3S` (mean flow) or `units.VOLUME_HM3` (volume of the month). Without
-        it, a comment or the end of the value column's name (``volume_hm3``) says it; failing these, it is m3/s.
+        it, a comment or the value column's name (``volume_hm3``) says it; failing these, values that are called a
+        flow, or by their months alone, are taken for m3/s. Whatever is not wholly understood is a mistake.
     first_month : int, optional
         Calendar month (1 to 12) in which the water year begins; by default, that of the first column of months, or
         January where there is one row a month. Months at either end that fill no whole water year are left out.
@@ -54,25 +60,39 @@ def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_
     """
     table = read_table(path)
     record = read_record(table)
-    chosen = choose_unit(table, record.value_column, unit)
-    mistakes = [*table.mistakes, *record.mistakes, *chosen.mistakes, *_month_mistakes(table, record, first_month)]
+    chosen = choose_unit(table, record, unit)
+    begins = first_month if first_month in _MONTHS else record.first_month
+    whole = len(record.readings) // MONTHS_PER_YEAR
+    mistakes = [
+        *([too_many_years(whole, table.file)] if whole > MOST_YEARS else ()),
+        *table.mistakes,
+        *record.mistakes,
+        *chosen.mistakes,
+        *caveat_mistakes(table),
+        *_month_mistakes(table, record, first_month),
+        *code_mistakes(record.readings, table.file),
+        *thousands_mistakes(record.readings, table.file),
+        *stamp_mistakes(table, record, int(begins)),
+    ]
     if mistakes:
         raise InputError(_worth_telling(mistakes))
-    years = whole_years(record.readings, int(first_month or record.first_month), table.file)
+    years = whole_years(record.readings, int(begins), table.file, record.first_month)
     return Inflow(
         _flow_m3s(years, chosen.unit, table.file),
         years.calendar,
-        notes=(*record.notes, *chosen.notes, *years.notes),
-        caveat=_caveat(table),
+        notes=(*record.notes, *stamp_notes(record), *years.notes, *code_notes(record.readings)),
+        caveat=caveat_of(table),
         source=table.file,
         sha256=table.sha256,
+        unit=chosen.unit.name,
+        unit_from=chosen.said_by,
     )
 
 
 def _month_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int | None) -> Iterator[Mistake]:
     if first_month is None:
         return
-    if first_month not in range(1, MONTHS_PER_YEAR + 1):
+    if first_month not in _MONTHS:
         yield Mistake(
             "there is no such month",
             column="first_month",
@@ -83,12 +103,13 @@ def _month_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int 
     elif record.names_water_years and first_month != record.first_month:
         yield Mistake(
             f"the water years begin in {MONTH_NAMES[record.first_month - 1]} here and their names span two years, "
-            f"but the call begins them in {MONTH_NAMES[first_month - 1]}",
+            f"but those of the reservoir begin in {MONTH_NAMES[first_month - 1]}",
             file=table.file,
             row=table.header.number,
             value=first_month,
             expected=f"first month {record.first_month}",
-            mend="leave the first month out of the call, or name each row by the one year in which it begins",
+            mend=f"set first_month = {record.first_month} in the reservoir file (or the call), or name each row by the "
+            "one year in which it begins",
         )
 
 
@@ -111,10 +132,6 @@ def _excessive(reading: Reading, unit: InflowUnit, file: str) -> Mistake:
         expected=f"a mean flow of at most {LARGEST_FLOW_M3S:,.0f} m3/s",
         mend='check the value, and name the unit if it is another: a comment line "# unit: hm3" does it',
     )
-
-
-def _caveat(table: InflowTable) -> str:
-    return " ".join(text for text in (comment.says("caveat") for comment in table.comments) if text)
 
 
 def _worth_telling(mistakes: Iterable[Mistake]) -> list[Mistake]:

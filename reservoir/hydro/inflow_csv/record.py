@@ -10,14 +10,18 @@ from typing import NamedTuple
 from reservoir.errors import Mistake
 from reservoir.hydro.inflow_csv.cells import Month
 
+#: Water years of a record; the fitting of rules takes seconds for every hundred.
+MOST_YEARS = 2_000
+
 
 class Reading(NamedTuple):
-    """The value of one month, and the cell it stands in."""
+    """The value of one month, the cell it stands in, and how it is written there."""
 
     month: Month
     value: float
     row: int
     column: str
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,8 +36,12 @@ class MonthlyRecord:
         Calendar month (1 to 12) in which the file's own years begin.
     names_water_years : bool
         Whether years are written like ``1953/54``, which fixes the month in which they begin.
-    value_column : str
-        Name of the one column of values; empty where each month has its own.
+    value_column : str or None
+        Name of the one column of values; None where each month has its own.
+    unit_texts : tuple of (str, str)
+        Columns whose names may say the unit, and what of the name does.
+    first_stamp : str
+        The first date as it is written, if every date is the first day of a month; else empty.
     mistakes : tuple of Mistake
         All that is wrong with the header and the cells.
     notes : tuple of str
@@ -43,7 +51,9 @@ class MonthlyRecord:
     readings: tuple[Reading, ...] = ()
     first_month: int = 1
     names_water_years: bool = False
-    value_column: str = ""
+    value_column: str | None = None
+    unit_texts: tuple[tuple[str, str], ...] = ()
+    first_stamp: str = ""
     mistakes: tuple[Mistake, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -79,6 +89,13 @@ class Scale:
     mend_double: str
     written: Callable[[int], str]
     unreadable: frozenset[int] = frozenset()
+
+
+def too_many_years(years: int, file: str) -> Mistake:
+    """Refuse a record of more years than this program is made for."""
+    return Mistake(
+        f"the record has {years:,} years", f"at most {MOST_YEARS:,} years", "plan it in parts, of whole years", file
+    )
 
 
 def sequence_mistakes(stamps: Sequence[Stamp], scale: Scale) -> Iterator[Mistake]:

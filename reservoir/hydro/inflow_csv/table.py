@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.inflow_csv.text import text_of
+from reservoir.hydro.inflow_csv.lines import Comment, Content, Line, bytes_of, content_of
+from reservoir.printable import first_unprintable
 
-DELIMITERS = ",;\t"
+#: Columns of a file; a year, twelve months and what people keep beside them are far fewer.
+MOST_COLUMNS = 100
+#: Cells of a file: two centuries of days in a dozen columns.
+MOST_CELLS = 1_000_000
 
 T = TypeVar("T")
 
@@ -24,18 +26,6 @@ class Row(NamedTuple):
 
     number: int
     cells: tuple[str, ...]
-
-
-class Comment(NamedTuple):
-    """One comment line, without its mark."""
-
-    number: int
-    text: str
-
-    def says(self, key: str) -> str | None:
-        """Give what stands after ``key:``, or None where the comment is about something else."""
-        match = re.match(rf"{key}\s*[:=](.*)", self.text, re.IGNORECASE)
-        return match[1].strip() if match else None
 
 
 @dataclass(frozen=True)
@@ -89,85 +79,72 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     Raises
     ------
     InputError
-        If the file cannot be read, is not UTF-8 text, or holds no header.
+        If the file cannot be read, is too large, is not UTF-8 text, or holds no header.
     """
     file = os.fspath(path)
-    data = _bytes_of(file)
-    lines = _lines(text_of(data, file))
-    comments = tuple(Comment(number, _comment(line)) for number, line in lines if _is_comment(line))
-    content = [(number, line) for number, line in lines if line.strip() and not _is_comment(line)]
-    if not content:
-        raise InputError(_no_header(file, has_comments=bool(comments)))
-    delimiter = _delimiter(content[0][1])
-    header, *found = [_cut(number, line, delimiter, file) for number, line in content]
+    data = bytes_of(file)
+    content = content_of(data, file)
+    header = _cut(content.lines[0], content.delimiter, file)
     if isinstance(header, Mistake):
         raise InputError(header)
-    rows, mistakes = _fitting(found, header, delimiter, file)
-    return InflowTable(file, hashlib.sha256(data).hexdigest(), header, rows, comments, mistakes)
+    _check_header(header, len(content.lines), file)
+    found = [_cut(line, content.delimiter, file) for line in content.lines[1:]]
+    filled = [row for row in found if isinstance(row, Mistake) or any(row.cells)]
+    header, filled = _without_padding(header, filled)
+    rows = tuple(row for row in filled if isinstance(row, Row) and len(row.cells) == len(header.cells))
+    mistakes = tuple(_row_mistakes(filled, header, content, file))
+    return InflowTable(file, hashlib.sha256(data).hexdigest(), header, rows, content.comments, mistakes)
 
 
-def _bytes_of(file: str) -> bytes:
+def _cut(line: Line, delimiter: str, file: str) -> Row | Mistake:
     try:
-        return Path(file).read_bytes()
-    except FileNotFoundError:
-        mistake = Mistake("there is no such file", file=file, mend="check the name and the folder")
-    except IsADirectoryError:
-        mistake = Mistake("this is a folder", file=file, expected="a CSV file", mend="name a file in it")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        mistake = Mistake(f"the file cannot be read: {reason}", file=file, mend="check its name and permissions")
-    raise InputError(mistake)
-
-
-def _lines(text: str) -> list[tuple[int, str]]:
-    # str.splitlines also breaks at form feeds and the like, which editors do not count as lines.
-    return list(enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1))
-
-
-def _is_comment(line: str) -> bool:
-    # Spreadsheets put quotation marks round a comment that holds a comma, and pad it with delimiters.
-    return line.lstrip(' \t"').startswith("#")
-
-
-def _comment(line: str) -> str:
-    return line.rstrip(" ,;\t").strip(' \t"').lstrip("# \t")
-
-
-def _delimiter(header: str) -> str:
-    unquoted = re.sub(r'"[^"]*"', "", header)
-    return max(DELIMITERS, key=unquoted.count)
-
-
-def _cut(number: int, line: str, delimiter: str, file: str) -> Row | Mistake:
-    try:
-        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
+        cells = next(csv.reader([line.text], delimiter=delimiter, skipinitialspace=True, strict=True))
     except csv.Error as error:
         return Mistake(
             f"the line cannot be cut into cells ({error})",
             file=file,
-            row=number,
-            value=line,
+            row=line.number,
+            value=line.text,
             mend="close every quotation mark on the line where it opens",
         )
-    return Row(number, tuple(cell.strip() for cell in cells))
+    return Row(line.number, tuple(cell.strip() for cell in cells))
 
 
-def _fitting(
-    found: list[Row | Mistake], header: Row, delimiter: str, file: str
-) -> tuple[tuple[Row, ...], tuple[Mistake, ...]]:
-    filled = [row for row in found if isinstance(row, Mistake) or any(row.cells)]
-    rows = tuple(row for row in filled if isinstance(row, Row) and len(row.cells) == len(header.cells))
-    return rows, tuple(_row_mistakes(filled, header, delimiter, file))
+def _check_header(header: Row, lines: int, file: str) -> None:
+    columns = len(header.cells)
+    if columns > MOST_COLUMNS or columns * lines > MOST_CELLS:
+        problem = f"the file has {columns:,} columns and {lines:,} rows"
+        mend = "keep the date and the inflow, or the year and its twelve months"
+        expected = f"at most {MOST_COLUMNS} columns, and {MOST_CELLS:,} cells"
+        raise InputError(Mistake(problem, expected, mend, file, header.number))
+    for cell in header.cells:
+        found = first_unprintable(cell)
+        if found:
+            problem = f"a column's name holds the character {found}, which cannot be shown"
+            raise InputError(Mistake(problem, "plain text", "delete the character", file, header.number, "", cell))
 
 
-def _row_mistakes(found: list[Row | Mistake], header: Row, delimiter: str, file: str) -> Iterator[Mistake]:
+def _without_padding(header: Row, found: list[Row | Mistake]) -> tuple[Row, list[Row | Mistake]]:
+    """Leave out what spreadsheets put at the end of lines: cells that are empty in the header and in every row."""
+    named = len(header.cells)
+    while named > 1 and not header.cells[named - 1]:
+        named -= 1
+    if any(isinstance(row, Row) and any(row.cells[named : len(header.cells)]) for row in found):
+        named = len(header.cells)
+    return Row(header.number, header.cells[:named]), [
+        Row(row.number, row.cells[:named]) if isinstance(row, Row) and not any(row.cells[named:]) else row
+        for row in found
+    ]
+
+
+def _row_mistakes(found: list[Row | Mistake], header: Row, content: Content, file: str) -> Iterator[Mistake]:
     if not found:
         yield Mistake("there are no rows below the header", file=file, row=header.number, mend="add the record's rows")
     for row in found:
         if isinstance(row, Mistake):
             yield row
         elif len(row.cells) != len(header.cells):
-            yield _misfit(row, len(header.cells), delimiter, file)
+            yield _misfit(row, len(header.cells), content.delimiter, file)
 
 
 def _misfit(row: Row, columns: int, delimiter: str, file: str) -> Mistake:
@@ -184,13 +161,4 @@ def _misfit(row: Row, columns: int, delimiter: str, file: str) -> Mistake:
         value=len(row.cells),
         expected=f"{columns} cells, as in the header",
         mend=mend,
-    )
-
-
-def _no_header(file: str, *, has_comments: bool) -> Mistake:
-    return Mistake(
-        "the file holds comments only" if has_comments else "the file is empty",
-        file=file,
-        expected="a header line, then the record's rows",
-        mend="check that this is the file you mean",
     )

@@ -5,75 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import combinations
-from typing import NamedTuple
 
 from reservoir.errors import Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, year_label
 from reservoir.hydro.inflow_csv.cells import Month, Year, parse_flow, parse_year
+from reservoir.hydro.inflow_csv.month_headers import MonthColumn, month_columns, unit_texts
 from reservoir.hydro.inflow_csv.record import MonthlyRecord, Reading, Scale, Stamp, sequence_mistakes
 from reservoir.hydro.inflow_csv.table import InflowTable, mistakes_in
 
-_FULL_NAMES = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
 
-_MONTH_OF = {
-    name: month
-    for month, full in enumerate(_FULL_NAMES, start=1)
-    for name in (f"m{month:02}", f"m{month}", f"{month:02}", f"{month}", full[:3], full)
-}
-
-
-class MonthColumn(NamedTuple):
-    """A column that holds one calendar month of every year."""
-
-    position: int
-    month: int
-
-
-def month_columns(header: Sequence[str]) -> tuple[MonthColumn, ...]:
-    """Find the columns named after months: m01, m1, 1, Jan or January, in any case."""
-    months = ((index, _MONTH_OF.get(cell.casefold())) for index, cell in enumerate(header))
-    return tuple(MonthColumn(index, month) for index, month in months if month is not None)
-
-
-def read_wide(table: InflowTable) -> MonthlyRecord:
-    """Read a table with a column ``year`` and twelve columns of months.
+def read_wide(table: InflowTable, year_at: int) -> MonthlyRecord:
+    """Read a table with a column of years, at the place `year_at`, and twelve columns of months.
 
     The first column of a month begins the water year. Where that is not January, a row named ``1953`` or ``1953/54``
     begins in 1953.
     """
     columns = month_columns(table.header.cells)
     first_month = columns[0].month
-    years = table.parsed(_year_column(table), partial(_parse_year, first_month=first_month))
+    years = table.parsed(year_at, partial(_parse_year, first_month=first_month))
     flows = [table.parsed(column.position, parse_flow) for column in columns]
     return MonthlyRecord(
         readings=tuple(sorted(_readings(table, columns, years, flows))),
         first_month=first_month,
+        unit_texts=unit_texts(table.header.cells),
         names_water_years=any(year.spans_two for year in years if isinstance(year, Year)),
         mistakes=(
-            *_header_mistakes(table, columns),
+            *_header_mistakes(table, columns, year_at),
             *mistakes_in(years),
-            *sequence_mistakes(_stamps(table, years), _scale(table, years, first_month)),
+            *sequence_mistakes(_stamps(table, years), _scale(table, years, first_month, year_at)),
             *(mistake for column in flows for mistake in mistakes_in(column)),
         ),
         notes=tuple(_notes(years, first_month)),
     )
-
-
-def _year_column(table: InflowTable) -> int:
-    return [cell.casefold() for cell in table.header.cells].index("year")
 
 
 def _parse_year(text: str, *, first_month: int) -> Year | Mistake:
@@ -97,7 +60,8 @@ def _readings(
         name, into_next_year = table.header.cells[column.position], int(column.month < columns[0].month)
         for row, year, flow in zip(table.rows, years, flows_of_month, strict=True):
             if isinstance(year, Year) and not isinstance(flow, Mistake):
-                yield Reading(Month(year.start + into_next_year, column.month), flow, row.number, name)
+                month = Month(year.start + into_next_year, column.month)
+                yield Reading(month, flow, row.number, name, row.cells[column.position])
 
 
 def _stamps(table: InflowTable, years: Sequence[Year | Mistake]) -> list[Stamp]:
@@ -106,11 +70,11 @@ def _stamps(table: InflowTable, years: Sequence[Year | Mistake]) -> list[Stamp]:
     ]
 
 
-def _scale(table: InflowTable, years: Sequence[Year | Mistake], first_month: int) -> Scale:
+def _scale(table: InflowTable, years: Sequence[Year | Mistake], first_month: int, year_at: int) -> Scale:
     return Scale(
         "year",
         file=table.file,
-        column=table.header.cells[_year_column(table)],
+        column=table.header.cells[year_at],
         mend_double="delete one of the rows, or correct its year",
         written=partial(year_label, first_month=first_month),
         unreadable=table.unreadable(years),
@@ -124,9 +88,9 @@ def _notes(years: Sequence[Year | Mistake], first_month: int) -> Iterator[str]:
         yield f"a row is named by the year in which it begins: {plain[0]} is {begin} to {end}"
 
 
-def _header_mistakes(table: InflowTable, columns: Sequence[MonthColumn]) -> Iterator[Mistake]:
+def _header_mistakes(table: InflowTable, columns: Sequence[MonthColumn], year_at: int) -> Iterator[Mistake]:
     at_header = partial(Mistake, file=table.file, row=table.header.number)
-    known = {column.position for column in columns} | {_year_column(table)}
+    known = {column.position for column in columns} | {year_at}
     for position, name in enumerate(table.header.cells):
         if position not in known:
             problem, mend = _not_a_month(name)

@@ -29,7 +29,7 @@ class WholeYears:
     notes: tuple[str, ...]
 
 
-def whole_years(readings: Sequence[Reading], first_month: int, file: str) -> WholeYears:
+def whole_years(readings: Sequence[Reading], first_month: int, file: str, own_first_month: int = 1) -> WholeYears:
     """Cut a record into water years that begin in `first_month`, and leave out the months at either end.
 
     Parameters
@@ -40,6 +40,8 @@ def whole_years(readings: Sequence[Reading], first_month: int, file: str) -> Who
         Calendar month, 1 to 12.
     file : str
         Where the record comes from, for the mistake.
+    own_first_month : int
+        Calendar month in which the file's own years begin; where it is another, it is said how years are named.
 
     Raises
     ------
@@ -52,11 +54,15 @@ def whole_years(readings: Sequence[Reading], first_month: int, file: str) -> Who
         raise InputError(_too_short(readings, first_month, file))
     end = start + years * MONTHS_PER_YEAR
     inside = readings[start:end]
-    return WholeYears(
-        inside,
-        Calendar(first_year=inside[0].month.year, years=years, first_month=first_month),
-        tuple(_notes(readings[:start], readings[end:], first_month)),
-    )
+    calendar = Calendar(first_year=inside[0].month.year, years=years, first_month=first_month)
+    named = (_naming(calendar),) if first_month not in (1, own_first_month) else ()
+    return WholeYears(inside, calendar, (*named, *_notes(readings[:start], readings[end:], first_month)))
+
+
+def _naming(calendar: Calendar) -> str:
+    months, year = calendar.month_names, calendar.first_year
+    span = f"{months[0]} {year} to {months[-1]} {year + 1}"
+    return f"a water year is named by both its years: {calendar.labels[0]} is {span}"
 
 
 def _notes(before: Sequence[Reading], after: Sequence[Reading], first_month: int) -> Iterator[str]:

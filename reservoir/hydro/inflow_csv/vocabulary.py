@@ -1,0 +1,105 @@
+"""The words that stand in the header of an inflow record and in its comments, as far as they are known.
+
+All are folded: lower case, without accents of typography (``m³`` is ``m3``, ``–`` is ``-``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+#: Spellings of each unit, cut into words; a slash is a word of its own. Only what can mean nothing else.
+SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "m3/s": (
+        *("m3s", "m3s-1", "m3 s", "m3 s-1", "cms", "cumec", "cumecs", "м3 / с", "м3 / сек"),
+        *(f"m3 / {second}" for second in ("s", "sec", "second", "seg", "sek")),
+        *(f"m3 per {second}" for second in ("s", "sec", "second")),
+        *(f"cubic {metres} per second" for metres in ("metre", "metres", "meter", "meters")),
+        *("立方米 / 秒", "立方米每秒", "m3 / 秒"),
+    ),
+    "cfs": (
+        *("cfs", "cusec", "cusecs", "ft3s", "ft3 s", "ft3 s-1", "cubic feet per second", "cubic foot per second"),
+        *("ft3 / s", "ft3 / sec", "ft3 / second", "ft3 per s", "ft3 per second"),
+    ),
+    "hm3": ("hm3", "cubic hectometres", "cubic hectometers"),
+    "Mm3": ("mm3",),
+    "MCM": ("mcm",),
+    "1e8m3": ("1e8m3", "1e8 m3", "亿 m3", "亿 立方米"),
+    "m3": ("m3", "cubic metres", "cubic meters", "立方米"),
+    "acre-ft": (
+        *("acre-ft", "acre-foot", "acre-feet", "acre ft", "acre foot", "acre feet", "acreft", "acrefeet"),
+        *("af", "acft", "ac-ft", "ac ft"),
+    ),
+}
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: A flow: without a unit it is taken for m3/s.
+FLOW = _words(
+    "inflow inflows flow flows streamflow streamflows discharge discharges q qin q_in value values "
+    "zufluss abfluss débit debit débits debits caudal caudales vazão vazao portata"
+)
+#: A volume, or nobody knows: without a unit these say nothing.
+VOLUME = _words("volume volumes vol volumen")
+RUNOFF = _words("runoff yield apports apport aportación aportacion aportes")
+#: Words that change nothing.
+PLAIN = _words(
+    "in of the at to for into from and is are as & month months monthly mean means average averages averaged avg "
+    "ave total totals sum data record series time unit units rate water natural naturalised naturalized unimpaired "
+    "unregulated observed obs measured estimated computed reconstructed simulated sim modelled modeled synthetic "
+    "historical historic reservoir lake dam river station gauge gage site basin catchment net local upstream all "
+    "mittlerer mittel mensual mensuel mensuels mensuelle medio media moyen reservoirs these figures numbers given "
+    "each every"
+)
+#: Other quantities; a column of these is no inflow unless it says inflow or flow as well.
+OTHER = _words(
+    "outflow outflows release releases spill spills spillage storage storages content contents level levels stage "
+    "elevation elev head evaporation evap precipitation precip rain rainfall snow temperature temp power energy "
+    "generation demand demands withdrawal withdrawals seepage area depth capacity quality flag flags "
+    "code remark remarks"
+)
+#: What is not the mean or the sum of a month, whatever it is of.
+STATISTIC = _words(
+    "max maximum min minimum peak median std stdev sd cv variance percentile quantile cumulative cumulated accumulated "
+    "cum index ratio anomaly anomalies log ln normalised normalized standardised standardized percent rank deviation "
+    "annual annually yearly hourly weekly decadal quarterly seasonal"
+)
+#: A flow may be averaged from days; a volume of days is not that of a month.
+DAILY = _words("daily")
+#: Units of something else, multipliers, rates: never to be passed over.
+STRANGE = _words(
+    "per litre litres liter liters gallon gallons barrel barrels bushel foot feet inch inches acre acres hectare "
+    "hectares metre metres meter meters cubic second seconds minute minutes hour hours day days week weeks year years "
+    "decade decades dekad dekads pentad quarter hundred hundreds dozen ten tens crore crores lakh lakhs tonne "
+    "tonnes tons mmday kilo mega giga hecto deka deca centi milli micro tera times multiply "
+    "multiplied divide divided scale scaled factor tausend tsd mille miles mill tmcft cubics mgal mcft bcft "
+    "mcuft mcum тыс млн млрд"
+)
+STRANGE_FORMS = re.compile(
+    "(thous|milli[oa]|millo|miljo|milio|miljard|miliard|billi|milliard|mrd|mld|mln|mio|duizend).*"
+    "|(k|m|g|t|h|d|c|b|mm|th|mil)?(cfs|cms|cumecs?|cusecs?|af|acft|ac-?ft|ft|gal|gpd|gpm|mgd|cft|cuft|cum|sfd|l|m)s?"
+)
+#: Volumes and flows of which a comment may speak, beside the known ones.
+UNREAD_UNITS = re.compile(
+    "km3|dam3|dm3|lps|mmday|mgd|gpm|ft3|mi3|yd3|in3|(k|m|b|th|mil)(cfs|cms|cumecs?|af|acft|ac-?ft|ft3|m3|cft|cuft|cum)"
+    "|taf|tcf|bcm|bcf|mcf|sfd|dsf|barrels?|bbl|gallons?|lit[re]{2}s?|10\\^?\\d+m3|1e\\d+m3"
+)
+MULTIPLIERS = re.compile(
+    "(thous|milli[oa]|millo|miljo|milio|miljard|miliard|billi|milliard|mrd|mld|mln|mio|bn|tausend|tsd|тыс|млн|млрд).*"
+    "|[千万百]+|x?10+|10\\^\\d+|1?e\\d+|x1?e\\d+|k"
+)
+#: Depths, which only a sentence about the values can mean.
+DEPTHS = _words("mm cm m in ft inch inches feet metres meters")
+
+#: Danish and Swedish know another "af".
+UNCERTAIN_IN_PROSE = _words("af")
+#: Short words that are no unit.
+SHORT = _words("q to of at in the and for res rio nat obs sim avg dam los las san rif el la le du der den von van")
+CHINESE_FLOW = re.compile(".*(流量|入流)")
+CHINESE_VOLUME = re.compile(".*(水量|径流)")
+CHINESE_RUNOFF = re.compile(".*(来水|入库)")
+CHINESE_OTHER = re.compile(".*(出库|下泄|库容|水位|蒸发|降雨|降水|最大|最小|累计|累积|发电)")
+CHINESE_UNIT = re.compile(".*(立方|[亿万千百兆吨升方]$|^[日年旬时秒])")
