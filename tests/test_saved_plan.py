@@ -51,6 +51,20 @@ def test_the_plan_read_back_is_the_plan(six_year_plan, planned):
     assert again.solutions[0].solver == "dp"
 
 
+def test_the_unit_of_the_record_is_read_back_and_may_be_missing_from_older_plans(planned):
+    path = planned / "plan.json"
+    content = json.loads(path.read_text())
+    assert content["inflow"]["mean_m3s"] == pytest.approx(read_plan(planned).plan.inflow.mean_m3s)
+    content["inflow"] |= {"unit": "hm3", "unit_from": "said by the call"}
+    path.write_text(json.dumps(content))
+    again = read_plan(planned).plan.inflow
+    assert (again.unit, again.unit_from) == ("hm3", "said by the call")
+    for key in ("unit", "unit_from", "mean_m3s"):
+        del content["inflow"][key]
+    path.write_text(json.dumps(content))
+    assert read_plan(planned).plan.inflow.unit == ""
+
+
 def test_the_checks_read_back_are_those_that_were_written(six_year_plan, planned):
     assert read_plan(planned).checks == plan_checks(six_year_plan)
 

@@ -7,6 +7,7 @@ import pytest
 from click import Choice
 
 from reservoir.cli.plan import command
+from reservoir.hydro.inflow import Inflow
 from reservoir.solvers.dsmga2.settings import MODELS
 from reservoir.solvers.island_schemes import SCHEMES
 from reservoir.solvers.random_schemes import RANDOM_SCHEMES
@@ -76,6 +77,30 @@ def test_the_same_seed_gives_the_same_tables_byte_for_byte(run, short_record, tm
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     run("plan", short_record, *QUICK, "--seed", "8", "--out", "three")
     assert (tmp_path / "one/schedule.csv").read_bytes() != (tmp_path / "three/schedule.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("comment", "unit_from"),
+    [
+        ("# mean 900 m3/s", "assumed: the file names none"),
+        ("# all values in m3/s", "said by the comment in row 1"),
+    ],
+)
+def test_the_unit_and_the_mean_flow_are_told_everywhere(call, short_record, tmp_path, comment, unit_from):
+    mean = Inflow.read(short_record).mean_m3s
+    short_record.write_text(f"{comment}\n{short_record.read_text()}")
+    printed = call("plan", short_record, *QUICK, "--out", "out").out
+    assert f"values in m3/s ({unit_from}); mean flow {mean:,.0f} m3/s" in printed
+    told = json.loads((tmp_path / "out/plan.json").read_text())["inflow"]
+    assert (told["unit"], told["unit_from"]) == ("m3/s", unit_from)
+    assert told["mean_m3s"] == pytest.approx(mean)
+    assert f"m3/s ({unit_from})" in (tmp_path / "out/report.html").read_text()
+
+
+def test_an_unknown_unit_is_refused_before_anything_is_computed(call, short_record, tmp_path):
+    refused = call("plan", short_record, "--unit", "kaf", "--out", "out", status=2).err
+    assert all(word in refused for word in ("kaf", "m3/s, cfs", "acre-ft"))
+    assert not (tmp_path / "out").exists()
 
 
 def test_without_out_a_new_folder_appears_under_reports(run, short_record, tmp_path):

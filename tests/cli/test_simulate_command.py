@@ -57,6 +57,8 @@ def test_the_tables_and_their_provenance_are_written(run, plan, record, tmp_path
     told = strict((tmp_path / "out/simulation.json").read_text())
     assert told["rule"]["family"] == "guide-curve"
     assert told["inflow"]["file"] == "record.csv"
+    assert (told["inflow"]["unit"], told["inflow"]["unit_from"]) == ("m3/s", "assumed: the file names none")
+    assert "Inflow: values in m3/s (assumed: the file names none); mean flow " in printed
 
 
 def test_without_foresight_json_says_null_where_it_is_not_known(call, plan, record, tmp_path):

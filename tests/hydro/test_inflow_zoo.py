@@ -95,6 +95,7 @@ READ: dict[str, tuple[str | bytes, str]] = {
         "inflow,date\n" + "\n".join(f"{v},1953-{m:02}" for m, v in enumerate(FLOWS, 1)),
         "1953",
     ),
+    "comma in a column's name": (long().replace(",", ";").replace("inflow", "inflow, m3/s"), "1953"),
     "capital date": (long(header="DATE,INFLOW"), "1953"),
     "a long caveat": (f"# caveat: {'x' * MOST_CHARACTERS}\n{WIDE}", "1953"),
     "a tab in a caveat": (f"# caveat: synthetic,\tnot observed\n{WIDE}", "1953"),

@@ -61,7 +61,7 @@ def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_
     table = read_table(path)
     record = read_record(table)
     chosen = choose_unit(table, record, unit)
-    begins = first_month if first_month in _MONTHS else record.first_month
+    begins = int(first_month) if first_month is not None and first_month in _MONTHS else record.first_month
     whole = len(record.readings) // MONTHS_PER_YEAR
     mistakes = [
         *([too_many_years(whole, table.file)] if whole > MOST_YEARS else ()),
@@ -72,11 +72,11 @@ def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_
         *_month_mistakes(table, record, first_month),
         *code_mistakes(record.readings, table.file),
         *thousands_mistakes(record.readings, table.file),
-        *stamp_mistakes(table, record, int(begins)),
+        *stamp_mistakes(table, record, begins),
     ]
     if mistakes:
         raise InputError(_worth_telling(mistakes))
-    years = whole_years(record.readings, int(begins), table.file, record.first_month)
+    years = whole_years(record.readings, begins, table.file, record.first_month)
     return Inflow(
         _flow_m3s(years, chosen.unit, table.file),
         years.calendar,
