@@ -53,7 +53,16 @@ READ = {
             "Q（㎥/s）",
             "Débit (m3/s)",
         ),
-        *("Inflow (m3/sec)", "Caudal medio (m3/s)", "сток м3/с", "flow−m3/s", "Inflow:m3/s", "m3/s m3/s"),
+        *(
+            "Inflow (m3/sec)",
+            "Caudal medio (m3/s)",
+            "сток м3/с",
+            "flow−m3/s",
+            "Q/(m3/s)",
+            "流量/m³·s⁻¹",
+            "Inflow:m3/s",
+            "m3/s m3/s",
+        ),
     ],
     "cfs": [
         "inflow_cfs",
@@ -174,6 +183,8 @@ READ = {
             "inflow.1",
             "inflow x1000",
             "kcms",
+            "cfsd",
+            "flow/month",
             "tmcft",
         ),
         *(
@@ -266,6 +277,7 @@ COMMENTS = {
         *(
             "unit hm3",
             "unit: hm3",
+            "*** values: hm3 ***",
             "units = HM3",
             "all values in hm3",
             "inflow (hm3)",
@@ -297,8 +309,11 @@ COMMENTS = {
         *(
             "unit:",
             "unit: ?",
+            "multiply by 1000",
+            "values x 10^6",
+            "inflow in cubic kilometres",
+            "unit: m3/s, x1000",
             "values in barrels",
-            "inflow in Mio. m3",
             "flow data in taf",
             "unit: percent",
             "Inflow (mm/day)",
@@ -317,10 +332,11 @@ COMMENTS = {
         *(
             "All values in thousands of acre-feet",
             "unit of inflow: 1000 m3",
-            "unit: m3/s, x1000",
             "values in m3/s-days",
         ),
         *(
+            "Zuflüsse in Mio. m³",
+            "inflow in Mio. m3",
             "unit: hm3/month",
             "inflow in 1e6 m3",
             "inflow in Mio m3",

@@ -9,6 +9,7 @@ from itertools import pairwise
 from reservoir.hydro.inflow_csv.unit_words import Kind, Word, words_of
 
 _NEVER = (Kind.STRANGE, Kind.NUMBER, Kind.STATISTIC)
+_QUANTITIES = (Kind.FLOW, Kind.VOLUME, Kind.RUNOFF)
 _BRACKETS = (Kind.OPEN, Kind.CLOSE)
 #: Units before which a word that is not known may be a multiplier; nobody gives a flow so.
 _BARE = ("m3", "acre-ft")
@@ -54,6 +55,7 @@ def understand(text: str) -> Saying:
 
 def judged(words: Sequence[Word]) -> Saying:
     """Judge the words of a column's name or of a claim."""
+    words = _without_quotients(words)
     units = tuple(dict.fromkeys(word.unit for word in words if word.kind is Kind.UNIT))
     strange = [word.text for word in words if word.kind in _NEVER]
     strange += _inches(words)
@@ -70,6 +72,20 @@ def judged(words: Sequence[Word]) -> Saying:
         tuple(word.text for word in words if word.kind is Kind.NAME),
         frozenset(word.kind for word in words),
     )
+
+
+def _without_quotients(words: Sequence[Word]) -> list[Word]:
+    """Leave out the slash of ``Q/(m3/s)``, by which standards write that a quantity is in a unit."""
+    return [
+        word
+        for place, word in enumerate(words)
+        if not (
+            word.text == "/"
+            and 0 < place < len(words) - 1
+            and words[place - 1].kind in _QUANTITIES
+            and words[place + 1].kind in (Kind.UNIT, Kind.OPEN)
+        )
+    ]
 
 
 def _inches(words: Sequence[Word]) -> list[str]:

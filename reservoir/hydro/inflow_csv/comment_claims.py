@@ -17,6 +17,14 @@ _KEY = "(?:units?|einheit(?:en)?|unités?|unidad(?:es)?|unidades?|unità|eenheid
 _WITH_SIGN = re.compile(rf"(?<!\w){_KEY}(?:\s(?:of|for|in|de)\s[^:=]{{1,60}}?)?\s*(?:[:=]|\s(?:is|are)\s)(.*)")
 _AT_START = re.compile(rf"\W*{_KEY}(?!\w)(.*)")
 _SEGMENTS = re.compile(r"[,;:.!?](?=\s|$)|[()\[\]{}]|\s-\s")
+#: A point that ends an abbreviation, as in "Mio. m3", ends no sentence.
+_ABBREVIATED = re.compile(r"\.\s+(?=(?:h?m|mm|ft)3|m3|acre|cfs|af\b|mcm|cubic|亿|立方)")
+#: "x 1000", "multiply by 10^6": what the values are to be multiplied by.
+_FACTOR = re.compile(
+    r"(?:\bmultipl(?:y|ied)(?: (?:values|flows|all|each|it|them))?|\bdivided?|\bscaled|\btimes|(?<!\w)x|\*)"
+    r"\s*(?:by\s*)?"
+    r"(?:10+|10\^\d+|1?e\d+|1(?:,000)+)(?![\d.])"
+)
 _IN = re.compile(r"(?:^|\s)in\s+(.*)")
 _POWER_OF_TEN = re.compile("10+")
 
@@ -30,7 +38,10 @@ class Claim(NamedTuple):
 
 def claims_of(comment: str) -> list[Claim]:
     """Units that a comment claims for the values; one that is not understood has no unit, or strange words."""
-    text = folded(comment).strip()
+    text = _ABBREVIATED.sub(" ", folded(comment)).strip(" \t*=-~#")
+    factor = _FACTOR.search(text)
+    if factor:
+        return [Claim(factor[0], understand(factor[0]))]
     keyed = _WITH_SIGN.search(text) or _AT_START.match(text)
     if keyed:
         return [_keyed(keyed[1])]

@@ -11,7 +11,7 @@ from reservoir.hydro.inflow_csv.record import MonthlyRecord
 from reservoir.hydro.inflow_csv.table import InflowTable
 
 _ENDS = re.compile(
-    r"\b(month[- ]?ends?|ends? of (?:the |each |every )?(?:month|period)|period[- ]end(?:ing|s)?)\b", re.I
+    r"\b(month[- ]?end(?:s|ing)?|ends? of (?:the |each |every )?(?:month|period)|period[- ]end(?:ing|s)?)\b", re.I
 )
 
 

@@ -80,11 +80,11 @@ STRANGE = _words(
 )
 STRANGE_FORMS = re.compile(
     "(thous|milli[oa]|millo|miljo|milio|miljard|miliard|billi|milliard|mrd|mld|mln|mio|duizend).*"
-    "|(k|m|g|t|h|d|c|b|mm|th|mil)?(cfs|cms|cumecs?|cusecs?|af|acft|ac-?ft|ft|gal|gpd|gpm|mgd|cft|cuft|cum|sfd|l|m)s?"
+    "|k?(cfs|cms|cumec|cusec)[a-z]*|(k|m|g|t|h|d|c|b|mm|th|mil)?(cfs|cms|cumecs?|cusecs?|af|acft|ac-?ft|ft|gal|gpd|gpm|mgd|cft|cuft|cum|sfd|l|m)s?"
 )
 #: Volumes and flows of which a comment may speak, beside the known ones.
 UNREAD_UNITS = re.compile(
-    "km3|dam3|dm3|lps|mmday|mgd|gpm|ft3|mi3|yd3|in3|(k|m|b|th|mil)(cfs|cms|cumecs?|af|acft|ac-?ft|ft3|m3|cft|cuft|cum)"
+    "km3|dam3|dm3|lps|mmday|cubic|mgd|gpm|ft3|mi3|yd3|in3|(k|m|b|th|mil)(cfs|cms|cumecs?|af|acft|ac-?ft|ft3|m3|cft|cuft|cum)"
     "|taf|tcf|bcm|bcf|mcf|sfd|dsf|barrels?|bbl|gallons?|lit[re]{2}s?|10\\^?\\d+m3|1e\\d+m3"
 )
 MULTIPLIERS = re.compile(
