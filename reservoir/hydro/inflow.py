@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +32,8 @@ class Inflow:
         The file as it was named, and the hash of its bytes.
     unit, unit_from : str
         Unit of the values in that file, and where it was said (or that it was assumed); empty without a file.
+    content : bytes
+        That file, which may have been a pipe.
 
     Raises
     ------
@@ -47,6 +49,7 @@ class Inflow:
     sha256: str = ""
     unit: str = ""
     unit_from: str = ""
+    content: bytes = field(default=b"", repr=False)
 
     def __post_init__(self) -> None:
         flow = _numbers(self.flow_m3s)

@@ -181,11 +181,17 @@ def _write_tables(plan: Plan, folder: Path) -> None:
 
 
 def _copy_inputs(plan: Plan, folder: Path) -> None:
-    for read, name in ((plan.reservoir, RESERVOIR), (plan.inflow, "inflow.csv")):
-        if read.source and Path(read.source).is_file():  # type: ignore[attr-defined]
-            content = Path(read.source).read_bytes()  # type: ignore[attr-defined]
-            if hashlib.sha256(content).hexdigest() == read.sha256:  # type: ignore[attr-defined]
-                (folder / name).write_bytes(content)  # type: ignore[attr-defined]
+    # A record keeps the bytes that it was read from: a pipe is empty by now, and a file may be another one.
+    for content, read, name in (
+        (_still_there(plan.reservoir.source), plan.reservoir.sha256, RESERVOIR),
+        (plan.inflow.content or _still_there(plan.inflow.source), plan.inflow.sha256, "inflow.csv"),
+    ):
+        if hashlib.sha256(content).hexdigest() == read:
+            (folder / name).write_bytes(content)
+
+
+def _still_there(source: str) -> bytes:
+    return Path(source).read_bytes() if source and Path(source).is_file() else b""
 
 
 def _write_figures(

@@ -1,7 +1,9 @@
 import csv
 import json
+import os
 import subprocess
 import sys
+import threading
 
 import pytest
 from click import Choice
@@ -95,6 +97,16 @@ def test_the_unit_and_the_mean_flow_are_told_everywhere(call, short_record, tmp_
     assert (told["unit"], told["unit_from"]) == ("m3/s", unit_from)
     assert told["mean_m3s"] == pytest.approx(mean)
     assert f"m3/s ({unit_from})" in (tmp_path / "out/report.html").read_text()
+
+
+def test_a_record_from_a_pipe_is_copied_into_the_plan(call, short_record, tmp_path):
+    pipe, content = tmp_path / "pipe", short_record.read_bytes()
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    call("plan", pipe, *QUICK, "--out", "out")
+    writer.join()
+    assert (tmp_path / "out/inflow.csv").read_bytes() == content
 
 
 def test_an_unknown_unit_is_refused_before_anything_is_computed(call, short_record, tmp_path):

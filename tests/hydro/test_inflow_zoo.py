@@ -179,6 +179,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "whole years from February": (long("{:04}-{:02}-01", 24, 2), "the dates may be those of the day after each month"),
     "midnights from February": (long("{:04}-{:02}-01T00:00", 12, 2), "1953-01 or 1953-02"),
     "month's end by a comment": ("# stamps at month-end\n" + long("{:04}-{:02}-01"), "speaks of the month's end"),
+    "month ending by a comment": ("# month ending\n" + long("{:04}-{:02}-01"), "speaks of the month's end"),
     "period ending": ("# period ending at the stamp\n" + long("{:04}-{:02}-01"), "speaks of the month's end"),
     "days": (
         long() + "\n" + "\n".join(f"1953-12-{day:02},5" for day in range(1, 32)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -83,9 +84,10 @@ def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_
         notes=(*record.notes, *stamp_notes(record), *years.notes, *code_notes(record.readings)),
         caveat=caveat_of(table),
         source=table.file,
-        sha256=table.sha256,
+        sha256=hashlib.sha256(table.content).hexdigest(),
         unit=chosen.unit.name,
         unit_from=chosen.said_by,
+        content=table.content,
     )
 
 

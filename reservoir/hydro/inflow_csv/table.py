@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -34,8 +33,10 @@ class InflowTable:
 
     Parameters
     ----------
-    file, sha256 : str
-        The file as it was named, and the hash of its bytes.
+    file : str
+        The file as it was named.
+    content : bytes
+        What it holds.
     header : Row
         Names of the columns, as written.
     rows : tuple of Row
@@ -47,7 +48,7 @@ class InflowTable:
     """
 
     file: str
-    sha256: str
+    content: bytes
     header: Row
     rows: tuple[Row, ...]
     comments: tuple[Comment, ...]
@@ -93,7 +94,7 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     header, filled = _without_padding(header, filled)
     rows = tuple(row for row in filled if isinstance(row, Row) and len(row.cells) == len(header.cells))
     mistakes = tuple(_row_mistakes(filled, header, content, file))
-    return InflowTable(file, hashlib.sha256(data).hexdigest(), header, rows, content.comments, mistakes)
+    return InflowTable(file, data, header, rows, content.comments, mistakes)
 
 
 def _cut(line: Line, delimiter: str, file: str) -> Row | Mistake:
