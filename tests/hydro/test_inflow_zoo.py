@@ -130,6 +130,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "no header": (f"1953,{ROW}", "the header line is missing"),
     "unnamed layout": ("time,inflow\n1953-01,400", "neither a year nor a date"),
     "wy": (wide(f"1953,{ROW}", header=f"WY,{OCTOBER}"), "months but no year"),
+    "a date and months": (WIDE.replace("year", "date"), 'name the column of years "year"'),
     "year and month apart": ("year,month,inflow\n1953,1,400", "year and month stand in two columns"),
     # Other columns and rows.
     "total column": (wide(f"1953,{ROW},14920", header=f"year,{M},Total"), "column Total: a column that is neither"),

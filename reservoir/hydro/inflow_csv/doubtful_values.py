@@ -34,7 +34,7 @@ def code_mistakes(readings: Sequence[Reading], file: str) -> Iterator[Mistake]:
                     value=reading.text,
                     expected="the value of the month",
                     mend="fill in the month's value, or keep only the part of the record that is complete; if it is "
-                    "a flow, write it with another digit (9999.1)",
+                    f"known, write a digit more: {reading.text}{'' if '.' in reading.text else '.'}1",
                 )
 
 

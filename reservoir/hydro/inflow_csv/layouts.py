@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from reservoir.errors import Mistake
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.inflow_csv.long import read_long
 from reservoir.hydro.inflow_csv.month_headers import month_columns, year_column
 from reservoir.hydro.inflow_csv.record import MOST_YEARS, MonthlyRecord, too_many_years
@@ -23,7 +24,7 @@ def read_record(table: InflowTable) -> MonthlyRecord:
         With every mistake found; its readings are to be used only if there is none.
     """
     names = [cell.casefold() for cell in table.header.cells]
-    if "date" in names:
+    if "date" in names and len(month_columns(table.header.cells)) < MONTHS_PER_YEAR:
         return read_long(table)
     year_at = year_column(table.header.cells)
     if year_at is not None and month_columns(table.header.cells):
@@ -52,6 +53,8 @@ def _unknown_header(names: list[str]) -> tuple[str, str]:
         return "the header line is missing: this line holds data", "put a line with the columns' names above it"
     if len(names) == 1:
         return "the header has only one column", "separate the columns with commas, semicolons or tabs"
+    if "date" in names and "year" not in names:
+        return "the header names a date and the months", 'name the column of years "year", and write the years alone'
     if "year" in names and "month" in names:
         return "year and month stand in two columns", 'join them into one column "date", written as 1953-01'
     if "year" in names:
