@@ -238,8 +238,8 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "many columns": ("year" + ",Jan" * 1000 + "\n1953" + ",1" * 1000, "the file has 1,001 columns"),
     "many columns of one month": (wide("1953" + ",1" * 99, header="year" + ",Jan" * 99), "a second column for Jan"),
     "many lines": ("\n" * (MOST_LINES + 1) + WIDE, "lines; expected at most"),
-    "many years": (wide(*(f"{1000 + year},{ROW}" for year in range(MOST_YEARS + 1))), "the record has 2,001 years"),
-    "many months": (long(months=12 * (MOST_YEARS + 1)), "the record has 2,001 years"),
+    "many years": (wide(*(f"{1000 + year},{ROW}" for year in range(MOST_YEARS + 1))), "the record has 8,001 years"),
+    "many months": (long(months=12 * (MOST_YEARS + 1)), "the record has 8,001 years"),
     "many comments": ("#\n" * (MOST_COMMENTS + 1) + WIDE, "lines of comments"),
     "many bytes": (WIDE.encode() + b" " * MOST_BYTES, "too large"),
     # Caveats.

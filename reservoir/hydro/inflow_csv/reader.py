@@ -37,7 +37,7 @@ def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_
     Parameters
     ----------
     path : str or path-like
-        UTF-8 text of at most 16 MB and 2,000 years; cells separated by commas, semicolons or tabs; lines that begin
+        UTF-8 text of at most 16 MB and 8,000 years; cells separated by commas, semicolons or tabs; lines that begin
         with ``#`` are comments, of which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year``
         and twelve months (``m01``, ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01`` or ``1953-01-31``) and one
         column of values.

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from reservoir.errors import Mistake
 from reservoir.hydro.inflow_csv.cells import Month
 
-#: Water years of a record; the fitting of rules takes seconds for every hundred.
-MOST_YEARS = 2_000
+#: Water years of a record: a few fewer than the calendar has. Longer records are planned in parts.
+MOST_YEARS = 8_000
 
 
 class Reading(NamedTuple):
