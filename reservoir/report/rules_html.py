@@ -16,6 +16,7 @@ from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.acceptance import FITTED_NETWORK, SEARCHED_NETWORK, STRONG, WEAK, best_fitted
 from reservoir.rules.evaluation import Evaluation, FamilyResult, Run, Sample
 from reservoir.rules.scores import worst_decile
+from reservoir.rules.shortfalls import shortfalls
 from reservoir.saved_plan import SavedPlan
 
 
@@ -53,6 +54,8 @@ _SERVICE = (
     _Score("firm_vulnerability", "Shortfall", "months, %", "{:.1f}", 100),
     _Score("months_at_limit", "At a limit", "months"),
     _Score("repairs", "Repaired", "months"),
+    _Score("months_violated", "Outside", "months"),
+    _Score("largest_violation_hm3", "Farthest", "hm³", "{:,.3g}"),
 )
 
 
@@ -85,7 +88,11 @@ def rules_report(
 
 def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Sequence[Picture]) -> list[Section]:
     """The rules' part of the report."""
+    outside = shortfalls(evaluation)
     sections = [
+        Section("rules-shortfalls", "Bounds that rules do not keep", items=tuple(outside), warning=True)
+        if outside
+        else None,
         Section("rules", "Operation rules", text=_told(evaluation), facts=tuple(_families(evaluation))),
         Section(
             "rules-energy",
@@ -137,6 +144,11 @@ _SERVICE_FACTS = (
     ("Shortfall", "What the failing years, or months, lack of the target on average (vulnerability)."),
     ("At a limit", "Months that end at the lower or the upper bound of the storage."),
     ("Repaired", "Months in which the physical limits did not allow the release that the rule asked for."),
+    (
+        "Outside, farthest",
+        "Months that end with a storage above or below its bounds, whatever the release, and the largest amount. A "
+        "rule that leaves bounds which perfect foresight keeps is not recommended.",
+    ),
 )
 #: How the years of a run follow each other, and what perfect foresight of them knows.
 _RUNS = {
@@ -249,10 +261,11 @@ def _service_table(evaluation: Evaluation, run: Run) -> Table:
 def _scores_table(
     evaluation: Evaluation, run: Run, kind: str, shown: Sequence[_Score], top: Sequence[tuple[str, ...]] = ()
 ) -> Table:
+    pairs = [(result, sample) for result in evaluation.families for sample in Sample]
+    scores = [result.scores[run, sample] for result, sample in pairs]
     rows = [
-        (result.family, str(sample), *(each.written(getattr(result.scores[run, sample], each.name)) for each in shown))
-        for result in evaluation.families
-        for sample in Sample
+        (result.family, str(sample), *(each.written(getattr(score, each.name)) for each in shown))
+        for (result, sample), score in zip(pairs, scores, strict=True)
     ]
     return Table(
         name=f"{kind}-{run}",
@@ -265,6 +278,7 @@ def _scores_table(
             *(Column(each.title, each.unit) for each in shown),
         ),
         rows=(*top, *rows),
+        marked=frozenset(len(top) + place for place, each in enumerate(scores) if each.months_violated),
     )
 
 

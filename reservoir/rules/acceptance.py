@@ -13,6 +13,7 @@ from reservoir.rules.evaluation import Evaluation, FamilyResult, Run, Sample
 from reservoir.rules.misfit import decisions
 from reservoir.rules.simulation import Simulation
 from reservoir.rules.training import Training
+from reservoir.rules.violations import ROUNDING
 
 #: Strong and weak baseline; every other family is fitted to the plan.
 STRONG, WEAK = "sdp", "standard"
@@ -29,12 +30,6 @@ _HEADLINE = (Run.CONTINUOUS, Sample.HELD_OUT)
 def rules_checks(evaluation: Evaluation) -> list[Check]:
     """The acceptance table of an evaluation; claims about families that were left out are left out."""
     simulations = [each for result in evaluation.families for each in result.simulations.values()]
-    parts = [
-        result.energy_gwh[run, sample].sum() / evaluation.foresight_gwh[run].sum()
-        for result in evaluation.families
-        for run, sample in result.energy_gwh
-        if run is Run.CONTINUOUS or _comes_back(evaluation.training)
-    ]
     storage = float(evaluation.plan.reservoir.storage_upper_hm3.max())
     different = sum(_decides_differently(result.rule, evaluation.training) for result in evaluation.families)
     return [
@@ -45,15 +40,63 @@ def rules_checks(evaluation: Evaluation) -> list[Check]:
         ),
         Check("release outside its bounds in any simulation, most (m3/s)", _release_excess(evaluation, simulations), 0),
         Check("rules that decide differently once written and read back", different, 0),
-        Check("energy of any rule, part of perfect foresight's", _most(parts), 1 + FORESIGHT_TOLERANCE),
+        *_bounded_by_foresight(evaluation),
+        *_within_bounds(evaluation),
         *_comparisons(evaluation),
     ]
 
 
 def best_fitted(evaluation: Evaluation) -> FamilyResult | None:
-    """The family of most held-out energy among those that are fitted to the plan; None without any."""
-    fitted = [result for result in evaluation.families if result.family not in (STRONG, WEAK)]
-    return max(fitted, key=_held_out_gwh) if fitted else None
+    """The family of most held-out energy among those that are fitted to the plan and keep the storage bounds.
+
+    Months that perfect foresight cannot keep are held against none. None where no family is left.
+    """
+    kept = [result for result in _fitted(evaluation) if _avoidable_violation(evaluation, result) <= 0]
+    return max(kept, key=_held_out_gwh) if kept else None
+
+
+def _fitted(evaluation: Evaluation) -> list[FamilyResult]:
+    return [result for result in evaluation.families if result.family not in (STRONG, WEAK)]
+
+
+def _avoidable_violation(evaluation: Evaluation, result: FamilyResult) -> float:
+    """Sum of relative violations on held-out years beyond that of perfect foresight."""
+    beyond = result.scores[_HEADLINE].violation - evaluation.foresight_violations.relative
+    return max(beyond, 0.0) if not beyond <= ROUNDING else 0.0
+
+
+def _within_bounds(evaluation: Evaluation) -> list[Check]:
+    """The family that is recommended keeps the limits of the storage; where none does, the one that comes nearest."""
+    fitted = _fitted(evaluation)
+    if not fitted:
+        return []
+    best = best_fitted(evaluation)
+    chosen = best or min(fitted, key=lambda result: _avoidable_violation(evaluation, result))
+    what = "the best fitted family" if best else "the fitted family that comes nearest"
+    check = f"held-out storage outside its bounds where foresight's is not, {what} ({chosen.family})"
+    return [Check(check, _avoidable_violation(evaluation, chosen), 0.0)]
+
+
+def _bounded_by_foresight(evaluation: Evaluation) -> list[Check]:
+    """No rule makes more than perfect foresight, unless it leaves bounds that foresight keeps: that is charged."""
+    bounded = {
+        Run.CONTINUOUS: _foresight_comes_back(evaluation),
+        Run.YEARLY: _comes_back(evaluation.training),
+    }
+    penalty = evaluation.plan.reservoir.penalty_gwh
+    violation = {
+        Run.CONTINUOUS: evaluation.foresight_violations.relative,
+        Run.YEARLY: float(evaluation.plan.violation.sum()),
+    }
+    parts = [
+        (energy.sum() - penalty * (result.scores[run, sample].violation - violation[run]))
+        / evaluation.foresight_gwh[run].sum()
+        for result in evaluation.families
+        for (run, sample), energy in result.energy_gwh.items()
+        if bounded[run]
+    ]
+    check = "energy of any rule, part of perfect foresight's"
+    return [Check(check, _most(parts), 1 + FORESIGHT_TOLERANCE)] if parts else []
 
 
 def _comparisons(evaluation: Evaluation) -> list[Check]:
@@ -94,6 +137,12 @@ def _comes_back(training: Training) -> bool:
     """Whether the plan's years end where they all begin: only then does no rule make more at equal end storage."""
     ends, start = training.storage_end_hm3[:, -1], training.storage_start_hm3[0, 0]
     return bool(np.allclose(ends, start, rtol=1e-6))
+
+
+def _foresight_comes_back(evaluation: Evaluation) -> bool:
+    """Whether the record can be completed at the storage that it began with."""
+    storage = evaluation.foresight.storage_hm3
+    return bool(np.isclose(storage[-1], storage[0], rtol=1e-6))
 
 
 def _most(values: Sequence[float]) -> float:

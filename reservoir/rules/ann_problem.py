@@ -162,10 +162,6 @@ class NetworkOperation:
 
     def _context(self, plant: Plant, precision: type[np.floating] = np.float64) -> OperationContext:
         record, reservoir, scales = self.record, self.model.reservoir, self.scales
-        capacity, penalty = float(reservoir.storage_upper_hm3.max()), float(reservoir.penalty_gwh)
-        below, above = (
-            penalty / np.where(bound > 0, bound, capacity) for bound in (record.storage_lower, record.storage_upper)
-        )
         years = len(self.known) / len(reservoir.months)
         arrays = (
             self.known,
@@ -178,8 +174,8 @@ class NetworkOperation:
             record.release_upper,
             record.storage_lower,
             record.storage_upper,
-            below,
-            above,
+            record.cost_below,
+            record.cost_above,
         )
         numbers = (
             record.start,

@@ -16,9 +16,10 @@ from reservoir.rules import FAMILIES, Forecast, Rule, Training, fit
 from reservoir.rules.cross_validation import held_out_rules
 from reservoir.rules.foresight import foresight_over_record
 from reservoir.rules.misfit import misfit_m3s
-from reservoir.rules.scores import Score, energy_at_equal_storage, equal_storage, score
+from reservoir.rules.scores import Score, energy_at_equal_storage, energy_of_foresight, equal_storage, score
 from reservoir.rules.simulation import Simulation, simulate
 from reservoir.rules.targets import Targets
+from reservoir.rules.violations import Violations
 
 FloatArray = NDArray[np.float64]
 
@@ -110,6 +111,12 @@ class Evaluation:
         )
 
     @property
+    def foresight_violations(self) -> Violations:
+        """Storages outside their bounds even with perfect foresight: no rule can keep them."""
+        ends = self.foresight.storage_hm3[1:].reshape(self.training.years, self.training.steps)
+        return Violations.of(self.plan.reservoir, ends)
+
+    @property
     def cross_validation(self) -> str:
         """How years were held out, in words."""
         if self.folds == self.training.years:
@@ -176,7 +183,7 @@ class _Scale:
         # A year that chooses its start uses up no more water than it began with, wherever others start.
         starts, ends = training.storage_start_hm3[:, 0], training.storage_end_hm3[:, -1]
         yearly = equal_storage(plan.energy_gwh, ends, training.release_m3s, training.model, starts)
-        energy = foresight.energy_gwh.reshape(training.years, training.steps).sum(axis=1)
+        energy = energy_of_foresight(foresight, training.model, training.years, start)
         by_run = {Run.CONTINUOUS: energy, Run.YEARLY: yearly}
         return cls(plan, training, Targets.of(training), foresight, by_run)
 

@@ -8,8 +8,9 @@ from reservoir.rules.record_operation import generated
 
 @compiled
 def operate_linear(plant, record, rules, stored_gwh_per_hm3, worths):
-    """Operate every rule from the start of the record; fills `worths`, GWh: energy, and water stored at the end.
+    """Operate every rule from the start of the record; fills `worths`, GWh.
 
+    A rule is worth its energy and the water stored at the end, less the cost of storages outside their bounds.
     ``rules`` has shape (rules, steps, 4): constant, and factors of start storage, inflow before and inflow now. A
     target is kept within the storage bounds, as in `LinearRule.release`.
     """
@@ -23,6 +24,6 @@ def operate_linear(plant, record, rules, stored_gwh_per_hm3, worths):
             target = min(max(target, record.storage_lower[step]), record.storage_upper[step])
             wanted = record.known[step] - (target - storage) / record.known_volume[step]
             asked = min(max(wanted, record.release_lower[step]), record.release_upper[step])
-            made, storage = generated(plant, record, step, storage, asked)
-            energy += made
+            made, storage, cost = generated(plant, record, step, storage, asked)
+            energy += made - cost
         worths[rule] = energy + stored_gwh_per_hm3 * (storage - record.start)

@@ -16,15 +16,13 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.plan import StageProgress, silent_stage
 from reservoir.rules.foresight import foresight_over_record
 from reservoir.rules.rule import Rule
-from reservoir.rules.scores import Score, energy_at_equal_storage, score
+from reservoir.rules.scores import Score, energy_at_equal_storage, energy_of_foresight, score
 from reservoir.rules.simulation import Simulation, simulate
 from reservoir.rules.targets import Targets
+from reservoir.rules.violations import beyond_bounds
 from reservoir.solvers.reservoir_year import ReservoirModel, check_first_month
 
 FloatArray = NDArray[np.float64]
-
-#: A month beyond its storage bounds by less than this part is a rounding.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +109,12 @@ class RecordRun:
         lower = self.reservoir.by_step(self.reservoir.storage_lower_hm3)
         upper = self.reservoir.by_step(self.reservoir.storage_upper_hm3)
         ends = self.simulation.stacked("storage_hm3")[:, 1:]
-        slack = _ROUNDING * float(upper.max())
-        for year, step in np.argwhere((ends < lower - slack) | (ends > upper + slack)):
+        beyond = beyond_bounds(self.reservoir, ends)
+        for year, step in np.argwhere(beyond != 0):
             month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
-            bound = upper[step] if ends[year, step] > upper[step] else lower[step]
-            amount = abs(ends[year, step] - bound)
-            where = "above its upper" if ends[year, step] > upper[step] else "below its lower"
+            above, amount = beyond[year, step] > 0, abs(beyond[year, step])
+            bound = upper[step] if above else lower[step]
+            where = "above its upper" if above else "below its lower"
             yield (
                 f"{self.inflow.labels[year]} {month}: the storage at the end of the month is {amount:,.4g} hm3 {where} "
                 f"bound of {bound:,.6g} hm3, whatever the release"
@@ -182,6 +180,7 @@ def _foresight(
     energies = []
     for done, span in enumerate(spans):
         progress("perfect foresight", done, len(spans))
-        energies.append(foresight_over_record(model, span, start, start).energy_gwh)
+        found = foresight_over_record(model, span, start, start)
+        energies.append(energy_of_foresight(found, model, span.years, start))
     progress("perfect foresight", len(spans), len(spans))
-    return np.concatenate(energies).reshape(inflow.years, inflow.steps).sum(axis=1)
+    return np.concatenate(energies)

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.objective import Operation
 from reservoir.rules.foresight import water_value_gwh
 from reservoir.rules.simulation import Simulation
 from reservoir.rules.targets import Targets
+from reservoir.rules.violations import ROUNDING, Violations
 from reservoir.solvers.reservoir_year import ReservoirModel
 
 FloatArray = NDArray[np.float64]
@@ -49,7 +51,8 @@ class Score:
     """One line of the table of scores; energies in GWh a year, at equal end storage.
 
     ``end_charge_gwh`` is what has been added to the mean for water left over at the end (negative: for water that is
-    missing); ``regret_gwh`` is what perfect foresight makes more.
+    missing); ``regret_gwh`` is what perfect foresight makes more. Months that end with a storage outside its bounds,
+    whatever the release, are counted as `reservoir.rules.violations` has them; ``violation`` is their relative sum.
     """
 
     family: str
@@ -71,6 +74,9 @@ class Score:
     firm_vulnerability: float
     months_at_limit: int
     end_charge_gwh: float
+    months_violated: int
+    largest_violation_hm3: float
+    violation: float
 
     def as_dict(self) -> dict[str, Any]:
         """As a row of a table."""
@@ -122,6 +128,18 @@ def equal_storage(
     )
 
 
+def energy_of_foresight(found: Operation, model: ReservoirModel, years: int, end_hm3: float) -> FloatArray:
+    """Energy of each year (GWh) of perfect foresight over a record, at equal end storage; shape (years,).
+
+    It ends at `end_hm3` unless no releases get there: then the last year is charged as a rule's is.
+    """
+    energy = found.energy_gwh.reshape(years, -1).sum(axis=1)
+    end = float(found.storage_hm3[-1])
+    if abs(end - end_hm3) > ROUNDING * float(model.reservoir.storage_upper_hm3.max()):
+        energy[-1] += water_value_gwh(model, end, end_hm3, float(found.release_m3s.mean()))
+    return np.asarray(energy)
+
+
 def score(
     simulation: Simulation,
     model: ReservoirModel,
@@ -146,6 +164,7 @@ def score(
     """
     yearly = service(energy_gwh, targets.annual_gwh)
     monthly = service(simulation.stacked("power_mw").ravel(), targets.firm_mw)
+    violations = Violations.of(model.reservoir, simulation.stacked("storage_hm3")[:, 1:])
     return Score(
         family=family,
         sample=sample,
@@ -166,6 +185,9 @@ def score(
         firm_vulnerability=monthly.vulnerability,
         months_at_limit=_months_at_limit(simulation, model),
         end_charge_gwh=float((energy_gwh - simulation.energy_gwh).mean()),
+        months_violated=violations.months,
+        largest_violation_hm3=violations.largest_hm3,
+        violation=violations.relative,
     )
 
 

@@ -35,12 +35,13 @@ class Value(NamedTuple):
 class Followed(NamedTuple):
     """What a chart does: ``storages`` of shape (years * steps + 1,), the others (years * steps,).
 
-    ``levels`` are the places of the outputs chosen, ``energies`` in GWh.
+    ``levels`` are the places of the outputs chosen, ``energies`` and ``costs`` of storages outside their bounds in GWh.
     """
 
     storages: Any
     levels: Any
     energies: Any
+    costs: Any
 
 
 @compiled
@@ -52,21 +53,23 @@ def operate_charts(plant, record, table, value, curves, levels, first, worths):
     steps = curves.shape[2]
     first.storages[0] = record.start
     for chart in range(len(levels)):
-        storage, total, energy = record.start, 0.0, 0.0
+        storage, total, energy, costs = record.start, 0.0, 0.0, 0.0
         for step in range(len(record.inflow)):
             level = levels[chart, _zone(curves, chart, step % steps, storage - table.on_curve)]
             if chart == 0 or storage != first.storages[step] or level != first.levels[step]:
-                made, end = _step(plant, record, table, step, storage, level)
+                made, end, cost = _step(plant, record, table, step, storage, level)
             else:
-                made, end = first.energies[step], first.storages[step + 1]
+                made, end, cost = first.energies[step], first.storages[step + 1], first.costs[step]
             if chart == 0:
                 first.levels[step], first.energies[step], first.storages[step + 1] = level, made, end
+                first.costs[step] = cost
             storage = end
             energy += made
+            costs += cost
             if step % steps == steps - 1:
                 total += energy - value.shortfall_weight * max(value.guaranteed_gwh - energy, 0.0)
                 energy = 0.0
-        worths[chart] = total + value.stored_gwh_per_hm3 * (storage - record.start)
+        worths[chart] = total + value.stored_gwh_per_hm3 * (storage - record.start) - costs
 
 
 @inlined
@@ -79,7 +82,7 @@ def _zone(curves, chart, month, storage):
 
 @inlined
 def _step(plant, record, table, step, storage, level):
-    """Energy of a step and storage at its end, as the simulation of `ZonesRule` has them."""
+    """Energy of a step, storage at its end and cost of its violation, as the simulation of `ZonesRule` has them."""
     last = table.values.shape[1] - 1
     place = min(max((storage - table.lowest) * table.per_unit, 0.0), float(last))
     left = min(int(place), last - 1)

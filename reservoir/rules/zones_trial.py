@@ -73,10 +73,11 @@ class Trial:
     def operate(self, charts: Charts) -> tuple[FloatArray, FloatArray]:
         """What charts are worth, GWh, and the storages of the first, shape (years * steps + 1,).
 
-        A chart is worth its energy and the water stored at the end, less what is short of the guaranteed energy.
+        A chart is worth its energy and the water stored at the end, less what is short of the guaranteed energy and
+        what storages outside their bounds cost.
         """
         count = len(self.record.inflow)
-        first = Followed(np.empty(count + 1), np.empty(count, np.int64), np.empty(count))
+        first = Followed(np.empty(count + 1), np.empty(count, np.int64), np.empty(count), np.empty(count))
         worths = np.empty(len(charts.levels))
         plant, table = self.training.model.exact, self._table
         operate_charts(plant, self.record, table, self.value, charts.curves, charts.levels, first, worths)

@@ -19,6 +19,7 @@ from reservoir.report.rules_folder import rules_provenance
 from reservoir.report.rules_html import rules_report, rules_sections
 from reservoir.rules.acceptance import best_fitted, rules_checks
 from reservoir.rules.evaluation import Evaluation, Run, Sample
+from reservoir.rules.shortfalls import shortfalls
 from reservoir.saved_plan import SavedPlan
 from tests.report.test_html import Structure
 
@@ -68,7 +69,8 @@ def test_the_rules_follow_the_plan_and_provenance_ends_the_page(any_evaluation: 
     names = [section["id"] for section in structure.all("section")]
     saved = saved_of(any_evaluation.plan)
     *of_plan, last = [each.name for each in plan_sections(saved.plan, saved.checks, saved.origin, [])]
-    rules = ["rules", "rules-energy", "rules-service", "rules-acceptance"]
+    warned = ["rules-shortfalls"] if shortfalls(any_evaluation) else []
+    rules = [*warned, "rules", "rules-energy", "rules-service", "rules-acceptance"]
     assert names == [*of_plan, *rules, last, "rules-provenance"]
     assert [link["href"] for link in structure.all("a")] == [f"#{name}" for name in names]
 

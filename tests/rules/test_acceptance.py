@@ -10,7 +10,7 @@ from reservoir.rules.acceptance import best_fitted, rules_checks
 from reservoir.rules.evaluation import Run, Sample, evaluate
 
 HELD_OUT = (Run.CONTINUOUS, Sample.HELD_OUT)
-BALANCE, RELEASE, READ_BACK, FORESIGHT, STRONG, WEAK = range(6)
+BALANCE, RELEASE, READ_BACK, FORESIGHT, BOUNDS, STRONG, WEAK = range(7)
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +46,8 @@ def failed(evaluation):
 
 
 def test_sound_rules_pass_what_is_physics(evaluation):
-    assert not failed(evaluation) & {BALANCE, RELEASE, READ_BACK, FORESIGHT}
-    assert len(rules_checks(evaluation)) == 6
+    assert not failed(evaluation) & {BALANCE, RELEASE, READ_BACK, FORESIGHT, BOUNDS}
+    assert len(rules_checks(evaluation)) == 7
 
 
 def test_water_that_comes_from_nowhere_fails(evaluation):
@@ -132,6 +132,6 @@ def test_claims_about_families_that_were_left_out_are_left_out(evaluation):
 
     assert best_fitted(only("sdp", "standard")) is None
     assert len(rules_checks(only("sdp", "standard"))) == 4
-    assert len(rules_checks(only("linear"))) == 4
+    assert len(rules_checks(only("linear"))) == 5
     (*_, last) = rules_checks(only("linear", "standard"))
     assert "standard" in last.check

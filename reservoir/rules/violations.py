@@ -1,0 +1,58 @@
+"""Storages outside their bounds, which no repair of a release could keep: how many months, and how far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.reservoir import Reservoir
+
+FloatArray = NDArray[np.float64]
+
+#: A month beyond its storage bounds by less than this part of the largest storage is a rounding.
+ROUNDING = 1e-9
+
+
+def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray) -> FloatArray:
+    """How far each storage is above (+) or below (-) its bounds, hm3; 0 within them and for a rounding.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    ends_hm3 : ndarray, shape (years, steps)
+        Storage at the end of each step.
+    """
+    lower, upper = reservoir.by_step(reservoir.storage_lower_hm3), reservoir.by_step(reservoir.storage_upper_hm3)
+    beyond = np.maximum(ends_hm3 - upper, 0.0) - np.maximum(lower - ends_hm3, 0.0)
+    # What is no number is no rounding either.
+    return np.where(np.abs(beyond) <= ROUNDING * float(upper.max()), 0.0, beyond)
+
+
+@dataclass(frozen=True)
+class Violations:
+    """Storages outside their bounds over a record.
+
+    Parameters
+    ----------
+    months : int
+        Months that end outside.
+    largest_hm3 : float
+        How far outside the worst of them is.
+    relative : float
+        Sum of the violations relative to the bounds (eq. 20).
+    """
+
+    months: int
+    largest_hm3: float
+    relative: float
+
+    @classmethod
+    def of(cls, reservoir: Reservoir, ends_hm3: FloatArray) -> Violations:
+        """Those of storages at the end of each step, shape (years, steps)."""
+        beyond = beyond_bounds(reservoir, ends_hm3)
+        lower, upper = reservoir.by_step(reservoir.storage_lower_hm3), reservoir.by_step(reservoir.storage_upper_hm3)
+        bound = np.where(beyond > 0, upper, lower)
+        relative = np.abs(beyond) / np.where(bound > 0, bound, float(upper.max()))
+        return cls(int((beyond != 0).sum()), float(np.abs(beyond).max()), float(relative.sum()))

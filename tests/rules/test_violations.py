@@ -1,0 +1,182 @@
+"""Storages that no repair keeps within their bounds: counted, scored, penalised in searches, and never the best."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import reservoir as package
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.plan import Plan, optimise
+from reservoir.rules import Training, fit
+from reservoir.rules.acceptance import best_fitted, rules_checks
+from reservoir.rules.evaluation import Evaluation, Run, Sample, evaluate
+from reservoir.rules.record_operation import violation_costs
+from reservoir.rules.record_run import run_record
+from reservoir.rules.shortfalls import shortfalls
+from reservoir.rules.simulation import simulate
+from reservoir.rules.violations import Violations, beyond_bounds
+
+HELD_OUT = (Run.CONTINUOUS, Sample.HELD_OUT)
+BOUNDS = "outside its bounds where foresight's is not"
+
+
+@pytest.fixture(scope="module")
+def lake() -> Reservoir:
+    """The template's reservoir: 120 hm3, some 40 m3/s, and floods that its outlets cannot pass at once."""
+    return Reservoir.read(Path(package.__file__).resolve().parent.parent / "data/template.toml")
+
+
+@pytest.fixture(scope="module")
+def flood_plan(lake: Reservoir) -> Plan:
+    """Twenty synthetic years, each of which a plan that knows it keeps within the bounds."""
+    random = np.random.default_rng(6)
+    months = np.array([14, 16, 24, 48, 75, 80, 75, 60, 40, 30, 25, 18], float)
+    flows = 40 * months / months.mean() * random.lognormal(0, 0.25, (20, 1)) * random.lognormal(0, 0.3, (20, 12))
+    plan = optimise(lake, Inflow(flows, Calendar(1990, 20)), solver="dp", reference=False)
+    assert plan.violation.sum() == 0
+    return plan
+
+
+@pytest.fixture(scope="module")
+def evaluation(flood_plan: Plan) -> Evaluation:
+    return evaluate(flood_plan, folds=5, families=("linear", "linear-search", "zones", "standard"))
+
+
+def family(evaluation, name):
+    return next(result for result in evaluation.families if result.family == name)
+
+
+def only(evaluation, *names):
+    return replace(evaluation, families=tuple(family(evaluation, name) for name in names))
+
+
+def bounds_check(evaluation):
+    (found,) = [check for check in rules_checks(evaluation) if BOUNDS in check.check]
+    return found
+
+
+def test_violations_by_hand(small):
+    lower, upper = small.by_step(small.storage_lower_hm3), small.by_step(small.storage_upper_hm3)
+    ends = np.stack([(lower + upper) / 2] * 2)
+    ends[0, 3], ends[1, 5], ends[1, 6] = upper[3] + 10, lower[5] - 4, upper[6] * (1 + 1e-12)
+    beyond = beyond_bounds(small, ends)
+    assert beyond[0, 3] == pytest.approx(10)
+    assert beyond[1, 5] == pytest.approx(-4)
+    assert np.count_nonzero(beyond) == 2
+    found = Violations.of(small, ends)
+    assert (found.months, found.largest_hm3) == (2, pytest.approx(10))
+    assert found.relative == pytest.approx(10 / upper[3] + 4 / lower[5])
+
+
+def test_below_a_bound_of_nothing_the_largest_storage_is_the_measure(small):
+    empty = replace(small, storage_lower_hm3=np.zeros(12))
+    ends = np.zeros((1, 12))
+    ends[0, 0] = -12.0
+    assert Violations.of(empty, ends).relative == pytest.approx(12 / small.storage_upper_hm3.max())
+
+
+def test_a_storage_that_is_no_number_is_no_storage_within_bounds(small):
+    assert Violations.of(small, np.full((1, 12), np.nan)).months == 12
+
+
+def test_scores_count_what_the_simulation_leaves_outside(evaluation, lake):
+    violated = 0
+    for result in evaluation.families:
+        for key, run in result.simulations.items():
+            ends, score = run.stacked("storage_hm3")[:, 1:], result.scores[key]
+            outside = (ends > 120 * (1 + 1e-9)) | (ends < 20 * (1 - 1e-9))
+            assert score.months_violated == outside.sum()
+            assert score.largest_violation_hm3 == pytest.approx(np.maximum(ends - 120, 20 - ends).clip(min=0).max())
+            assert score.violation == pytest.approx(run.stacked("violation").sum(), abs=1e-6)
+            violated += score.months_violated
+    assert violated > 0
+
+
+def test_the_rule_of_most_energy_is_not_the_best_where_it_leaves_the_bounds(evaluation):
+    linear, zones = family(evaluation, "linear"), family(evaluation, "zones")
+    assert zones.energy_gwh[HELD_OUT].sum() > linear.energy_gwh[HELD_OUT].sum()
+    assert zones.scores[HELD_OUT].months_violated > 0 == linear.scores[HELD_OUT].months_violated
+    assert best_fitted(only(evaluation, "linear", "zones")).family == "linear"
+    assert bounds_check(only(evaluation, "linear", "zones")).passed
+
+
+def test_where_every_fitted_family_leaves_the_bounds_none_is_best_and_the_check_fails(evaluation):
+    broken = only(evaluation, "zones", "standard")
+    assert best_fitted(broken) is None
+    check = bounds_check(broken)
+    assert not check.passed
+    assert "zones" in check.check
+    assert shortfalls(broken)[-1].endswith("none is recommended.")
+
+
+def test_what_perfect_foresight_cannot_keep_is_held_against_no_rule(evaluation):
+    zones = only(evaluation, "zones")
+    ends = zones.foresight.storage_hm3.copy()
+    ends[1:4] = 119 + np.array([30.0, 40.0, 50.0])
+    flooded = replace(zones, foresight=replace(zones.foresight, storage_hm3=ends))
+    assert flooded.foresight_violations.months == 3
+    assert best_fitted(flooded).family == "zones"
+    assert shortfalls(flooded)[0].startswith("Perfect foresight leaves the storage bounds in 3 of 240 months")
+
+
+def test_every_family_that_leaves_the_bounds_is_told(evaluation):
+    said = shortfalls(evaluation)
+    for result in evaluation.families:
+        leaves = any(result.scores[Run.CONTINUOUS, sample].months_violated for sample in Sample)
+        assert any(sentence.startswith(f"The rule {result.family} leaves") for sentence in said) is leaves
+    assert "the best family fitted to the plan is linear" in said[-1]
+    assert shortfalls(only(evaluation, "linear")) == []
+
+
+def test_no_rule_beats_foresight_by_leaving_the_bounds(evaluation):
+    """The energy of water that no outlet passes is charged for, so that the bound holds for it too."""
+    zones = family(evaluation, "zones")
+    more = evaluation.foresight_gwh[Run.CONTINUOUS] * 1.002
+    overtopping = replace(zones, energy_gwh={**zones.energy_gwh, HELD_OUT: more})
+    (check,) = [
+        each
+        for each in rules_checks(replace(evaluation, families=(overtopping,)))
+        if "foresight's" in each.check and "energy of any" in each.check
+    ]
+    assert check.passed
+    honest = replace(family(evaluation, "linear"), energy_gwh={**zones.energy_gwh, HELD_OUT: more})
+    (check,) = [
+        each
+        for each in rules_checks(replace(evaluation, families=(honest,)))
+        if "foresight's" in each.check and "energy of any" in each.check
+    ]
+    assert not check.passed
+
+
+def test_the_search_of_linear_rules_keeps_the_bounds_of_its_years(flood_plan):
+    training = Training.of(flood_plan)
+    run = simulate(fit("linear-search", training), training.model, flood_plan.inflow, 110.0)
+    assert Violations.of(flood_plan.reservoir, run.stacked("storage_hm3")[:, 1:]).months == 0
+
+
+def test_a_search_counts_a_violation_as_the_objective_does(lake):
+    below, above = violation_costs(lake)
+    assert below == pytest.approx(np.full(12, lake.penalty_gwh / 20))
+    assert above == pytest.approx(np.full(12, lake.penalty_gwh / 120))
+
+
+def test_a_record_that_a_rule_cannot_keep_is_scored_so(flood_plan, lake):
+    training = Training.of(flood_plan)
+    wet = Inflow(flood_plan.inflow.flow_m3s * 1.3, flood_plan.inflow.calendar)
+    ran = run_record(fit("standard", training), lake, wet, foresight=False)
+    assert ran.score.months_violated == len(ran.shortfalls()) > 0
+    assert ran.score.largest_violation_hm3 > 0
+
+
+def test_foresight_that_cannot_come_back_is_charged_for_the_water_that_is_missing(flood_plan, lake):
+    dry = Inflow(np.full((1, 12), 6.0), Calendar(1990, 1))
+    rule = fit("standard", Training.of(flood_plan))
+    low = run_record(rule, lake, dry, start_hm3=119.0)
+    assert low.foresight_gwh is not None
+    start_higher = run_record(rule, lake, dry, start_hm3=119.5)
+    # As much water flows in; half a hm3 more that is used is half a hm3 more that is missing.
+    assert start_higher.foresight_gwh.sum() == pytest.approx(low.foresight_gwh.sum(), rel=2e-2)
