@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from reservoir.errors import InputError, Mistake
+from reservoir.limited_read import read_limited
+from reservoir.sound_json import read_json
 
 #: Files of a plan's folder; the first tells it from any other folder.
 PROVENANCE, SCHEDULE, SUMMARY, RESERVOIR = "plan.json", "schedule.csv", "summary.csv", "reservoir.toml"
@@ -17,6 +20,10 @@ PROVENANCE, SCHEDULE, SUMMARY, RESERVOIR = "plan.json", "schedule.csv", "summary
 FIGURES = "figures"
 #: How to mend a file that is not as it was written.
 AGAIN = "run `reservoir plan` again, or restore the file"
+#: No file of a plan is larger: that many months are more than three thousand years.
+MOST_BYTES = 50_000_000
+#: No flow, volume, energy or count in a table is as large, and none but 0 as small: tables have six decimals.
+_LARGEST, _SMALLEST = 1e15, 1e-9
 _SCHEDULE = ("year", "month", "inflow_m3s", "release_m3s", "storage_start_hm3", "energy_gwh")
 _SUMMARY = ("year", "reference_gwh", "generations", "evaluations")
 
@@ -30,6 +37,21 @@ def read_schedule(folder: Path) -> pd.DataFrame:
         If the file is missing, or holds what is no number.
     """
     return _table(folder / SCHEDULE, _SCHEDULE)
+
+
+def schedule_sha256(folder: Path) -> str:
+    """Hash of ``schedule.csv``, by which a rule knows the plan that it was fitted to.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    path = folder / SCHEDULE
+    try:
+        return hashlib.sha256(read_limited(path, MOST_BYTES)).hexdigest()
+    except OSError as error:
+        raise changed(path, f"cannot be read ({error.strerror or error})") from error
 
 
 def read_summary(folder: Path) -> pd.DataFrame:
@@ -47,8 +69,8 @@ def read_caveats(folder: Path) -> tuple[str, ...]:
     """
     path = folder / PROVENANCE
     try:
-        return tuple(str(each) for each in json.loads(path.read_text(encoding="utf-8")).get("caveats", ()))
-    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
+        return tuple(str(each) for each in read_json(path, MOST_BYTES).get("caveats", ()))
+    except (OSError, ValueError, AttributeError, TypeError) as error:
         raise changed(path, "cannot be read as the provenance of a plan") from error
 
 
@@ -60,11 +82,12 @@ def changed(path: Path, problem: str) -> InputError:
 def _table(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
     """A CSV file with the columns needed, all but the year's label finite numbers."""
     try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False).fillna("")
+        content = read_limited(path, MOST_BYTES)
+        table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False).fillna("")
     except FileNotFoundError as error:
         raise InputError(Mistake("is missing", mend=AGAIN, file=str(path))) from error
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
+        reason = (error.strerror or error) if isinstance(error, OSError) else " ".join(str(error).split())
         raise changed(path, f"cannot be read as a table ({reason})") from error
     missing = [name for name in needed if name not in table.columns]
     if missing:
@@ -82,8 +105,11 @@ def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[M
     # A plan without a reference has no number there, in any year.
     if cells.name == "reference_gwh" and (cells == "").all():
         return
-    for row in np.flatnonzero(~np.isfinite(numbers)):
+    size = np.abs(numbers)
+    for row in np.flatnonzero(~(size <= _LARGEST) | (size > 0) & (size < _SMALLEST)):
         cell = str(cells.iloc[row])
         problem, found = ("is no finite number", cell) if cell else ("is empty", None)
+        if np.isfinite(numbers.iloc[row]):
+            problem = "is a number that no table of a plan holds"
         # The heading is row 1.
         yield Mistake(problem, "a number", AGAIN, str(path), int(row) + 2, str(cells.name), found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +17,13 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.limited_read import read_limited
 from reservoir.plan import Plan
+from reservoir.plan_provenance import check_files, read_provenance
 from reservoir.plan_tables import (
     AGAIN,
     FIGURES,
-    PROVENANCE,
+    MOST_BYTES,
     RESERVOIR,
     SCHEDULE,
     SUMMARY,
@@ -38,22 +39,6 @@ FloatArray = NDArray[np.float64]
 #: Energy that the schedule states and energy that follows from its releases differ by less than this part of the most
 #: that a month makes, and this many GWh; storages by this many hm3: the tables have six decimals.
 ENERGY_PART, ENERGY_GWH, STORAGE_HM3 = 1e-6, 1e-5, 1e-4
-#: What is read of ``plan.json``, and the kind of each.
-_ORIGIN: dict[str, type[Any]] = {
-    "created": str,
-    "reservoir": dict,
-    "inflow": dict,
-    "years": int,
-    "solver": str,
-    "device": str,
-    "settings": dict,
-    "seconds": dict,
-    "caveats": list,
-    "notes": list,
-    "checks": list,
-    "figures": dict,
-}
-_KINDS = {str: "a text", int: "a number", dict: "an object", list: "a list"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +81,7 @@ def read_plan(folder: Path) -> SavedPlan:
         If it is no such folder, if a file is missing or was changed, or if the schedule does not follow from the
         reservoir.
     """
-    origin = _provenance(folder)
+    origin = read_provenance(folder)
     plant = _reservoir(folder, origin)
     schedule, summary = read_schedule(folder), read_summary(folder)
     inflow = _inflow(folder / SCHEDULE, schedule, plant, origin)
@@ -117,67 +102,8 @@ def read_plan(folder: Path) -> SavedPlan:
     )
     _check_follows(folder / SCHEDULE, schedule, plan)
     _check_figures(folder, origin)
+    check_files(folder, origin)
     return SavedPlan(folder, plan, origin)
-
-
-def _provenance(folder: Path) -> dict[str, Any]:
-    if not folder.is_dir():
-        problem = "is a file, not a folder" if folder.exists() else "is not there"
-        raise InputError(Mistake(problem, "a folder that `reservoir plan` wrote", file=str(folder)))
-    path = folder / PROVENANCE
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        problem = f"is no plan: it holds no {PROVENANCE}"
-        raise InputError(Mistake(problem, "a folder that `reservoir plan` wrote", file=str(folder))) from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise changed(path, "cannot be read as the provenance of a plan") from error
-    if not isinstance(content, dict):
-        raise changed(path, "is not the provenance of a plan")
-    mistakes = [
-        Mistake("is missing or of another kind", expected, AGAIN, str(path), column=key)
-        for key, expected in _unsound(content)
-    ]
-    if mistakes:
-        raise InputError(mistakes)
-    return content
-
-
-def _unsound(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Keys of a provenance whose values are not of the kind that is read, with that kind."""
-    for key, kind in _ORIGIN.items():
-        value = content.get(key)
-        if not isinstance(value, kind):
-            yield key, _KINDS[kind]
-        elif key == "reservoir":
-            yield from ((f"{key}.{name}", "a text") for name in ("name", "sha256") if not _is_text(value.get(name)))
-        elif key in ("notes", "caveats") and not all(_is_text(each) for each in value):
-            yield key, "a list of texts"
-        elif key == "figures" and not all(_is_text(each) for each in value.values()):
-            yield key, "a text for each figure"
-        elif key == "seconds" and not all(_is_number(each) for each in value.values()):
-            yield key, "a number for each stage"
-        elif key == "checks" and not all(_is_check(each) for each in value):
-            yield key, "a list of checks, each with its value and threshold"
-    if not isinstance(content.get("reference"), dict | None):
-        yield "reference", "an object or null"
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)
-
-
-def _is_check(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and _is_text(value.get("check"))
-        and _is_number(value.get("threshold"))
-        and (_is_number(value.get("value", "")) or value.get("value", "") is None)
-    )
 
 
 def _reservoir(folder: Path, origin: Mapping[str, Any]) -> Reservoir:
@@ -187,9 +113,16 @@ def _reservoir(folder: Path, origin: Mapping[str, Any]) -> Reservoir:
             raise changed(path, "is missing")
         problem = "is missing: the plan was made without a reservoir file"
         raise InputError(Mistake(problem, mend="plan from files, or fit rules in Python", file=str(path)))
-    if hashlib.sha256(path.read_bytes()).hexdigest() != origin["reservoir"]["sha256"]:
+    if hashlib.sha256(_bytes(path)).hexdigest() != origin["reservoir"]["sha256"]:
         raise changed(path, "was changed since the plan was made")
     return Reservoir.read(path)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return read_limited(path, MOST_BYTES)
+    except OSError as error:
+        raise changed(path, f"cannot be read ({error.strerror or error})") from error
 
 
 def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
@@ -310,6 +243,10 @@ def _check_follows(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:
 def _check_figures(folder: Path, origin: Mapping[str, Any]) -> None:
     """Refuse a folder without the drawings that its report shows."""
     drawings = [folder / FIGURES / f"{name}.svg" for name in origin["figures"]]
-    mistakes = [Mistake("is missing", mend=AGAIN, file=str(each)) for each in drawings if not each.is_file()]
+    mistakes = [
+        Mistake("is a link" if each.is_symlink() else "is missing", mend=AGAIN, file=str(each))
+        for each in drawings
+        if each.is_symlink() or not each.is_file()
+    ]
     if mistakes:
         raise InputError(mistakes)

@@ -115,7 +115,7 @@ def test_the_plan_of_a_tiny_plant_is_read_back_though_its_tables_have_six_decima
 
 def test_a_plan_without_a_reference_has_no_gap(folder):
     told = json.loads((folder / "plan.json").read_text())
-    (folder / "plan.json").write_text(json.dumps(told | {"reference": None}))
+    (folder / "plan.json").write_text(json.dumps(told | {"reference": None, "files": {}}))
     edit(folder, "summary.csv", lambda table: table.assign(reference_gwh=""))
     assert np.isnan(read_plan(folder).plan.gap).all()
 
@@ -143,7 +143,7 @@ def test_every_key_of_the_provenance_that_is_missing_or_of_another_kind_is_named
     del told["created"]
     (folder / "plan.json").write_text(json.dumps(told | wrong))
     columns = {mistake.column for mistake in refused(folder)}
-    assert columns == {"created", "reservoir.sha256", *wrong} - {"reservoir"}
+    assert columns == {"created", "reservoir.file", "reservoir.sha256", *wrong} - {"reservoir"}
 
 
 @pytest.mark.parametrize(("name", "words"), [("reservoir.toml", "missing"), ("schedule.csv", "missing")])
@@ -251,3 +251,101 @@ def test_a_summary_that_was_changed_is_refused(folder, change, problem):
     (mistake,) = refused(folder)
     assert mistake.file == str(folder / "summary.csv")
     assert problem in mistake.problem
+
+
+def test_a_table_whose_last_digit_was_changed_is_refused(folder):
+    for name, column in (("schedule.csv", "inflow_m3s"), ("summary.csv", "evaluations")):
+        shutil.copytree(folder, folder.with_name(name))
+        spoilt = folder.with_name(name)
+        table = pd.read_csv(spoilt / name, dtype=str, keep_default_na=False)
+        more = {"inflow_m3s": "413.000001", "evaluations": "7"}[column]
+        edit(spoilt, name, put(2, column, more))
+        assert table.loc[0, column] != more
+        (mistake,) = refused(spoilt)
+        assert mistake.file == str(spoilt / name)
+        assert "was changed since" in mistake.problem
+
+
+def test_an_inflow_that_was_changed_is_refused(folder):
+    with (folder / "inflow.csv").open("a") as file:
+        file.write("# a remark\n")
+    (mistake,) = refused(folder)
+    assert (mistake.file, mistake.problem) == (str(folder / "inflow.csv"), "was changed since the plan was made")
+
+
+def test_a_figure_that_was_changed_is_refused(folder, six_year_plan, monkeypatch):
+    told = json.loads((folder / "plan.json").read_text())
+    (folder / "figures").mkdir()
+    (folder / "figures/storage-fan.svg").write_text("<svg/>")
+    digest = sha256(b"<svg/>").hexdigest()
+    files = told["files"] | {"figures/storage-fan.svg": digest}
+    told |= {"figures": {"storage-fan": "How to read it"}, "files": files}
+    (folder / "plan.json").write_text(json.dumps(told))
+    assert read_plan(folder).origin["files"] == files
+    (folder / "figures/storage-fan.svg").write_text("<svg><script/></svg>")
+    (mistake,) = refused(folder)
+    assert "was changed since" in mistake.problem
+
+
+def test_a_plan_from_before_tables_had_hashes_is_read(folder):
+    told = json.loads((folder / "plan.json").read_text())
+    del told["files"]
+    (folder / "plan.json").write_text(json.dumps(told))
+    assert read_plan(folder).plan.inflow.labels[0] == "1953"
+
+
+def test_the_plan_that_is_committed_is_read():
+    read_plan(Path(package.__file__).resolve().parent.parent / "reports/xiaowan")
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../other", "figures/../../other"])
+def test_a_provenance_that_names_files_outside_the_folder_is_refused(folder, name):
+    (folder.parent / "other").write_text("x")
+    told = json.loads((folder / "plan.json").read_text())
+    (folder / "plan.json").write_text(json.dumps(told | {"files": {name: sha256(b"x").hexdigest()}}))
+    (mistake,) = refused(folder)
+    assert "outside the folder" in mistake.problem
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("years", True, "is missing or of another kind"),
+        ("caveats", ["\x1b[31m"], "U+001B"),
+        ("notes", ["\ud800"], "U+D800"),
+        ("seconds", {"dp": float("nan")}, "a number that is none"),
+        ("seconds", {"dp": 1e308}, "a number that is none"),
+        ("device_seconds", "long", "is missing or of another kind"),
+        ("program", {"name": "reservoir", "version": "1"}, "is missing or of another kind"),
+        ("files", {"schedule.csv": 5}, "is missing or of another kind"),
+    ],
+)
+def test_a_value_that_later_steps_could_not_show_or_reckon_with_is_refused(folder, key, value, words):
+    told = json.loads((folder / "plan.json").read_text()) | {key: value}
+    (folder / "plan.json").write_text(json.dumps(told))
+    (mistake,) = refused(folder)
+    assert words in mistake.problem
+
+
+@pytest.mark.parametrize("digits", [40, 5000])
+def test_a_number_of_many_digits_is_refused(folder, digits):
+    text = (folder / "plan.json").read_text()
+    assert '"years": 6' in text
+    (folder / "plan.json").write_text(text.replace('"years": 6', '"years": 6' + "0" * digits))
+    (mistake,) = refused(folder)
+    assert "cannot be read as the provenance" in mistake.problem
+
+
+@pytest.mark.parametrize("name", ["plan.json", "schedule.csv", "summary.csv", "reservoir.toml"])
+def test_a_file_without_end_is_given_up(folder, name):
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    (mistake,) = refused(folder)
+    assert "is too large" in mistake.problem or "is missing" in mistake.problem
+
+
+@pytest.mark.parametrize("value", ["1e308", "1e-300", "-1e16"])
+def test_a_number_that_no_table_holds_is_refused(folder, value):
+    edit(folder, "schedule.csv", put(5, "release_m3s", value))
+    (mistake,) = refused(folder)
+    assert "no table of a plan holds" in mistake.problem

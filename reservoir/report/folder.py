@@ -17,6 +17,7 @@ from reservoir.checks import Check
 from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.plan import Plan
+from reservoir.plan_provenance import FILES, file_hashes
 from reservoir.plan_tables import FIGURES, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
 from reservoir.report.draft_folder import check_parent, drafted, unwritable
 from reservoir.stopwatch import Profile, Timer, untimed
@@ -91,7 +92,8 @@ def write_plan(
         _write_tables(plan, draft)
         _copy_inputs(plan, draft)
         captions = _write_figures(plan, draft / FIGURES, typical_years, progress, watch) if figures else {}
-        origin = provenance(plan, checks) | {"figures": captions}
+        tables = [SCHEDULE, SUMMARY, *(f"{FIGURES}/{name}.svg" for name in captions)]
+        origin = provenance(plan, checks) | {"figures": captions, FILES: file_hashes(draft, tables)}
         write_json(draft / PROVENANCE, origin)
         with watch("report"):
             _write_report(plan, draft, checks, origin)
