@@ -124,21 +124,30 @@ def _storage(found: RuleInputs, level: float | None, storage: float | None) -> f
 
 def _zone(found: RuleInputs, situation: Situation) -> str | None:
     """The zone of the dispatch chart: the rule's own, or that of the chart beside it."""
-    from reservoir.rules.rule_file import read_rule
+    from reservoir.rules.belonging import require_same_plan, require_same_reservoir
+    from reservoir.rules.rule_file import read_rule_file
     from reservoir.rules.zones import FAMILY, ZonesRule
 
     rule = found.rule
     chart = found.plan_folder / "rules" / f"{FAMILY}.json" if found.plan_folder is not None else None
-    if not isinstance(rule, ZonesRule) and chart is not None and chart.is_file():
-        rule = read_rule(chart)
+    if not isinstance(rule, ZonesRule) and found.plan_folder is not None and chart is not None and chart.is_file():
+        beside = read_rule_file(chart)
+        require_same_reservoir(beside, found.reservoir)
+        require_same_plan(beside, found.plan_folder)
+        rule = beside.rule
     return rule.zone(situation.step, situation.storage_hm3) if isinstance(rule, ZonesRule) else None
 
 
 def _alike(found: RuleInputs, month: int, situation: Situation) -> Alike | None:
     from reservoir.plan_tables import read_schedule
     from reservoir.rules.advice import alike
+    from reservoir.rules.belonging import require_same_plan
 
-    return None if found.plan_folder is None else alike(read_schedule(found.plan_folder), month, situation)
+    if found.plan_folder is None:
+        return None
+    schedule = read_schedule(found.plan_folder)
+    require_same_plan(found.file, found.plan_folder)
+    return alike(schedule, month, situation)
 
 
 def _caveats(found: RuleInputs) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from reservoir.errors import InputError, Mistake
 if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.rules import Rule
+    from reservoir.rules.rule_file import RuleFile
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,15 @@ class RuleInputs:
     Parameters
     ----------
     rule : Rule
+    file : RuleFile
+        What it was read from.
     reservoir : Reservoir
     plan_folder : Path or None
         The folder whose ``rules/`` the rule's file stands in.
     """
 
     rule: Rule
+    file: RuleFile
     reservoir: Reservoir
     plan_folder: Path | None
 
@@ -36,31 +40,32 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None) -> RuleInputs
     Raises
     ------
     InputError
-        With every mistake of both files, if there is no reservoir file, or if the rule is for another reservoir.
+        With every mistake of both files, if there is no reservoir file, or if the rule was fitted to another one.
     """
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.plan_tables import PROVENANCE, RESERVOIR
-    from reservoir.rules.rule_file import read_rule, require_reservoir
+    from reservoir.rules.belonging import require_same_reservoir
+    from reservoir.rules.rule_file import read_rule_file
 
     folder = rule_file.absolute().parent.parent
     plan_folder = folder if (folder / PROVENANCE).is_file() else None
     beside = folder / RESERVOIR if plan_folder is not None else None
     path = reservoir_file or beside
     mistakes: list[Mistake] = []
-    rule = plant = None
+    file = plant = None
     try:
-        rule = read_rule(rule_file)
+        file = read_rule_file(rule_file)
     except InputError as error:
         mistakes += error.mistakes
     try:
         if path is not None:
             plant = Reservoir.read(path)
-        elif rule is not None:
+        elif file is not None:
             mend = "give --reservoir FILE.toml, or leave the rule in the rules folder of its plan"
             raise InputError(Mistake("its reservoir is not known", mend=mend, file=str(rule_file)))
     except InputError as error:
         mistakes += error.mistakes
-    if rule is None or plant is None:
+    if file is None or plant is None:
         raise InputError(mistakes)
-    require_reservoir(rule, plant, str(rule_file))
-    return RuleInputs(rule, plant, plan_folder)
+    require_same_reservoir(file, plant)
+    return RuleInputs(file.rule, file, plant, plan_folder)

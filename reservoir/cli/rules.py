@@ -61,14 +61,16 @@ def command(
     """
     from reservoir.checks import all_pass
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
-    from reservoir.report.rules_folder import check_rules_target, write_rules
+    from reservoir.report.rules_folder import check_pictures, check_rules_target, write_rules
     from reservoir.report.simulation_folder import known
     from reservoir.rules import FAMILIES, Forecast
     from reservoir.rules.acceptance import rules_checks
     from reservoir.rules.evaluation import evaluate
+    from reservoir.rules.shortfalls import shortfalls
     from reservoir.saved_plan import read_plan
 
     saved = read_plan(plan_folder)
+    check_pictures(saved)
     check_rules_target(plan_folder, force)
     _check_request(families, folds, len(saved.plan.years))
     with progress_bars() as progress:
@@ -83,7 +85,8 @@ def command(
         write_rules(evaluation, saved, checks, force=force, figures=figures, progress=progress)
     if as_json:
         scores = [known(row) for row in evaluation.table().to_dict("records")]
-        show_json(checks_json(checks) | {"scores": scores, "folder": str(plan_folder)})
+        told = {"scores": scores, "best_fitted": _best(evaluation), "shortfalls": shortfalls(evaluation)}
+        show_json(checks_json(checks) | told | {"folder": str(plan_folder)})
     else:
         _show(evaluation)
         show_checks(checks)
@@ -110,6 +113,13 @@ def _check_request(families: tuple[str, ...], folds: int, years: int) -> None:
         raise InputError(mistakes)
 
 
+def _best(evaluation: Evaluation) -> str | None:
+    from reservoir.rules.acceptance import best_fitted
+
+    best = best_fitted(evaluation)
+    return None if best is None else best.family
+
+
 _COLUMNS = (
     ("mean, GWh", "mean_gwh", "{:,.0f}"),
     ("% of foresight", "percent_of_foresight", "{:.2f}"),
@@ -120,6 +130,7 @@ _COLUMNS = (
     ("vulnerability", "vulnerability", "{:.1%}"),
     ("spill, hm3", "spill_hm3", "{:,.0f}"),
     ("repairs", "repairs", "{:d}"),
+    ("months outside", "months_violated", "{:d}"),
 )
 
 
@@ -129,6 +140,7 @@ def _show(evaluation: Evaluation) -> None:
 
     from reservoir.cli.screen import console
     from reservoir.rules.evaluation import Run, Sample
+    from reservoir.rules.shortfalls import shortfalls
 
     screen = console()
     plan = evaluation.plan
@@ -147,10 +159,14 @@ def _show(evaluation: Evaluation) -> None:
         # Headings wrap between words, and no word is cut.
         table.add_column(title, justify="right", min_width=max(map(len, title.split())))
     foresight = evaluation.foresight_gwh[Run.CONTINUOUS]
-    table.add_row("foresight", "all", f"{foresight.mean():,.0f}", "100.00", end_section=True)
+    outside = evaluation.foresight_violations.months
+    blank = [""] * (len(_COLUMNS) - 3)
+    table.add_row("foresight", "all", f"{foresight.mean():,.0f}", "100.00", *blank, f"{outside:d}", end_section=True)
     for result in evaluation.families:
         for sample in Sample:
             row = result.scores[Run.CONTINUOUS, sample].as_dict()
             cells = [form.format(row[name]) for _, name, form in _COLUMNS]
             table.add_row(result.family, sample, *cells, end_section=sample is Sample.HELD_OUT)
     screen.print(table)
+    for sentence in shortfalls(evaluation):
+        screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)

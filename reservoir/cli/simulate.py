@@ -64,7 +64,7 @@ def command(
             foresight=foresight,
             progress=progress,
         )
-        write_simulation(run, target, rule_file)
+        write_simulation(run, target, found.file)
     if as_json:
         show_json({"score": known(run.score.as_dict()), "folder": str(target)})
     else:
@@ -94,6 +94,9 @@ def _show(run: RecordRun) -> None:
         ("Spill", f"{score.spill_hm3:,.0f} hm3 a year"),
         ("Repairs", f"{score.repairs} of {run.inflow.flow_m3s.size} months"),
     ]
+    if score.months_violated:
+        largest = f"by up to {score.largest_violation_hm3:,.3g} hm3"
+        rows.append(("Outside", f"the storage leaves its bounds in {score.months_violated} months, {largest}"))
     if run.foresight_gwh is not None:
         span = "over the record" if run.continuous else "in every year"
         rows.insert(1, ("Foresight", f"{score.percent_of_foresight:.2f} % of perfect foresight {span}"))

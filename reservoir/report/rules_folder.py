@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.checks import Check
-from reservoir.errors import Mistake, OutputError
+from reservoir.errors import InputError, Mistake, OutputError
 from reservoir.plan import StageProgress, silent_stage
+from reservoir.plan_tables import AGAIN
 from reservoir.report.draft_folder import check_parent, drafted
 from reservoir.report.folder import (
     FIGURES,
@@ -21,8 +22,10 @@ from reservoir.report.folder import (
     run_provenance,
     write_json,
 )
+from reservoir.rules.belonging import belongings
 from reservoir.rules.evaluation import Evaluation
 from reservoir.rules.rule_file import write_rule
+from reservoir.rules.shortfalls import shortfalls
 from reservoir.saved_plan import SavedPlan
 
 
@@ -61,7 +64,7 @@ def write_rules(
         shutil.copytree(saved.folder, draft, symlinks=True, dirs_exist_ok=True)
         _remove_earlier(draft)
         origin = rules_provenance(evaluation, saved, checks)
-        _write_rule_files(evaluation, draft / RULES, origin)
+        _write_rule_files(evaluation, saved, draft / RULES, origin)
         evaluation.table().to_csv(draft / SCORES, index=False, float_format=FLOAT_FORMAT)
         captions = _write_figures(evaluation, draft / FIGURES, progress) if figures else {}
         write_json(draft / RULES_PROVENANCE, origin | {"figures": captions})
@@ -98,13 +101,39 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
             "guaranteed_by_the_reservoir_file": targets.guaranteed,
         },
         "caveats": list(evaluation.plan.caveats),
+        "shortfalls": shortfalls(evaluation),
         "checks": [check.as_dict() for check in checks],
     }
 
 
-def _write_rule_files(evaluation: Evaluation, folder: Path, origin: Mapping[str, Any]) -> None:
+def check_pictures(saved: SavedPlan) -> None:
+    """Refuse a plan whose figures cannot be shown in the report, before any rule is fitted.
+
+    Raises
+    ------
+    InputError
+        With every figure that is unknown or broken.
+    """
+    from reservoir.report.html import TITLES
+    from reservoir.report.page import read_pictures
+
+    mistakes = []
+    for name, caption in saved.origin["figures"].items():
+        drawing = str(saved.folder / FIGURES / f"{name}.svg")
+        try:
+            read_pictures(saved.folder / FIGURES, TITLES, {name: caption})
+        except KeyError:
+            mistakes.append(Mistake("is no figure that this version draws", mend=AGAIN, file=drawing))
+        except (OSError, SyntaxError, RecursionError, ValueError):
+            mistakes.append(Mistake("is no drawing that a report can hold", mend=AGAIN, file=drawing))
+    if mistakes:
+        raise InputError(mistakes)
+
+
+def _write_rule_files(evaluation: Evaluation, saved: SavedPlan, folder: Path, origin: Mapping[str, Any]) -> None:
     folder.mkdir()
     fitted_to = {name: origin[name] for name in ("plan", "years", "created", "caveats")}
+    fitted_to |= belongings(evaluation.plan.reservoir, saved.folder)
     for result in evaluation.families:
         write_rule(result.rule, folder / f"{result.family}.json", fitted_to)
 

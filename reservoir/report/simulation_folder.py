@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,6 +12,7 @@ from reservoir.errors import Mistake, OutputError
 from reservoir.report.draft_folder import check_parent, drafted
 from reservoir.report.folder import FLOAT_FORMAT, new_folder, record_provenance, run_provenance, write_json
 from reservoir.rules.record_run import RecordRun
+from reservoir.rules.rule_file import RuleFile
 
 
 def default_simulation_folder(family: str, now: datetime | None = None) -> Path:
@@ -34,7 +34,7 @@ def check_new(target: Path) -> None:
     check_parent(target)
 
 
-def write_simulation(run: RecordRun, target: Path, rule_file: Path) -> Path:
+def write_simulation(run: RecordRun, target: Path, rule_file: RuleFile) -> Path:
     """Write ``simulation.csv``, ``summary.csv`` and ``simulation.json``.
 
     Raises
@@ -50,13 +50,13 @@ def write_simulation(run: RecordRun, target: Path, rule_file: Path) -> Path:
     return target
 
 
-def simulation_provenance(run: RecordRun, rule_file: Path) -> dict[str, Any]:
+def simulation_provenance(run: RecordRun, rule_file: RuleFile) -> dict[str, Any]:
     """Where a simulation comes from: versions, the hashes of its files, how it was run, and its scores."""
     return {
         **run_provenance(),
         "rule": {
-            "file": rule_file.name,
-            "sha256": hashlib.sha256(rule_file.read_bytes()).hexdigest(),
+            "file": Path(rule_file.source).name,
+            "sha256": rule_file.sha256,
             "family": run.rule.family,
             "forecast": str(run.rule.forecast),
         },

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import reservoir as package
 from reservoir.errors import InputError, Mistake, OutputError
-from reservoir.hydro.calendar import MONTH_NAMES
-from reservoir.hydro.reservoir import Reservoir
+from reservoir.limited_read import read_limited
 from reservoir.rules import rule_from_dict
 from reservoir.rules.rule import Rule
 from reservoir.rules.wording import WRITTEN
 
 #: Number of the format; another one is not read.
 FORMAT = 1
+#: A table of releases takes some hundred kilobytes.
+_MOST_BYTES = 20_000_000
 _EXPECTED = 'a rule file (JSON), as "reservoir rules" writes it'
 
 
@@ -57,7 +59,37 @@ def write_rule(rule: Rule, path: str | Path, fitted_to: Mapping[str, Any]) -> No
         raise OutputError(mistake) from error
 
 
+@dataclass(frozen=True)
+class RuleFile:
+    """A rule as its file holds it.
+
+    Parameters
+    ----------
+    rule : Rule
+    fitted_to : mapping
+        What the file says of it, sound or not.
+    source, sha256 : str
+        The file, and the hash of its bytes.
+    """
+
+    rule: Rule
+    fitted_to: Mapping[str, Any]
+    source: str
+    sha256: str = ""
+
+
 def read_rule(path: str | Path) -> Rule:
+    """Read and check a rule file, and take the rule from it.
+
+    Raises
+    ------
+    InputError
+        With every mistake in the file.
+    """
+    return read_rule_file(path).rule
+
+
+def read_rule_file(path: str | Path) -> RuleFile:
     """Read and check a rule file.
 
     Raises
@@ -66,52 +98,26 @@ def read_rule(path: str | Path) -> Rule:
         With every mistake in the file.
     """
     try:
-        return _rule_in(_parsed(_text(path)))
+        read = _bytes(path)
+        content = _parsed(_decoded(read))
+        rule = _rule_in(content)
+        found = content.get("fitted_to") if isinstance(content, dict) else None
+        digest = hashlib.sha256(read).hexdigest()
+        return RuleFile(rule, found if isinstance(found, dict) else {}, str(path), digest)
     except InputError as refused:
         mistakes = [replace(mistake, file=str(path)) for mistake in refused.mistakes]
     raise InputError(mistakes)
 
 
-def require_reservoir(rule: Rule, reservoir: Reservoir, source: str = "") -> None:
-    """Refuse a rule that was fitted for another reservoir, or for other water years.
-
-    Parameters
-    ----------
-    rule : Rule
-        A rule of any family.
-    reservoir : Reservoir
-        What it is to operate.
-    source : str
-        File that the rule was read from.
-
-    Raises
-    ------
-    InputError
-        If they do not belong together.
-    """
-    if rule.reservoir != reservoir.name:
-        mend = f"give the file of reservoir {rule.reservoir}, or fit rules for {reservoir.name}"
-        problem = "is a rule for another reservoir"
-        raise InputError(Mistake(problem, f"one for {reservoir.name}", mend, source, value=rule.reservoir))
-    first = rule.months.calendar_month[0]
-    if first != reservoir.first_month:
-        expected = f"{MONTH_NAMES[reservoir.first_month - 1]}, the first_month of {reservoir.name}"
-        mend = f"say first_month = {first} in the reservoir's file, or fit rules for the file as it is"
-        problem = "is a rule for water years that begin in another month"
-        raise InputError(Mistake(problem, expected, mend, source, value=MONTH_NAMES[first - 1]))
-
-
-def _text(path: str | Path) -> str:
+def _bytes(path: str | Path) -> bytes:
     try:
-        content = Path(path).read_bytes()
+        return read_limited(path, _MOST_BYTES)
     except FileNotFoundError:
         problem, mend = "is not there", "check the path"
     except IsADirectoryError:
         problem, mend = "is a folder, not a file", "name the JSON file in it"
-    except OSError as error:
-        problem, mend = f"cannot be read: {error.strerror}", ""
-    else:
-        return _decoded(content)
+    except (OSError, ValueError) as error:
+        problem, mend = f"cannot be read: {getattr(error, 'strerror', None) or error}", ""
     raise InputError(Mistake(problem, _EXPECTED, mend))
 
 

@@ -2,9 +2,13 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import reservoir as package
+from reservoir.rules.belonging import belongings
 from reservoir.rules.monthly import Months
 from reservoir.rules.rule_file import read_rule, write_rule
 from reservoir.rules.zones import ZonesRule
@@ -69,7 +73,7 @@ def test_the_zone_is_that_of_the_dispatch_chart_beside_the_rule(call, plan, six_
         storage_hm3=[4662.0, 14557.0],
         release_m3s=[[300.0, 300.0], [900.0, 900.0], [1500.0, 1500.0], [2000.0, 2000.0]],
     )
-    write_rule(chart, plan / "rules/zones.json", {})
+    write_rule(chart, plan / "rules/zones.json", belongings(plant, plan))
     for family in ("linear", "zones"):
         printed = call("operate", f"plan/rules/{family}.json", *MAY).out
         assert f"{chart.zone(4, 9000.0)} output (dispatch chart)" in printed
@@ -167,3 +171,67 @@ def test_a_plan_whose_provenance_cannot_be_read_is_refused(call, plan, content):
     told = call("operate", "plan/rules/linear.json", *MAY, status=2).err
     assert "plan.json" in told
     assert "Traceback" not in told
+
+
+def change(path, old, new):
+    """Put other words into a file, which holds the old ones once."""
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+
+
+def test_the_plans_own_reservoir_that_was_changed_since_is_refused_by_what_differs(call, plan):
+    change(plan / "reservoir.toml", "installed_capacity_mw = 4200", "installed_capacity_mw = 4100")
+    refused = call("operate", "plan/rules/linear.json", *MAY, status=2)
+    assert "what differs: installed capacity" in refused.err
+    assert "`reservoir rules`" in refused.err
+    assert refused.out == ""
+
+
+def test_another_file_of_the_same_reservoir_is_taken_and_another_reservoir_of_its_name_is_not(call, plan, tmp_path):
+    text = (plan / "reservoir.toml").read_text()
+    (tmp_path / "same.toml").write_text("# copied by hand\n" + text)
+    (tmp_path / "other.toml").write_text(text.replace("lower_m3s = 300", "lower_m3s = 301"))
+    call("operate", "plan/rules/linear.json", *MAY, "--reservoir", "same.toml")
+    refused = call("operate", "plan/rules/linear.json", *MAY, "--reservoir", "other.toml", status=2)
+    assert "than other.toml describes; what differs: release bounds" in refused.err
+
+
+def test_a_schedule_that_was_changed_since_is_refused(call, plan):
+    table = (plan / "schedule.csv").read_text().splitlines()
+    row = table[5].split(",")
+    table[5] = ",".join([*row[:2], f"{float(row[2]) + 1e-6:.6f}", *row[3:]])
+    (plan / "schedule.csv").write_text("\n".join(table) + "\n")
+    refused = call("operate", "plan/rules/linear.json", *MAY, status=2)
+    assert "plan/schedule.csv was changed since, or is another plan's" in refused.err
+
+
+def test_a_dispatch_chart_of_another_reservoir_beside_the_rule_is_refused(call, plan, xiaowan, six_year_rules):
+    evaluation, _ = six_year_rules
+    lower, upper = (xiaowan.by_step(each).tolist() for each in (xiaowan.storage_lower_hm3, xiaowan.storage_upper_hm3))
+    chart = ZonesRule(
+        family="zones",
+        reservoir=xiaowan.name,
+        forecast=evaluation.forecast,
+        months=Months.of(evaluation.training),
+        storage_lower_hm3=lower,
+        storage_upper_hm3=upper,
+        curves_hm3=[[volume] * 12 for volume in (6000.0, 8000.0, 11000.0)],
+        outputs_mw=[1000.0, 2000.0, 3000.0, 4000.0],
+        storage_hm3=[4662.0, 14557.0],
+        release_m3s=[[300.0, 300.0], [900.0, 900.0], [1500.0, 1500.0], [2000.0, 2000.0]],
+    )
+    halved = replace(xiaowan, storage_upper_hm3=xiaowan.storage_upper_hm3 / 2)
+    for fitted_to, words in (
+        (belongings(halved, plan), "what differs: storage bounds"),
+        (belongings(xiaowan, plan) | {"schedule_sha256": "0" * 64}, "was fitted to another plan"),
+    ):
+        write_rule(chart, plan / "rules/zones.json", fitted_to)
+        refused = call("operate", "plan/rules/linear.json", *MAY, status=2).err
+        assert "plan/rules/zones.json: " in refused
+        assert words in refused
+
+
+def test_rules_that_are_committed_with_an_earlier_plan_still_answer(call):
+    rule = Path(package.__file__).resolve().parent.parent / "reports/xiaowan/rules/linear.json"
+    assert "Release" in call("operate", rule, *MAY).out

@@ -1,5 +1,6 @@
 import json
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -136,3 +137,60 @@ def test_an_interrupted_run_leaves_the_plan_as_it_was(call, plan, tmp_path, monk
     assert call("rules", "plan", *QUICK, status=130).err.strip() == "Interrupted; nothing was written."
     assert content(plan) == before
     assert [path.name for path in tmp_path.iterdir()] == ["plan"]
+
+
+def provenance(plan, **changes):
+    """Put other values into a plan's provenance."""
+    told = json.loads((plan / "plan.json").read_text()) | changes
+    (plan / "plan.json").write_text(json.dumps(told))
+
+
+@pytest.fixture
+def nothing_is_fitted(monkeypatch):
+    def evaluate(*_, **__):
+        raise AssertionError("the folder is to be checked first")
+
+    monkeypatch.setattr("reservoir.rules.evaluation.evaluate", evaluate)
+
+
+@pytest.mark.parametrize("key", ["program", "machine", "reference"])
+def test_a_provenance_that_lacks_what_the_report_says_is_refused_before_anything_is_fitted(
+    call, plan, nothing_is_fitted, key
+):
+    told = json.loads((plan / "plan.json").read_text())
+    del told[key]
+    (plan / "plan.json").write_text(json.dumps(told))
+    assert f"plan.json, {key}: is missing" in call("rules", "plan", *QUICK, status=2).err
+
+
+@pytest.mark.parametrize("name", ["unknown", "../../secret", "rule-curves"])
+def test_a_figure_that_no_plan_has_is_refused_before_anything_is_fitted(call, plan, nothing_is_fitted, name):
+    (plan / "figures").mkdir()
+    (plan / "figures/unknown.svg").write_text("<svg/>")
+    (plan / "figures/rule-curves.svg").write_text("<svg/>")
+    (plan.parent / "secret.svg").write_text("<svg/>")
+    provenance(plan, figures={name: "How to read it"})
+    assert f"{Path(name).name}.svg: is " in call("rules", "plan", *QUICK, status=2).err
+
+
+@pytest.mark.parametrize("drawing", ["", "<svg", "<svg>" * 5000 + "</svg>" * 5000, "\xff", "<svg>&a;</svg>"])
+def test_a_drawing_that_is_none_is_refused_before_anything_is_fitted(call, plan, nothing_is_fitted, drawing):
+    (plan / "figures").mkdir()
+    (plan / "figures/storage-fan.svg").write_text(drawing, encoding="latin-1")
+    provenance(plan, figures={"storage-fan": "How to read it"})
+    assert "plan/figures/storage-fan.svg: " in call("rules", "plan", *QUICK, status=2).err
+
+
+def test_a_drawing_that_is_a_link_is_refused(call, plan, nothing_is_fitted, tmp_path):
+    (plan / "figures").mkdir()
+    (tmp_path / "elsewhere.svg").write_text("<svg/>")
+    (plan / "figures/storage-fan.svg").symlink_to(tmp_path / "elsewhere.svg")
+    provenance(plan, figures={"storage-fan": "How to read it"})
+    assert "storage-fan.svg: is a link" in call("rules", "plan", *QUICK, status=2).err
+
+
+def test_the_best_family_and_violations_are_in_the_json(call, plan):
+    told = json.loads(call("rules", "plan", *QUICK, "--family", "guide-curve", "--json").out)
+    assert told["best_fitted"] == "guide-curve"
+    assert told["shortfalls"] == []
+    assert {row["months_violated"] for row in told["scores"]} == {0}

@@ -1,5 +1,8 @@
+import hashlib
 import json
+import os
 import shutil
+import threading
 
 import numpy as np
 import pandas as pd
@@ -146,3 +149,38 @@ def test_a_broken_record_is_refused_and_nothing_is_written(run, plan, record, tm
     refused = run("simulate", "plan/rules/linear.json", "record.csv", "--out", "out", status=2).stderr
     assert "record.csv, row 2, column m01: negative flow" in refused
     assert not (tmp_path / "out").exists()
+
+
+def test_another_reservoir_of_the_same_name_is_refused_before_anything_is_written(call, plan, record, tmp_path):
+    text = (plan / "reservoir.toml").read_text()
+    assert "installed_capacity_mw = 4200" in text
+    (tmp_path / "other.toml").write_text(text.replace("installed_capacity_mw = 4200", "installed_capacity_mw = 4100"))
+    arguments = ("simulate", "plan/rules/linear.json", "record.csv", "--reservoir", "other.toml", "--out", "out")
+    assert "what differs: installed capacity" in call(*arguments, status=2).err
+    assert not (tmp_path / "out").exists()
+
+
+def test_months_outside_the_storage_bounds_are_counted_and_told(call, plan, record, tmp_path):
+    (tmp_path / "one.csv").write_text("".join(record.read_text().splitlines(keepends=True)[:2]))
+    options = ("one.csv", "--level", "1100", "--no-foresight")
+    printed = call("simulate", "plan/rules/linear.json", *options, "--out", "out").out
+    score = strict((tmp_path / "out/simulation.json").read_text())["score"]
+    told = strict((tmp_path / "out/simulation.json").read_text())["shortfalls"]
+    assert score["months_violated"] == len(told) > 0
+    assert score["violation"] > 0
+    amount = f"{score['largest_violation_hm3']:,.3g} hm3"
+    assert f"the storage leaves its bounds in {len(told)} months, by up to {amount}" in printed
+    kept = call("simulate", "plan/rules/linear.json", "record.csv", "--no-foresight", "--out", "kept").out
+    assert "leaves its bounds" not in kept
+
+
+def test_a_rule_from_a_pipe_is_read_once(call, plan, record, tmp_path):
+    content = (plan / "rules/linear.json").read_bytes()
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(content,))
+    writer.start()
+    options = ("--reservoir", "plan/reservoir.toml", "--no-foresight", "--out", "out")
+    call("simulate", "pipe", "record.csv", *options)
+    writer.join()
+    told = strict((tmp_path / "out/simulation.json").read_text())["rule"]
+    assert told["sha256"] == hashlib.sha256(content).hexdigest()

@@ -1,0 +1,67 @@
+"""What a reservoir is, as digests of its parts: two that work alike have the same, however their files are written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+
+from reservoir.hydro.curves import Curve
+from reservoir.hydro.reservoir import Reservoir
+
+#: Digits that count: a value written in another unit differs beyond them.
+_DIGITS = 10
+#: Characters of a digest.
+_LENGTH = 16
+#: The domain of a formula follows the bounds where none is given: it tells nothing where they differ.
+_REACH = "reach of the curves"
+
+
+def reservoir_digests(reservoir: Reservoir) -> dict[str, str]:
+    """A digest of each part that decides how a reservoir works, by the name of the part.
+
+    Names, remarks, marks for figures and the spelling of units have no part in it.
+    """
+    plant = reservoir
+    curves = (plant.level, plant.tailrace, plant.conversion, plant.capacity_m3s)
+    parts = {
+        "level curve": _shape(plant.level),
+        "tailrace curve": _shape(plant.tailrace),
+        "power of water by head": [str(plant.conversion_kind), _shape(plant.conversion)],
+        "hydraulic capacity": _shape(plant.capacity_m3s),
+        _REACH: [curve.domain for curve in curves],
+        "installed capacity": plant.installed_mw,
+        "storage bounds": [plant.storage_lower_hm3, plant.storage_upper_hm3],
+        "release bounds": [plant.release_lower_m3s, plant.release_upper_m3s],
+        "year end": [str(plant.year_end), plant.initial_storage_hm3, plant.final_storage_hm3],
+        "penalty": plant.penalty_gwh,
+        "guaranteed energy": plant.guaranteed_energy_gwh,
+        "first month": plant.first_month,
+    }
+    return {name: _digest(part) for name, part in parts.items()}
+
+
+def differing_parts(reservoir: Reservoir, digests: Mapping[str, str]) -> list[str]:
+    """Names of the parts in which a reservoir is not the one whose digests are given."""
+    found = [name for name, digest in reservoir_digests(reservoir).items() if digests.get(name) != digest]
+    return [name for name in found if name != _REACH] or found
+
+
+def _shape(curve: Curve) -> list[object]:
+    """The numbers of a curve; a formula's domain is told apart from it."""
+    numbers = {field.name: getattr(curve, field.name) for field in fields(curve)}  # type: ignore[arg-type]
+    return [type(curve).__name__, *(value for name, value in numbers.items() if name != "domain")]
+
+
+def _digest(part: object) -> str:
+    return hashlib.sha256(json.dumps(_rounded(part)).encode()).hexdigest()[:_LENGTH]
+
+
+def _rounded(part: object) -> object:
+    """Numbers as text of so many digits, whatever holds them."""
+    if part is None or isinstance(part, str):
+        return part
+    if isinstance(part, int | float):
+        return f"{float(part) + 0.0:.{_DIGITS}g}"
+    return [_rounded(each) for each in part]  # type: ignore[attr-defined]
