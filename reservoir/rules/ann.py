@@ -12,7 +12,7 @@ import math
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, Self
 
-from reservoir.rules.ann_inputs import Scales, input_names, month_inputs
+from reservoir.rules.ann_inputs import NARROWEST, TINIEST_INFLOW, Scales, input_names, month_inputs
 from reservoir.rules.fields import Monthly, Number, Numbers, Refusal, as_long_as, check, not_below
 from reservoir.rules.monthly import Months
 from reservoir.rules.rule import Forecast
@@ -40,7 +40,7 @@ def _row_for_each_input(rows: tuple[tuple[float, ...], ...], known: Any) -> Any:
 
 def _above(other: str) -> Any:
     def claim(value: float, known: Any) -> Any:
-        if value <= known.get(other, -math.inf):
+        if value <= known.get(other, -math.inf) + NARROWEST:
             yield Refusal(f"is not above {other}", f"more than {known[other]:.10g}", found=value)
 
     return check(claim)
@@ -49,6 +49,8 @@ def _above(other: str) -> Any:
 def _positive(value: float, known: Any) -> Any:
     if value <= 0:
         yield Refusal("is not above 0", "more than 0", found=value)
+    elif value < TINIEST_INFLOW:
+        yield Refusal("is too small", f"{TINIEST_INFLOW:g} or more", found=value)
 
 
 class AnnRule(RuleModel):

@@ -18,6 +18,8 @@ MONTH_SINE, MONTH_COSINE = "month_sine", "month_cosine"
 LEAST_INFLOW = 1e-3
 #: The least ratio of the largest to the smallest inflow on the scale.
 LEAST_RATIO = 1.01
+#: No inflow is scaled by less (m3/s), and no range of storages (hm3) or inflows is narrower: quotients stay finite.
+TINIEST_INFLOW, NARROWEST = 1e-9, 1e-12
 
 
 def input_names(forecast: Forecast) -> tuple[str, ...]:
@@ -40,7 +42,7 @@ class Scales:
         """The bounds of the reservoir, and the inflows of the training years."""
         plant = training.model.reservoir
         flow = training.inflow_m3s
-        low = max(float(flow.min()), LEAST_INFLOW * float(flow.mean()), 1e-9)
+        low = max(float(flow.min()), LEAST_INFLOW * float(flow.mean()), TINIEST_INFLOW)
         lowest, highest = float(plant.storage_lower_hm3.min()), float(plant.storage_upper_hm3.max())
         return cls(lowest, max(highest, lowest + 1e-9), low, max(float(flow.max()), LEAST_RATIO * low))
 

@@ -6,6 +6,7 @@ everything that can be judged is judged at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,7 +25,10 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.sound_json import LARGEST
 
+#: The volume of 1 m3/s in the shortest and in the longest month, with room for roundings, hm3.
+MONTH_HM3 = (2.4, 2.7)
 #: The sound fields before the one that is judged.
 Known = Mapping[str, Any]
 
@@ -167,8 +171,18 @@ def _not_negative(value: float, known: Known) -> Iterator[Refusal]:
         yield Refusal("is below 0", "0 or more", found=value)
 
 
-def _all_positive(values: Sequence[float], known: Known) -> Iterator[Refusal]:
-    yield from (Refusal("is not above 0", "more than 0", (at,), value) for at, value in enumerate(values) if value <= 0)
+def _within_reason(value: float, known: Known) -> Iterator[Refusal]:
+    if math.isfinite(value) and abs(value) > LARGEST:
+        yield Refusal("is beyond any number of a rule", f"-{LARGEST:g} to {LARGEST:g}", found=value)
+
+
+def _volume_of_a_month(values: Sequence[float], known: Known) -> Iterator[Refusal]:
+    least, most = MONTH_HM3
+    for at, value in enumerate(values):
+        if value <= 0:
+            yield Refusal("is not above 0", "more than 0", (at,), value)
+        elif not least <= value <= most:
+            yield Refusal("is not what 1 m3/s carries in a month", f"{least:g} to {most:g} hm3", (at,), value)
 
 
 def _calendar(months: Sequence[int], known: Known) -> Iterator[Refusal]:
@@ -179,7 +193,7 @@ def _calendar(months: Sequence[int], known: Known) -> Iterator[Refusal]:
 
 _A_MONTH = "one a month"
 
-Number = Annotated[float, Field(strict=True)]
+Number = Annotated[float, Field(strict=True), check(_within_reason)]
 NotNegative = Annotated[Number, check(_not_negative)]
 Numbers = tuple[Number, ...]
 #: Numbers of which none is less than the one before, and numbers that all differ too.
@@ -187,7 +201,8 @@ NotFalling = Annotated[Numbers, check(_table)]
 Rising = Annotated[Numbers, check(_rising)]
 #: A number for each step of the water year.
 Monthly = Annotated[Numbers, count(MONTHS_PER_YEAR, _A_MONTH)]
-MonthlyPositive = Annotated[Monthly, check(_all_positive)]
+#: Volume of 1 m3/s in each month.
+MonthlyVolume = Annotated[Monthly, check(_volume_of_a_month)]
 #: The calendar month of each step.
 CalendarMonths = Annotated[
     tuple[Annotated[int, Field(strict=True)], ...], count(MONTHS_PER_YEAR, _A_MONTH), check(_calendar)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from reservoir.rules.fields import Block, CalendarMonths, Monthly, MonthlyPositive, not_below
+from reservoir.rules.fields import Block, CalendarMonths, Monthly, MonthlyVolume, not_below
 from reservoir.rules.training import Training
 
 
@@ -24,7 +24,7 @@ class Months(Block):
     """
 
     calendar_month: CalendarMonths
-    volume_per_flow: MonthlyPositive
+    volume_per_flow: MonthlyVolume
     inflow_m3s: Monthly
     release_lower_m3s: Monthly
     release_upper_m3s: Annotated[Monthly, not_below("release_lower_m3s")]
