@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.hydro.approximation import POWER_TOLERANCE
-from reservoir.plan import Plan
+from reservoir.infeasible import counted
+from reservoir.plan import Plan, relative_gap
+from reservoir.solvers import Solution
 
 #: Largest water balance residual, as a part of the largest storage.
 BALANCE_TOLERANCE = 1e-9
@@ -54,13 +57,38 @@ def plan_checks(plan: Plan) -> list[Check]:
         Check("power of the solvers' curves, largest difference", plan.approximation.power_error, POWER_TOLERANCE),
     ]
     if plan.references:
-        reference = sum(each.fitness for each in plan.references)
-        found = sum(each.fitness for each in plan.solutions)
-        checks += [
-            Check("gap to dp, worst year (either way)", float(np.abs(plan.gap).max()), YEAR_GAP),
-            Check("gap to dp, sum of all years (either way)", abs(reference - found) / abs(reference), TOTAL_GAP),
-        ]
+        checks += gap_checks(plan.solutions, plan.references, plan.feasible)
     return checks
+
+
+def gap_checks(
+    solutions: Sequence[Solution], references: Sequence[Solution], feasible: NDArray[np.bool_], who: str = ""
+) -> list[Check]:
+    """How close solutions come to their references; apart, years that cannot keep their limits (see `Plan.feasible`).
+
+    In those the fitness is an energy less what the violation costs, and their gap is a part of the reference's energy.
+    """
+    checks = []
+    if feasible.any():
+        gap = relative_gap(solutions, references)[feasible]
+        found, reference = (sum_of(each, feasible) for each in (solutions, references))
+        which = "" if feasible.all() else f"{counted(int(feasible.sum()))} that can keep their limits"
+        worst, summed = (f"worst of {which}", f"sum of {which}") if which else ("worst year", "sum of all years")
+        checks += [
+            Check(f"{who}gap to dp, {worst} (either way)", float(np.abs(gap).max()), YEAR_GAP),
+            Check(f"{who}gap to dp, {summed} (either way)", abs(reference - found) / abs(reference), TOTAL_GAP),
+        ]
+    if not feasible.all():
+        pairs = [pair for pair, able in zip(zip(solutions, references, strict=True), feasible, strict=True) if not able]
+        short = [abs(best.fitness - found.fitness) / (abs(best.benefit) or 1.0) for found, best in pairs]
+        what = f"energy less penalty against dp's, worst of {counted(len(pairs))} that cannot keep their limits"
+        checks.append(Check(f"{who}{what} (either way)", float(np.max(short)), YEAR_GAP))
+    return checks
+
+
+def sum_of(solutions: Sequence[Solution], which: NDArray[np.bool_]) -> float:
+    """Fitness of some of the years, summed."""
+    return sum(each.fitness for each, taken in zip(solutions, which, strict=True) if taken)
 
 
 def balance_residual(plan: Plan) -> float:

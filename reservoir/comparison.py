@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.infeasible import chosen, feasible_years
 from reservoir.plan import StageProgress, relative_gap, silent_stage
 from reservoir.solvers import SOLVERS, Solution, solve, solver_named, why_unusable
 from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
@@ -30,11 +32,14 @@ class Comparison:
     device_seconds : float or None
         Median seconds the device was busy.
     energy_gwh : float
-        Energy of all years, mean of the repeats.
+        Energy of the years that can keep their limits, mean of the repeats.
     violation : float
         Sum of the relative violations of all years, worst repeat.
     gap : float
-        Largest part by which a year's fitness falls short of the reference optimum, in any repeat.
+        Largest part by which the fitness of a year that can keep its limits falls short of the reference optimum, in
+        any repeat; NaN where there is no such year.
+    left_out : tuple of str
+        Years that cannot keep their limits: neither in the energy nor in the gap.
     """
 
     solver: str
@@ -44,6 +49,7 @@ class Comparison:
     energy_gwh: float
     violation: float
     gap: float
+    left_out: tuple[str, ...] = ()
 
 
 def compare(
@@ -76,13 +82,17 @@ def compare(
     years = reservoir_problems(reservoir, inflow)
     names = list(dict.fromkeys(solvers)) or [name for name in SOLVERS if not why_unusable(name)]
     references = solve(years, solver=REFERENCE, progress=lambda done, total: progress("reference", done, total))
-    return [_compared(years, name, references, repeats, seed, device, options or {}, progress) for name in names]
+    feasible = feasible_years(years, [each.violation for each in references])
+    return [
+        _compared(years, name, references, feasible, repeats, seed, device, options or {}, progress) for name in names
+    ]
 
 
 def _compared(
     years: list[ReservoirYear],
     name: str,
     references: Sequence[Solution],
+    feasible: NDArray[np.bool_],
     repeats: int,
     seed: int,
     device: str | None,
@@ -103,7 +113,16 @@ def _compared(
         runs[0][0].device,
         statistics.median(run[0].wall_seconds for run in runs),
         statistics.median(busy) if busy else None,
-        statistics.fmean(sum(each.benefit for each in run) for run in runs),
+        statistics.fmean(sum(each.benefit for each in _of(run, feasible)) for run in runs),
         max(sum(each.violation for each in run) for run in runs),
-        max(float(np.max(relative_gap(run, references))) for run in runs),
+        max(_worst_gap(_of(run, feasible), _of(references, feasible)) for run in runs),
+        chosen([year.label for year in years], ~feasible),
     )
+
+
+def _of(solutions: Sequence[Solution], feasible: NDArray[np.bool_]) -> list[Solution]:
+    return [each for each, able in zip(solutions, feasible, strict=True) if able]
+
+
+def _worst_gap(solutions: Sequence[Solution], references: Sequence[Solution]) -> float:
+    return float(np.max(relative_gap(solutions, references))) if solutions else float("nan")

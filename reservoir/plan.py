@@ -16,9 +16,9 @@ from reservoir.errors import DeviceError
 from reservoir.hydro.approximation import Approximation
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import satisfiable
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.infeasible import feasible_years
 from reservoir.solvers import Solution, solve, solver_named, why_unusable
 from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
 from reservoir.solvers.swarm import SwarmSettings
@@ -95,11 +95,29 @@ class Plan:
         return self.stacked("violation").sum(axis=1)
 
     @cached_property
+    def feasible(self) -> NDArray[np.bool_]:
+        """Whether some schedule keeps the limits of each year, shape (years,)."""
+        return feasible_years(self.years, self.violation)
+
+    @cached_property
+    def keeps_limits(self) -> NDArray[np.bool_]:
+        """Whether this plan keeps the limits of each year, shape (years,); means and sums are of these years."""
+        return np.asarray(self.violation == 0)
+
+    @cached_property
+    def kept_energy_gwh(self) -> FloatArray:
+        """Energy of the years that keep their limits, shape (years that do,)."""
+        return self.energy_gwh[self.keeps_limits]
+
+    @cached_property
     def gap(self) -> FloatArray:
-        """Part by which each year's fitness falls short of the reference optimum; NaN without one."""
+        """Part by which each year's fitness falls short of the reference optimum; NaN without one.
+
+        NaN too in years that cannot keep their limits, where the fitness is no energy: compare the violations.
+        """
         if not self.references:
             return np.full(len(self.years), np.nan)
-        return relative_gap(self.solutions, self.references)
+        return np.where(self.feasible, relative_gap(self.solutions, self.references), np.nan)
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -133,9 +151,14 @@ class Plan:
         return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
 
     def summary(self) -> pd.DataFrame:
-        """One row a year: mean inflow, energy, spill, violation, gap to the reference optimum, generations."""
+        """One row a year: mean inflow, energy, spill, violation, gap to the reference optimum, generations.
+
+        ``reference_gwh`` is the reference's energy. Only where the reference violates limits too, in any year, a column
+        ``reference_violation`` says by how much.
+        """
         volume = self.inflow.calendar.volume_per_flow
-        reference = [each.fitness for each in self.references] or [np.nan] * len(self.years)
+        reference = [each.benefit for each in self.references] or [np.nan] * len(self.years)
+        violation = [each.violation for each in self.references]
         return pd.DataFrame(
             {
                 "year": list(self.inflow.labels),
@@ -144,6 +167,7 @@ class Plan:
                 "spill_hm3": (self.spill_m3s * volume).sum(axis=1),
                 "violation": self.violation,
                 "reference_gwh": reference,
+                **({"reference_violation": violation} if any(violation) else {}),
                 "gap": self.gap,
                 "generations": [solution.generations for solution in self.solutions],
                 "evaluations": [solution.evaluations for solution in self.solutions],
@@ -153,8 +177,8 @@ class Plan:
     def shortfalls(self) -> list[str]:
         """A sentence for every end-of-month storage outside its bounds: year, month, quantity and amount."""
         return [
-            f"{_shortfall(year, operation, step, int(month))}; {_blame(year)}"
-            for year, operation in zip(self.years, self.operations, strict=True)
+            f"{_shortfall(year, operation, step, int(month))}; {_blame(feasible)}"
+            for year, operation, feasible in zip(self.years, self.operations, self.feasible, strict=True)
             for step, month in enumerate(self.inflow.calendar.months)
             if operation.violation[step] > 0
         ]
@@ -271,8 +295,8 @@ def _available(solver: str, device: str | None, options: dict[str, Any]) -> tupl
     return FALLBACK_SOLVER, (f"{reason}. Solved by {FALLBACK_SOLVER} instead of {solver}.",), shared
 
 
-def _blame(year: ReservoirYear) -> str:
-    if satisfiable(year.limits):
+def _blame(feasible: bool) -> str:
+    if feasible:
         return "the solver missed a schedule that keeps the bounds: give it more generations"
     return "no release within its bounds keeps this year's storage within its bounds"
 

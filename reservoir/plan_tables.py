@@ -26,6 +26,8 @@ MOST_BYTES = 50_000_000
 _LARGEST, _SMALLEST = 1e15, 1e-9
 _SCHEDULE = ("year", "month", "inflow_m3s", "release_m3s", "storage_start_hm3", "energy_gwh")
 _SUMMARY = ("year", "reference_gwh", "generations", "evaluations")
+#: Of the reference; not there where it violates nothing, and in plans whose ``reference_gwh`` is less the penalty.
+REFERENCE_VIOLATION = "reference_violation"
 
 
 def read_schedule(folder: Path) -> pd.DataFrame:
@@ -56,7 +58,7 @@ def schedule_sha256(folder: Path) -> str:
 
 def read_summary(folder: Path) -> pd.DataFrame:
     """The years of a plan, as ``summary.csv`` has them; raises as `read_schedule` does."""
-    return _table(folder / SUMMARY, _SUMMARY)
+    return _table(folder / SUMMARY, _SUMMARY, (REFERENCE_VIOLATION,))
 
 
 def read_caveats(folder: Path) -> tuple[str, ...]:
@@ -79,8 +81,8 @@ def changed(path: Path, problem: str) -> InputError:
     return InputError(Mistake(problem, mend=AGAIN, file=str(path)))
 
 
-def _table(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
-    """A CSV file with the columns needed, all but the year's label finite numbers."""
+def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> pd.DataFrame:
+    """A CSV file with the columns needed, and others if they are there, all but the year's label finite numbers."""
     try:
         content = read_limited(path, MOST_BYTES)
         table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False).fillna("")
@@ -94,7 +96,8 @@ def _table(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
         raise changed(path, f"has no column {', '.join(missing)}")
     if table.empty:
         raise changed(path, "has no rows")
-    numbers = {name: pd.to_numeric(table[name], errors="coerce").astype(float) for name in needed[1:]}
+    read = (*needed[1:], *(name for name in optional if name in table.columns))
+    numbers = {name: pd.to_numeric(table[name], errors="coerce").astype(float) for name in read}
     mistakes = [mistake for name in numbers for mistake in _not_numbers(path, table[name], numbers[name])]
     if mistakes:
         raise InputError(mistakes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.infeasible import feasible_years
 from reservoir.limited_read import read_limited
 from reservoir.plan import Plan
 from reservoir.plan_provenance import check_files, read_provenance
@@ -24,6 +25,7 @@ from reservoir.plan_tables import (
     AGAIN,
     FIGURES,
     MOST_BYTES,
+    REFERENCE_VIOLATION,
     RESERVOIR,
     SCHEDULE,
     SUMMARY,
@@ -90,13 +92,14 @@ def read_plan(folder: Path) -> SavedPlan:
     years = tuple(reservoir_problems(plant, inflow))
     positions = [_position(year, rows) for year, rows in zip(years, _by_year(schedule), strict=True)]
     operations = tuple(year.operate(position) for year, position in zip(years, positions, strict=True))
+    solutions = tuple(_solutions(years, positions, summary, origin))
     plan = Plan(
         plant,
         inflow,
         years,
         operations,
-        tuple(_solutions(years, positions, summary, origin)),
-        tuple(_references(years, positions, summary, origin)),
+        solutions,
+        tuple(_references(years, solutions, summary, origin)),
         tuple(origin["notes"]),
         dict(origin["seconds"]),
     )
@@ -203,17 +206,28 @@ def _solutions(
 
 
 def _references(
-    years: tuple[ReservoirYear, ...], positions: list[FloatArray], summary: pd.DataFrame, origin: Mapping[str, Any]
+    years: tuple[ReservoirYear, ...], solutions: Sequence[Solution], summary: pd.DataFrame, origin: Mapping[str, Any]
 ) -> Iterator[Solution]:
-    """The reference optima, known by their worth alone."""
+    """The reference optima, known by their energy and violation alone.
+
+    A plan that was written before tables had the violation states the fitness in place of the energy, which is then
+    unknown in years that cannot keep their limits.
+    """
     if summary["reference_gwh"].isna().any() or not origin.get("reference"):
         return
     settings = dict(origin["reference"])
     solver = str(settings.pop("solver", "dp"))
     wall = float(origin["seconds"].get(solver, 0.0))
-    for position, worth in zip(positions, summary["reference_gwh"], strict=True):
-        unknown = np.full_like(position, np.nan)
-        yield Solution(unknown, float(worth), float(worth), 0.0, 0, 0, wall, None, solver, "", settings)
+    worths = summary["reference_gwh"].to_numpy(float)
+    violations = np.asarray(summary.get(REFERENCE_VIOLATION, np.zeros(len(years))), np.float64)
+    energies = worths
+    if REFERENCE_VIOLATION not in summary:
+        energies = np.where(feasible_years(years, [each.violation for each in solutions]), worths, np.nan)
+    penalties = years[0].penalty_gwh * violations
+    rows = zip(solutions, worths - penalties, energies, violations, strict=True)
+    for found, fitness, energy, violation in rows:
+        unknown = np.full_like(found.position, np.nan)
+        yield Solution(unknown, float(fitness), float(energy), float(violation), 0, 0, wall, None, solver, "", settings)
 
 
 def _check_follows(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.checks import TOTAL_GAP, YEAR_GAP, Check, plan_checks
+from reservoir.checks import TOTAL_GAP, YEAR_GAP, Check, gap_checks, plan_checks, sum_of
 from reservoir.hydro.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
@@ -84,17 +84,15 @@ def _stage(
 
 
 def _sequential_checks(plan: Plan, sequential: Sequence[Solution]) -> list[Check]:
-    total, other = (_total(solutions) for solutions in (plan.solutions, sequential))
-    reference = _total(plan.references)
-    gap = relative_gap(sequential, plan.references)
-    return [
+    checks = [
         Check("sequential: sum of relative violations", sum(each.violation for each in sequential), 0.0),
-        Check("sequential: gap to dp, worst year (either way)", float(np.abs(gap).max()), YEAR_GAP),
-        Check(
-            "sequential: gap to dp, sum of all years (either way)", abs(reference - other) / abs(reference), TOTAL_GAP
-        ),
-        Check("device against sequential, difference of the sums", abs(total - other) / abs(other), TOTAL_GAP),
+        *gap_checks(sequential, plan.references, plan.feasible, "sequential: "),
     ]
+    if plan.feasible.any():
+        total, other = (sum_of(solutions, plan.feasible) for solutions in (plan.solutions, sequential))
+        name = "device against sequential, difference of the sums"
+        checks.append(Check(name, abs(total - other) / abs(other), TOTAL_GAP))
+    return checks
 
 
 def _device_reference(plan: Plan, progress: StageProgress) -> Check:
@@ -124,30 +122,34 @@ def _runs_checks(
     device_runs: Sequence[Sequence[Solution]],
     sequential_runs: Sequence[Sequence[Solution]],
 ) -> list[Check]:
-    """Violation, worst gap and spread of each engine over all its runs, and a t-test between the engines."""
+    """Violation, worst gap and spread of each engine over all its runs, and a t-test between the engines.
+
+    Gaps and totals are of the years that can keep their limits.
+    """
     from scipy.stats import ttest_ind
 
+    able = np.flatnonzero(plan.feasible)
     checks = []
     totals = []
     for name, runs in ((engine, device_runs), (FALLBACK_SOLVER, sequential_runs)):
-        total = np.array([_total(run) for run in runs])
-        gap = np.abs([relative_gap(run, plan.references) for run in runs])
-        worst_run, worst_year = divmod(int(gap.argmax()), len(plan.years))
-        worst = f"{plan.years[worst_year].label}, seed {runs[worst_run][0].settings['seed']}"
         violation = sum(each.violation for run in runs for each in run)
+        checks.append(Check(f"{name}: sum of relative violations, {len(runs)} runs", violation, 0.0))
+        if not able.size:
+            continue
+        total = np.array([sum_of(run, plan.feasible) for run in runs])
+        gap = np.abs([relative_gap(run, plan.references)[able] for run in runs])
+        worst_run, worst_year = divmod(int(gap.argmax()), able.size)
+        worst = f"{plan.years[able[worst_year]].label}, seed {runs[worst_run][0].settings['seed']}"
         checks += [
-            Check(f"{name}: sum of relative violations, {len(runs)} runs", violation, 0.0),
             Check(f"{name}: gap to dp, worst year of {len(runs)} runs ({worst})", float(gap.max()), YEAR_GAP),
             Check(f"{name}: standard deviation of {len(runs)} totals, part of their mean", _spread(total), SPREAD),
         ]
         totals.append(total)
+    if not totals:
+        return checks
     p_value = float(ttest_ind(*totals).pvalue)
     return [*checks, Check("two-tailed t-test between the engines' totals, p", p_value, SIGNIFICANCE, at_least=True)]
 
 
 def _spread(totals: NDArray[np.float64]) -> float:
     return float(totals.std(ddof=1) / totals.mean())
-
-
-def _total(solutions: Sequence[Solution]) -> float:
-    return sum(each.fitness for each in solutions)

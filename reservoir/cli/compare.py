@@ -42,7 +42,7 @@ def command(
     """Run several solvers on the same years and print energy, gap, violation and seconds.
 
     The gap is the largest part by which a year falls short of the reference optimum (dynamic programming). Seconds
-    leave compilation out.
+    leave compilation out. Years that cannot keep their limits are named, and count in the violation alone.
     """
     from reservoir.cli.screen import progress_bars, show_inputs, show_json
     from reservoir.comparison import compare
@@ -71,6 +71,7 @@ def _show(rows: Sequence[Comparison]) -> None:
     from rich.table import Table
 
     from reservoir.cli.screen import console
+    from reservoir.infeasible import counted, listed
 
     table = Table()
     table.add_column("solver", no_wrap=True)
@@ -82,3 +83,7 @@ def _show(rows: Sequence[Comparison]) -> None:
         numbers = (f"{row.energy_gwh:,.1f}", f"{row.gap:.2e}", f"{row.violation:.2g}", f"{row.seconds:.3g}", busy)
         table.add_row(row.solver, row.device, *numbers)
     console().print(table)
+    left_out = rows[0].left_out
+    if left_out:
+        what = f"{counted(len(left_out))} cannot keep the limits of storage ({listed(left_out)})"
+        console().print(f"{what}: left out of energy and gap, counted in the violation", soft_wrap=True)

@@ -128,7 +128,7 @@ def command(
     if measured:
         write_profile(measured, target)
     if as_json:
-        shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(plan.energy_gwh.sum())}
+        shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(plan.kept_energy_gwh.sum())}
         show_json(shown | ({"profile": measured.as_dict()} if measured else {}))
     else:
         _show_result(plan)
@@ -149,20 +149,29 @@ def _show_result(plan: Plan) -> None:
     from rich.markup import escape
 
     from reservoir.cli.screen import console, show_solver
+    from reservoir.infeasible import outside_sentences
 
     screen = console()
     show_solver(plan)
-    energy = plan.energy_gwh
-    screen.print(
-        f"[bold]{'Energy':<10}[/]{energy.sum():,.1f} GWh in {len(energy)} years, {energy.mean():,.1f} GWh a year "
-        f"({energy.min():,.1f} to {energy.max():,.1f})",
-        soft_wrap=True,
-    )
+    screen.print(f"[bold]{'Energy':<10}[/]{_energy(plan)}", soft_wrap=True)
+    for sentence in outside_sentences(plan):
+        screen.print(f"[red]{'Limits':<10}[/]{escape(sentence)}", soft_wrap=True)
     sentences = plan.shortfalls()
     for sentence in sentences[:SHOWN_SHORTFALLS]:
         screen.print(f"[red]{'Violation':<10}[/]{escape(sentence)}", soft_wrap=True)
     if len(sentences) > SHOWN_SHORTFALLS:
         screen.print(f"{'':<10}and {len(sentences) - SHOWN_SHORTFALLS} more months; plan.json lists them all")
+
+
+def _energy(plan: Plan) -> str:
+    energy = plan.kept_energy_gwh
+    if not energy.size:
+        return f"none to state: no year keeps its limits ({len(plan.years)} years)"
+    kept = "" if plan.keeps_limits.all() else " that keep their limits"
+    return (
+        f"{energy.sum():,.1f} GWh in {len(energy)} years{kept}, {energy.mean():,.1f} GWh a year "
+        f"({energy.min():,.1f} to {energy.max():,.1f})"
+    )
 
 
 def _show_profile(measured: Profile) -> None:

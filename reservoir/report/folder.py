@@ -16,6 +16,7 @@ import reservoir
 from reservoir.checks import Check
 from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.inflow import Inflow
+from reservoir.infeasible import chosen
 from reservoir.plan import Plan
 from reservoir.plan_provenance import FILES, file_hashes
 from reservoir.plan_tables import FIGURES, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
@@ -132,7 +133,8 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
         else None,
         "seconds": {stage: round(seconds, 4) for stage, seconds in plan.seconds.items()},
         "device_seconds": first.device_seconds,
-        "energy_gwh": float(plan.energy_gwh.sum()),
+        "energy_gwh": float(plan.kept_energy_gwh.sum()),
+        "not_in_energy": list(chosen(plan.inflow.labels, ~plan.keeps_limits)),
         "violation": float(plan.violation.sum()),
         "caveats": list(plan.caveats),
         "notes": list(plan.notes),

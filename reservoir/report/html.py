@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from reservoir.checks import Check
+from reservoir.infeasible import counted, outside_sentences
 from reservoir.plan import Plan
 from reservoir.report.page import Heading, Picture, Section, render
-from reservoir.report.tables import acceptance_table, counted, monthly_table, number, yearly_table
+from reservoir.report.tables import acceptance_table, kept_years, monthly_table, number, yearly_table
 
 #: Sentences about storages outside their bounds that a report shows; all of them are in plan.json.
 SHOWN_SHORTFALLS = 24
@@ -75,15 +76,18 @@ _MONTHS = (
 
 
 def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
-    energy = plan.energy_gwh
+    energy = plan.kept_energy_gwh
     passed = sum(check.passed for check in checks)
-    found = [
-        ("energy a year, mean", f"{energy.mean():,.0f} GWh"),
-        ("lowest to highest year", f"{energy.min():,.0f} to {energy.max():,.0f} GWh"),
-        ("acceptance checks passed", f"{passed} of {len(checks)}"),
-    ]
-    if plan.references:
-        found.append(("largest gap to dynamic programming", number(float(np.abs(plan.gap).max()), "{:.1e}")))
+    of = "" if plan.keeps_limits.all() else f" of {kept_years(plan)}"
+    found = [("energy a year", "– (no year keeps its limits)")]
+    if energy.size:
+        found = [
+            (f"energy a year, mean{of}", f"{energy.mean():,.0f} GWh"),
+            (f"lowest to highest{of or ' year'}", f"{energy.min():,.0f} to {energy.max():,.0f} GWh"),
+        ]
+    found.append(("acceptance checks passed", f"{passed} of {len(checks)}"))
+    if plan.references and plan.feasible.any():
+        found.append(("largest gap to dynamic programming", number(float(np.nanmax(np.abs(plan.gap))), "{:.1e}")))
     return found
 
 
@@ -95,7 +99,7 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Record", f"{_span(plan)}, {counted(len(plan.years), 'year')} of monthly inflow"),
         ("Mean inflow", f"{plan.inflow.annual_mean_m3s.mean():,.0f} m³/s"),
         ("Inflow read as", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
-        ("Energy", f"{plan.energy_gwh.sum():,.1f} GWh in {counted(len(plan.years), 'year')}"),
+        ("Energy", f"{plan.kept_energy_gwh.sum():,.1f} GWh in {kept_years(plan)}" if plan.keeps_limits.any() else ""),
         ("Guaranteed energy", _guaranteed(plan)),
         ("Solver", f"{first.solver} on {first.device}"),
         ("Seed", str(settings.get("seed", ""))),
@@ -108,8 +112,8 @@ def _guaranteed(plan: Plan) -> str:
     promised = plan.reservoir.guaranteed_energy_gwh
     if promised is None:
         return ""
-    kept = int((plan.energy_gwh >= promised).sum())
-    return f"{promised:,g} GWh a year, reached in {kept} of {counted(len(plan.years), 'year')}"
+    reached = int((plan.kept_energy_gwh >= promised).sum())
+    return f"{promised:,g} GWh a year, reached in {reached} of {kept_years(plan)}"
 
 
 def _shortfalls(plan: Plan) -> Section | None:
@@ -120,6 +124,7 @@ def _shortfalls(plan: Plan) -> Section | None:
     text = (
         f"{counted(len(sentences), 'month')} in {years} of {counted(len(plan.years), 'year')} "
         f"{'ends' if len(sentences) == 1 else 'end'} with a storage outside its bounds.",
+        f"{'; '.join(outside_sentences(plan))}. What such years make is not in means, sums and medians.",
     )
     hidden = len(sentences) - SHOWN_SHORTFALLS
     more = (f"And {counted(hidden, 'more month')}; plan.json lists them all.",) if hidden > 0 else ()

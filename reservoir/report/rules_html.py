@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from reservoir.checks import Check
+from reservoir.infeasible import counted
 from reservoir.report.html import plan_heading, plan_sections
 from reservoir.report.page import Column, Heading, Picture, Section, Table, render
-from reservoir.report.tables import acceptance_table, counted, number
+from reservoir.report.tables import acceptance_table, number
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.acceptance import FITTED_NETWORK, SEARCHED_NETWORK, STRONG, WEAK, best_fitted
 from reservoir.rules.evaluation import Evaluation, FamilyResult, Run, Sample

@@ -8,6 +8,7 @@ import numpy as np
 
 from reservoir.checks import Check
 from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.infeasible import counted
 from reservoir.plan import Plan
 from reservoir.report.page import Column, Table
 
@@ -30,6 +31,7 @@ _YEARLY = (
     ("spill_hm3", "Spill", "hm³", "{:,.1f}"),
     ("violation", "Violation", "sum of parts", "{:.3g}"),
     ("reference_gwh", "Reference optimum", "GWh", "{:,.1f}"),
+    ("reference_violation", "Its violation", "sum of parts", "{:.3g}"),
     ("gap", "Gap to it", "part", "{:.1e}"),
     ("generations", "Generations", "", "{:,.0f}"),
 )
@@ -49,7 +51,8 @@ def acceptance_table(checks: Sequence[Check], name: str = "acceptance-table") ->
 def yearly_table(plan: Plan) -> Table:
     """One row a year; years outside their bounds are marked."""
     summary = plan.summary()
-    shown = [(name, Column(title, unit), form) for name, title, unit, form in _YEARLY if summary[name].notna().any()]
+    given = [column for column in _YEARLY if column[0] in summary and summary[column[0]].notna().any()]
+    shown = [(name, Column(title, unit), form) for name, title, unit, form in given]
     cells = [[number(value, form) for value in summary[name]] for name, _, form in shown]
     return Table(
         name="yearly-table",
@@ -61,8 +64,9 @@ def yearly_table(plan: Plan) -> Table:
 
 
 def monthly_table(plan: Plan) -> Table:
-    """The median of every quantity over the years, a row a month of the water year."""
-    medians = plan.schedule().drop(columns="year").groupby("month").median()
+    """The median of every quantity over the years that keep their limits, a row a month of the water year."""
+    kept = np.repeat(plan.keeps_limits, plan.inflow.calendar.steps)
+    medians = plan.schedule()[kept].drop(columns="year").groupby("month").median()
     months = [int(month) for month in plan.inflow.calendar.months]
     columns = [
         [number(value, f"{{:,.{places}f}}") for value in medians[name].reindex(months)]
@@ -71,7 +75,7 @@ def monthly_table(plan: Plan) -> Table:
     rows = tuple(zip([MONTH_NAMES[month - 1] for month in months], *columns, strict=True))
     return Table(
         name="monthly-table",
-        caption=f"Medians over {counted(len(plan.years), 'year')}, each column by itself.",
+        caption=f"Medians over {kept_years(plan)}, each column by itself.",
         columns=(Column("Month", text=True), *(Column(title, unit) for _, title, unit, _ in _MONTHLY)),
         rows=rows,
     )
@@ -87,9 +91,10 @@ def number(value: float, form: str) -> str:
     return text.replace("-", "−")
 
 
-def counted(count: int, what: str) -> str:
-    """Write a number of things: ``1 year``, ``62 years``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def kept_years(plan: Plan) -> str:
+    """Write of how many years means, sums and medians are: those that keep their limits."""
+    kept = counted(int(plan.keeps_limits.sum()), "year")
+    return kept if plan.keeps_limits.all() else f"the {kept} that keep {'its' if kept == '1 year' else 'their'} limits"
 
 
 def _checked(check: Check) -> tuple[str, str, str, str]:
@@ -103,4 +108,6 @@ def _yearly_caption(plan: Plan) -> str:
         said.append("The gap is the part by which a year falls short of the reference optimum of dynamic programming.")
     if (plan.violation > 0).any():
         said.append("Marked years leave their bounds of storage.")
+    if plan.references and not plan.feasible.all():
+        said.append("Where no schedule keeps them, the reference leaves them too: there is no gap, compare violations.")
     return " ".join(said)
