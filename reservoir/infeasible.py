@@ -64,7 +64,7 @@ def outside_sentences(plan: Plan) -> list[str]:
 
 
 def left_out_sentence(plan: Plan, marks: str = "") -> str:
-    """Say which years are not in means and sums, and how a figure `marks` them; empty where all are."""
+    """Say which years are not counted in means, sums and bands, and how a figure `marks` them; empty where all are."""
     names = chosen(plan.inflow.labels, ~plan.keeps_limits)
     if not names:
         return ""

@@ -8,16 +8,31 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from reservoir.infeasible import left_out_sentence
 from reservoir.plan import Plan
 from reservoir.report.axes import THOUSANDS, name_lines, written, year_axis
-from reservoir.report.style import DASHES, LIMITS, POWER, REFERENCE, SPILL, figure_style, new_figure, settled
+from reservoir.report.style import (
+    DASHES,
+    LIMITS,
+    OUTSIDE_MARK,
+    POWER,
+    REFERENCE,
+    SPILL,
+    add_legend,
+    figure_style,
+    new_figure,
+    settled,
+    tint,
+)
 
 FloatArray = NDArray[np.float64]
 
 #: Part of a year's inflow; less is not counted as spill, for a search leaves traces of it everywhere.
 LEAST_SPILL = 1e-3
-#: More years than this are drawn without gaps between bars, which would be thinner than a pixel.
+#: More years than this are drawn as one shape without gaps between bars, which would be thinner than a pixel.
 MANY_YEARS = 120
+#: How strong the colour of a bar is that is not in the mean.
+LEFT_OUT = 0.35
 
 
 def annual_energy_figure(plan: Plan) -> Figure:
@@ -34,12 +49,18 @@ def annual_energy_figure(plan: Plan) -> Figure:
         upper.set_title("Energy of each year")
         if spills:
             upper.set_xlabel("")
+        if not plan.keeps_limits.all():
+            add_legend(sheet, upper)
         return settled(figure)
 
 
 def draw_annual_energy(ax: Axes, plan: Plan) -> Axes:
-    """Draw a bar a year, with the mean and the guaranteed energy; returns the axis."""
+    """Draw a bar a year, with the mean and the guaranteed energy; returns the axis.
+
+    Years that leave their limits are paler, marked, and not in the mean.
+    """
     _draw_bars(ax, plan, plan.energy_gwh, POWER, 0.8)
+    _mark_left_out(ax, plan)
     lines = _energy_lines(plan)
     for height, _, colour in lines:
         ax.axhline(height, color=colour, lw=1.2, ls="-" if colour == REFERENCE else DASHES, zorder=3)
@@ -50,9 +71,16 @@ def draw_annual_energy(ax: Axes, plan: Plan) -> Axes:
     return ax
 
 
+def _mark_left_out(ax: Axes, plan: Plan) -> None:
+    left_out = ~plan.keeps_limits
+    if left_out.any():
+        years = np.array(plan.inflow.calendar.start_years)[left_out]
+        ax.plot(years, plan.energy_gwh[left_out], **OUTSIDE_MARK, label="leaves its limits of storage: not in the mean")
+
+
 def _energy_lines(plan: Plan) -> list[tuple[float, str, str]]:
-    mean, guaranteed = float(plan.energy_gwh.mean()), plan.reservoir.guaranteed_energy_gwh
-    lines = [(mean, f"mean\n{written(mean)} GWh", REFERENCE)] if len(plan.years) > 1 else []
+    energy, guaranteed = plan.kept_energy_gwh, plan.reservoir.guaranteed_energy_gwh
+    lines = [(float(energy.mean()), f"mean\n{written(energy.mean())} GWh", REFERENCE)] if energy.size > 1 else []
     if guaranteed is not None:
         lines.append((guaranteed, f"guaranteed\n{written(guaranteed)} GWh", LIMITS))
     return lines
@@ -80,19 +108,25 @@ def spilling(plan: Plan) -> NDArray[np.bool_]:
 
 def caption(plan: Plan) -> str:
     """How to read the figure."""
-    spill = annual_spill_hm3(plan)
-    count, years = int(spilling(plan).sum()), len(spill)
+    spill = annual_spill_hm3(plan)[plan.keeps_limits]
+    count, years = int(spilling(plan)[plan.keeps_limits].sum()), len(spill)
     least = f"more than {100 * LEAST_SPILL:g} % of"
     who = f"{count} of {years} years spill {least} their inflow" if count else f"no year spills {least} its inflow"
-    return (
+    text = (
         f"The best energy of every year with its inflow known in advance; {who}, and all "
         f"that is spilled comes to {written(spill.sum())} hm³."
     )
+    return " ".join([text, left_out_sentence(plan, "marked")]).strip()
 
 
 def _draw_bars(ax: Axes, plan: Plan, values: FloatArray, colour: str, width: float) -> None:
     calendar = plan.inflow.calendar
-    many = calendar.years > MANY_YEARS
-    ax.bar(list(calendar.start_years), values, width=1.0 if many else width, color=colour, lw=0, zorder=2)
+    years, kept = np.array(calendar.start_years), plan.keeps_limits
+    for these, shown in ((kept, colour), (~kept, tint(colour, LEFT_OUT))):
+        if calendar.years > MANY_YEARS and these.any():
+            edges = np.append(years, years[-1] + 1) - 0.5
+            ax.stairs(np.where(these, values, 0), edges, fill=True, color=shown, lw=0, zorder=2)
+        elif these.any():
+            ax.bar(list(years[these]), values[these], width=width, color=shown, lw=0, zorder=2)
     year_axis(ax, calendar)
     ax.yaxis.set_major_formatter(THOUSANDS)

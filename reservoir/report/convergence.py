@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
+from reservoir.infeasible import chosen, counted, listed
 from reservoir.plan import Plan
 from reservoir.report.bands import draw_bands
 from reservoir.report.style import LIMITS, OUTSIDE, POWER, add_legend, figure_style, new_figure, settled
@@ -38,14 +39,14 @@ def convergence_figure(plan: Plan) -> Figure | None:
 
 
 def has_trace(plan: Plan) -> bool:
-    """Whether every year's solution tells how it was approached, at two points at least."""
-    return all(len(solution.trace_generations) > 1 for solution in plan.solutions)
+    """Whether every year's solution tells how it was approached, at two points at least, and has an optimum."""
+    return bool(plan.feasible.any()) and all(len(solution.trace_generations) > 1 for solution in plan.solutions)
 
 
 def draw_convergence(ax: Axes, plan: Plan) -> Axes:
     """Draw each year's gap by generation as bands on logarithmic axes; returns the axis."""
     generations, gaps = convergence(plan)
-    draw_bands(ax, generations, gaps, POWER, single=f"gap in {plan.inflow.labels[0]}")
+    draw_bands(ax, generations, gaps, POWER, single=f"gap in {chosen(plan.inflow.labels, plan.feasible)[0]}")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(generations[0], max(generations[-1], generations[0] + 1))
@@ -58,15 +59,16 @@ def draw_convergence(ax: Axes, plan: Plan) -> Axes:
 
 
 def convergence(plan: Plan) -> tuple[FloatArray, FloatArray]:
-    """Generations, shape (points,), and the relative gap of every year after them, shape (years, points).
+    """Generations, shape (points,), and the relative gaps after them, shape (years that can keep their limits, points).
 
     A trace is in the solver's own arithmetic and with its forms of the curves, which differ from the exact ones by more
     than the last gaps. What a year still lacked is therefore measured to the end of its own trace, and the gap of the
     certified solution, in float64, is added.
     """
-    generations = np.unique(np.concatenate([solution.trace_generations for solution in plan.solutions]))
-    certified = plan.gap if plan.references else np.zeros(len(plan.years))
-    gaps = np.stack([_lacking(solution, generations) for solution in plan.solutions]) + certified[:, None]
+    solutions = [solution for solution, able in zip(plan.solutions, plan.feasible, strict=True) if able]
+    generations = np.unique(np.concatenate([solution.trace_generations for solution in solutions]))
+    certified = plan.gap[plan.feasible] if plan.references else np.zeros(len(solutions))
+    gaps = np.stack([_lacking(solution, generations) for solution in solutions]) + certified[:, None]
     return generations.astype(np.float64), np.maximum(gaps, FLOAT32_FLOOR)
 
 
@@ -89,8 +91,16 @@ def caption(plan: Plan) -> str:
     return (
         "How far the best operation found after so many generations falls short, over the years of the record. The "
         f"search runs in float32 arithmetic and is measured to its own end; {to}. Gaps below {floor}, which float32 "
-        f"cannot resolve, are drawn at {floor}."
+        f"cannot resolve, are drawn at {floor}.{_left_out(plan)}"
     )
+
+
+def _left_out(plan: Plan) -> str:
+    lost = chosen(plan.inflow.labels, ~plan.feasible)
+    if not lost:
+        return ""
+    can = "cannot keep its limits and is" if len(lost) == 1 else "cannot keep their limits and are"
+    return f" {counted(len(lost))} ({listed(lost)}) {can} left out: what is best there is no matter of energy."
 
 
 def percent(part: float) -> str:

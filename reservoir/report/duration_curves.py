@@ -11,8 +11,17 @@ from matplotlib.ticker import FixedLocator
 from numpy.typing import NDArray
 
 from reservoir.report.axes import THOUSANDS, written
-from reservoir.report.record_runs import held_out_note, record_runs
-from reservoir.report.style import DASHES, LIMITS, REFERENCE, add_legend, figure_style, new_figure, settled
+from reservoir.report.record_runs import held_out_note, outside_caption, outside_handles, record_runs
+from reservoir.report.style import (
+    DASHES,
+    LIMITS,
+    OUTSIDE_MARK,
+    REFERENCE,
+    add_legend,
+    figure_style,
+    new_figure,
+    settled,
+)
 from reservoir.rules.evaluation import Evaluation
 
 FloatArray = NDArray[np.float64]
@@ -29,6 +38,8 @@ def duration_curves_figure(evaluation: Evaluation) -> Figure:
             draw(ax, evaluation)
         for ax in (panels[0], panels[-1]):
             ax.set_xlabel("")
+        for handle in outside_handles(evaluation):
+            panels[0].add_line(handle)
         add_legend(sheet, panels[0])
         return settled(figure)
 
@@ -61,9 +72,19 @@ def draw_power(ax: Axes, evaluation: Evaluation) -> Axes:
 
 
 def draw_storage(ax: Axes, evaluation: Evaluation) -> Axes:
-    """Draw the duration curves of the storage at the end of the month; returns the axis."""
+    """Draw the duration curves of the storage at the end of the month; returns the axis.
+
+    Months that end outside the limits of storage are marked.
+    """
     ax.set_title("Storage")
-    return _draw_curves(ax, evaluation, "storage_hm3", "Storage at the end of the month (hm³)")
+    _draw_curves(ax, evaluation, "storage_hm3", "Storage at the end of the month (hm³)")
+    for run in record_runs(evaluation):
+        storage = run.monthly("storage_hm3").ravel()
+        outside = run.outside.ravel()[np.argsort(storage)[::-1]]
+        if outside.any():
+            exceeded, values = duration_curve(storage)
+            ax.plot(exceeded[outside], values[outside], **OUTSIDE_MARK | {"ms": 3})
+    return ax
 
 
 #: The panels by the quantity they show.
@@ -99,5 +120,5 @@ def caption(evaluation: Evaluation) -> str:
     firm = "the guaranteed energy as steady power" if guaranteed else "what the plan exceeds in nine months of ten"
     return (
         "How many of the months of the record exceed a release, a power or a storage, with the storage carried over "
-        f"from year to year; firm power is {firm}."
+        f"from year to year; firm power is {firm}.{outside_caption(evaluation)}"
     )

@@ -11,8 +11,26 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from reservoir.report.axes import THOUSANDS, name_lines, written
-from reservoir.report.record_runs import FORESIGHT_NAME, HELD_OUT, TRAINING, held_out_note
-from reservoir.report.style import DASHES, LIMITS, REFERENCE, family_look, figure_style, new_figure, settled, tint
+from reservoir.report.record_runs import (
+    FORESIGHT_NAME,
+    HELD_OUT,
+    TRAINING,
+    held_out_note,
+    outside_caption,
+    outside_handles,
+    record_runs,
+)
+from reservoir.report.style import (
+    DASHES,
+    LIMITS,
+    OUTSIDE_MARK,
+    REFERENCE,
+    family_look,
+    figure_style,
+    new_figure,
+    settled,
+    tint,
+)
 from reservoir.rules.evaluation import Evaluation, Run
 
 FloatArray = NDArray[np.float64]
@@ -29,17 +47,22 @@ def rule_energy_figure(evaluation: Evaluation) -> Figure:
         figure, sheet = new_figure(evaluation.plan, 3.9, held_out_note(evaluation))
         ax = draw_rule_energy(sheet.add_subplot(), evaluation)
         ax.set_title("Energy of a year, by rule")
-        sheet.legend(handles=sample_patches(), loc="outside lower center", ncols=2)
+        handles = [*sample_patches(), *outside_handles(evaluation)]
+        sheet.legend(handles=handles, loc="outside lower center", ncols=len(handles))
         return settled(figure)
 
 
 def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:
-    """Draw a box for perfect foresight and two for each family: held-out years filled, training years hollow."""
+    """Draw a box for perfect foresight and two for each family: held-out years filled, training years hollow.
+
+    Crosses mark the years of perfect foresight and of held-out runs in which a month leaves the limits of storage.
+    """
     _draw_box(ax, 0, evaluation.foresight_gwh[Run.CONTINUOUS], REFERENCE, filled=True)
     for place, result in enumerate(evaluation.families, start=1):
         colour = family_look(result.family).colour
         _draw_box(ax, place - _OFFSET, result.energy_gwh[HELD_OUT], colour, filled=True)
         _draw_box(ax, place + _OFFSET, result.energy_gwh[TRAINING], colour, filled=False)
+    _mark_outside(ax, evaluation)
     names = [FORESIGHT_NAME.replace(" ", "\n"), *(result.family for result in evaluation.families)]
     ax.set_xticks(range(len(names)), names)
     ax.set_xlim(-0.6, len(names) - 0.4)
@@ -49,6 +72,14 @@ def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:
     if evaluation.targets.guaranteed:
         _draw_guaranteed(ax, evaluation.targets.annual_gwh)
     return ax
+
+
+def _mark_outside(ax: Axes, evaluation: Evaluation) -> None:
+    energies = [evaluation.foresight_gwh[Run.CONTINUOUS], *(each.energy_gwh[HELD_OUT] for each in evaluation.families)]
+    for place, (run, energy) in enumerate(zip(record_runs(evaluation), energies, strict=True)):
+        years = run.outside.any(axis=1)
+        if years.any():
+            ax.plot(np.full(years.sum(), place - _OFFSET * bool(place)), energy[years], **OUTSIDE_MARK)
 
 
 def _draw_box(ax: Axes, place: float, energy: FloatArray, colour: str, *, filled: bool) -> None:
@@ -89,5 +120,5 @@ def caption(evaluation: Evaluation) -> str:
     return (
         f"Boxes hold the middle half of the years about their median, whiskers reach {reach}; where the hollow box "
         "stands higher than the filled one, the rule does better in the years that it was fitted to than in those that "
-        "it has never seen."
+        f"it has never seen.{outside_caption(evaluation)}"
     )

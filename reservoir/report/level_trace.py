@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from reservoir.hydro.calendar import Calendar
 from reservoir.plan import Plan
 from reservoir.report.axes import month_runs, name_lines, year_axis
-from reservoir.report.record_runs import RecordRun, held_out_note, record_runs
-from reservoir.report.style import LIMITS, figure_style, new_figure, settled
+from reservoir.report.record_runs import RecordRun, held_out_note, outside_caption, outside_handles, record_runs
+from reservoir.report.style import LIMITS, OUTSIDE_MARK, figure_style, new_figure, settled
 from reservoir.rules.evaluation import Evaluation
 
 FloatArray = NDArray[np.float64]
@@ -35,14 +35,22 @@ def level_trace_figure(evaluation: Evaluation) -> Figure:
         for ax in rows[:-1]:
             ax.set_xlabel("")
         sheet.supylabel(LEVEL, fontsize=8.5)
+        if outside_handles(evaluation):
+            sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")
         return settled(figure)
 
 
 def draw_level_trace(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
-    """Draw the level at the end of every month of one run, and the levels that the reservoir marks."""
+    """Draw the level at the end of every month of one run, and the levels that the reservoir marks.
+
+    Months that end outside the limits of storage are marked.
+    """
     calendar = evaluation.plan.inflow.calendar
     levels = [each.monthly("level_m") for each in record_runs(evaluation)]
     ax.plot(month_end_years(calendar), run.monthly("level_m").ravel(), color=run.look.colour, lw=1.0, zorder=3)
+    outside = run.outside.ravel()
+    if outside.any():
+        ax.plot(month_end_years(calendar)[outside], run.monthly("level_m").ravel()[outside], **OUTSIDE_MARK | {"ms": 3})
     year_axis(ax, calendar)
     ax.set_xlim(calendar.first_year - 0.5, calendar.first_year + calendar.years - 0.5)
     ax.set_title(run.name, fontsize=8.5, pad=3)
@@ -98,5 +106,5 @@ def caption(evaluation: Evaluation) -> str:
     marked = " The broken lines are levels of the reservoir." if _marked(evaluation.plan) else ""
     return (
         "The forebay level at the end of every month of the record, the storage being carried over from year to year; "
-        f"perfect foresight shows where the level would best have been.{marked}"
+        f"perfect foresight shows where the level would best have been.{marked}{outside_caption(evaluation)}"
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from reservoir.hydro.objective import Operation
-from reservoir.report.style import FORESIGHT, Look, family_look
+from reservoir.infeasible import counted
+from reservoir.report.style import FORESIGHT, OUTSIDE_MARK, Look, family_look
 from reservoir.rules import Forecast
 from reservoir.rules.evaluation import Evaluation, FamilyResult, Run, Sample
 
@@ -50,6 +52,11 @@ class RecordRun:
         """Released past the turbines, shape (years, steps)."""
         return self.monthly("release_m3s") - self.monthly("turbined_m3s")
 
+    @property
+    def outside(self) -> NDArray[np.bool_]:
+        """Which months end with a storage outside its limits, shape (years, steps)."""
+        return np.asarray(self.monthly("violation") > 0)
+
 
 def record_runs(evaluation: Evaluation) -> list[RecordRun]:
     """Perfect foresight first, then every family in the order of the evaluation."""
@@ -60,6 +67,20 @@ def record_runs(evaluation: Evaluation) -> list[RecordRun]:
 
 def _held_out_run(result: FamilyResult, years: int) -> RecordRun:
     return RecordRun(result.family, family_look(result.family), result.simulations[HELD_OUT].operations, years)
+
+
+def outside_handles(evaluation: Evaluation) -> list[Line2D]:
+    """Legend of the mark of months outside their limits; empty where no run leaves them."""
+    if not any(run.outside.any() for run in record_runs(evaluation)):
+        return []
+    return [Line2D([], [], **OUTSIDE_MARK, label="ends outside the limits of storage")]
+
+
+def outside_caption(evaluation: Evaluation) -> str:
+    """Say how many months of which runs end outside the limits of storage; empty where none does."""
+    months = {run.name: int(run.outside.sum()) for run in record_runs(evaluation)}
+    told = ", ".join(f"{name} {counted(count, 'month')}" for name, count in months.items() if count)
+    return f" Crosses mark what ends outside the limits of storage: {told}." if told else ""
 
 
 def result_of(evaluation: Evaluation, family: str) -> FamilyResult | None:

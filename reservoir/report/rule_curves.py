@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from reservoir.infeasible import chosen, counted, listed
 from reservoir.report.axes import month_ends
 from reservoir.report.bands import fill_bands
 from reservoir.report.record_runs import fitted_note, result_of
@@ -60,5 +61,12 @@ def caption(evaluation: Evaluation) -> str:
     return (
         "The guide is the storage to end each month at, the median of the optimised years; the lower and the upper "
         f"curve lie at {100 * LOWER_QUANTILE:g} and {100 * UPPER_QUANTILE:g} % of them. "
-        "The bands show all years of the plan."
+        f"The bands show all years of the plan.{_outside(evaluation)}"
     )
+
+
+def _outside(evaluation: Evaluation) -> str:
+    plan = evaluation.plan
+    names = chosen(plan.inflow.labels, ~plan.keeps_limits)
+    leave = "leaves its" if len(names) == 1 else "leave their"
+    return f" Among them {counted(len(names))} ({listed(names)}) {leave} limits of storage." if names else ""

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from reservoir.hydro.calendar import Calendar
 from reservoir.report.annual_energy import LEAST_SPILL
 from reservoir.report.axes import THOUSANDS, year_ticks, year_title
-from reservoir.report.record_runs import RecordRun, held_out_note, record_runs
-from reservoir.report.style import figure_style, new_figure, settled
+from reservoir.report.record_runs import RecordRun, held_out_note, outside_caption, outside_handles, record_runs
+from reservoir.report.style import OUTSIDE_MARK, figure_style, new_figure, settled
 from reservoir.rules.evaluation import Evaluation
 
 FloatArray = NDArray[np.float64]
@@ -55,6 +55,8 @@ def spill_map_figure(evaluation: Evaluation) -> Figure:
             ScalarMappable(norm, colours), ax=list(panels[: len(runs)]), aspect=30, pad=0.02, format=THOUSANDS
         )
         bar.set_label("Spill, mean of the month (m³/s); white: none")
+        if outside_handles(evaluation):
+            sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")
         bar.outline.set_linewidth(0.8)  # type: ignore[operator]
         return settled(figure)
 
@@ -65,7 +67,7 @@ def has_spill(evaluation: Evaluation) -> bool:
 
 
 def draw_spill_map(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
-    """Draw the spill of one run, the first year on top; returns the axis."""
+    """Draw the spill of one run, the first year on top, and mark months outside their limits; returns the axis."""
     calendar = evaluation.plan.inflow.calendar
     colours, norm = _scale(evaluation)
     spill = named_spill_m3s(run, evaluation)
@@ -73,6 +75,9 @@ def draw_spill_map(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
     cells: Any = _CELL + np.stack([months, years + calendar.first_year], axis=1)[:, None]
     drawn = PolyCollection(cells, array=spill[years, months], cmap=colours, norm=norm, edgecolor="face", lw=0.3)
     ax.add_collection(drawn)
+    years, months = np.nonzero(run.outside)
+    if years.size:
+        ax.plot(months + 0.5, years + calendar.first_year, **OUTSIDE_MARK | {"ms": 3, "mew": 0.9})
     ax.set_title(run.name, fontsize=8.5, pad=4)
     ax.grid(visible=False, axis="x")
     ax.spines[["top", "right"]].set_visible(True)
@@ -113,4 +118,5 @@ def caption(evaluation: Evaluation) -> str:
     return (
         "Each row is a year and each column a month: the darker, the more is released past the turbines. Spill that a "
         "rule has and perfect foresight has not is what it costs not to know the inflow in advance."
+        f"{outside_caption(evaluation)}"
     )

@@ -25,14 +25,21 @@ FloatArray = NDArray[np.float64]
 
 #: Part of the range of storages that is kept free above and below it, for the names of the lines.
 MARGIN = 0.09
+#: Storages farther outside the bounds than this part of their range, which no schedule can help, are cut off.
+SHOWN_OUTSIDE = 0.3
 #: Months that the name of a line takes, about.
 NAME_MONTHS = 2.8
 
 
 def draw_storage_frame(ax: Axes, plan: Plan, storages: FloatArray) -> Axes:
-    """Make an axis one of storage by month that holds these storages, the bounds and the levels; returns the axis."""
+    """Make an axis one of storage by month that holds these storages, the bounds and the levels; returns the axis.
+
+    It is cut off at `SHOWN_OUTSIDE`.
+    """
     lower, upper = storage_bounds(plan)
-    ax.set_ylim(_limits(plan, np.concatenate([storages.ravel(), lower, upper])))
+    room = SHOWN_OUTSIDE * float(upper.max() - lower.min())
+    shown = np.clip(storages.ravel(), lower.min() - room, upper.max() + room)
+    ax.set_ylim(_limits(plan, np.concatenate([shown, lower, upper])))
     _shade_outside(ax, month_ends(plan.inflow.calendar), lower, upper)
     month_axis(ax, plan.inflow.calendar)
     _draw_marks(ax, plan)

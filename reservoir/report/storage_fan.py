@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
+from reservoir.hydro.reservoir import YearEnd
+from reservoir.infeasible import chosen, counted, left_out_sentence
 from reservoir.plan import Plan
 from reservoir.report.axes import month_ends
 from reservoir.report.bands import draw_bands
 from reservoir.report.storage_axis import draw_storage_frame
-from reservoir.report.style import STORAGE, add_legend, figure_style, new_figure, settled
+from reservoir.report.style import LIMITS, STORAGE, VIOLATION, add_legend, figure_style, new_figure, settled
+
+#: More years outside their limits than this are drawn by the lowest and highest of them.
+MANY_LINES = 30
 
 
 def storage_fan_figure(plan: Plan) -> Figure:
@@ -23,16 +30,62 @@ def storage_fan_figure(plan: Plan) -> Figure:
 
 
 def draw_storage_fan(ax: Axes, plan: Plan) -> Axes:
-    """Draw the storage of every year as bands, with its bounds and the reservoir's levels; returns the axis."""
-    storages = plan.stacked("storage_hm3")
+    """Draw the storage of every year as bands, with its bounds and the reservoir's levels; returns the axis.
+
+    Years that leave their limits are lines beside the bands.
+    """
+    storages, kept = plan.stacked("storage_hm3"), plan.keeps_limits
     draw_storage_frame(ax, plan, storages)
     months = month_ends(plan.inflow.calendar)
-    return draw_bands(ax, months, storages, STORAGE, single=f"storage in {plan.inflow.labels[0]}")
+    if kept.any():
+        name = chosen(plan.inflow.labels, kept)[0]
+        draw_bands(ax, months, storages[kept], STORAGE, single=f"storage in {name}")
+    if not kept.all():
+        _draw_outside(ax, plan, storages[~kept])
+    _draw_fixed_ends(ax, plan)
+    return ax
+
+
+def _draw_outside(ax: Axes, plan: Plan, storages: NDArray[np.float64]) -> None:
+    years = counted(len(storages))
+    label = f"{years} outside {'its' if len(storages) == 1 else 'their'} limits"
+    if len(storages) > MANY_LINES:
+        storages, label = np.stack([storages.min(axis=0), storages.max(axis=0)]), f"{label}, lowest and highest"
+    for place, line in enumerate(storages):
+        shown = None if place else label
+        ax.plot(
+            month_ends(plan.inflow.calendar), line, color=VIOLATION, lw=0.9, ls=(0, (3, 1.5)), label=shown, zorder=2.8
+        )
+
+
+def _draw_fixed_ends(ax: Axes, plan: Plan) -> None:
+    """Mark the storage that every year begins with, and the one that it must end with."""
+    ends = _fixed_ends(plan)
+    if ends:
+        steps = plan.inflow.calendar.steps
+        label = "given start and end of the year" if len(ends) == 2 else "given start of the year"
+        ax.scatter(
+            [0, steps][: len(ends)], ends, s=30, marker="D", fc="white", ec=LIMITS, clip_on=False, zorder=5, label=label
+        )
+
+
+def _fixed_ends(plan: Plan) -> list[float]:
+    given = plan.reservoir
+    ends = [given.initial_storage_hm3, given.final_storage_hm3 if given.year_end is YearEnd.FIXED else None]
+    return [end for end in ends if end is not None]
 
 
 def caption(plan: Plan) -> str:
     """How to read the figure."""
-    several = len(plan.years) > 1
-    shown = "The line is the median of all years, the bands hold the shares of years named below; " if several else ""
-    text = f"{shown}grey lies outside the storage bounds at the end of each month."
-    return text[0].upper() + text[1:]
+    several, which = int(plan.keeps_limits.sum()) > 1, "all years" if plan.keeps_limits.all() else "the years"
+    shown = f"The line is the median of {which}, the bands hold the shares of years named below; " if several else ""
+    text = f"{shown}grey lies outside the storage bounds at the end of each month.{_year_end(plan)}"
+    return " ".join([text[0].upper() + text[1:], left_out_sentence(plan, "drawn as broken lines")]).strip()
+
+
+def _year_end(plan: Plan) -> str:
+    ends = _fixed_ends(plan)
+    if len(ends) == 2:
+        return " The marks are the storages that every year must begin and end with."
+    begins = "Every year begins at the mark and may end" if ends else "Every year ends as it began,"
+    return f" {begins} anywhere within the bounds."

@@ -37,9 +37,20 @@ NORMAL = "#CC79A7"
 DRY = "#D55E00"
 REFERENCE = "#000000"
 LIMITS = "#555555"
+VIOLATION = "#C1121F"
 
 #: Line style of limits.
 DASHES = (0, (5, 2))
+
+#: What leaves limits that it should keep, in every figure; told apart in black and white too.
+OUTSIDE_MARK: dict[str, Any] = {
+    "marker": "x",
+    "color": VIOLATION,
+    "mew": 1.3,
+    "ls": "none",
+    "clip_on": False,
+    "zorder": 6,
+}
 
 #: Outside the limits, and the grid.
 OUTSIDE = "#E9E9E9"

@@ -14,7 +14,18 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.plan import Plan
 from reservoir.report.axes import THOUSANDS, month_axis, month_ends, month_middles, written
-from reservoir.report.style import DASHES, DRY, LIMITS, NORMAL, WET, add_legend, figure_style, new_figure, settled
+from reservoir.report.style import (
+    DASHES,
+    DRY,
+    LIMITS,
+    NORMAL,
+    OUTSIDE_MARK,
+    WET,
+    add_legend,
+    figure_style,
+    new_figure,
+    settled,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -111,11 +122,18 @@ def draw_release(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
 
 
 def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
-    """Draw the forebay level of the years at the end of each month (paper, Figure 8); returns the axis."""
+    """Draw the forebay level of the years at the end of each month (paper, Figure 8); returns the axis.
+
+    Months that end outside the limits of storage are marked.
+    """
     ax.set_title("Forebay level")
     start = plan.reservoir.level(plan.stacked("storage_hm3")[:, :1])
     levels = np.hstack([start, plan.stacked("level_m")])
     _draw_lines(ax, plan, years, month_ends(plan.inflow.calendar), levels)
+    for year in years:
+        outside = np.flatnonzero(plan.operations[year.row].violation > 0)
+        if outside.size:
+            ax.plot(outside + 1, levels[year.row, outside + 1], **OUTSIDE_MARK | {"ms": 7})
     month_axis(ax, plan.inflow.calendar)
     ax.set_ylabel("Level at the end of the month (m)")
     return ax
@@ -153,9 +171,11 @@ def caption(plan: Plan, years: Mapping[str, str] | None = None) -> str:
     """How to read the figure."""
     chosen = "; ".join(_label(plan, year) for year in typical_years(plan.inflow, years))
     how = "" if years else " They are the years whose mean inflow is nearest to what 10, 50 and 90 % of years exceed."
+    outside = any(not plan.keeps_limits[year.row] for year in typical_years(plan.inflow, years))
+    marks = " Crosses mark months that end outside the limits of storage." if outside else ""
     return (
         f"The plan of typical years ({chosen}).{how if len(plan.years) > 1 else ''} "
-        "Flows and power are means of the month, the level is that at its end."
+        f"Flows and power are means of the month, the level is that at its end.{marks}"
     )
 
 
@@ -184,7 +204,8 @@ def _draw_lines(ax: Axes, plan: Plan, years: list[TypicalYear], x: FloatArray, v
 def _label(plan: Plan, year: TypicalYear) -> str:
     label, mean = plan.inflow.labels[year.row], plan.inflow.annual_mean_m3s[year.row]
     kinds = f"{', '.join(year.kinds)}: " if len(plan.years) > 1 else ""
-    return f"{kinds}{label}, {written(mean)} m³/s"
+    outside = "" if plan.keeps_limits[year.row] else ", leaves its limits"
+    return f"{kinds}{label}, {written(mean)} m³/s{outside}"
 
 
 def _same_scale(*panels: Axes) -> None:
