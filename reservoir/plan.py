@@ -97,7 +97,7 @@ class Plan:
     @cached_property
     def feasible(self) -> NDArray[np.bool_]:
         """Whether some schedule keeps the limits of each year, shape (years,)."""
-        return feasible_years(self.years, self.violation)
+        return feasible_years(self.years, [each.violation for each in self.solutions])
 
     @cached_property
     def keeps_limits(self) -> NDArray[np.bool_]:

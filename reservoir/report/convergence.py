@@ -46,7 +46,7 @@ def has_trace(plan: Plan) -> bool:
 def draw_convergence(ax: Axes, plan: Plan) -> Axes:
     """Draw each year's gap by generation as bands on logarithmic axes; returns the axis."""
     generations, gaps = convergence(plan)
-    draw_bands(ax, generations, gaps, POWER, single=f"gap in {chosen(plan.inflow.labels, plan.feasible)[0]}")
+    draw_bands(ax, generations, gaps, POWER, single=f"gap in {_labels(plan, plan.feasible)[0]}")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(generations[0], max(generations[-1], generations[0] + 1))
@@ -95,8 +95,12 @@ def caption(plan: Plan) -> str:
     )
 
 
+def _labels(plan: Plan, which: NDArray[np.bool_]) -> tuple[str, ...]:
+    return chosen([year.label for year in plan.years], which)
+
+
 def _left_out(plan: Plan) -> str:
-    lost = chosen(plan.inflow.labels, ~plan.feasible)
+    lost = _labels(plan, ~plan.feasible)
     if not lost:
         return ""
     can = "cannot keep its limits and is" if len(lost) == 1 else "cannot keep their limits and are"

@@ -25,6 +25,11 @@ _NAME_HALF_WIDTH = 0.85
 _NAME_HEIGHT = 1.9 * TEXT_SHARE
 #: A name stands in the middle of the longest stretch that is this thick, as a part of the thickest place.
 _NEARLY_THICKEST = 0.95
+#: Zones that follow each other and whose outputs differ by no more than this part are drawn as one: nobody could tell
+#: them apart at work.
+ALIKE = 0.01
+#: A zone that is nowhere thicker than this part of the axis looks like a line.
+_VISIBLE = 0.01
 
 
 def dispatch_chart_figure(evaluation: Evaluation) -> Figure:
@@ -43,18 +48,49 @@ def has_dispatch_chart(evaluation: Evaluation) -> bool:
 
 
 def draw_dispatch_chart(ax: Axes, evaluation: Evaluation) -> Axes:
-    """Draw the zones, each with its name and output where it has room for them; returns the axis."""
+    """Draw the zones, each with its name and output where it has room for them; returns the axis.
+
+    Zones of about the same output are drawn as one.
+    """
     rule = _zones(evaluation)
     edges = zone_edges(rule, *storage_bounds(evaluation.plan))
     draw_storage_frame(ax, evaluation.plan, edges)
     months = month_ends(evaluation.plan.inflow.calendar)
-    for name, output, colour, lower, upper in zip(ZONES, rule.outputs_mw, COLOURS, edges[:-1], edges[1:], strict=True):
-        label = f"{name}, {written(output)} MW"
-        ax.fill_between(months, lower, upper, color=colour, lw=0, label=label, zorder=2)
-        _name_zone(ax, months, lower, upper, f"{name}\n{written(output)} MW")
-    for curve in edges[1:-1]:
-        ax.plot(months, curve, color=_EDGE, lw=1.3, zorder=2.4)
+    low, high = ax.get_ylim()
+    for zones in drawn_zones(rule):
+        first, last = zones[0], zones[-1]
+        lower, upper = edges[first], edges[last + 1]
+        name, output = " and ".join(ZONES[zone] for zone in zones), _outputs(rule, zones)
+        thick = _thickness(float((upper - lower).max()), high - low)
+        ax.fill_between(months, lower, upper, color=COLOURS[last], lw=0, label=f"{name}, {output}{thick}", zorder=2)
+        _name_zone(ax, months, lower, upper, f"{name}\n{output}")
+        if first:
+            ax.plot(months, lower, color=_EDGE, lw=1.3, zorder=2.4)
     return ax
+
+
+def drawn_zones(rule: ZonesRule) -> list[list[int]]:
+    """Places of the zones, from the lowest up; those that follow each other with about the same output together."""
+    together = [[0]]
+    for zone, output in enumerate(rule.outputs_mw[1:], start=1):
+        least = rule.outputs_mw[together[-1][0]]
+        if abs(output - least) <= ALIKE * max(abs(output), abs(least)):
+            together[-1].append(zone)
+        else:
+            together.append([zone])
+    return together
+
+
+def _outputs(rule: ZonesRule, zones: list[int]) -> str:
+    least, most = written(rule.outputs_mw[zones[0]]), written(rule.outputs_mw[zones[-1]])
+    return f"{least} MW" if least == most else f"{least} to {most} MW"
+
+
+def _thickness(most_hm3: float, shown_hm3: float) -> str:
+    """Say in the legend of a zone that is hardly seen how thick it is."""
+    if most_hm3 == 0:
+        return " (in no month)"
+    return f" (at most {written(most_hm3)} hm³ thick)" if most_hm3 < _VISIBLE * shown_hm3 else ""
 
 
 def zone_edges(rule: ZonesRule, lower_hm3: FloatArray, upper_hm3: FloatArray) -> FloatArray:
@@ -93,4 +129,11 @@ def caption(evaluation: Evaluation) -> str:
     return (
         "The zone that the storage at the start of a month falls in says the output of that month; "
         "grey lies outside the storage bounds. The output is made as long as water and bounds allow it."
+        f"{_alike(evaluation)}"
     )
+
+
+def _alike(evaluation: Evaluation) -> str:
+    if all(len(zones) == 1 for zones in drawn_zones(_zones(evaluation))):
+        return ""
+    return f" Zones whose outputs differ by {100 * ALIKE:g} % or less are drawn as one; the rule's file has them apart."

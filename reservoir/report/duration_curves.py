@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 from numpy.typing import NDArray
 
-from reservoir.report.axes import THOUSANDS, written
+from reservoir.report.axes import TEXT_SHARE, THOUSANDS, written
 from reservoir.report.record_runs import held_out_note, outside_caption, outside_handles, record_runs
+from reservoir.report.storage_axis import cut_off
 from reservoir.report.style import (
     DASHES,
     LIMITS,
@@ -26,6 +27,8 @@ from reservoir.rules.evaluation import Evaluation
 
 FloatArray = NDArray[np.float64]
 
+#: Part of the height of a panel that the two lines of a name take, with what keeps them off the line that they name.
+NAME_HEIGHT = 3 * TEXT_SHARE
 EXCEEDED = "Months that exceed it (%)"
 
 
@@ -58,16 +61,19 @@ def draw_power(ax: Axes, evaluation: Evaluation) -> Axes:
     _draw_curves(ax, evaluation, "power_mw", "Power (MW)")
     firm = evaluation.targets.firm_mw
     ax.axhline(firm, color=LIMITS, lw=0.9, ls=DASHES, zorder=1.5)
+    highest = max(float(run.monthly("power_mw").max()) for run in record_runs(evaluation))
+    ax.set_ylim(0, max(ax.get_ylim()[1], (1 + NAME_HEIGHT) * firm if firm >= highest else 0.0))
+    # Below the line, where no curve begins, unless the ticks are there; above it where all curves are below.
+    above = firm < NAME_HEIGHT * ax.get_ylim()[1] or firm >= highest
     ax.annotate(
         f"firm\n{written(firm)} MW",
         (2, firm),
-        xytext=(0, -3),
+        xytext=(0, 3 if above else -3),
         textcoords="offset points",
-        va="top",
+        va="bottom" if above else "top",
         color=LIMITS,
         fontsize=8,
     )
-    ax.set_ylim(bottom=0)
     return ax
 
 
@@ -83,8 +89,17 @@ def draw_storage(ax: Axes, evaluation: Evaluation) -> Axes:
         outside = run.outside.ravel()[np.argsort(storage)[::-1]]
         if outside.any():
             exceeded, values = duration_curve(storage)
-            ax.plot(exceeded[outside], values[outside], **OUTSIDE_MARK | {"ms": 3})
+            ax.plot(exceeded[outside], values[outside], **OUTSIDE_MARK | {"ms": 3, "clip_on": True})
+    _cut_off(ax, evaluation)
     return ax
+
+
+def _cut_off(ax: Axes, evaluation: Evaluation) -> None:
+    """Leave out storages that are far outside the bounds."""
+    bottom, top = ax.get_ylim()
+    low, high = cut_off(evaluation.plan, np.array([bottom, top]))
+    if (low, high) != (bottom, top):
+        ax.set_ylim(low, high)
 
 
 #: The panels by the quantity they show.

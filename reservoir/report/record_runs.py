@@ -73,7 +73,7 @@ def outside_handles(evaluation: Evaluation) -> list[Line2D]:
     """Legend of the mark of months outside their limits; empty where no run leaves them."""
     if not any(run.outside.any() for run in record_runs(evaluation)):
         return []
-    return [Line2D([], [], **OUTSIDE_MARK, label="ends outside the limits of storage")]
+    return [Line2D([], [], **OUTSIDE_MARK | {"clip_on": True}, label="ends outside the limits of storage")]
 
 
 def outside_caption(evaluation: Evaluation) -> str:

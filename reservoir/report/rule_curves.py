@@ -11,7 +11,7 @@ from reservoir.infeasible import chosen, counted, listed
 from reservoir.report.axes import month_ends
 from reservoir.report.bands import fill_bands
 from reservoir.report.record_runs import fitted_note, result_of
-from reservoir.report.storage_axis import draw_storage_frame
+from reservoir.report.storage_axis import draw_storage_frame, draw_years_outside
 from reservoir.report.style import DASHES, STORAGE, add_legend, family_look, figure_style, new_figure, settled
 from reservoir.rules.evaluation import Evaluation
 from reservoir.rules.guide_curve import FAMILY, LOWER_QUANTILE, UPPER_QUANTILE, GuideCurve
@@ -40,7 +40,9 @@ def draw_rule_curves(ax: Axes, evaluation: Evaluation) -> Axes:
     months, storages = month_ends(plan.inflow.calendar), plan.stacked("storage_hm3")
     lower, guide, upper = _curves(evaluation)
     draw_storage_frame(ax, plan, np.vstack([storages, lower, upper]))
-    fill_bands(ax, months, storages, STORAGE)
+    if plan.keeps_limits.any():
+        fill_bands(ax, months, storages[plan.keeps_limits], STORAGE)
+    draw_years_outside(ax, plan)
     for curve, label in ((lower, "lower and upper curve"), (upper, None)):
         ax.plot(months, curve, color=look.colour, lw=1.2, ls=DASHES, label=label, zorder=3)
     ax.plot(months, guide, color=look.colour, lw=2, marker=look.marker, label="guide curve", clip_on=False, zorder=3.2)
@@ -61,12 +63,16 @@ def caption(evaluation: Evaluation) -> str:
     return (
         "The guide is the storage to end each month at, the median of the optimised years; the lower and the upper "
         f"curve lie at {100 * LOWER_QUANTILE:g} and {100 * UPPER_QUANTILE:g} % of them. "
-        f"The bands show all years of the plan.{_outside(evaluation)}"
+        f"{_bands(evaluation)}"
     )
 
 
-def _outside(evaluation: Evaluation) -> str:
+def _bands(evaluation: Evaluation) -> str:
     plan = evaluation.plan
     names = chosen(plan.inflow.labels, ~plan.keeps_limits)
-    leave = "leaves its" if len(names) == 1 else "leave their"
-    return f" Among them {counted(len(names))} ({listed(names)}) {leave} limits of storage." if names else ""
+    if not names:
+        return "The bands show all years of the plan."
+    leave = "leaves its limits of storage and is" if len(names) == 1 else "leave their limits of storage and are"
+    return (
+        f"The bands show the years of the plan; {counted(len(names))} ({listed(names)}) {leave} drawn as broken lines."
+    )

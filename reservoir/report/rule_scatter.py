@@ -54,7 +54,8 @@ def draw_rule_scatter(ax: Axes, evaluation: Evaluation, step: int, family: str =
     ax.plot(water, asked, look.marker, ms=3.4, mfc="none", mew=0.9, color=look.colour, label=f"rule: {family}")
     ax.set_title(evaluation.plan.inflow.calendar.month_names[step], fontsize=8.5, pad=3)
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator(3))
+        # Three numbers of six figures have no room beside each other.
+        axis.set_major_locator(MaxNLocator(2 if axis is ax.xaxis and water.max() >= 1e5 else 3))
         axis.set_major_formatter(THOUSANDS)
     ax.tick_params(labelsize=7)
     ax.set_xlabel(WATER)

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from reservoir.infeasible import counted
 from reservoir.plan import Plan
 from reservoir.report.axes import (
     TEXT_SHARE,
@@ -19,7 +20,7 @@ from reservoir.report.axes import (
     not_below_zero,
     storage_at,
 )
-from reservoir.report.style import DASHES, LIMITS, OUTSIDE
+from reservoir.report.style import DASHES, LIMITS, OUTSIDE, VIOLATION
 
 FloatArray = NDArray[np.float64]
 
@@ -27,6 +28,8 @@ FloatArray = NDArray[np.float64]
 MARGIN = 0.09
 #: Storages farther outside the bounds than this part of their range, which no schedule can help, are cut off.
 SHOWN_OUTSIDE = 0.3
+#: More years outside their limits than this are drawn by the lowest and the highest of them.
+MANY_LINES = 30
 #: Months that the name of a line takes, about.
 NAME_MONTHS = 2.8
 
@@ -37,9 +40,7 @@ def draw_storage_frame(ax: Axes, plan: Plan, storages: FloatArray) -> Axes:
     It is cut off at `SHOWN_OUTSIDE`.
     """
     lower, upper = storage_bounds(plan)
-    room = SHOWN_OUTSIDE * float(upper.max() - lower.min())
-    shown = np.clip(storages.ravel(), lower.min() - room, upper.max() + room)
-    ax.set_ylim(_limits(plan, np.concatenate([shown, lower, upper])))
+    ax.set_ylim(_limits(plan, np.concatenate([cut_off(plan, storages.ravel()), lower, upper])))
     _shade_outside(ax, month_ends(plan.inflow.calendar), lower, upper)
     month_axis(ax, plan.inflow.calendar)
     _draw_marks(ax, plan)
@@ -47,6 +48,25 @@ def draw_storage_frame(ax: Axes, plan: Plan, storages: FloatArray) -> Axes:
     ax.set_ylabel("Storage (hm³)")
     not_below_zero(ax)
     level_axis(ax, plan.reservoir)
+    return ax
+
+
+def cut_off(plan: Plan, storages: FloatArray) -> FloatArray:
+    """Storages as far as an axis shows them, see `SHOWN_OUTSIDE`."""
+    lower, upper = storage_bounds(plan)
+    room = SHOWN_OUTSIDE * float(upper.max() - lower.min())
+    return np.asarray(np.clip(storages, lower.min() - room, upper.max() + room))
+
+
+def draw_years_outside(ax: Axes, plan: Plan) -> Axes:
+    """Draw the storage of every year that leaves its limits as a line, of many the lowest and the highest."""
+    storages = plan.stacked("storage_hm3")[~plan.keeps_limits]
+    label = f"{counted(len(storages))} outside {'its' if len(storages) == 1 else 'their'} limits"
+    if len(storages) > MANY_LINES:
+        storages, label = np.stack([storages.min(axis=0), storages.max(axis=0)]), f"{label}, lowest and highest"
+    months, look = month_ends(plan.inflow.calendar), {"color": VIOLATION, "lw": 0.9, "ls": (0, (3, 1.5))}
+    for place, line in enumerate(storages):
+        ax.plot(months, line, **look, label=None if place else label, zorder=2.8)
     return ax
 
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from reservoir.hydro.reservoir import YearEnd
-from reservoir.infeasible import chosen, counted, left_out_sentence
+from reservoir.infeasible import chosen, left_out_sentence
 from reservoir.plan import Plan
 from reservoir.report.axes import month_ends
 from reservoir.report.bands import draw_bands
-from reservoir.report.storage_axis import draw_storage_frame
-from reservoir.report.style import LIMITS, STORAGE, VIOLATION, add_legend, figure_style, new_figure, settled
-
-#: More years outside their limits than this are drawn by the lowest and highest of them.
-MANY_LINES = 30
+from reservoir.report.storage_axis import draw_storage_frame, draw_years_outside
+from reservoir.report.style import LIMITS, STORAGE, add_legend, figure_style, new_figure, settled
 
 
 def storage_fan_figure(plan: Plan) -> Figure:
@@ -40,22 +35,9 @@ def draw_storage_fan(ax: Axes, plan: Plan) -> Axes:
     if kept.any():
         name = chosen(plan.inflow.labels, kept)[0]
         draw_bands(ax, months, storages[kept], STORAGE, single=f"storage in {name}")
-    if not kept.all():
-        _draw_outside(ax, plan, storages[~kept])
+    draw_years_outside(ax, plan)
     _draw_fixed_ends(ax, plan)
     return ax
-
-
-def _draw_outside(ax: Axes, plan: Plan, storages: NDArray[np.float64]) -> None:
-    years = counted(len(storages))
-    label = f"{years} outside {'its' if len(storages) == 1 else 'their'} limits"
-    if len(storages) > MANY_LINES:
-        storages, label = np.stack([storages.min(axis=0), storages.max(axis=0)]), f"{label}, lowest and highest"
-    for place, line in enumerate(storages):
-        shown = None if place else label
-        ax.plot(
-            month_ends(plan.inflow.calendar), line, color=VIOLATION, lw=0.9, ls=(0, (3, 1.5)), label=shown, zorder=2.8
-        )
 
 
 def _draw_fixed_ends(ax: Axes, plan: Plan) -> None:
