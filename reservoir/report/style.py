@@ -66,6 +66,9 @@ FOOT_POINTS = 7.0
 _FOOT_LINE_INCHES = FOOT_POINTS * 1.35 / 72
 _FOOT_MARGIN_INCHES = 0.05
 _FOOT_SIDE_POINTS = 5.0
+#: Characters of one text at the foot: a page of caveats would be drawn, letter by letter, on every figure.
+FOOT_CHARACTERS = 2_400
+_CUT = " ... (cut; plan.json and report.html have all of it)"
 
 #: For names and caveats in Chinese, Japanese or Korean; the first of each that is installed.
 _EAST_ASIAN_FONTS = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "Microsoft YaHei", "SimHei")
@@ -143,6 +146,8 @@ def figure_style() -> Iterator[None]:
     with matplotlib.style.context(["default", rc]), warnings.catch_warnings():
         # A character that no font has is drawn as an empty box, which says enough.
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        # So are letters that should be joined or run from right to left, each by itself.
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support", category=UserWarning)
         yield
 
 
@@ -204,7 +209,12 @@ def broken(*texts: str) -> list[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    """Break a text into lines that fit the figure, by what they measure: characters are of all widths."""
+    """Break a text into lines that fit the figure, by what they measure: characters are of all widths.
+
+    Beyond `FOOT_CHARACTERS` it is cut off, and says so.
+    """
+    if len(text) > FOOT_CHARACTERS:
+        text = text[: FOOT_CHARACTERS - len(_CUT)].rstrip() + _CUT
     room = 72 * WIDTH - 2 * _FOOT_SIDE_POINTS
     font = FontProperties(size=FOOT_POINTS)
     lines, columns = [text], len(text)
