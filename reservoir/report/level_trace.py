@@ -18,7 +18,10 @@ from reservoir.rules.evaluation import Evaluation
 FloatArray = NDArray[np.float64]
 
 LEVEL = "Level at the end of the month (m)"
+_EVERY_MONTH = "The forebay level at the end of every month of the record"
 _INCHES_PER_RUN = 0.98
+#: Of more years than this, a band from the lowest to the highest level of each year is drawn in place of its months.
+MANY_YEARS = 300
 #: Line styles of the levels that a reservoir marks, which lie too close together for one.
 _STYLES = {"normal": (0, (5, 2)), "flood": (0, (2, 1)), "dead": (0, (5, 2))}
 
@@ -47,7 +50,7 @@ def draw_level_trace(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
     """
     calendar = evaluation.plan.inflow.calendar
     levels = [each.monthly("level_m") for each in record_runs(evaluation)]
-    ax.plot(month_end_years(calendar), run.monthly("level_m").ravel(), color=run.look.colour, lw=1.0, zorder=3)
+    _draw_levels(ax, calendar, run)
     outside = run.outside.ravel()
     if outside.any():
         ax.plot(month_end_years(calendar)[outside], run.monthly("level_m").ravel()[outside], **OUTSIDE_MARK | {"ms": 3})
@@ -58,6 +61,15 @@ def draw_level_trace(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
     _draw_marks(ax, evaluation.plan)
     ax.set_ylabel(LEVEL)
     return ax
+
+
+def _draw_levels(ax: Axes, calendar: Calendar, run: RecordRun) -> None:
+    levels = run.monthly("level_m")
+    if calendar.years > MANY_YEARS:
+        low, high = levels.min(axis=1), levels.max(axis=1)
+        ax.fill_between(list(calendar.start_years), low, high, color=run.look.colour, lw=0.3, zorder=3)
+    else:
+        ax.plot(month_end_years(calendar), levels.ravel(), color=run.look.colour, lw=1.0, zorder=3)
 
 
 def month_end_years(calendar: Calendar) -> FloatArray:
@@ -95,7 +107,7 @@ def _spans(plan: Plan, name: str) -> list[tuple[float, float]]:
     calendar = plan.inflow.calendar
     first = calendar.first_year - 0.5
     runs = month_runs(calendar, plan.reservoir.marks.flood_months) if name == "flood" else []
-    if not runs:
+    if not runs or calendar.years > MANY_YEARS:
         return [(first, first + calendar.years)]
     steps = calendar.steps
     return [(first + year + a / steps, first + year + b / steps) for year in range(calendar.years) for a, b in runs]
@@ -104,7 +116,9 @@ def _spans(plan: Plan, name: str) -> list[tuple[float, float]]:
 def caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
     marked = " The broken lines are levels of the reservoir." if _marked(evaluation.plan) else ""
+    many = evaluation.plan.inflow.calendar.years > MANY_YEARS
+    what = "Each year's lowest to highest forebay level at the end of a month" if many else _EVERY_MONTH
     return (
-        "The forebay level at the end of every month of the record, the storage being carried over from year to year; "
+        f"{what}, the storage being carried over from year to year; "
         f"perfect foresight shows where the level would best have been.{marked}{outside_caption(evaluation)}"
     )

@@ -20,6 +20,8 @@ FloatArray = NDArray[np.float64]
 WATER = "Water available: storage at the start and inflow of the month (hm³)"
 RELEASE = "Release (m³/s)"
 _ROWS, _COLUMNS = 3, 4
+#: Dots of a panel; of more years, so many are shown, evenly spread over the record: more would hide each other.
+MOST_YEARS = 300
 
 
 def rule_scatter_figure(evaluation: Evaluation, family: str = FAMILY) -> Figure:
@@ -47,7 +49,7 @@ def draw_rule_scatter(ax: Axes, evaluation: Evaluation, step: int, family: str =
     result = result_of(evaluation, family)
     if result is None:
         raise ValueError(f"there is no rule of family {family} to draw")
-    training, look = evaluation.training, family_look(family)
+    training, look = evaluation.training.select(shown_years(evaluation.training.years)), family_look(family)
     water = water_available_hm3(training)[:, step]
     ax.plot(water, training.release_m3s[:, step], "o", ms=3.6, mew=0, color=tint(LIMITS, 0.55), label="optimised years")
     asked = decisions_m3s(result.rule, training, step)
@@ -61,6 +63,11 @@ def draw_rule_scatter(ax: Axes, evaluation: Evaluation, step: int, family: str =
     ax.set_xlabel(WATER)
     ax.set_ylabel(RELEASE)
     return ax
+
+
+def shown_years(years: int) -> list[int]:
+    """Places of the years that are drawn."""
+    return np.unique(np.linspace(0, years - 1, min(years, MOST_YEARS)).round().astype(int)).tolist()
 
 
 def water_available_hm3(training: Training) -> FloatArray:
@@ -83,5 +90,10 @@ def caption(evaluation: Evaluation, family: str = FAMILY) -> str:
     return (
         f"Each dot is the release of an optimised year, each mark what the {family} rule asks for with the same water "
         "in the same month; the closer they lie, the better the rule follows the plan. "
-        "Every month has scales of its own."
+        f"Every month has scales of its own.{_sample(evaluation)}"
     )
+
+
+def _sample(evaluation: Evaluation) -> str:
+    years = evaluation.training.years
+    return f" {MOST_YEARS} of the {years:,} years are shown, evenly spread." if years > MOST_YEARS else ""

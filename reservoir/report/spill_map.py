@@ -32,6 +32,8 @@ _COLOURS = LinearSegmentedColormap.from_list(
 )
 #: Corners of the cell of a month and year.
 _CELL = np.array([[0, -0.5], [1, -0.5], [1, 0.5], [0, 0.5]])
+#: Rows of a panel; of more years, each row holds the highest spill of some that follow each other.
+MOST_ROWS = 200
 _LEAST_INCHES, _MOST_INCHES, _INCHES_PER_YEAR = 1.5, 2.7, 0.05
 
 
@@ -70,10 +72,12 @@ def draw_spill_map(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
     """Draw the spill of one run, the first year on top, and mark months outside their limits; returns the axis."""
     calendar = evaluation.plan.inflow.calendar
     colours, norm = _scale(evaluation)
-    spill = named_spill_m3s(run, evaluation)
-    years, months = np.nonzero(np.isfinite(spill))
-    cells: Any = _CELL + np.stack([months, years + calendar.first_year], axis=1)[:, None]
-    drawn = PolyCollection(cells, array=spill[years, months], cmap=colours, norm=norm, edgecolor="face", lw=0.3)
+    together = years_in_a_row(calendar.years)
+    spill = highest_of(named_spill_m3s(run, evaluation), together)
+    rows, months = np.nonzero(np.isfinite(spill))
+    middles = calendar.first_year + rows * together + (together - 1) / 2
+    cells: Any = _CELL * [1, together] + np.stack([months, middles], axis=1)[:, None]
+    drawn = PolyCollection(cells, array=spill[rows, months], cmap=colours, norm=norm, edgecolor="face", lw=0.3)
     ax.add_collection(drawn)
     years, months = np.nonzero(run.outside)
     if years.size:
@@ -87,6 +91,18 @@ def draw_spill_map(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
     ax.set_ylim(calendar.first_year + calendar.years - 0.5, calendar.first_year - 0.5)
     ax.set_ylabel(year_title(calendar))
     return ax
+
+
+def years_in_a_row(years: int) -> int:
+    """How many years share a row of the map."""
+    return math.ceil(years / MOST_ROWS)
+
+
+def highest_of(values: FloatArray, together: int) -> FloatArray:
+    """Highest of every so many rows that follow each other, NaN where all are; the last may be of fewer."""
+    firsts = np.arange(0, len(values), together)
+    highest = np.maximum.reduceat(np.where(np.isfinite(values), values, -np.inf), firsts)
+    return np.where(np.isfinite(highest), highest, np.nan)
 
 
 def named_spill_m3s(run: RecordRun, evaluation: Evaluation) -> FloatArray:
@@ -115,8 +131,10 @@ def _letter_axis(ax: Axes, calendar: Calendar) -> None:
 
 def caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
+    together = years_in_a_row(evaluation.plan.inflow.calendar.years)
+    row = "is a year" if together == 1 else f"holds the highest of {together} years"
     return (
-        "Each row is a year and each column a month: the darker, the more is released past the turbines. Spill that a "
+        f"Each row {row} and each column a month: the darker, the more is released past the turbines. Spill that a "
         "rule has and perfect foresight has not is what it costs not to know the inflow in advance."
         f"{outside_caption(evaluation)}"
     )
