@@ -34,6 +34,8 @@ _COLOURS = LinearSegmentedColormap.from_list(
 _CELL = np.array([[0, -0.5], [1, -0.5], [1, 0.5], [0, 0.5]])
 #: Rows of a panel; of more years, each row holds the highest spill of some that follow each other.
 MOST_ROWS = 200
+#: A single row is as high as the name of the colour bar is long.
+_ONE_ROW_INCHES, _LEGEND_INCHES = 2.3, 0.3
 _LEAST_INCHES, _MOST_INCHES, _INCHES_PER_YEAR = 1.5, 2.7, 0.05
 
 
@@ -42,7 +44,9 @@ def spill_map_figure(evaluation: Evaluation) -> Figure:
     runs = record_runs(evaluation)
     rows = math.ceil(len(runs) / _MOST_COLUMNS)
     columns = math.ceil(len(runs) / rows)
-    height = rows * min(max(_LEAST_INCHES, _INCHES_PER_YEAR * evaluation.training.years), _MOST_INCHES)
+    least = _LEAST_INCHES if rows > 1 else _ONE_ROW_INCHES
+    height = rows * min(max(least, _INCHES_PER_YEAR * evaluation.training.years), _MOST_INCHES)
+    height += _LEGEND_INCHES * len(outside_handles(evaluation))
     with figure_style():
         figure, sheet = new_figure(evaluation.plan, height + 0.3, held_out_note(evaluation))
         panels = sheet.subplots(rows, columns, sharey=True, squeeze=False).ravel()
@@ -56,7 +60,8 @@ def spill_map_figure(evaluation: Evaluation) -> Figure:
         bar = sheet.colorbar(
             ScalarMappable(norm, colours), ax=list(panels[: len(runs)]), aspect=30, pad=0.02, format=THOUSANDS
         )
-        bar.set_label("Spill, mean of the month (m³/s); white: none")
+        separator = "; " if rows > 1 else "\n"
+        bar.set_label(f"Spill, mean of the month (m³/s){separator}white: none")
         if outside_handles(evaluation):
             sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")
         bar.outline.set_linewidth(0.8)  # type: ignore[operator]

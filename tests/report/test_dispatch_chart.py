@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from matplotlib.figure import Figure
 
-from reservoir.report.dispatch_chart import draw_dispatch_chart, zone_edges
+from reservoir.report.dispatch_chart import caption, draw_dispatch_chart, drawn_zones, zone_edges
 from reservoir.report.record_runs import result_of
 from reservoir.report.storage_axis import storage_bounds
 from reservoir.rules.evaluation import Evaluation
@@ -45,3 +47,34 @@ def test_zones_are_named_where_they_have_room_and_all_in_the_legend(evaluation: 
     assert {"reduced\n840 MW", "increased\n2,940 MW", "full\n4,200 MW"} <= set(shown)
     assert "guaranteed\n1,680 MW" not in shown
     assert "guaranteed, 1,680 MW" in ax.get_legend_handles_labels()[1]
+
+
+def with_outputs(evaluation: Evaluation, **changes) -> Evaluation:
+    zones = result_of(evaluation, "zones")
+    changed = replace(zones, rule=zones.rule.model_copy(update=changes))
+    return replace(evaluation, families=(*evaluation.families[:-1], changed))
+
+
+def test_zones_of_about_the_same_output_are_one_with_both_names(evaluation: Evaluation, texts):
+    alike = with_outputs(evaluation, outputs_mw=(840.0, 1_680.0, 4_175.0, 4_200.0))
+    ax = draw_dispatch_chart(Figure().add_subplot(), alike)
+    assert "increased and full\n4,175 to 4,200 MW" in texts(ax)
+    assert len(ax.get_legend_handles_labels()[1]) == 4, "three zones, and what lies outside"
+    edges = [line for line in ax.get_lines() if line.get_gid() is None]
+    assert len(edges) == 2
+    assert "1 % or less are drawn as one" in caption(alike)
+
+
+def test_zones_whose_outputs_differ_stand_apart(evaluation: Evaluation):
+    assert drawn_zones(result_of(evaluation, "zones").rule) == [[0], [1], [2], [3]]
+    assert "drawn as one" not in caption(evaluation)
+
+
+def test_a_zone_too_thin_to_be_seen_says_so_in_the_legend(evaluation: Evaluation):
+    lower, upper = storage_bounds(evaluation.plan)
+    place = (lower[1:] + upper[1:]).min() / 2
+    curves = ((place,) * 12, (place + 30,) * 12, (place + 30,) * 12)
+    ax = draw_dispatch_chart(Figure().add_subplot(), with_outputs(evaluation, curves_hm3=curves))
+    labels = ax.get_legend_handles_labels()[1]
+    assert "guaranteed, 1,680 MW (at most 30 hm³ thick)" in labels
+    assert "increased, 2,940 MW (in no month)" in labels

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.report.duration_curves import caption, draw_power, draw_release, duration_curve
+from reservoir.report.duration_curves import caption, draw_power, draw_release, duration_curve, duration_curves_figure
 from reservoir.report.record_runs import FORESIGHT_NAME, HELD_OUT, result_of
+from reservoir.report.style import figure_style
 from reservoir.rules.evaluation import Evaluation
 
 
@@ -37,3 +40,19 @@ def test_the_firm_power_is_drawn_and_named(evaluation: Evaluation, texts):
 def test_firm_power_is_said_to_be_guaranteed_only_where_it_is(evaluation: Evaluation, october_evaluation: Evaluation):
     assert "guaranteed" in caption(evaluation)
     assert "guaranteed" not in caption(october_evaluation)
+
+
+@pytest.mark.parametrize("firm_mw", [0.0, 0.1, 150.0, 700.0, 2_167.0, 4_200.0, 40_000.0])
+def test_the_name_of_the_firm_power_lies_on_no_tick_and_within_its_panel(evaluation: Evaluation, firm_mw: float):
+    given = replace(evaluation, targets=replace(evaluation.targets, firm_mw=firm_mw))
+    with figure_style():
+        figure = duration_curves_figure(given)
+        panel = figure.get_axes()[1]
+        (name,) = [text for text in panel.texts if text.get_text().startswith("firm")]
+        box, inside = name.get_window_extent(), panel.get_window_extent()
+        line = panel.transData.transform((0, firm_mw))[1]
+        ticks = [label.get_window_extent() for label in (*panel.get_xticklabels(), *panel.get_yticklabels())]
+    assert box.y0 >= inside.y0
+    assert box.y1 <= inside.y1 + 1
+    assert not box.y0 < line < box.y1
+    assert not [tick for tick in ticks if box.overlaps(tick)]

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.hydro.reservoir import Marks
+from reservoir.hydro.reservoir import Marks, YearEnd
 from reservoir.plan import Plan
 from reservoir.report.axes import month_runs, storage_at
 from reservoir.report.bands import BANDS, percentiles
 from reservoir.report.storage_axis import level_marks, storage_bounds
-from reservoir.report.storage_fan import draw_storage_fan, storage_fan_figure
+from reservoir.report.storage_fan import caption, draw_storage_fan, storage_fan_figure
 
 NEAR = (4_000.0, 15_000.0)
 
@@ -111,3 +111,24 @@ def test_months_follow_the_water_year(june_plan: Plan):
     ax = draw_storage_fan(Figure().add_subplot(), june_plan)
     names = [label.get_text() for label in ax.get_xticklabels(minor=True)]
     assert names == ["Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Jan", "Feb", "Mar", "Apr", "May"]
+
+
+def given_ends(plan: Plan, **changes) -> list[list[float]]:
+    ax = draw_storage_fan(Figure().add_subplot(), replace(plan, reservoir=replace(plan.reservoir, **changes)))
+    return [
+        points for drawn in ax.collections if "given" in drawn.get_label() for points in drawn.get_offsets().tolist()
+    ]
+
+
+def test_a_given_start_and_end_are_marked_where_they_are(plan: Plan):
+    assert given_ends(plan, final_storage_hm3=13_000.0) == [[0, 14_557], [12, 13_000]]
+    assert "every year must begin and end with" in caption(plan)
+
+
+def test_only_what_is_given_is_marked(plan: Plan):
+    free = {"year_end": YearEnd.FREE, "final_storage_hm3": None}
+    cyclic = {"year_end": YearEnd.CYCLIC, "initial_storage_hm3": None, "final_storage_hm3": None}
+    assert given_ends(plan, **free) == [[0, 14_557]]
+    assert given_ends(plan, **cyclic) == []
+    assert "may end anywhere" in caption(replace(plan, reservoir=replace(plan.reservoir, **free)))
+    assert "ends as it began" in caption(replace(plan, reservoir=replace(plan.reservoir, **cyclic)))

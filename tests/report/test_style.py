@@ -158,3 +158,33 @@ def test_a_file_tells_no_date_and_no_version(plan: Plan):
         assert b"Matplotlib v" not in content
         assert b"<dc:date>" not in content
         assert b"Software" not in content
+
+
+def test_a_page_of_caveats_is_cut_off_and_says_so(plan: Plan):
+    endless = replace(plan, reservoir=replace(plan.reservoir, caveat="word " * 4_000))
+    lines = foot_lines(endless)
+    assert sum(len(line) for line in lines) < 1.1 * style.FOOT_CHARACTERS
+    assert "plan.json and report.html have all of it" in " ".join(lines)
+
+
+def test_caveats_of_a_thousand_letters_each_are_whole(plan: Plan):
+    long = "word " * 199 + "ends."
+    both = replace(
+        plan,
+        reservoir=replace(plan.reservoir, caveat=long),
+        inflow=Inflow(plan.inflow.flow_m3s, plan.inflow.calendar, caveat=long),
+    )
+    assert " ".join(foot_lines(both)).count("ends.") == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["a_b^c$d$\\frac{1}{2", "<b>&amp;</b>", "W" * 64, "小湾水库", "مرحبا بالعالم हिन्दी עברית 🙂"]
+)
+def test_names_of_any_letters_are_drawn_as_they_are_and_warn_of_nothing(plan: Plan, text: str):
+    named = replace(plan, reservoir=replace(plan.reservoir, name=text, caveat=text))
+    with figure_style():
+        figure, _ = new_figure(named, 3)
+        shown = foot_of(figure).get_text().replace("\n", "")
+    assert shown.startswith(text)
+    assert rendered(figure, "png")
+    assert b"<svg" in rendered(figure, "svg")
