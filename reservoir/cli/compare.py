@@ -62,7 +62,8 @@ def command(
             progress=progress,
         )
     if as_json:
-        show_json({"solvers": [asdict(row) for row in rows]})
+        shown = [{name: value for name, value in asdict(row).items() if name != "left_out"} for row in rows]
+        show_json({"solvers": shown, "left_out": list(rows[0].left_out)})
     else:
         _show(rows)
 

@@ -260,3 +260,32 @@ def test_the_choices_are_those_of_the_engines():
 def test_a_choice_that_an_engine_does_not_have_is_refused(run, short_record):
     refused = run("plan", short_record, *QUICK, "--mode", "async", "--out", "out", status=2)
     assert "the solver clpso has no setting mode" in refused.stderr
+
+
+@pytest.fixture
+def hard_record(short_record):
+    """The short record with a second year that no schedule can keep."""
+    head, first, _, third = short_record.read_text().splitlines()
+    short_record.write_text("\n".join([head, first, "1954" + ",100" * 12, third]) + "\n")
+    return short_record
+
+
+def test_years_that_cannot_keep_their_limits_are_named_and_not_in_the_energy(run, hard_record, tmp_path):
+    printed = run("plan", hard_record, *QUICK, "--out", "out", status=1).stdout
+    assert "GWh in 2 years that keep their limits" in printed
+    assert "1 year cannot keep its limits of storage, whatever is released: 1954" in printed
+    rows = {row["year"]: row for row in table(tmp_path / "out/summary.csv")}
+    energy = float(rows["1953"]["energy_gwh"]) + float(rows["1955"]["energy_gwh"])
+    told = json.loads((tmp_path / "out/plan.json").read_text())
+    assert told["energy_gwh"] == pytest.approx(energy, abs=1e-5)
+    assert f"{energy:,.1f} GWh in 2 years" in printed
+    assert float(rows["1954"]["reference_violation"]) > 0
+    assert float(rows["1954"]["reference_gwh"]) == pytest.approx(float(rows["1954"]["energy_gwh"]), rel=1e-3)
+
+
+def test_a_comparison_names_the_years_that_it_leaves_out(run, hard_record):
+    printed = run("compare", hard_record, "--solver", "dp").stdout
+    assert "1 year cannot keep the limits of storage (1954): left out of energy and gap" in printed
+    told = json.loads(run("compare", hard_record, "--solver", "dp", "--json").stdout)
+    assert told["left_out"] == ["1954"]
+    assert told["solvers"][0]["gap"] == 0
