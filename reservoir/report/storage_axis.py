@@ -64,9 +64,9 @@ def draw_years_outside(ax: Axes, plan: Plan) -> Axes:
     label = f"{counted(len(storages))} outside {'its' if len(storages) == 1 else 'their'} limits"
     if len(storages) > MANY_LINES:
         storages, label = np.stack([storages.min(axis=0), storages.max(axis=0)]), f"{label}, lowest and highest"
-    months, look = month_ends(plan.inflow.calendar), {"color": VIOLATION, "lw": 0.9, "ls": (0, (3, 1.5))}
+    months, dashes = month_ends(plan.inflow.calendar), (0, (3, 1.5))
     for place, line in enumerate(storages):
-        ax.plot(months, line, **look, label=None if place else label, zorder=2.8)
+        ax.plot(months, line, color=VIOLATION, lw=0.9, ls=dashes, label=None if place else label, zorder=2.8)
     return ax
 
 
