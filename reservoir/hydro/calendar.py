@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 MONTHS_PER_YEAR = 12
 SECONDS_PER_DAY = 86_400
+#: Of a mean year, leap days included: what a steady power makes in "a year" of no particular length.
+HOURS_PER_YEAR = 8766
 MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.curve_checks import LARGEST_EXPONENT, MOST_COEFFICIENTS, domain, numbers, require_points
+
 if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
 
@@ -56,10 +59,20 @@ class Table:
     ----------
     x, y : sequence of float
         At least two points, `x` strictly increasing.
+
+    Raises
+    ------
+    InputError
+        If they are not.
     """
 
     x: tuple[float, ...]
     y: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y"):
+            object.__setattr__(self, name, numbers(name, getattr(self, name)))
+        require_points(self.x, self.y)
 
     @property
     def domain(self) -> tuple[float, float]:
@@ -92,10 +105,22 @@ class Polynomial:
         Lowest power first.
     domain : pair of float
         Where it holds.
+
+    Raises
+    ------
+    InputError
+        If these are no finite numbers, or too many coefficients.
     """
 
     coefficients: tuple[float, ...]
     domain: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coefficients", numbers("coefficients", self.coefficients))
+        object.__setattr__(self, "domain", domain(self.domain))
+        if not 1 <= len(self.coefficients) <= MOST_COEFFICIENTS:
+            problem = f"has {len(self.coefficients)} values"
+            raise InputError(Mistake(problem, f"1 to {MOST_COEFFICIENTS} of them", column="coefficients"))
 
     @cached_property
     def _polynomial(self) -> np.polynomial.Polynomial:
@@ -122,6 +147,11 @@ class PowerLaw:
         The curve's constants; `x` is never below `origin` on the domain.
     domain : pair of float
         Where it holds.
+
+    Raises
+    ------
+    InputError
+        If these are no finite numbers, the exponent is out of range, or the domain begins below the origin.
     """
 
     offset: float
@@ -129,6 +159,17 @@ class PowerLaw:
     origin: float
     exponent: float
     domain: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        for name in ("offset", "factor", "origin", "exponent"):
+            object.__setattr__(self, name, numbers(name, (getattr(self, name),))[0])
+        object.__setattr__(self, "domain", domain(self.domain))
+        if abs(self.exponent) > LARGEST_EXPONENT:
+            expected = f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}"
+            raise InputError(Mistake("is out of range", expected, column="exponent", value=self.exponent))
+        if self.origin > self.domain[0]:
+            expected = f"at most {self.domain[0]:.7g}, where the domain begins"
+            raise InputError(Mistake("is above values of the domain", expected, column="origin", value=self.origin))
 
     def __call__(self, x: ArrayLike) -> FloatArray:
         """Values at `x`."""

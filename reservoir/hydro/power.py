@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reservoir.hydro.curves import Curve
 from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M, ConversionKind, Reservoir
 from reservoir.hydro.units import MW_PER_KW_HOURS
 
@@ -69,7 +70,12 @@ def _releases(reservoir: Reservoir) -> FloatArray:
 
 def specific_power_curve(reservoir: Reservoir) -> Callable[[FloatArray], FloatArray]:
     """Power of 1 m3/s by head, MW, exact."""
-    if reservoir.conversion_kind is ConversionKind.RATE:
-        return lambda head: MW_PER_KW_HOURS / reservoir.conversion(head)
-    factor = 1e-3 if reservoir.conversion_kind is ConversionKind.COEFFICIENT else WATER_MW_PER_M3S_M
-    return lambda head: reservoir.conversion(head) * factor * np.clip(head, *reservoir.conversion.domain)
+    return specific_power(reservoir.conversion, reservoir.conversion_kind)
+
+
+def specific_power(conversion: Curve, kind: ConversionKind) -> Callable[[FloatArray], FloatArray]:
+    """Power of 1 m3/s by head, MW, exact, by a conversion curve of a kind."""
+    if kind is ConversionKind.RATE:
+        return lambda head: MW_PER_KW_HOURS / conversion(head)
+    factor = 1e-3 if kind is ConversionKind.COEFFICIENT else WATER_MW_PER_M3S_M
+    return lambda head: conversion(head) * factor * np.clip(head, *conversion.domain)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,7 @@ class Marks:
 # Compared by identity: arrays have no single truth value, and an identity can be a key.
 @dataclass(frozen=True, eq=False)
 class Reservoir:
-    """One reservoir: curves, plant and limits.
+    """One reservoir: curves, plant and limits; checked, however it is made, with its arrays as read-only copies.
 
     Parameters
     ----------
@@ -89,6 +90,13 @@ class Reservoir:
         Shown with results; the caveat on every figure.
     source, sha256 : str
         Where it was read from, and the hash of those bytes.
+    content : bytes
+        Those bytes; what they came from may be gone, or be another file by now.
+
+    Raises
+    ------
+    InputError
+        With every field that is not what it should be, or contradicts another.
     """
 
     name: str
@@ -113,6 +121,20 @@ class Reservoir:
     caveat: str = ""
     source: str = ""
     sha256: str = ""
+    content: bytes = field(default=b"", repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        from reservoir.hydro.reservoir_checks.whole import checked  # its checks are of reservoirs
+
+        for name, value in checked({each.name: getattr(self, each.name) for each in fields(self)}).items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What may be meant otherwise than it stands, a sentence each."""
+        from reservoir.hydro.reservoir_checks.notes import notes_of
+
+        return tuple(notes_of(self))
 
     @classmethod
     def read(cls, path: str | Path) -> Reservoir:

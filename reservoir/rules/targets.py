@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reservoir.hydro.calendar import HOURS_PER_YEAR
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.rules.training import Training
 
-HOURS_PER_YEAR = 8766
 #: Where a reservoir guarantees nothing, its plan exceeds the firm power in all but this part of the months.
 FIRM_QUANTILE = 0.1
 

@@ -10,7 +10,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.approximation import POWER_TOLERANCE, approximate, evaluate
 from reservoir.hydro.curves import Polynomial, Table
 from reservoir.hydro.forms import EvenTable, PolynomialForm, curve_value
-from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir import ConversionKind, Reservoir
 from tests.hydro import paper
 
 STATES = 3000
@@ -87,7 +87,9 @@ def test_a_jagged_table_becomes_an_even_table(xiaowan: Reservoir) -> None:
 
 def test_curves_too_jagged_are_refused_with_the_difference_they_make(xiaowan: Reservoir) -> None:
     with pytest.raises(InputError, match=r"change power by up to .* %.*expected at most 0\.02 % of power"):
-        approximate(replace(xiaowan, conversion=jagged(xiaowan.conversion, 0.3, points=3000)))
+        even = Table(xiaowan.conversion.domain, (7.0, 7.0))
+        plant = replace(xiaowan, conversion=jagged(even, 0.3, points=3000), conversion_kind=ConversionKind.COEFFICIENT)
+        approximate(plant)
 
 
 @pytest.mark.parametrize("amplitude", [0.0, 2e-3], ids=["polynomial", "even table"])

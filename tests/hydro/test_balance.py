@@ -85,7 +85,7 @@ def test_no_more_is_turbined_than_is_released_or_fits_the_turbines(
 
 @pytest.mark.parametrize(
     ("installed", "capacity", "release", "limit"),
-    [(1e6, 1e6, 50.0, "release"), (1e6, 20.0, 50.0, "capacity"), (10.0, 1e6, 50.0, "installed")],
+    [(1e3, 1e6, 50.0, "release"), (1e3, 20.0, 50.0, "capacity"), (10.0, 1e6, 50.0, "installed")],
 )
 def test_each_limit_of_the_power_discharge_binds_in_turn(
     small: Reservoir, installed: float, capacity: float, release: float, limit: str

@@ -60,7 +60,8 @@ def test_a_year_shows_a_violation_exactly_when_it_cannot_be_satisfied(case: Case
 
 
 def test_a_bound_of_nothing_is_measured_by_the_largest_storage(small: Reservoir, small_inflow: Inflow) -> None:
-    dry = replace(small, storage_lower_hm3=np.zeros(12))
+    level = replace(small.level, domain=(0.0, 130.0))
+    dry = replace(small, storage_lower_hm3=np.zeros(12), level=level)
     found = trial((dry, small_inflow), Draw(0, np.zeros(12), np.ones(12))).operate()
     storages = found.storage_hm3[1:-1]
     below = storages < 0

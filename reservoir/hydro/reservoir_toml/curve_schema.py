@@ -8,14 +8,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from reservoir.hydro.curve_checks import LARGEST_EXPONENT, MOST_COEFFICIENTS
 from reservoir.hydro.curves import Curve, Polynomial, PowerLaw, Table
+from reservoir.hydro.reservoir_checks.curves import Domain
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
-
-Domain = tuple[float, float]
-
-#: Beyond these a formula follows its data no better, and overflows when its unit is converted.
-MOST_COEFFICIENTS = 13
-LARGEST_EXPONENT = 10
 
 
 def refusal(problem: str, expected: str = "", mend: str = "") -> PydanticCustomError:
@@ -46,7 +42,8 @@ def _moderate(value: float) -> float:
 def _one_of(units: Iterable[str]) -> AfterValidator:
     def check(value: str) -> str:
         if value not in units:
-            raise refusal("is not a unit known here", f"one of {', '.join(units)}")
+            mend = "convert the coefficients, or the factor and the origin, to one of these"
+            raise refusal("is not a unit known here", f"one of {', '.join(units)}", mend)
         return value
 
     return AfterValidator(check)

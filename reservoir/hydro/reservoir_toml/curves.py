@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+import operator
+from dataclasses import dataclass, replace
 
-from reservoir.errors import Mistake
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.curve_checks import point_mistakes
 from reservoir.hydro.curves import Curve, constant
 from reservoir.hydro.reservoir import ConversionKind
-from reservoir.hydro.reservoir_toml.curve_schema import Domain, Form, Points, PowerForm
-from reservoir.hydro.reservoir_toml.draft import Draft
-from reservoir.hydro.reservoir_toml.laws import LAWS, broken_laws
+from reservoir.hydro.reservoir_checks.curves import (
+    CONVERSIONS,
+    Domain,
+    curve_mistakes,
+    heads_of,
+    lake_above_tailrace,
+    most_power_mw,
+)
+from reservoir.hydro.reservoir_checks.laws import LAWS
+from reservoir.hydro.reservoir_toml.curve_schema import Form, Points, PowerForm
+from reservoir.hydro.reservoir_toml.draft import Draft, DraftWords
 from reservoir.hydro.reservoir_toml.schema import File, Release, Storage
 
-#: A curve may miss the end of its range by this much of it, as volumes in two units do.
-SLACK = 1e-6
-
-_CONVERSIONS = {
-    "conversion_rate": ConversionKind.RATE,
-    "output_coefficient": ConversionKind.COEFFICIENT,
-    "efficiency": ConversionKind.EFFICIENCY,
-}
-
-_NEEDED = {
-    "storage_hm3": "from the dead to the full storage",
-    "release_m3s": "every release that [release] allows",
-    "head_m": "every head that these storages and releases can give",
+#: A file's level curve has no level stretch: there a level would say nothing of the storage.
+FILE_LAWS = {
+    **LAWS,
+    "level": replace(
+        LAWS["level"], claim="a level that rises with the storage", kept=operator.lt, broken="does not rise"
+    ),
 }
 
 
 @dataclass(frozen=True)
 class CurveSet:
-    """The curves of a reservoir, as `Reservoir` names them; None where the file leaves no sound one."""
+    """The curves of a reservoir, as `Reservoir` names them; None where the file leaves no sound one.
+
+    ``most_power_mw`` is what they and the limits can ever give; None where a curve is None.
+    """
 
     level: Curve | None
     tailrace: Curve | None
     conversion: Curve | None
     conversion_kind: ConversionKind
     capacity_m3s: Curve | None
+    most_power_mw: float | None
 
 
 def curves_of(file: File, draft: Draft) -> tuple[CurveSet, list[Mistake]]:
@@ -49,8 +54,11 @@ def curves_of(file: File, draft: Draft) -> tuple[CurveSet, list[Mistake]]:
     heads, head_mistakes = _heads(level, tailrace, storages, releases, draft)
     conversion, kind, conversion_mistakes = _conversion(file, heads, draft)
     capacity, capacity_mistakes = _capacity(file, releases, heads, draft)
+    most = None
+    if conversion and capacity and heads and releases:
+        most = most_power_mw(conversion, kind, capacity, heads, releases[1])
     mistakes = [*level_mistakes, *tailrace_mistakes, *head_mistakes, *conversion_mistakes, *capacity_mistakes]
-    return CurveSet(level, tailrace, conversion, kind, capacity), mistakes
+    return CurveSet(level, tailrace, conversion, kind, capacity, most), mistakes
 
 
 def _storages(storage: Storage | None) -> Domain | None:
@@ -70,19 +78,14 @@ def _heads(
 ) -> tuple[Domain | None, list[Mistake]]:
     if level is None or tailrace is None or storages is None or releases is None:
         return None, []
-    lowest, highest = (float(level(end)) for end in storages)
-    below_least, below_most = (float(tailrace(end)) for end in releases)
-    if lowest - below_most > 0:
-        return (lowest - below_most, highest - below_least), []
-    problem = f"the lake at dead storage stands at {lowest:.7g} m, not above the tailrace at the largest release"
-    expected = f"a level above {below_most:.7g} m"
-    return None, [draft.mistake("curves.tailrace", problem, expected, "check that both levels have one datum")]
+    mistakes = list(lake_above_tailrace(level, tailrace, storages, releases, DraftWords(draft, "curves")))
+    return (None if mistakes else heads_of(level, tailrace, storages, releases)), mistakes
 
 
 def _conversion(file: File, heads: Domain | None, draft: Draft) -> tuple[Curve | None, ConversionKind, list[Mistake]]:
     curve: Curve | None = None
     kind, mistakes = ConversionKind.RATE, list[Mistake]()
-    for name, meaning in _CONVERSIONS.items():
+    for meaning, name in CONVERSIONS.items():
         block, value = getattr(file.curves, name), getattr(file.plant, name, None)
         if block is not None:
             curve, wrong = inspected(name, block, heads, draft)
@@ -109,7 +112,7 @@ def inspected(name: str, block: Form | None, needed: Domain | None, draft: Draft
     Parameters
     ----------
     name : str
-        A key of `LAWS`.
+        A key of `FILE_LAWS`.
     block : Points, Formula or None
         The curve's section; None where it is missing or broken.
     needed : pair of float or None
@@ -126,46 +129,20 @@ def inspected(name: str, block: Form | None, needed: Domain | None, draft: Draft
     """
     if block is None:
         return None, []
-    mistakes = list(_points(name, block, draft)) if isinstance(block, Points) else []
+    words, law = DraftWords(draft, f"curves.{name}"), FILE_LAWS[name]
+    mistakes = list(point_mistakes(law.x, block.x, law.y, block.y, words)) if isinstance(block, Points) else []
     domain = None if mistakes else block.reach(needed)
     if domain is None:
         return None, mistakes
-    mistakes += _origin(name, block, domain, draft)
-    if not mistakes:
-        curve = block.curve(domain)
-        mistakes += [*broken_laws(name, block, curve, draft), *_reach(name, domain, needed, draft)]
-    return (None if mistakes else curve), mistakes
-
-
-def _points(name: str, block: Points, draft: Draft) -> Iterator[Mistake]:
-    law, key = LAWS[name], f"curves.{name}.{LAWS[name].x}"
-    x_key, y_key = (draft.entry(f"curves.{name}.{part}").key.rpartition(".")[2] for part in (law.x, law.y))
-    if len(block.x) != len(block.y):
-        yield draft.mistake(key, f"has {len(block.x)} values but {y_key} has {len(block.y)}", "lists of one length")
-    elif len(block.x) < 2:
-        yield draft.mistake(key, "has no two points", "at least two")
-    for index, (before, after) in enumerate(pairwise(block.x), 1):
-        if not before < after:
-            pair = f"point {index} ({draft.amount(key, before)}) to point {index + 1} ({draft.amount(key, after)})"
-            yield draft.mistake(key, f"does not rise from {pair}", f"points in rising order of {x_key}")
-            return
-
-
-def _origin(name: str, block: Form, domain: Domain, draft: Draft) -> Iterator[Mistake]:
     if isinstance(block, PowerForm) and block.origin > domain[0]:
-        key = f"curves.{name}.{type(block).model_fields['origin'].alias}"
-        yield draft.mistake(
-            key, "is above values that the curve will be asked for", f"at most {draft.amount(key, domain[0])}"
-        )
-
-
-def _reach(name: str, domain: Domain, needed: Domain | None, draft: Draft) -> Iterator[Mistake]:
-    if needed is None:
-        return
-    slack = SLACK * (needed[1] - needed[0])
-    if domain[0] > needed[0] + slack or domain[1] < needed[1] - slack:
-        key = f"curves.{name}.{LAWS[name].x}"
-        have, need = (" to ".join(draft.amount(key, end) for end in ends) for ends in (domain, needed))
-        yield draft.mistake(
-            f"curves.{name}", f"covers {have} only", f"{need}, {_NEEDED[LAWS[name].x]}", "extend the curve"
-        )
+        key = f"{type(block).model_fields['origin'].alias}"
+        expected = f"at most {words.amount(law.x, domain[0])}"
+        return None, [words.mistake(key, "is above values that the curve will be asked for", expected)]
+    try:
+        curve = block.curve(domain)
+    except InputError:
+        # Sound numbers that are none any more in the program's units.
+        mend = "check the numbers and their units"
+        return None, [words.mistake("", "gives no finite number everywhere", mend=mend)]
+    mistakes += curve_mistakes(law, curve, needed, words)
+    return (None if mistakes else curve), mistakes

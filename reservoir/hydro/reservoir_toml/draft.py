@@ -6,32 +6,22 @@ know hm3 and m3/s only, while every message names the key, the number and the un
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from reservoir.errors import Mistake
-from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3, key_suffix
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.reservoir_toml.keys import DEPTH, KEYS, Unit, known_unit
+from reservoir.hydro.wording import plain
 
 #: A place in the tree: the keys that lead to it.
 Path = tuple[str, ...]
 
-
-class Unit(NamedTuple):
-    """A unit in which a key may be written."""
-
-    name: str
-    suffix: str
-    canonical: str
-    size: float
-
-
-#: Every unit that a key can end in, with the suffix and the size of the program's own unit.
-UNITS = tuple(
-    Unit(name, key_suffix(name), canonical, size)
-    for canonical, family in (("hm3", VOLUME_HM3), ("m3s", FLOW_M3S))
-    for name, size in family.items()
-)
+#: A file that holds more keys than this is of another kind.
+MOST_KEYS = 10 * len(KEYS)
+LONGEST_KEY = 64
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Entry(NamedTuple):
@@ -70,12 +60,23 @@ class Draft:
 
     @classmethod
     def of(cls, written: Mapping[str, Any], file: str) -> Draft:
-        """Bring a parsed file to the program's units."""
+        """Bring a parsed file to the program's units.
+
+        Raises
+        ------
+        InputError
+            If it holds far too many keys.
+        """
         entries: dict[Path, Entry] = {}
         mistakes = []
-        for path, entry in _entries(written):
+        for count, (path, entry) in enumerate(_entries(written)):
+            if count == MOST_KEYS:
+                problem, mend = f"holds more than {MOST_KEYS:,} keys", "check that this is the file you mean"
+                raise InputError(Mistake(problem, "a reservoir file (TOML)", mend, file=file))
             if path in entries:
                 mistakes.append(_twice(entries[path], entry, file))
+            elif not _BARE.fullmatch(path[-1]) or len(path[-1]) > LONGEST_KEY:
+                mistakes.append(_no_key(entry, file))
             else:
                 entries[path] = entry
         return cls(file, _nested(entries), entries, tuple(mistakes))
@@ -86,20 +87,20 @@ class Draft:
 
     def entry(self, dotted: str) -> Entry:
         """Find what the user wrote at a key of the tree; where nothing is written, the key itself."""
-        return self.entries.get(tuple(dotted.split(".")), Entry(dotted, None, unit_of(dotted)))
+        section, _, name = dotted.rpartition(".")
+        return self.entries.get(tuple(dotted.split(".")), Entry(dotted, None, known_unit(section, name)[1]))
 
     def amount(self, dotted: str, value: float) -> str:
         """Say a value in the unit that the user chose for a key."""
         unit = self.entry(dotted).unit
-        if unit is None:
-            return f"{plain(value)} m" if dotted.endswith("_m") else plain(value)
+        if unit is None or unit.name == "m3_per_kwh":
+            return plain(value)
         return f"{plain(value / unit.size)} {'x ' * unit.name[0].isdigit()}{unit.name}"
 
     def mistake(self, dotted: str, problem: str, expected: str = "", mend: str = "") -> Mistake:
         """State a mistake at a key of the tree, with what the user wrote there."""
         entry = self.entry(dotted)
-        value = None if isinstance(entry.value, dict | list) else entry.value
-        return Mistake(problem, expected, mend, file=self.file, column=entry.key, value=value)
+        return Mistake(problem, expected, mend, file=self.file, column=entry.key, value=shown(entry.value))
 
     def in_order(self, mistakes: Iterable[Mistake]) -> list[Mistake]:
         """Sort mistakes as their keys stand in the file; what is missing stands with its section, or last."""
@@ -114,23 +115,20 @@ class Draft:
         return sorted(mistakes, key=position)
 
 
-def plain(value: float) -> str:
-    """Write a number for a reader: seven digits, no exponent unless it must."""
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.7g}"
-
-
-def unit_of(key: str) -> Unit | None:
-    """Find the unit that a key ends in; None where it ends in no volume or flow."""
-    return next((unit for unit in UNITS if key.lower().endswith(f"_{unit.suffix}")), None)
+def shown(value: object) -> object:
+    """A value as a message shows it; None where it is too much to show."""
+    if value is None or isinstance(value, dict | list):
+        return None
+    return value if isinstance(value, str | int | float) else str(value)
 
 
 def _entries(table: Mapping[str, Any], above: Path = (), prefix: str = "") -> Iterator[tuple[Path, Entry]]:
     seen: set[str] = set()
     for key, value in table.items():
-        unit = None if isinstance(value, dict) else unit_of(key)
-        name = key if unit is None else key[: -len(unit.suffix)] + unit.canonical
+        name, unit = (key, None) if isinstance(value, dict) else known_unit(".".join(above), key)
         yield (*above, name), Entry(prefix + key, value, unit)
-        if isinstance(value, dict) and name not in seen:
+        # What lies deeper than any key of a reservoir file is no part of one, and is not looked into.
+        if isinstance(value, dict) and name not in seen and _BARE.fullmatch(key) and len(above) + 1 < DEPTH:
             yield from _entries(value, (*above, name), f"{prefix}{key}.")
         seen.add(name)
 
@@ -147,7 +145,7 @@ def _nested(entries: Mapping[Path, Entry]) -> dict[str, Any]:
 
 def _scaled(value: object, size: float) -> object:
     if isinstance(value, list):
-        return [_scaled(item, size) for item in value]
+        return [item if isinstance(item, list) else _scaled(item, size) for item in value]
     if size == 1.0 or isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
         return value
     # Twelve digits, so that one volume written in two units becomes one number.
@@ -162,5 +160,43 @@ def _twice(first: Entry, second: Entry, file: str) -> Mistake:
         mend=f"remove {keys[0]} or {keys[1]}",
         file=file,
         column=second.key,
-        value=None if isinstance(second.value, dict | list) else second.value,
+        value=shown(second.value),
     )
+
+
+def _no_key(entry: Entry, file: str) -> Mistake:
+    key = entry.key if len(entry.key) <= LONGEST_KEY else entry.key[: LONGEST_KEY - 1] + "…"
+    return Mistake("is not a known key", mend="remove it", file=file, column=key or '""', value=shown(entry.value))
+
+
+@dataclass(frozen=True)
+class DraftWords:
+    """Words for what was read from a file.
+
+    Parameters
+    ----------
+    draft : Draft
+    section : str
+        The section whose keys are spoken of; empty for the whole file.
+    keys : mapping
+        Dotted keys of what is called otherwise in the file.
+    """
+
+    draft: Draft
+    section: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+    def _dotted(self, name: str) -> str:
+        return self.keys.get(name) or ".".join(part for part in (self.section, name) if part)
+
+    def named(self, name: str) -> str:
+        """The key as the user wrote it."""
+        return self.draft.entry(self._dotted(name)).key
+
+    def mistake(self, name: str, problem: str, expected: str = "", mend: str = "") -> Mistake:
+        """State a mistake at a key."""
+        return self.draft.mistake(self._dotted(name), problem, expected, mend)
+
+    def amount(self, name: str, value: float) -> str:
+        """Say a value in the unit that the user chose."""
+        return self.draft.amount(self._dotted(name), value)

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError
+from reservoir.hydro.calendar import HOURS_PER_YEAR
 from reservoir.hydro.reservoir import Marks, Reservoir
-from reservoir.hydro.reservoir_toml.checks import CHECKS, failures
+from reservoir.hydro.reservoir_checks.claims import CLAIMS, Lake, failures
+from reservoir.hydro.reservoir_toml.checks import CHECKS
 from reservoir.hydro.reservoir_toml.curves import CurveSet, curves_of
-from reservoir.hydro.reservoir_toml.draft import Draft
-from reservoir.hydro.reservoir_toml.schema import HOURS_PER_YEAR, File
+from reservoir.hydro.reservoir_toml.draft import Draft, DraftWords
+from reservoir.hydro.reservoir_toml.schema import File, Storage
+from reservoir.hydro.reservoir_toml.text import file_content, parsed
 from reservoir.hydro.reservoir_toml.wording import validated
 
-_START_ANEW = '"reservoir new NAME" writes a commented file to start from'
-
-#: What is wrong with a line, by how the decoder's message begins.
-_SYNTAX = {
-    "Cannot overwrite": "gives a key a second time",
-    "Cannot declare": "gives a section a second time",
-    "Expected newline or end of document": "goes on after its value",
-    "Expected '='": "has a key without = and a value",
-    "Invalid value": "has no value, or one that is no number, text or list",
-    "Invalid statement": "is neither key = value nor [section]",
-    "Unclosed array": "is in a list without its closing ]",
-    "Unterminated string": "is in a text without its closing quote",
+#: Where a file has the fields of `Reservoir`.
+_KEYS = {
+    "installed_mw": "plant.installed_capacity_mw",
+    "guaranteed_energy_gwh": "plant.guaranteed_energy_gwh",
+    "lake_hm3": "storage.dead_hm3",
+    "storage_lower_hm3": "storage.lower_hm3",
+    "storage_upper_hm3": "storage.upper_hm3",
+    "initial_storage_hm3": "storage.initial_hm3",
+    "final_storage_hm3": "storage.final_hm3",
+    "release_lower_m3s": "release.lower_m3s",
+    "release_upper_m3s": "release.upper_m3s",
 }
 
 
@@ -52,57 +51,62 @@ def read_reservoir(path: str | Path) -> Reservoir:
     InputError
         With every mistake in the file.
     """
-    content = _content(path)
-    draft = Draft.of(_parsed(content, str(path)), str(path))
+    content = file_content(path)
+    draft = Draft.of(parsed(content, str(path)), str(path))
     file, refused = validated(draft)
     curves, astray = curves_of(file, draft)
-    parts = {**{name: getattr(file, name) for name in File.model_fields}, "level": curves.level, "draft": draft}
-    mistakes = [*draft.mistakes, *refused, *failures(CHECKS, parts), *astray]
+    of_file = failures(CHECKS, _sections(file, draft))
+    of_reservoir = failures(CLAIMS, _fields(file, curves, draft))
+    mistakes = [*draft.mistakes, *refused, *of_file, *of_reservoir, *astray]
     if mistakes:
         raise InputError(draft.in_order(mistakes))
-    return _assembled(file, curves, str(path), hashlib.sha256(content).hexdigest())
+    return _assembled(file, curves, str(path), content)
 
 
-def _content(path: str | Path) -> bytes:
-    """Read the bytes; the hash is of these, before any decoding."""
-    try:
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        problem, mend = "is not there", f"check the path; {_START_ANEW}"
-    except IsADirectoryError:
-        problem, mend = "is a folder, not a file", "name the TOML file in it"
-    except OSError as error:
-        problem, mend = f"cannot be read: {error.strerror}", ""
-    raise InputError(Mistake(problem, "a reservoir file (TOML)", mend, file=str(path)))
+def _sections(file: File, draft: Draft) -> dict[str, Any]:
+    """What is sound of the file, by section."""
+    sections = {name: getattr(file, name) for name in File.model_fields}
+    return {"draft": draft, **{name: section for name, section in sections.items() if section is not None}}
 
 
-def _parsed(content: bytes, file: str) -> dict[str, Any]:
-    try:
-        tree = tomllib.loads(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start) + 1
-        mend = 'save the file as UTF-8, without "Unicode" or a code page'
-        raise InputError(Mistake("is not UTF-8 text", mend=mend, file=file, row=row)) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(_not_toml(str(error), content, file)) from None
-    if not tree:
-        raise InputError(Mistake("is empty", "a reservoir file (TOML)", _START_ANEW, file=file))
-    return tree
+def _fields(file: File, curves: CurveSet, draft: Draft) -> dict[str, Any]:
+    """What is sound of the file, by the fields of `Reservoir` that claims name."""
+    parts: dict[str, Any] = {"words": DraftWords(draft, keys=_keys(draft)), "marks": file.marks}
+    if file.plant:
+        parts["installed_mw"] = file.plant.installed_capacity_mw
+        parts["guaranteed_energy_gwh"] = file.plant.guaranteed_energy_gwh
+    if file.storage:
+        parts |= _of_storage(file.storage)
+    if file.release:
+        parts["release_lower_m3s"] = np.array(file.release.lower_m3s)
+        parts["release_upper_m3s"] = np.array(file.release.upper_m3s)
+    if curves.level:
+        parts["level"] = curves.level
+    if curves.most_power_mw is not None:
+        parts["most_power_mw"] = curves.most_power_mw
+    return parts
 
 
-def _not_toml(message: str, content: bytes, file: str) -> Mistake:
-    """Take the place out of the decoder's message, and show the line that it stopped at."""
-    lines = content.decode("utf-8-sig").splitlines() or [""]
-    place = re.search(r" \(at (?:line (\d+)|end of document)", message)
-    row = min(int(place[1]), len(lines)) if place and place[1] else len(lines)
-    said = message[: place.start()] if place else message
-    found = lines[row - 1].strip() or None
-    problem = next((words for begin, words in _SYNTAX.items() if said.startswith(begin)), f"is not TOML: {said}")
-    expected = 'key = value, with text in "quotes", lists in [brackets] and decimals with a point'
-    return Mistake(problem, "" if "second time" in problem else expected, file=file, row=row, value=found)
+def _of_storage(storage: Storage) -> dict[str, Any]:
+    parts: dict[str, Any] = {
+        "year_end": storage.year_end,
+        "initial_storage_hm3": storage.initial_hm3,
+        "final_storage_hm3": storage.final,
+    }
+    if storage.is_lake:
+        parts["lake"] = Lake(storage.dead_hm3, storage.full_hm3)
+    if storage.is_lake and storage.bounds_within_lake:
+        parts["storage_lower_hm3"], parts["storage_upper_hm3"] = np.array(storage.lower), np.array(storage.upper)
+    return parts
 
 
-def _assembled(file: File, curves: CurveSet, source: str, sha256: str) -> Reservoir:
+def _keys(draft: Draft) -> dict[str, str]:
+    # Left out, the final storage is the initial one.
+    final = "storage.final_hm3" if draft.has("storage.final_hm3") else "storage.initial_hm3"
+    return _KEYS | {"final_storage_hm3": final}
+
+
+def _assembled(file: File, curves: CurveSet, source: str, content: bytes) -> Reservoir:
     plant, storage, release = file.plant, file.storage, file.release
     # Whatever leaves one of these open is a mistake, and was raised.
     assert file.name and plant and storage and release
@@ -116,10 +120,10 @@ def _assembled(file: File, curves: CurveSet, source: str, sha256: str) -> Reserv
         conversion_kind=curves.conversion_kind,
         capacity_m3s=curves.capacity_m3s,
         installed_mw=plant.installed_capacity_mw,
-        storage_lower_hm3=_read_only(storage.lower),
-        storage_upper_hm3=_read_only(storage.upper),
-        release_lower_m3s=_read_only(release.lower_m3s),
-        release_upper_m3s=_read_only(release.upper_m3s),
+        storage_lower_hm3=np.array(storage.lower),
+        storage_upper_hm3=np.array(storage.upper),
+        release_lower_m3s=np.array(release.lower_m3s),
+        release_upper_m3s=np.array(release.upper_m3s),
         initial_storage_hm3=storage.initial_hm3,
         final_storage_hm3=storage.final,
         year_end=storage.year_end,
@@ -130,11 +134,6 @@ def _assembled(file: File, curves: CurveSet, source: str, sha256: str) -> Reserv
         description=file.description,
         caveat=file.caveat,
         source=source,
-        sha256=sha256,
+        sha256=hashlib.sha256(content).hexdigest(),
+        content=content,
     )
-
-
-def _read_only(values: tuple[float, ...]) -> NDArray[np.float64]:
-    array = np.array(values, dtype=np.float64)
-    array.setflags(write=False)
-    return array

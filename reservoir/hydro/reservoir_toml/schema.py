@@ -13,7 +13,23 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M, YearEnd
+from reservoir.hydro.ranges import (
+    ENERGY_GWH,
+    FLOW_M3S,
+    HEAD_M,
+    LEAST_CAPACITY_M3S,
+    LEAST_COEFFICIENT,
+    LEAST_EFFICIENCY,
+    LEVEL_M,
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    PENALTY_GWH,
+    POWER_MW,
+    STORAGE_HM3,
+)
+from reservoir.hydro.reservoir import YearEnd
+from reservoir.hydro.reservoir_checks.fields import text_fault
+from reservoir.hydro.reservoir_checks.laws import LOSSLESS_COEFFICIENT
 from reservoir.hydro.reservoir_toml.curve_schema import (
     Block,
     HeadPolynomial,
@@ -28,10 +44,6 @@ from reservoir.hydro.reservoir_toml.curve_schema import (
     refusal,
 )
 
-#: Output coefficient K of a plant without losses, kW per m3/s and metre.
-LOSSLESS_COEFFICIENT = 1e3 * WATER_MW_PER_M3S_M
-HOURS_PER_YEAR = 8760
-
 _ENTRY = "one number, or a list of twelve (January to December)"
 
 
@@ -45,14 +57,38 @@ def _twelve(value: object) -> object:
     return value
 
 
-def _plain_name(value: str) -> str:
+def plain_name(value: str) -> str:
+    """Allow a name that can stand in file names."""
+    _shown(value, LONGEST_NAME)
     if not re.fullmatch(r"[A-Za-z0-9_-]+", value):
         raise refusal("is not a name that can stand in file names", "letters a to z, digits, - and _ only")
     return value
 
 
-Positive = Annotated[Number, Field(gt=0)]
-NotNegative = Annotated[Number, Field(ge=0)]
+def _shown(value: str, longest: int = LONGEST_TEXT) -> str:
+    fault = text_fault(value, longest)
+    if fault:
+        raise refusal(*fault)
+    return value
+
+
+def _one_line(value: str) -> str:
+    """Join the lines of a text: it is shown as one sentence."""
+    return _shown(re.sub(r"[ \t]*[\r\n\t]\s*", " ", value).strip())
+
+
+StorageHm3 = Annotated[Number, Field(ge=STORAGE_HM3.least, le=STORAGE_HM3.most)]
+FullHm3 = Annotated[Number, Field(gt=0, le=STORAGE_HM3.most)]
+FlowM3s = Annotated[Number, Field(ge=FLOW_M3S.least, le=FLOW_M3S.most)]
+LevelM = Annotated[Number, Field(ge=LEVEL_M.least, le=LEVEL_M.most)]
+HeadM = Annotated[Number, Field(ge=HEAD_M.least, le=HEAD_M.most)]
+PowerMw = Annotated[Number, Field(ge=POWER_MW.least, le=POWER_MW.most)]
+CapacityM3s = Annotated[Number, Field(ge=LEAST_CAPACITY_M3S, le=FLOW_M3S.most)]
+EnergyGwh = Annotated[Number, Field(gt=ENERGY_GWH.least, le=ENERGY_GWH.most)]
+PenaltyGwh = Annotated[Number, Field(ge=PENALTY_GWH.least, le=PENALTY_GWH.most)]
+Coefficient = Annotated[Number, Field(ge=LEAST_COEFFICIENT, le=LOSSLESS_COEFFICIENT)]
+Efficiency = Annotated[Number, Field(ge=LEAST_EFFICIENCY, le=1)]
+Text = Annotated[str, AfterValidator(_one_line)]
 Month = Annotated[int, Field(strict=True, ge=1, le=MONTHS_PER_YEAR)]
 Monthly = Annotated[Numbers, BeforeValidator(_twelve)]
 
@@ -60,43 +96,48 @@ Monthly = Annotated[Numbers, BeforeValidator(_twelve)]
 class Plant(Block):
     """The turbines."""
 
-    installed_capacity_mw: Positive = Field(description="the installed capacity of the plant, MW")
-    guaranteed_energy_gwh: Positive | None = Field(default=None, description="the energy promised for a year, GWh")
-    output_coefficient: Annotated[Number, Field(gt=0, le=LOSSLESS_COEFFICIENT)] | None = Field(
+    installed_capacity_mw: PowerMw = Field(description="the installed capacity of the plant, MW")
+    guaranteed_energy_gwh: EnergyGwh | None = Field(default=None, description="the energy promised for a year, GWh")
+    output_coefficient: Coefficient | None = Field(
         default=None, description="K in power (kW) = K x flow (m3/s) x head (m); 9.80665 is a plant without any loss"
     )
-    efficiency: Annotated[Number, Field(gt=0, le=1)] | None = Field(
+    efficiency: Efficiency | None = Field(
         default=None, description="the overall efficiency as a fraction: 0.92 for 92 %"
     )
-    hydraulic_capacity_m3s: Positive | None = Field(default=None, description="the most that the turbines can pass")
+    hydraulic_capacity_m3s: CapacityM3s | None = Field(default=None, description="the most that the turbines can pass")
 
 
 class Marks(Block):
     """Levels to draw into figures."""
 
-    normal_m: Number | None = Field(default=None, description="the level at full storage, m")
-    flood_m: Number | None = Field(default=None, description="the level not to be passed in the flood months, m")
-    dead_m: Number | None = Field(default=None, description="the level at dead storage, m")
+    normal_m: LevelM | None = Field(default=None, description="the level at full storage, m")
+    flood_m: LevelM | None = Field(default=None, description="the level not to be passed in the flood months, m")
+    dead_m: LevelM | None = Field(default=None, description="the level at dead storage, m")
     flood_months: tuple[Month, ...] = Field(default=(), description="a list of calendar months, 1 to 12")
 
 
 class Storage(Block):
     """Limits of the storage, and how a year begins and ends."""
 
-    dead_hm3: NotNegative = Field(description="the storage below which the lake is never drawn")
-    full_hm3: Positive = Field(description="the storage above which the lake is never filled")
+    dead_hm3: StorageHm3 = Field(description="the storage below which the lake is never drawn")
+    full_hm3: FullHm3 = Field(description="the storage above which the lake is never filled")
     lower_hm3: Monthly | None = Field(default=None, description=f"the least storage at the end of a month: {_ENTRY}")
     upper_hm3: Monthly | None = Field(default=None, description=f"the most storage at the end of a month: {_ENTRY}")
     year_end: YearEnd = Field(
         default=YearEnd.FIXED, description='"fixed", "cyclic" or "free": how a year ends, fixed if left out'
     )
-    initial_hm3: Number | None = Field(default=None, description="the storage with which every year begins")
-    final_hm3: Number | None = Field(default=None, description="the storage with which every year ends")
+    initial_hm3: StorageHm3 | None = Field(default=None, description="the storage with which every year begins")
+    final_hm3: StorageHm3 | None = Field(default=None, description="the storage with which every year ends")
 
     @property
     def is_lake(self) -> bool:
         """Whether there is room between dead and full storage; without it nothing else can be judged."""
         return self.dead_hm3 < self.full_hm3
+
+    @property
+    def bounds_within_lake(self) -> bool:
+        """Whether every month's bounds lie between dead and full storage."""
+        return all(self.dead_hm3 <= value <= self.full_hm3 for value in (*self.lower, *self.upper))
 
     @property
     def lower(self) -> Numbers:
@@ -126,27 +167,27 @@ class Release(Block):
 class Objective(Block):
     """What a violation costs."""
 
-    penalty_gwh: NotNegative | None = Field(default=None, description="the cost of a relative violation of 1, GWh")
+    penalty_gwh: PenaltyGwh | None = Field(default=None, description="the cost of a relative violation of 1, GWh")
 
 
 class LevelPoints(Points):
     """Level by storage."""
 
-    x: Numbers = Field(alias="storage_hm3", description="a list of storages")
+    x: tuple[StorageHm3, ...] = Field(alias="storage_hm3", description="a list of storages")
     y: Numbers = Field(alias="level_m", description="a list of levels, m, one for each storage")
 
 
 class TailracePoints(Points):
     """Tailrace level by release."""
 
-    x: Numbers = Field(alias="release_m3s", description="a list of releases")
+    x: tuple[FlowM3s, ...] = Field(alias="release_m3s", description="a list of releases")
     y: Numbers = Field(alias="level_m", description="a list of levels below the dam, m, one for each release")
 
 
 class HeadPoints(Points):
     """Anything by head."""
 
-    x: Numbers = Field(alias="head_m", description="a list of heads, m")
+    x: tuple[HeadM, ...] = Field(alias="head_m", description="a list of heads, m")
 
 
 class RatePoints(HeadPoints):
@@ -187,11 +228,11 @@ class Curves(Block):
 class File(Block):
     """The whole file."""
 
-    name: Annotated[str, AfterValidator(_plain_name)] | None = Field(
+    name: Annotated[str, AfterValidator(plain_name)] | None = Field(
         default=None, description="a short name for the reservoir"
     )
-    description: str = Field(default="", description="a sentence about the reservoir")
-    caveat: str = Field(default="", description="a warning to print on every figure")
+    description: Text = Field(default="", description="a sentence about the reservoir")
+    caveat: Text = Field(default="", description="a warning to print on every figure")
     first_month: Month = Field(default=1, description="the calendar month in which the water year begins, 1 to 12")
     plant: Plant | None = None
     marks: Marks = Marks()

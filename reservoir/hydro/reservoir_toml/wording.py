@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 import copy
-import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from reservoir.errors import Mistake
-from reservoir.hydro.reservoir_toml.draft import Draft, plain
+from reservoir.hydro.reservoir_toml.draft import Draft, shown
+from reservoir.hydro.reservoir_toml.keys import KEYS, Guess, Key, guess, siblings
 from reservoir.hydro.reservoir_toml.schema import File
-
-
-def _models(annotation: object) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _models(part)
-
-
-def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:
-    for name, field in model.model_fields.items():
-        key = prefix + (field.alias or name)
-        yield key, field.description or ""
-        for section in _models(field.annotation):
-            yield from _keys(section, f"{key}.")
-
-
-#: Meaning of every key of a reservoir file, by dotted key; a section's is empty.
-KEYS: Mapping[str, str] = dict(_keys(File))
 
 #: What no file can do without, and what is expected there.
 _REQUIRED = {
@@ -65,7 +46,7 @@ def validated(draft: Draft) -> tuple[File, list[Mistake]]:
         Everything that the schema refuses.
     """
     errors = _errors(draft.tree)
-    meant = {_meant(error) for error in errors}
+    meant = {_meant(error, draft) for error in errors}
     told: dict[str, ErrorDetails] = {}
     for error in errors:
         # One message for a list with many wrong values, and for a key that is missing because it is misspelt.
@@ -111,13 +92,15 @@ def _sound(tree: dict[str, Any], errors: list[ErrorDetails]) -> dict[str, Any]:
 
 def _mistake(error: ErrorDetails, draft: Draft) -> Mistake:
     dotted = _dotted(error)
-    problem, expected, mend = _words(error, dotted)
+    problem, expected, mend = _words(error, dotted, draft)
     mistake = draft.mistake(dotted, problem, expected, mend)
     value, index = draft.entry(dotted).value, error["loc"][-1]
-    return replace(mistake, value=value[index]) if isinstance(value, list) and isinstance(index, int) else mistake
+    return (
+        replace(mistake, value=shown(value[index])) if isinstance(value, list) and isinstance(index, int) else mistake
+    )
 
 
-def _words(error: ErrorDetails, dotted: str) -> tuple[str, str, str]:
+def _words(error: ErrorDetails, dotted: str, draft: Draft) -> tuple[str, str, str]:
     meaning = KEYS.get(dotted, "")
     match error["type"]:
         case "refusal":
@@ -126,7 +109,7 @@ def _words(error: ErrorDetails, dotted: str) -> tuple[str, str, str]:
         case "missing":
             return "is missing", meaning, f"add {dotted.rpartition('.')[2]} = ... {_home(dotted)}"
         case "extra_forbidden":
-            return _unknown(error, dotted)
+            return _unknown(error, dotted, draft)
         case "model_type" | "model_attributes_type":
             return "is not a section", f"a line [{dotted}], and its keys below it", ""
         case "union_tag_not_found":
@@ -136,7 +119,7 @@ def _words(error: ErrorDetails, dotted: str) -> tuple[str, str, str]:
         case kind if kind in _TYPES:
             problem, form = _TYPES[kind]
             return _at(error) + problem, f"{form}: {meaning}" if meaning else form, ""
-    return _at(error) + "is out of range", _range(error, meaning), ""
+    return _at(error) + "is out of range", _range(error, dotted, draft), ""
 
 
 def _at(error: ErrorDetails) -> str:
@@ -144,37 +127,60 @@ def _at(error: ErrorDetails) -> str:
     return f"value {last + 1} of the list " if isinstance(last, int) else ""
 
 
-def _range(error: ErrorDetails, meaning: str) -> str:
+def _range(error: ErrorDetails, dotted: str, draft: Draft) -> str:
     words = {"gt": "a number above", "ge": "a number not below", "lt": "a number below", "le": "a number not above"}
-    limits = (f"{words[name]} {plain(limit)}" for name, limit in error["ctx"].items() if name in words)
-    return f"{' and '.join(limits)}: {meaning}"
+    limits = {words[name]: limit for name, limit in error["ctx"].items() if name in words}
+    said = " and ".join(f"{word} {draft.amount(dotted, limit)}" for word, limit in limits.items())
+    above_zero = "a number above 0, " if error["ctx"].get("ge", 0) > 0 else ""
+    return f"{above_zero}{said}: {KEYS.get(dotted, '')}"
 
 
-def _siblings(dotted: str) -> list[str]:
-    section = dotted.rpartition(".")[0]
-    return [known for known in KEYS if known.rpartition(".")[0] == section]
+def _guess(dotted: str, draft: Draft) -> Guess | None:
+    return guess(dotted.rpartition(".")[0], draft.entry(dotted).key.rpartition(".")[2])
 
 
-def _meant(error: ErrorDetails) -> str | None:
+def _meant(error: ErrorDetails, draft: Draft) -> str | None:
     """Guess the key of the same section that an unknown key was meant to be."""
-    if error["type"] != "extra_forbidden" or _dotted(error) in KEYS:
+    dotted = _dotted(error)
+    if error["type"] != "extra_forbidden" or dotted in KEYS:
         return None
-    names = {known.rpartition(".")[2]: known for known in _siblings(_dotted(error))}
-    near = difflib.get_close_matches(_dotted(error).rpartition(".")[2], names, n=1)
-    return names[near[0]] if near else None
+    found = _guess(dotted, draft)
+    section = dotted.rpartition(".")[0]
+    return f"{section}.{found.key.name}" if found and section else found.key.name if found else None
 
 
-def _unknown(error: ErrorDetails, dotted: str) -> tuple[str, str, str]:
+def _unknown(error: ErrorDetails, dotted: str, draft: Draft) -> tuple[str, str, str]:
     if dotted in KEYS:
         return f'does not go with kind = "{error["loc"][2]}"', "", "remove it, or change the kind"
-    meant = _meant(error)
-    if meant:
-        return "is not a known key", KEYS[meant], f"write {meant.rpartition('.')[2]}, if that is what you mean"
-    elsewhere = [known for known in KEYS if known.rpartition(".")[2] == dotted.rpartition(".")[2]]
+    section, _, name = dotted.rpartition(".")
+    found = _guess(dotted, draft)
+    if found:
+        return _almost(found, KEYS[f"{section}.{found.key.name}" if section else found.key.name])
+    elsewhere = [known for known in KEYS if known.rpartition(".")[2] == name]
     if elsewhere:
         return "is not a known key here", "", f"move it {_home(elsewhere[0])}"
-    siblings = (known.rpartition(".")[2] for known in _siblings(dotted))
-    return "is not a known key", f"one of {', '.join(siblings)}", "remove it"
+    known = ", ".join(key.name for key in siblings(section))
+    return "is not a known key", f"one of {known}" if known else "", "remove it"
+
+
+def _almost(found: Guess, meaning: str) -> tuple[str, str, str]:
+    """Say what a key was probably meant to be, and never another unit than it may have been written in."""
+    key, ending = found
+    if found.unit:
+        return "is not a known key", meaning, f"write {key.written(found.unit)}, if that is what you mean"
+    if key.units and ending:
+        problem = f'is not a known key: "{ending}" is no unit known here'
+        return problem, _choices(key), f"convert {'the value' if len(key.units) == 1 else 'it to one of these units'}"
+    if key.units:
+        others = f"; in another unit, one of {key.choices}" if len(key.units) > 1 else "; else convert it"
+        return "is not a known key", meaning, f"write {key.name}, if it is in {key.units[0].name}{others}"
+    if ending:
+        return "is not a known key", f"{key.stem}: {meaning}", "convert the value to what is expected"
+    return "is not a known key", meaning, f"write {key.stem}, if that is what you mean"
+
+
+def _choices(key: Key) -> str:
+    return key.choices if len(key.units) == 1 else f"one of {key.choices}"
 
 
 def _home(dotted: str) -> str:

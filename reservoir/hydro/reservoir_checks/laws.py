@@ -11,11 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import Mistake
-from reservoir.hydro.curves import Curve, FloatArray
-from reservoir.hydro.reservoir_toml.curve_schema import Form, Points
-from reservoir.hydro.reservoir_toml.draft import Draft
-from reservoir.hydro.reservoir_toml.schema import LOSSLESS_COEFFICIENT
+from reservoir.hydro.curves import Curve, FloatArray, Table
+from reservoir.hydro.ranges import (
+    FLOW_M3S,
+    HEAD_M,
+    LEAST_CAPACITY_M3S,
+    LEAST_COEFFICIENT,
+    LEAST_EFFICIENCY,
+    LEVEL_M,
+    RATE_M3_PER_KWH,
+    STORAGE_HM3,
+    Range,
+)
+from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M
+from reservoir.hydro.wording import Words
 
+#: Output coefficient K of a plant without losses, kW per m3/s and metre.
+LOSSLESS_COEFFICIENT = 1e3 * WATER_MW_PER_M3S_M
 GRID = 2001
 #: Published tables are rounded: a rate may pass the physical limit by this much.
 ROUNDING = 1e-3
@@ -28,15 +40,15 @@ class Law:
     Parameters
     ----------
     x, y : str
-        Keys of the points; they name the units too.
+        Variable and value, with their units; the keys of a file's points.
     claim : str
         The law in words.
+    x_range, y_range : Range
+        Between which every point and every value lie.
     kept : callable or None
         Whether a value and the next follow the trend.
     broken : str
         What the curve does where they do not.
-    above, up_to : float
-        Every value is above the first and not above the second.
     mend : str
         What to do about a curve that breaks the law.
     """
@@ -44,10 +56,10 @@ class Law:
     x: str
     y: str
     claim: str
+    x_range: Range
+    y_range: Range
     kept: Callable[[Any, Any], Any] | None = None
     broken: str = ""
-    above: float = -np.inf
-    up_to: float = np.inf
     mend: str = ""
 
 
@@ -56,28 +68,56 @@ def _not_falling(before: FloatArray, after: FloatArray) -> NDArray[np.bool_]:
 
 
 LAWS: Mapping[str, Law] = {
-    "level": Law("storage_hm3", "level_m", "a level that rises with the storage", operator.lt, "does not rise"),
-    "tailrace": Law("release_m3s", "level_m", "a level that never falls with the release", _not_falling, "falls"),
+    "level": Law(
+        "storage_hm3",
+        "level_m",
+        "a level that never falls with the storage",
+        STORAGE_HM3,
+        LEVEL_M,
+        _not_falling,
+        "falls",
+    ),
+    "tailrace": Law(
+        "release_m3s",
+        "level_m",
+        "a level that never falls with the release",
+        FLOW_M3S,
+        LEVEL_M,
+        _not_falling,
+        "falls",
+    ),
     "conversion_rate": Law(
-        "head_m", "rate_m3_per_kwh", "a rate above 0 that falls with the head", operator.gt, "does not fall", above=0
+        "head_m",
+        "rate_m3_per_kwh",
+        "a rate above 0 that falls with the head",
+        HEAD_M,
+        RATE_M3_PER_KWH,
+        operator.gt,
+        "does not fall",
     ),
     "output_coefficient": Law(
         "head_m",
         "coefficient",
         f"a coefficient above 0, and not above {LOSSLESS_COEFFICIENT}, a plant without any loss",
-        above=0,
-        up_to=LOSSLESS_COEFFICIENT,
+        HEAD_M,
+        Range(LEAST_COEFFICIENT, LOSSLESS_COEFFICIENT),
     ),
     "efficiency": Law(
-        "head_m", "efficiency", "a fraction above 0, and not above 1", above=0, up_to=1, mend="write 0.92 for 92 %"
+        "head_m",
+        "efficiency",
+        "a fraction above 0, and not above 1",
+        HEAD_M,
+        Range(LEAST_EFFICIENCY, 1.0),
+        mend="write 0.92 for 92 %",
     ),
     "capacity": Law(
         "head_m",
         "capacity_m3s",
         "a capacity above 0 that never falls with the head",
+        HEAD_M,
+        Range(LEAST_CAPACITY_M3S, FLOW_M3S.most),
         _not_falling,
         "falls",
-        above=0,
         mend="give the hydraulic capacity alone; the program applies the installed capacity itself",
     ),
 }
@@ -87,47 +127,46 @@ LAWS: Mapping[str, Law] = {
 class _Sample:
     """A curve under inspection: its points, or the values of its formula on a dense grid."""
 
-    name: str
-    block: Form
+    law: Law
+    of_points: bool
     x: FloatArray
     y: FloatArray
-    draft: Draft
-
-    @property
-    def law(self) -> Law:
-        return LAWS[self.name]
+    words: Words
 
     def where(self, index: int) -> str:
         """Name a point by its number and values, or a place on the grid by its values."""
-        section = f"curves.{self.name}"
-        x = self.draft.amount(f"{section}.{self.law.x}", self.x[index])
-        y = self.draft.amount(f"{section}.{self.law.y}", self.y[index])
-        return f"point {index + 1} ({x}: {y})" if isinstance(self.block, Points) else f"{x} (where it gives {y})"
+        x = self.words.amount(self.law.x, self.x[index])
+        y = self.words.amount(self.law.y, self.y[index])
+        return f"point {index + 1} ({x}: {y})" if self.of_points else f"{x} (where it gives {y})"
 
     def mistake(self, problem: str, expected: str = "", mend: str = "") -> Mistake:
         """State a mistake of the values."""
-        key = f".{self.law.y}" if isinstance(self.block, Points) else ""
-        return self.draft.mistake(f"curves.{self.name}{key}", problem, expected, mend or self.law.mend)
+        return self.words.mistake(self.law.y if self.of_points else "", problem, expected, mend or self.law.mend)
 
 
-def broken_laws(name: str, block: Form, curve: Curve, draft: Draft) -> Iterator[Mistake]:
-    """Check the values of the curve `name` of `LAWS`: its points, or its formula on a dense grid."""
-    x, y = (np.array(block.x), np.array(block.y)) if isinstance(block, Points) else _grid(curve)
-    sample = _Sample(name, block, x, y, draft)
-    law = sample.law
+def broken_laws(law: Law, curve: Curve, words: Words) -> Iterator[Mistake]:
+    """Check the values of a curve: its points, or its formula on a dense grid."""
+    of_points = isinstance(curve, Table)
+    x, y = (np.array(curve.x), np.array(curve.y)) if isinstance(curve, Table) else _grid(curve)
+    sample = _Sample(law, of_points, x, y, words)
     if not np.isfinite(y).all():
         yield sample.mistake("gives no finite number everywhere", mend="check the numbers and their units")
         return
-    outside = np.flatnonzero((y <= law.above) | (y > law.up_to))
+    outside = np.flatnonzero((y < law.y_range.least) | (y > law.y_range.most))
     if outside.size:
-        yield sample.mistake(f"is out of range at {sample.where(outside[0])}", law.claim)
+        yield sample.mistake(f"is out of range at {sample.where(outside[0])}", _expected(law, words))
         return
     astray = np.flatnonzero(~law.kept(y[:-1], y[1:])) if law.kept else np.array([], int)
     if astray.size:
         first = int(astray[0])
         yield sample.mistake(f"{law.broken} from {sample.where(first)} to {sample.where(first + 1)}", law.claim)
-    if sample.name == "conversion_rate":
+    if law is LAWS["conversion_rate"]:
         yield from _physical(sample)
+
+
+def _expected(law: Law, words: Words) -> str:
+    least, most = (words.amount(law.y, end) for end in law.y_range)
+    return f"{law.claim}: {least} to {most}"
 
 
 def _physical(sample: _Sample) -> Iterator[Mistake]:

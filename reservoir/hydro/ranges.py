@@ -1,0 +1,41 @@
+"""Between which values the quantities of a reservoir lie: wide enough for any on Earth, and for float32 on a device."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Range(NamedTuple):
+    """The least and the largest value that is taken for a quantity; what lies beyond is a slip."""
+
+    least: float
+    most: float
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is a finite number of the range."""
+        return self.least <= value <= self.most
+
+
+#: Lake Baikal holds 2.4e7 hm3.
+STORAGE_HM3 = Range(0.0, 1e8)
+#: A lake of less, 100 m3, is no reservoir.
+LEAST_FULL_HM3 = 1e-4
+#: Part of the full storage that must be there to work with: float32 tells no smaller parts of it apart.
+LEAST_ACTIVE_PART = 1e-4
+#: The Amazon carries 2e5 m3/s.
+FLOW_M3S = Range(0.0, 1e6)
+LEAST_CAPACITY_M3S = 1e-3
+LEVEL_M = Range(-1e3, 1e4)
+HEAD_M = Range(0.0, 1e4)
+#: The largest plant of all has 22,500 MW.
+POWER_MW = Range(1e-4, 1e5)
+ENERGY_GWH = Range(0.0, 1e6)
+PENALTY_GWH = Range(0.0, 1e7)
+#: Water that a kilowatt-hour takes at a head of 1 mm, and of 10 km.
+RATE_M3_PER_KWH = Range(0.03, 1e6)
+LEAST_COEFFICIENT = 0.1
+LEAST_EFFICIENCY = 0.01
+
+LONGEST_NAME = 64
+#: Characters of a description or a caveat: more is no sentence, and a figure takes seconds to draw it.
+LONGEST_TEXT = 1000

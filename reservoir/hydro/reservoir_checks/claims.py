@@ -1,0 +1,181 @@
+"""What must hold between the values of a reservoir, one small check for each claim.
+
+A claim names what it needs as its parameters, by the fields of `Reservoir`, and yields a mistake where it does not
+hold. It is not run where something that it needs is missing or broken.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reservoir.errors import Mistake
+from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.hydro.curves import Curve, FloatArray
+from reservoir.hydro.ranges import FLOW_M3S, LEAST_ACTIVE_PART, LEAST_CAPACITY_M3S, LEAST_FULL_HM3, STORAGE_HM3, Range
+from reservoir.hydro.reservoir import Marks, YearEnd
+from reservoir.hydro.wording import Words
+
+Claim = Callable[..., Iterator[Mistake]]
+
+#: An installed capacity of so many times what water and head can give is a slip of units.
+BEYOND_REACH = 100
+#: A mark may lie this far (m) above or below the lake's levels, or as far as these reach.
+MARK_MARGIN_M = 100.0
+
+
+class Lake(NamedTuple):
+    """Between which storages (hm3) a lake is, and what its ends are called."""
+
+    least: float
+    most: float
+    least_is: str = "dead"
+    most_is: str = "full"
+
+
+def failures(claims: Iterable[Claim], parts: Mapping[str, Any]) -> list[Mistake]:
+    """Run every claim whose parts are all there."""
+    needs = {claim: list(inspect.signature(claim).parameters) for claim in claims}
+    return [
+        mistake
+        for claim, names in needs.items()
+        if all(name in parts for name in names)
+        for mistake in claim(**{name: parts[name] for name in names})
+    ]
+
+
+def offending(months: Iterable[bool]) -> str:
+    """Name the months that are wrong."""
+    names = [name for name, wrong in zip(MONTH_NAMES, months, strict=True) if wrong]
+    return "every month" if len(names) == MONTHS_PER_YEAR else ", ".join(names)
+
+
+def _beyond(name: str, values: FloatArray, allowed: Range, words: Words) -> Iterator[Mistake]:
+    """Refuse monthly values of 0 or more that are none, or too large."""
+    below, above = offending(values < allowed.least), offending(values > allowed.most)
+    most = words.amount(name, allowed.most)
+    if below:
+        yield words.mistake(name, f"is below {allowed.least:g} in {below}", f"{allowed.least:g} or more")
+    if above:
+        yield words.mistake(name, f"is above {most} in {above}", f"at most {most}", "check the numbers and their units")
+
+
+def storages_in_range(storage_lower_hm3: FloatArray, storage_upper_hm3: FloatArray, words: Words) -> Iterator[Mistake]:
+    """Allow no storage that no lake on Earth holds."""
+    yield from _beyond("storage_lower_hm3", storage_lower_hm3, STORAGE_HM3, words)
+    yield from _beyond("storage_upper_hm3", storage_upper_hm3, STORAGE_HM3, words)
+
+
+def lake_large_enough(lake: Lake, words: Words) -> Iterator[Mistake]:
+    """Require storage to work with that float32 tells from none."""
+    least = max(LEAST_FULL_HM3, LEAST_ACTIVE_PART * lake.most)
+    if lake.most - lake.least < least:
+        expected = f"an active storage of {words.amount('lake_hm3', least)} or more"
+        yield words.mistake("lake_hm3", "leaves too little active storage", expected)
+
+
+def storages_in_order(storage_lower_hm3: FloatArray, storage_upper_hm3: FloatArray, words: Words) -> Iterator[Mistake]:
+    """Allow no month whose least storage is above its largest."""
+    months = offending(storage_lower_hm3 > storage_upper_hm3)
+    if months:
+        problem = f"is above {words.named('storage_upper_hm3')} in {months}"
+        yield words.mistake("storage_lower_hm3", problem, "the least not above the most")
+
+
+def releases_in_range(release_lower_m3s: FloatArray, release_upper_m3s: FloatArray, words: Words) -> Iterator[Mistake]:
+    """Allow no water to flow back, and no release that no river on Earth carries."""
+    yield from _beyond("release_lower_m3s", release_lower_m3s, FLOW_M3S, words)
+    # Below 0 it is below the lower one too, which says enough.
+    yield from _beyond("release_upper_m3s", release_upper_m3s, Range(-np.inf, FLOW_M3S.most), words)
+
+
+def releases_in_order(release_lower_m3s: FloatArray, release_upper_m3s: FloatArray, words: Words) -> Iterator[Mistake]:
+    """Allow no month whose least release is above its largest; require one month that leaves a choice."""
+    months = offending(release_lower_m3s > release_upper_m3s)
+    if months:
+        problem = f"is above {words.named('release_upper_m3s')} in {months}"
+        yield words.mistake("release_lower_m3s", problem, "the least not above the most")
+    elif np.all(release_lower_m3s == release_upper_m3s):
+        yield words.mistake("release", "leaves nothing to plan", "an upper limit above the lower one")
+    elif release_upper_m3s.max() < LEAST_CAPACITY_M3S:
+        least = words.amount("release_upper_m3s", LEAST_CAPACITY_M3S)
+        yield words.mistake("release_upper_m3s", "lets no water pass", f"at least {least} in some month")
+
+
+def year_end_has_its_storages(
+    year_end: YearEnd, initial_storage_hm3: float | None, final_storage_hm3: float | None, words: Words
+) -> Iterator[Mistake]:
+    """Require storages where the end of the year needs them, and allow them nowhere else."""
+    initial, final = "initial_storage_hm3", "final_storage_hm3"
+    if year_end is YearEnd.CYCLIC and initial_storage_hm3 is not None:
+        yield words.mistake(initial, 'contradicts year_end = "cyclic"', mend=_CHOOSES)
+    if year_end is not YearEnd.FIXED and final_storage_hm3 is not None:
+        yield words.mistake(final, f'contradicts year_end = "{year_end}"', mend=_CHOOSES)
+    if year_end is not YearEnd.CYCLIC and initial_storage_hm3 is None:
+        expected = f'the storage with which every year begins, as year_end is "{year_end}"'
+        yield words.mistake(initial, "is missing", expected)
+    elif year_end is YearEnd.FIXED and final_storage_hm3 is None:
+        yield words.mistake(final, "is missing", f'the storage with which every year ends, as year_end is "{year_end}"')
+
+
+_CHOOSES = 'remove it, for the plan chooses this storage; or say year_end = "fixed"'
+
+
+def ends_within_the_lake(
+    lake: Lake, initial_storage_hm3: float | None, final_storage_hm3: float | None, words: Words
+) -> Iterator[Mistake]:
+    """Require initial and final storage within the lake."""
+    given = {"initial_storage_hm3": initial_storage_hm3, "final_storage_hm3": final_storage_hm3}
+    told = set()
+    for name, value in given.items():
+        if value is not None and not lake.least <= value <= lake.most and words.named(name) not in told:
+            least, most = (words.amount(name, end) for end in lake[:2])
+            yield words.mistake(name, "is outside the lake", f"{least} ({lake.least_is}) to {most} ({lake.most_is})")
+            told.add(words.named(name))
+
+
+def guarantee_can_be_generated(
+    installed_mw: float, guaranteed_energy_gwh: float | None, words: Words
+) -> Iterator[Mistake]:
+    """Allow no more promised energy than the plant makes at full power."""
+    most = installed_mw * HOURS_PER_YEAR / 1000
+    if guaranteed_energy_gwh is not None and guaranteed_energy_gwh > most:
+        expected = f"at most {most:.7g} GWh, a year at the installed capacity"
+        yield words.mistake("guaranteed_energy_gwh", "is more than the plant can generate", expected)
+
+
+def installed_capacity_within_reach(installed_mw: float, most_power_mw: float, words: Words) -> Iterator[Mistake]:
+    """Allow no installed capacity far beyond what release, head and conversion can ever give."""
+    if installed_mw > BEYOND_REACH * most_power_mw:
+        problem = f"is {installed_mw / most_power_mw:,.0f} times what release, head and conversion give at most"
+        mend = "give MW, not kW; or check the limits of the release and the curves"
+        yield words.mistake("installed_mw", problem, f"about {most_power_mw:,.4g} MW", mend)
+
+
+def marks_near_the_lake(marks: Marks, level: Curve, words: Words) -> Iterator[Mistake]:
+    """Require marks that a figure can draw beside the lake's levels; they need not equal any limit."""
+    low, high = (float(level(end)) for end in level.domain)
+    margin = max(MARK_MARGIN_M, high - low)
+    for name in ("normal_m", "flood_m", "dead_m"):
+        given = getattr(marks, name)
+        if given is not None and not low - margin <= given <= high + margin:
+            problem = f"is far from every level of the lake, {low:.7g} m to {high:.7g} m"
+            expected = f"{low - margin:.7g} m to {high + margin:.7g} m"
+            yield words.mistake(f"marks.{name}", problem, expected, "check that both have one datum and one unit")
+
+
+CLAIMS: tuple[Claim, ...] = (
+    guarantee_can_be_generated,
+    storages_in_range,
+    lake_large_enough,
+    storages_in_order,
+    year_end_has_its_storages,
+    ends_within_the_lake,
+    releases_in_range,
+    releases_in_order,
+    installed_capacity_within_reach,
+    marks_near_the_lake,
+)

@@ -1,0 +1,84 @@
+"""Whether the curves of a reservoir keep their laws, and reach as far as they will be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from reservoir.errors import Mistake
+from reservoir.hydro.curves import Curve
+from reservoir.hydro.power import specific_power
+from reservoir.hydro.reservoir import ConversionKind
+from reservoir.hydro.reservoir_checks.laws import Law, broken_laws
+from reservoir.hydro.wording import Words
+
+Domain = tuple[float, float]
+
+#: A curve may miss the end of its range by this much of it, as volumes in two units do.
+SLACK = 1e-6
+#: Heads at which the most power is looked for.
+_HEADS = 101
+
+#: The law of a conversion, by what it says about a head.
+CONVERSIONS: Mapping[ConversionKind, str] = {
+    ConversionKind.RATE: "conversion_rate",
+    ConversionKind.COEFFICIENT: "output_coefficient",
+    ConversionKind.EFFICIENCY: "efficiency",
+}
+
+_NEEDED = {
+    "storage_hm3": "from the dead to the full storage",
+    "release_m3s": "every release that [release] allows",
+    "head_m": "every head that these storages and releases can give",
+}
+
+
+def curve_mistakes(law: Law, curve: Curve, needed: Domain | None, words: Words) -> Iterator[Mistake]:
+    """State what is wrong with a curve.
+
+    Parameters
+    ----------
+    law : Law
+    curve : Curve
+    needed : pair of float or None
+        The range on which it will be asked; None where a mistake elsewhere leaves it unknown.
+    words : Words
+        Of the curve: its variable and its value are called as in its law, and it itself "".
+    """
+    if not all(law.x_range.holds(end) for end in curve.domain):
+        have, allowed = (" to ".join(words.amount(law.x, end) for end in ends) for ends in (curve.domain, law.x_range))
+        yield words.mistake("", f"covers {have}", f"nothing beyond {allowed}", "check the numbers and their units")
+        return
+    yield from broken_laws(law, curve, words)
+    if needed is None:
+        return
+    slack = SLACK * (needed[1] - needed[0])
+    if curve.domain[0] > needed[0] + slack or curve.domain[1] < needed[1] - slack:
+        have, need = (" to ".join(words.amount(law.x, end) for end in ends) for ends in (curve.domain, needed))
+        yield words.mistake("", f"covers {have} only", f"{need}, {_NEEDED[law.x]}", "extend the curve")
+
+
+def heads_of(level: Curve, tailrace: Curve, storages: Domain, releases: Domain) -> Domain:
+    """Lowest and highest head (m) between these storages (hm3) and releases (m3/s)."""
+    lowest, highest = (float(level(end)) for end in storages)
+    below_least, below_most = (float(tailrace(end)) for end in releases)
+    return lowest - below_most, highest - below_least
+
+
+def lake_above_tailrace(
+    level: Curve, tailrace: Curve, storages: Domain, releases: Domain, words: Words
+) -> Iterator[Mistake]:
+    """Require some head at every storage and release."""
+    lowest, below_most = float(level(storages[0])), float(tailrace(releases[1]))
+    if lowest <= below_most:
+        problem = f"the lake at dead storage stands at {lowest:.7g} m, not above the tailrace at the largest release"
+        expected = f"a level above {below_most:.7g} m"
+        yield words.mistake("tailrace", problem, expected, "check that both levels have one datum")
+
+
+def most_power_mw(conversion: Curve, kind: ConversionKind, capacity: Curve, heads: Domain, release_m3s: float) -> float:
+    """Power (MW) that no head and no release up to `release_m3s` exceeds, but for the installed capacity."""
+    head = np.linspace(*heads, _HEADS)
+    power = specific_power(conversion, kind)(head) * np.minimum(capacity(head), release_m3s)
+    return float(power.max())

@@ -1,0 +1,158 @@
+"""The fields of a reservoir, one by one: each of its type, within its range, and arrays as read-only copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reservoir.errors import Mistake
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.ranges import (
+    ENERGY_GWH,
+    LEVEL_M,
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    PENALTY_GWH,
+    POWER_MW,
+    STORAGE_HM3,
+    Range,
+)
+from reservoir.hydro.reservoir import ConversionKind, Marks, YearEnd
+from reservoir.hydro.wording import plain
+from reservoir.printable import first_unprintable
+
+
+class Wrong(NamedTuple):
+    """Why a value cannot stand in its field."""
+
+    problem: str
+    expected: str = ""
+    mend: str = ""
+
+
+class _Refused(Exception):
+    def __init__(self, *words: str) -> None:
+        self.wrong = Wrong(*words)
+        super().__init__(*words)
+
+
+def text_fault(text: str, longest: int = LONGEST_TEXT) -> Wrong | None:
+    """Why a text cannot be shown on a screen, in a report and on a figure; None where it can."""
+    character = first_unprintable(text)
+    if character:
+        return Wrong(f"holds the character {character}, which cannot be shown", mend="remove it")
+    if len(text) > longest:
+        return Wrong(f"has {len(text):,} characters", f"at most {longest:,}", "shorten it")
+    return None
+
+
+def _text(longest: int, value: object) -> str:
+    if not isinstance(value, str):
+        raise _Refused("is not text", "a text")
+    fault = text_fault(value, longest)
+    if fault:
+        raise _Refused(*fault)
+    return value
+
+
+def _name(value: object) -> str:
+    name = _text(LONGEST_NAME, value)
+    if not name.strip():
+        raise _Refused("is empty", "a short name for the reservoir")
+    return name
+
+
+def _number(allowed: Range, value: object) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+        raise _Refused("is not a number", "a number")
+    # An integer may be too large for a float, but it is never too large to compare.
+    if not allowed.least <= value <= allowed.most:
+        raise _Refused("is out of range", f"{plain(allowed.least)} to {plain(allowed.most)}")
+    return float(value)
+
+
+def _number_or_none(allowed: Range, value: object) -> float | None:
+    return None if value is None else _number(allowed, value)
+
+
+def _month(value: object) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= value <= MONTHS_PER_YEAR:
+        raise _Refused("is not a month", f"a whole number, 1 to {MONTHS_PER_YEAR}")
+    return int(value)
+
+
+def _monthly(value: object) -> Any:
+    expected = f"{MONTHS_PER_YEAR} finite numbers, January first"
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise _Refused("is not an array of numbers", expected) from None
+    if array.shape != (MONTHS_PER_YEAR,):
+        found = f"{array.size} values" if array.ndim == 1 else f"the shape {array.shape}"
+        raise _Refused(f"has {found}", expected)
+    if not np.isfinite(array).all():
+        raise _Refused("holds what is no finite number", expected)
+    array.setflags(write=False)
+    return array
+
+
+def _choice(choices: type[Enum], value: object) -> Enum:
+    try:
+        return choices(value)
+    except ValueError:
+        raise _Refused("is not one of the choices", ", ".join(str(each.value) for each in choices)) from None
+
+
+def _curve(value: object) -> object:
+    if not callable(value) or not all(hasattr(value, name) for name in ("domain", "compiled")):
+        raise _Refused("is not a curve", "a Table, a Polynomial, a PowerLaw or another Curve")
+    return value
+
+
+def _marks(value: object) -> Marks:
+    if not isinstance(value, Marks):
+        raise _Refused("is not a set of marks", "Marks(...)")
+    levels = {name: _number_or_none(LEVEL_M, getattr(value, name)) for name in ("normal_m", "flood_m", "dead_m")}
+    return Marks(**levels, flood_months=tuple(_month(month) for month in value.flood_months))
+
+
+def _bytes(value: object) -> bytes:
+    if not isinstance(value, bytes):
+        raise _Refused("is not bytes", "the bytes of the file it was read from")
+    return value
+
+
+#: How every field is made what it should be.
+_FIELDS: Mapping[str, Callable[[Any], Any]] = {
+    "name": _name,
+    **dict.fromkeys(("level", "tailrace", "conversion", "capacity_m3s"), _curve),
+    "conversion_kind": partial(_choice, ConversionKind),
+    "installed_mw": partial(_number, POWER_MW),
+    **dict.fromkeys(("storage_lower_hm3", "storage_upper_hm3", "release_lower_m3s", "release_upper_m3s"), _monthly),
+    **dict.fromkeys(("initial_storage_hm3", "final_storage_hm3"), partial(_number_or_none, STORAGE_HM3)),
+    "year_end": partial(_choice, YearEnd),
+    "penalty_gwh": partial(_number, PENALTY_GWH),
+    "first_month": _month,
+    "guaranteed_energy_gwh": partial(_number_or_none, ENERGY_GWH),
+    "marks": _marks,
+    **dict.fromkeys(("description", "caveat"), partial(_text, LONGEST_TEXT)),
+    "content": _bytes,
+}
+
+
+def sound_fields(fields: Mapping[str, object]) -> tuple[dict[str, Any], list[Mistake]]:
+    """Bring fields to their types, and state what cannot be brought."""
+    sound: dict[str, Any] = {}
+    mistakes = []
+    for name, value in fields.items():
+        try:
+            sound[name] = _FIELDS[name](value) if name in _FIELDS else value
+        except _Refused as refused:
+            shown = value if isinstance(value, str | float | bool) else None
+            mistakes.append(Mistake(*refused.wrong, column=name, value=shown))
+    return sound, mistakes

@@ -1,0 +1,45 @@
+"""What is no mistake in a reservoir, but may be meant otherwise than it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_checks.whole import most_power_of, storages_of
+
+#: An installed capacity above so many times what water and head can give, or below such a part of it, is told.
+SURPRISING, TINY = 3.0, 0.01
+#: A level read off a map and one off the curve differ by less.
+LEVEL_TOLERANCE_M = 0.5
+
+
+def notes_of(reservoir: Reservoir) -> Iterator[str]:
+    """Say what should be looked at again."""
+    yield from _installed(reservoir)
+    yield from _marks(reservoir)
+
+
+def _installed(reservoir: Reservoir) -> Iterator[str]:
+    most = most_power_of(vars(reservoir))
+    installed = reservoir.installed_mw
+    if TINY * most <= installed <= SURPRISING * most:
+        return
+    than = "far above" if installed > most else "far below"
+    yield (
+        f"The installed capacity of {installed:,.6g} MW is {than} the {most:,.4g} MW that the largest release, the "
+        "head and the conversion give: check its unit (MW), the limits of the release and the curves."
+    )
+
+
+def _marks(reservoir: Reservoir) -> Iterator[str]:
+    least, most = storages_of(vars(reservoir))
+    for name, mark, word, storage in (
+        ("dead_m", reservoir.marks.dead_m, "least", least),
+        ("normal_m", reservoir.marks.normal_m, "largest", most),
+    ):
+        level = float(reservoir.level(storage))
+        if mark is not None and abs(mark - level) > LEVEL_TOLERANCE_M:
+            yield (
+                f"marks.{name} is {mark:.7g} m, but the level curve puts the {word} storage, {storage:,.6g} hm3, at "
+                f"{level:.7g} m; marks are drawn and limit nothing."
+            )
