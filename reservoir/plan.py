@@ -243,7 +243,7 @@ def optimise(
         operations,
         tuple(solutions),
         tuple(references),
-        (*inflow.notes, *notes),
+        (*inflow.notes, *reservoir.notes, *notes),
         watch.seconds,
     )
 

@@ -75,7 +75,7 @@ def show_inputs(found: Inputs) -> None:
         if caveat:
             screen.print(f"{'':<10}[yellow]{escape(caveat)}[/]", soft_wrap=True)
     screen.print(f"{'':<10}{escape(record.scale)}", soft_wrap=True)
-    for note in record.notes:
+    for note in (*plant.notes, *record.notes):
         screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)
 
 
@@ -92,7 +92,7 @@ def show_solver(plan: Plan) -> None:
     screen.print(f"[bold]{'Solver':<10}[/]{escape(line)}", soft_wrap=True)
     if solver_named(first.solver).stronger:
         screen.print(f"{'':<10}{solver_named(first.solver).stronger}", soft_wrap=True)
-    for note in plan.notes[len(plan.inflow.notes) :]:
+    for note in plan.notes[len(plan.inflow.notes) + len(plan.reservoir.notes) :]:
         screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)
 
 

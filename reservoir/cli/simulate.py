@@ -81,7 +81,7 @@ def _show(run: RecordRun) -> None:
     years = f"{len(labels)} years, {labels[0]} to {labels[-1]}" if len(labels) > 1 else f"1 year, {labels[0]}"
     screen.print(f"[bold]{escape(run.reservoir.name)}[/], {years}, operated by the rule {score.family}", soft_wrap=True)
     screen.print(f"Inflow: {escape(run.inflow.scale)}", soft_wrap=True)
-    for caveat in (run.inflow.caveat, run.reservoir.caveat, *run.inflow.notes):
+    for caveat in (run.inflow.caveat, run.reservoir.caveat, *run.reservoir.notes, *run.inflow.notes):
         if caveat:
             screen.print(f"[yellow]{escape(caveat)}[/]", soft_wrap=True)
     rows = [

@@ -185,9 +185,9 @@ def _write_tables(plan: Plan, folder: Path) -> None:
 
 
 def _copy_inputs(plan: Plan, folder: Path) -> None:
-    # A record keeps the bytes that it was read from: a pipe is empty by now, and a file may be another one.
+    # Inputs keep the bytes that they were read from: a pipe is empty by now, and a file may be another one.
     for content, read, name in (
-        (_still_there(plan.reservoir.source), plan.reservoir.sha256, RESERVOIR),
+        (plan.reservoir.content or _still_there(plan.reservoir.source), plan.reservoir.sha256, RESERVOIR),
         (plan.inflow.content or _still_there(plan.inflow.source), plan.inflow.sha256, "inflow.csv"),
     ):
         if hashlib.sha256(content).hexdigest() == read:

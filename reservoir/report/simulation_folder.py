@@ -65,7 +65,7 @@ def simulation_provenance(run: RecordRun, rule_file: RuleFile) -> dict[str, Any]
             "file": Path(run.inflow.source).name,
             "sha256": run.inflow.sha256,
             "caveat": run.inflow.caveat,
-            "notes": list(run.inflow.notes),
+            "notes": [*run.inflow.notes, *run.reservoir.notes],
             **record_provenance(run.inflow),
         },
         "start_hm3": run.start_hm3,

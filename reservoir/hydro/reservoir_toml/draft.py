@@ -6,7 +6,6 @@ know hm3 and m3/s only, while every message names the key, the number and the un
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -21,7 +20,6 @@ Path = tuple[str, ...]
 #: A file that holds more keys than this is of another kind.
 MOST_KEYS = 10 * len(KEYS)
 LONGEST_KEY = 64
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Entry(NamedTuple):
@@ -75,7 +73,7 @@ class Draft:
                 raise InputError(Mistake(problem, "a reservoir file (TOML)", mend, file=file))
             if path in entries:
                 mistakes.append(_twice(entries[path], entry, file))
-            elif not _BARE.fullmatch(path[-1]) or len(path[-1]) > LONGEST_KEY:
+            elif not _could_be_known(path[-1]):
                 mistakes.append(_no_key(entry, file))
             else:
                 entries[path] = entry
@@ -122,13 +120,18 @@ def shown(value: object) -> object:
     return value if isinstance(value, str | int | float) else str(value)
 
 
+def _could_be_known(key: str) -> bool:
+    """Whether a key is worth comparing with those that are known: one with a point would be taken for two."""
+    return 0 < len(key) <= LONGEST_KEY and "." not in key
+
+
 def _entries(table: Mapping[str, Any], above: Path = (), prefix: str = "") -> Iterator[tuple[Path, Entry]]:
     seen: set[str] = set()
     for key, value in table.items():
         name, unit = (key, None) if isinstance(value, dict) else known_unit(".".join(above), key)
         yield (*above, name), Entry(prefix + key, value, unit)
         # What lies deeper than any key of a reservoir file is no part of one, and is not looked into.
-        if isinstance(value, dict) and name not in seen and _BARE.fullmatch(key) and len(above) + 1 < DEPTH:
+        if isinstance(value, dict) and name not in seen and _could_be_known(key) and len(above) + 1 < DEPTH:
             yield from _entries(value, (*above, name), f"{prefix}{key}.")
         seen.add(name)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from reservoir import resources
 from reservoir.errors import InputError, Mistake, OutputError
+from reservoir.hydro.ranges import LONGEST_NAME
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -22,10 +23,9 @@ def write_template(name: str, target: Path, *, force: bool = False) -> Path:
     OutputError
         If the file exists and `force` is off, or cannot be written.
     """
-    if not _NAME.fullmatch(name):
-        raise InputError(
-            Mistake("is no name for a reservoir", "letters, digits, - and _", "choose another name", value=name)
-        )
+    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        expected = f"letters, digits, - and _, at most {LONGEST_NAME}"
+        raise InputError(Mistake("is no name for a reservoir", expected, "choose another name", value=name))
     if target.exists() and not (force and target.is_file()):
         mend = "choose another --out" if target.is_dir() else "choose another --out, or replace it with --force"
         raise OutputError(Mistake("exists already", file=str(target), mend=mend))
