@@ -349,3 +349,17 @@ def test_a_number_that_no_table_holds_is_refused(folder, value):
     edit(folder, "schedule.csv", put(5, "release_m3s", value))
     (mistake,) = refused(folder)
     assert "no table of a plan holds" in mistake.problem
+
+
+@pytest.mark.parametrize("fate", ["deleted", "changed"])
+def test_a_plan_keeps_the_reservoir_file_as_it_was_read(fate, five_years, tmp_path):
+    mine = tmp_path / "mine.toml"
+    shutil.copy(package.bundled_case().reservoir_file, mine)
+    content = mine.read_bytes()
+    plan = package.optimise(Reservoir.read(mine), five_years, solver="dp")
+    mine.unlink()
+    if fate == "changed":
+        mine.write_text("# another one by now\n")
+    write_plan(plan, tmp_path / "plan", plan_checks(plan), figures=False)
+    assert (tmp_path / "plan/reservoir.toml").read_bytes() == content
+    assert read_plan(tmp_path / "plan").plan.energy_gwh == pytest.approx(plan.energy_gwh, abs=1e-5)

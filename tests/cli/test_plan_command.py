@@ -4,12 +4,15 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from click import Choice
 
+from reservoir.cases import bundled_case
 from reservoir.cli.plan import command
 from reservoir.hydro.inflow import Inflow
+from reservoir.saved_plan import read_plan
 from reservoir.solvers.dsmga2.settings import MODELS
 from reservoir.solvers.island_schemes import SCHEMES
 from reservoir.solvers.random_schemes import RANDOM_SCHEMES
@@ -289,3 +292,22 @@ def test_a_comparison_names_the_years_that_it_leaves_out(run, hard_record):
     told = json.loads(run("compare", hard_record, "--solver", "dp", "--json").stdout)
     assert told["left_out"] == ["1954"]
     assert told["solvers"][0]["gap"] == 0
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="a shell's <(...) needs /dev/fd")
+def test_a_reservoir_that_was_piped_in_is_copied_into_the_plan(short_record, tmp_path):
+    bundled = bundled_case().reservoir_file
+    command = f"{sys.executable} -m reservoir plan {short_record} --reservoir <(cat {bundled}) --solver dp --no-figures"
+    subprocess.run(["bash", "-c", f"{command} --out out"], check=True, cwd=tmp_path, capture_output=True)
+    assert (tmp_path / "out/reservoir.toml").read_bytes() == bundled.read_bytes()
+    assert len(read_plan(tmp_path / "out").plan.years) == 3
+
+
+def test_what_may_be_meant_otherwise_is_noted_on_the_screen_and_in_the_plan(run, short_record, tmp_path):
+    text = bundled_case().reservoir_file.read_text(encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(text.replace("dead_m = 1166", "dead_m = 1160"), encoding="utf-8")
+    printed = run("plan", short_record, "--reservoir", "mine.toml", "--solver", "dp", *QUICK, "--out", "out").stdout
+    (note,) = json.loads((tmp_path / "out/plan.json").read_text())["notes"]
+    assert note.startswith("The dead level is marked at 1160 m (marks.dead_m)")
+    assert printed.count(note) == 1
+    assert note in (tmp_path / "out/report.html").read_text(encoding="utf-8")

@@ -194,7 +194,7 @@ def test_the_same_years_give_the_same_network(brief, training):
 
 
 def test_the_same_decisions_at_another_plant_give_another_network(brief, training, xiaowan):
-    other = ReservoirModel.of(replace(xiaowan, installed_mw=xiaowan.installed_mw / 2))
+    other = ReservoirModel.of(replace(xiaowan, installed_mw=0.6 * xiaowan.installed_mw))
     one, two = (trained(each, Forecast.MONTH) for each in (training, replace(training, model=other)))
     assert one.searched.tobytes() != two.searched.tobytes()
 

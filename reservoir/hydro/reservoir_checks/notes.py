@@ -34,12 +34,12 @@ def _installed(reservoir: Reservoir) -> Iterator[str]:
 def _marks(reservoir: Reservoir) -> Iterator[str]:
     least, most = storages_of(vars(reservoir))
     for name, mark, word, storage in (
-        ("dead_m", reservoir.marks.dead_m, "least", least),
-        ("normal_m", reservoir.marks.normal_m, "largest", most),
+        ("dead", reservoir.marks.dead_m, "least", least),
+        ("normal", reservoir.marks.normal_m, "largest", most),
     ):
         level = float(reservoir.level(storage))
         if mark is not None and abs(mark - level) > LEVEL_TOLERANCE_M:
             yield (
-                f"marks.{name} is {mark:.7g} m, but the level curve puts the {word} storage, {storage:,.6g} hm3, at "
-                f"{level:.7g} m; marks are drawn and limit nothing."
+                f"The {name} level is marked at {mark:.7g} m (marks.{name}_m), but the level curve puts the {word} "
+                f"storage, {storage:,.6g} hm3, at {level:.7g} m; marks are drawn and limit nothing."
             )
