@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import partial
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,7 +67,7 @@ def _name(value: object) -> str:
 
 
 def _number(allowed: Range, value: object) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
         raise _Refused("is not a number", "a number")
     # An integer may be too large for a float, but it is never too large to compare.
     if not allowed.least <= value <= allowed.most:
@@ -81,7 +80,7 @@ def _number_or_none(allowed: Range, value: object) -> float | None:
 
 
 def _month(value: object) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= value <= MONTHS_PER_YEAR:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not 1 <= value <= MONTHS_PER_YEAR:
         raise _Refused("is not a month", f"a whole number, 1 to {MONTHS_PER_YEAR}")
     return int(value)
 
