@@ -60,6 +60,11 @@ class Mistake:
 
 def _shown(value: object, longest: int = 60) -> str:
     text = f'"{value}"' if isinstance(value, str) and value.isprintable() else repr(value)
+    return shortened(text, longest)
+
+
+def shortened(text: str, longest: int = 60) -> str:
+    """A text, cut where it is longer than a message can bear."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
+from io import StringIO
 
 import click
 
@@ -39,6 +41,7 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"reservoir.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
+        command.help = command.help or COMMANDS[cmd_name]  # with PYTHONOPTIMIZE=2 there are no docstrings
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -58,29 +61,80 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line: status 0 done, 1 a check failed, 2 the input or the call is wrong."""
+    """Run the command line: status 0 done, 1 a check failed, 2 the input or the call is wrong or output was lost."""
+    from reservoir.cli.streams import lost_output, prepare_streams, say
+
+    prepare_streams()
+    prepare_environment()
     arguments = sys.argv[1:]
     debug = "--debug" in arguments
     try:
         status = cli.main([each for each in arguments if each != "--debug"], "reservoir", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        words = StringIO()
+        error.show(words)
+        say(words.getvalue().rstrip(), sys.stderr)
         status = error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("Interrupted; nothing was written.", err=True)
-        status = INTERRUPTED
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error.__cause__ or error.__context__, EOFError):  # click takes it for an interrupt, too
+            if debug:
+                raise
+            status = _told_fault(EOFError("something ended too early"))
+        else:
+            click.echo("Interrupted; nothing was written.", err=True)
+            status = INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe has seen enough
-        sys.stderr.close()
         status = DONE
     except ReservoirError as error:
         if debug:
             raise
-        click.echo("\n".join(f"Error: {line}" for line in str(error).split("\n")), err=True)
+        say("\n".join(f"Error: {line}" for line in str(error).split("\n")), sys.stderr)
+        status = WRONG_INPUT
+    except (MemoryError, RecursionError, OSError) as error:
+        if debug:
+            raise
+        say(f"Error: {_limit(error)}.\nRun the command again with --debug to see where.", sys.stderr)
         status = WRONG_INPUT
     except Exception as error:
         if debug:
             raise
-        click.echo(f"Error in the program, not in your input: {type(error).__name__}: {error}", err=True)
-        click.echo("Run the command again with --debug and report what it prints.", err=True)
-        status = BROKEN
+        status = _told_fault(error)
+    _tell_notes()
+    if lost := lost_output():
+        say(f"Error: standard output could not be written ({lost}); what was written to files is complete.", sys.stderr)
+        status = status or WRONG_INPUT
+    sys.stderr.flush()
     sys.exit(status or DONE)
+
+
+def prepare_environment() -> None:
+    """Leave out what the environment would have other programs draw like: figures look alike everywhere."""
+    os.environ.pop("MPLBACKEND", None)
+    os.environ["MATPLOTLIBRC"] = os.devnull
+
+
+def _limit(error: BaseException) -> str:
+    """What of this machine, not of this program, did not suffice."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this call; ask for less at a time, or use a larger machine"
+    if isinstance(error, RecursionError):
+        return "something in the input is nested more deeply than can be read"
+    place = getattr(error, "filename", None)
+    return f"{place}: {getattr(error, 'strerror', None) or error}" if place else str(error)
+
+
+def _told_fault(error: Exception) -> int:
+    from reservoir.cli.streams import say
+
+    say(f"Error in the program, not in your input: {type(error).__name__}: {error}", sys.stderr)
+    say("Run the command again with --debug and report what it prints.", sys.stderr)
+    return BROKEN
+
+
+def _tell_notes() -> None:
+    """Say which caches could not be used, if any was asked for."""
+    from reservoir.cli.streams import say
+
+    caches = sys.modules.get("reservoir.caches")
+    for note in caches.notes if caches else ():
+        say(f"Note: {note}", sys.stderr)

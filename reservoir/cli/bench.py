@@ -137,6 +137,7 @@ def _show(record: Record, target: Path, as_json: bool) -> None:
     from rich.markup import escape
 
     from reservoir.cli.screen import checks_json, console, show_checks, show_json
+    from reservoir.cli.streams import say
 
     if as_json:
         show_json(checks_json(record.checks) | {"folder": str(target), "headlines": dict(record.headlines)})
@@ -147,4 +148,4 @@ def _show(record: Record, target: Path, as_json: bool) -> None:
         screen.print(f"[bold]{title:<{width}}[/]{escape(words)}", soft_wrap=True)
     if record.checks:
         show_checks(record.checks)
-    click.echo(f"Written to {target}")
+    say(f"Written to {target}")

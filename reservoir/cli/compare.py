@@ -69,22 +69,20 @@ def command(
 
 
 def _show(rows: Sequence[Comparison]) -> None:
-    from rich.table import Table
+    from rich.markup import escape
 
-    from reservoir.cli.screen import console
+    from reservoir.cli.screen import Column, show_table
+    from reservoir.cli.streams import say
     from reservoir.infeasible import counted, listed
 
-    table = Table()
-    table.add_column("solver", no_wrap=True)
-    table.add_column("device", overflow="fold")
-    for title in ("energy, GWh", "worst gap", "violation", "seconds", "device seconds"):
-        table.add_column(title, justify="right", no_wrap=True)
+    titles = ("energy, GWh", "worst gap", "violation", "seconds", "device seconds")
+    cells = []
     for row in rows:
         busy = "" if row.device_seconds is None else f"{row.device_seconds:.3g}"
         numbers = (f"{row.energy_gwh:,.1f}", f"{row.gap:.2e}", f"{row.violation:.2g}", f"{row.seconds:.3g}", busy)
-        table.add_row(row.solver, row.device, *numbers)
-    console().print(table)
+        cells.append((row.solver, escape(row.device), *numbers))
+    show_table((Column("solver"), Column("device"), *(Column(title, "right") for title in titles)), cells)
     left_out = rows[0].left_out
     if left_out:
         what = f"{counted(len(left_out))} cannot keep the limits of storage ({listed(left_out)})"
-        console().print(f"{what}: left out of energy and gap, counted in the violation", soft_wrap=True)
+        say(f"{what}: left out of energy and gap, counted in the violation")

@@ -21,6 +21,7 @@ def command(as_json: bool) -> None:
     An index or a part of a name goes into --device or the environment variable RESERVOIR_DEVICE.
     """
     from reservoir.cli.screen import show_json
+    from reservoir.cli.streams import say
     from reservoir.opencl import choose_devices, list_devices, why_unavailable
 
     found = list_devices()
@@ -30,7 +31,7 @@ def command(as_json: bool) -> None:
     elif found:
         _show(found, chosen)
     else:
-        click.echo(f"No OpenCL device: {why_unavailable()}.\nPlans are solved by clpso-sequential on one CPU thread.")
+        say(f"No OpenCL device: {why_unavailable()}.\nPlans are solved by clpso-sequential on one CPU thread.")
 
 
 def _row(device: DeviceInfo) -> dict[str, Any]:
@@ -46,17 +47,17 @@ def _row(device: DeviceInfo) -> dict[str, Any]:
 
 
 def _show(found: list[DeviceInfo], chosen: tuple[DeviceInfo, ...]) -> None:
-    from rich.table import Table
+    from rich.markup import escape
 
-    from reservoir.cli.screen import console
+    from reservoir.cli.screen import Column, show_table
 
-    table = Table(caption="* chosen by itself", caption_justify="left")
-    for title in ("", "index", "platform", "device", "kind", "driver", "units", "memory, GiB"):
-        table.add_column(
-            title, overflow="fold", justify="right" if title in ("index", "units", "memory, GiB") else "left"
-        )
+    numbers = ("index", "units", "memory, GiB")
+    titles = ("", "index", "platform", "device", "kind", "driver", "units", "memory, GiB")
+    columns = [Column(title, "right" if title in numbers else "left") for title in titles]
+    rows = []
     for device in found:
         memory = f"{device.global_memory_bytes / 2**30:.1f}"
-        words = (device.platform, device.name, device.kind, device.driver, str(device.compute_units), memory)
-        table.add_row("*" if device in chosen else "", str(device.index), *words)
-    console().print(table)
+        words = map(escape, (device.platform, device.name, device.kind, device.driver))
+        chosen_mark = "*" if device in chosen else ""
+        rows.append((chosen_mark, str(device.index), *words, str(device.compute_units), memory))
+    show_table(columns, rows, caption="* chosen by itself")

@@ -177,7 +177,7 @@ def _show(
     screen = console()
     month = MONTH_NAMES[int(plant.months[situation.step]) - 1]
     level = float(plant.level(situation.storage_hm3))
-    screen.print(f"[bold]{escape(plant.name)}[/], {month}, by the rule {rule.family}", soft_wrap=True)
+    screen.print(f"[bold]{escape(plant.name)}[/], {month}, by the rule {escape(rule.family)}", soft_wrap=True)
     for caveat in caveats:
         screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
     rows = [

@@ -90,6 +90,7 @@ def command(
     with watch("import"):
         from reservoir.checks import all_pass, plan_checks
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
+        from reservoir.cli.streams import say
         from reservoir.plan import optimise
         from reservoir.report.folder import check_target, default_folder, write_plan, write_profile
         from reservoir.solver_stages import solver_stages
@@ -135,7 +136,7 @@ def command(
         show_checks(checks)
         if measured:
             _show_profile(measured)
-        click.echo(f"Written to {target}")
+        say(f"Written to {target}")
     gc.freeze()  # else the interpreter, at its end, looks for garbage in all that was imported: a third of a second
     return 0 if all_pass(checks) else 1
 
@@ -175,16 +176,9 @@ def _energy(plan: Plan) -> str:
 
 
 def _show_profile(measured: Profile) -> None:
-    from rich.table import Table
+    from reservoir.cli.screen import Column, show_table
 
-    from reservoir.cli.screen import console
-
-    table = Table(title="Profile", title_justify="left", title_style="bold")
-    table.add_column("stage")
-    table.add_column("seconds", justify="right")
-    table.add_column("part", justify="right")
-    for stage, seconds, part in measured.rows():
-        table.add_row(stage, f"{seconds:.3f}", f"{part:.1%}")
-    table.add_section()
-    table.add_row("total", f"{measured.total_seconds:.3f}", f"{1:.1%}")
-    console().print(table)
+    rows = [(stage, f"{seconds:.3f}", f"{part:.1%}") for stage, seconds, part in measured.rows()]
+    total = ("total", f"{measured.total_seconds:.3f}", f"{1:.1%}")
+    columns = (Column("stage"), Column("seconds", "right"), Column("part", "right"))
+    show_table(columns, [*rows, total], title="Profile", lines_after=(len(rows) - 1,))

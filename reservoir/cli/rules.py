@@ -25,7 +25,7 @@ class Folds(click.ParamType):
         """Read a number of blocks."""
         if value == LEAVE_ONE_OUT:
             return 0
-        if not str(value).isdecimal() or int(str(value)) < 2:
+        if not str(value).isdecimal() or len(str(value)) > 9 or int(str(value)) < 2:
             self.fail(f"{value!r} is neither a number of blocks, 2 or more, nor {LEAVE_ONE_OUT!r}", param, ctx)
         return int(str(value))
 
@@ -61,8 +61,8 @@ def command(
     """
     from reservoir.checks import all_pass
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
+    from reservoir.cli.streams import say
     from reservoir.report.rules_folder import check_pictures, check_rules_target, write_rules
-    from reservoir.report.simulation_folder import known
     from reservoir.rules import FAMILIES, Forecast
     from reservoir.rules.acceptance import rules_checks
     from reservoir.rules.evaluation import evaluate
@@ -84,13 +84,13 @@ def command(
         checks = rules_checks(evaluation)
         write_rules(evaluation, saved, checks, force=force, figures=figures, progress=progress)
     if as_json:
-        scores = [known(row) for row in evaluation.table().to_dict("records")]
+        scores = evaluation.table().to_dict("records")
         told = {"scores": scores, "best_fitted": _best(evaluation), "shortfalls": shortfalls(evaluation)}
         show_json(checks_json(checks) | told | {"folder": str(plan_folder)})
     else:
         _show(evaluation)
         show_checks(checks)
-        click.echo(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, figures, report.html")
+        say(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, figures, report.html")
     return 0 if all_pass(checks) else 1
 
 
@@ -136,9 +136,8 @@ _COLUMNS = (
 
 def _show(evaluation: Evaluation) -> None:
     from rich.markup import escape
-    from rich.table import Table
 
-    from reservoir.cli.screen import console
+    from reservoir.cli.screen import Column, console, show_table
     from reservoir.rules.evaluation import Run, Sample
     from reservoir.rules.shortfalls import shortfalls
 
@@ -147,26 +146,21 @@ def _show(evaluation: Evaluation) -> None:
     for caveat in plan.caveats:
         screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
     told = "a perfect forecast of the month's inflow" if evaluation.forecast == "month" else "no forecast"
-    table = Table(
-        title=f"Rules with {told}, storage carried through {len(plan.years)} years; held out: "
-        f"{evaluation.cross_validation}",
-        title_justify="left",
-        title_style="bold",
+    title = (
+        f"Rules with {told}, storage carried through {len(plan.years)} years; held out: {evaluation.cross_validation}"
     )
-    table.add_column("family", no_wrap=True)
-    table.add_column("years", no_wrap=True)
-    for title, _, _ in _COLUMNS:
-        # Headings wrap between words, and no word is cut.
-        table.add_column(title, justify="right", min_width=max(map(len, title.split())))
     foresight = evaluation.foresight_gwh[Run.CONTINUOUS]
     outside = evaluation.foresight_violations.months
     blank = [""] * (len(_COLUMNS) - 3)
-    table.add_row("foresight", "all", f"{foresight.mean():,.0f}", "100.00", *blank, f"{outside:d}", end_section=True)
+    rows = [("foresight", "all", f"{foresight.mean():,.0f}", "100.00", *blank, f"{outside:d}")]
+    lines = [0]
     for result in evaluation.families:
         for sample in Sample:
             row = result.scores[Run.CONTINUOUS, sample].as_dict()
             cells = [form.format(row[name]) for _, name, form in _COLUMNS]
-            table.add_row(result.family, sample, *cells, end_section=sample is Sample.HELD_OUT)
-    screen.print(table)
+            rows.append((result.family, str(sample), *cells))
+        lines.append(len(rows) - 1)
+    columns = [Column("family"), Column("years"), *(Column(title, "right") for title, _, _ in _COLUMNS)]
+    show_table(columns, rows, title=escape(title), lines_after=lines, screen=screen)
     for sentence in shortfalls(evaluation):
         screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)

@@ -2,41 +2,60 @@
 
 from __future__ import annotations
 
-import json
+import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.text import Text
+
+from reservoir.cli.screen_table import Column, show_table
+from reservoir.printable import printable
+from reservoir.strict_json import strict_json
 
 if TYPE_CHECKING:
     from reservoir.checks import Check
     from reservoir.cli.options import Inputs
     from reservoir.plan import Plan, StageProgress
 
-#: Width where output goes into a pipe or a file: enough that no cell is cut.
-_PIPE_WIDTH = 140
+#: Width where output goes into a pipe or a file: more than anything needs.
+_PIPE_WIDTH = 100_000
+_USUAL_WIDTH = 80
 
 
-class PatientConsole(Console):
-    """A console whose reader may leave: what follows is not printed, and the work goes on."""
+# What it says of fonts and settings is nothing that a user of this program can mend.
+logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
 
-    def on_broken_pipe(self) -> None:
-        """Print to nowhere from here on."""
-        self.quiet = True
-        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
+class PrintableConsole(Console):
+    """A console that escapes what a terminal would obey: texts come from files that others wrote."""
+
+    def render_str(self, text: str, **style: Any) -> Text:  # type: ignore[override]
+        """Make what is printed of a string; rich asks for every one."""
+        return super().render_str(printable(text), **style)
 
 
 def console(stderr: bool = False) -> Console:
     """A console on standard output (or error) that does not cut lines in pipes."""
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else _PIPE_WIDTH
-    return PatientConsole(file=stream, width=width, highlight=False, soft_wrap=False)
+    width = _terminal_width(stream) if stream.isatty() else _PIPE_WIDTH
+    return PrintableConsole(file=stream, width=width, highlight=False, soft_wrap=False)
+
+
+def _terminal_width(stream: TextIO) -> int:
+    """Columns of a terminal, as COLUMNS or else the terminal itself tells; some tell 0."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and len(told) < 5 and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
+    except (OSError, ValueError):
+        return _USUAL_WIDTH
 
 
 @contextmanager
@@ -71,7 +90,7 @@ def show_inputs(found: Inputs) -> None:
         ("Inflow", years, record.source, found.bundled_inflow, record.caveat),
     )
     for title, what, source, bundled, caveat in rows:
-        screen.print(f"[bold]{title:<10}[/]{what} ({'bundled' if bundled else escape(source)})", soft_wrap=True)
+        screen.print(f"[bold]{title:<10}[/]{escape(what)} ({'bundled' if bundled else escape(source)})", soft_wrap=True)
         if caveat:
             screen.print(f"{'':<10}[yellow]{escape(caveat)}[/]", soft_wrap=True)
     screen.print(f"{'':<10}{escape(record.scale)}", soft_wrap=True)
@@ -91,28 +110,25 @@ def show_solver(plan: Plan) -> None:
     screen = console()
     screen.print(f"[bold]{'Solver':<10}[/]{escape(line)}", soft_wrap=True)
     if solver_named(first.solver).stronger:
-        screen.print(f"{'':<10}{solver_named(first.solver).stronger}", soft_wrap=True)
+        screen.print(f"{'':<10}{escape(solver_named(first.solver).stronger)}", soft_wrap=True)
     for note in plan.notes[len(plan.inflow.notes) + len(plan.reservoir.notes) :]:
         screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)
 
 
 def show_checks(checks: Sequence[Check]) -> None:
     """Print an acceptance table."""
-    table = Table(title="Acceptance", title_justify="left", title_style="bold")
-    table.add_column("check", overflow="fold")
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("threshold", justify="right", no_wrap=True)
-    table.add_column("pass", justify="center", no_wrap=True)
+    columns = (Column("check"), Column("value", "right"), Column("threshold", "right"), Column("pass", "center"))
+    rows = []
     for check in checks:
         sign = "≥" if check.at_least else "≤"
         verdict = "[green]yes[/]" if check.passed else "[bold red]NO[/]"
-        table.add_row(check.check, f"{check.value:.3g}", f"{sign} {check.threshold:.3g}", verdict)
-    console().print(table)
+        rows.append((escape(check.check), f"{check.value:.3g}", f"{sign} {check.threshold:.3g}", verdict))
+    show_table(columns, rows, title="Acceptance")
 
 
 def show_json(content: Any) -> None:
     """Print JSON on standard output."""
-    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(strict_json(content))
 
 
 def checks_json(checks: Sequence[Check]) -> dict[str, Any]:

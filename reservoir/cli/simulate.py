@@ -44,8 +44,9 @@ def command(
     """
     from reservoir.cli.rule_inputs import read_rule_inputs
     from reservoir.cli.screen import progress_bars, show_json
+    from reservoir.cli.streams import say
     from reservoir.hydro.inflow import Inflow
-    from reservoir.report.simulation_folder import check_new, default_simulation_folder, known, write_simulation
+    from reservoir.report.simulation_folder import check_new, default_simulation_folder, write_simulation
     from reservoir.rules.advice import storage_at_level
     from reservoir.rules.record_run import run_record
 
@@ -66,10 +67,10 @@ def command(
         )
         write_simulation(run, target, found.file)
     if as_json:
-        show_json({"score": known(run.score.as_dict()), "folder": str(target)})
+        show_json({"score": run.score.as_dict(), "folder": str(target)})
     else:
         _show(run)
-        click.echo(f"Written to {target}")
+        say(f"Written to {target}")
 
 
 def _show(run: RecordRun) -> None:
@@ -79,7 +80,9 @@ def _show(run: RecordRun) -> None:
 
     screen, score, labels = console(), run.score, run.inflow.labels
     years = f"{len(labels)} years, {labels[0]} to {labels[-1]}" if len(labels) > 1 else f"1 year, {labels[0]}"
-    screen.print(f"[bold]{escape(run.reservoir.name)}[/], {years}, operated by the rule {score.family}", soft_wrap=True)
+    screen.print(
+        f"[bold]{escape(run.reservoir.name)}[/], {years}, operated by the rule {escape(score.family)}", soft_wrap=True
+    )
     screen.print(f"Inflow: {escape(run.inflow.scale)}", soft_wrap=True)
     for caveat in (run.inflow.caveat, run.reservoir.caveat, *run.reservoir.notes, *run.inflow.notes):
         if caveat:

@@ -8,14 +8,36 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
+import warnings
 from collections.abc import Callable
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
-import numba
-import numba.core.config as numba_config
+from reservoir.caches import usable_folder
+from reservoir.errors import InputError, Mistake
+
+
+def _refuse(problem: str) -> InputError:
+    given = [name for name in sorted(os.environ) if name.startswith("NUMBA_")]
+    mend = f"unset {' and '.join(given)}" if given else "install numba again"
+    return InputError(Mistake(f"numba, which compiles the solvers, cannot work: {problem}", mend=mend))
+
+
+_features = os.environ.get("NUMBA_CPU_FEATURES", "")
+if not all(each[0] in "+-" for each in map(str.strip, _features.split(",")) if each):
+    raise _refuse("NUMBA_CPU_FEATURES names features without + or -")
+try:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Environment variable")
+        import numba
+        import numba.core.config as numba_config
+
+        from reservoir.hydro.kept_code import KeptCode
+except ImportError:
+    raise
+except Exception as error:  # numba reads its settings when it is imported, and raises what each of them happens to
+    raise _refuse(str(error).partition("\n")[0].rstrip(".")) from error
 
 #: Reassociation and contraction allowed. Infinities and NaN keep their meaning: solvers use the first as "worse than
 #: anything", and the second must never become a best.
@@ -23,8 +45,8 @@ FAST = frozenset({"nsz", "arcp", "contract", "reassoc"})
 
 
 @cache
-def cache_folder() -> str:
-    """Folder of this version's compiled code; a temporary one where the home directory cannot be written."""
+def cache_folder() -> str | None:
+    """Folder of this version's compiled code; None where nothing can be written."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256(numba.__version__.encode())
     for sources in (
@@ -39,15 +61,8 @@ def cache_folder() -> str:
     ):
         for source in sorted(package.glob(sources)):
             digest.update(source.read_bytes())
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = base / "reservoir" / "numba" / digest.hexdigest()[:16]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError:
-        return tempfile.mkdtemp(prefix="reservoir-numba-")
-    return str(folder)
+    folder = usable_folder(f"numba/{digest.hexdigest()[:16]}")
+    return None if folder is None else str(folder)
 
 
 #: Options of all compiled code. Without numba's runtime nothing is reference-counted, which costs several times the
@@ -59,12 +74,18 @@ INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Decorate `function` as numba code that Python calls: without the interpreter's lock, cached on disk."""
-    before = numba_config.CACHE_DIR  # type: ignore[attr-defined]
-    numba_config.CACHE_DIR = cache_folder()  # type: ignore[attr-defined]
-    try:
-        return numba.njit(nogil=True, cache=True, **OPTIONS)(function)
-    finally:
-        numba_config.CACHE_DIR = before  # type: ignore[attr-defined]
+    dispatcher = numba.njit(nogil=True, **OPTIONS)(function)
+    if numba_config.DISABLE_JIT:  # type: ignore[attr-defined]
+        raise _refuse("it is told not to compile")
+    folder = cache_folder()
+    if folder is not None:
+        before = numba_config.CACHE_DIR  # type: ignore[attr-defined]
+        numba_config.CACHE_DIR = folder  # type: ignore[attr-defined]
+        try:
+            dispatcher._cache = KeptCode(function)
+        finally:
+            numba_config.CACHE_DIR = before  # type: ignore[attr-defined]
+    return dispatcher
 
 
 def compiled_for_any(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reservoir.errors import DeviceError, Mistake
+from reservoir.errors import DeviceError, Mistake, shortened
+from reservoir.opencl.driver_cache import VARIABLE, prepare_driver_cache
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -22,6 +23,8 @@ KINDS = ("GPU", "accelerator", "CPU")
 
 #: Compute capability (Volta) from which items of a warp need not go in step, and synchronise by instructions.
 _FIRST_WITH_WARP_INSTRUCTIONS = 7
+
+_POCL = "portable computing language"
 
 _HOW_TO_INSTALL = "install a driver with OpenCL, or PoCL, which needs none: pip install 'pyopencl[pocl]'"
 
@@ -107,7 +110,7 @@ def choose_device(wanted: str | None = "auto") -> DeviceInfo:
     if not answering:
         raise DeviceError(
             Mistake(
-                problem=f'no OpenCL device answers to "{asked}"',
+                problem=f'no OpenCL device answers to "{shortened(asked)}"',
                 expected=f"an index or part of a name of: {'; '.join(map(str, devices))}",
                 column=origin,
             )
@@ -146,18 +149,27 @@ def _usable() -> list[DeviceInfo]:
 
 def _survey() -> tuple[list[DeviceInfo], str]:
     """Find the usable devices, or why there is none."""
+    kept = prepare_driver_cache()
     try:
         import pyopencl as cl
-    except ImportError as error:
+    except (ImportError, OSError, RuntimeError) as error:  # the second where the loader of drivers is missing
         return [], f"pyopencl cannot be imported ({error})"
     try:
         platforms = cl.get_platforms()
     except cl.Error as error:
         return [], f"no OpenCL platform is installed ({error})"
+    if not kept:
+        platforms = [platform for platform in platforms if not _is_pocl(platform)]
+        if not platforms:
+            return [], f"there is no folder that PoCL could write to; {VARIABLE} can name one"
     usable = [device for platform in platforms for device in _usable_devices(platform)]
     if not usable:
         return [], f"no platform has a usable device (platforms: {', '.join(p.name for p in platforms) or 'none'})"
     return [_describe(index, device) for index, device in enumerate(usable)], ""
+
+
+def _is_pocl(platform: cl.Platform) -> bool:
+    return platform.name.strip().lower() == _POCL
 
 
 def _usable_devices(platform: cl.Platform) -> list[cl.Device]:
@@ -228,9 +240,10 @@ def _answers(device: DeviceInfo, asked: str) -> bool:
     if asked == "auto":
         return True
     if asked.isdecimal():
-        return device.index == int(asked)
+        # As text: Python does not read numbers of thousands of digits.
+        return str(device.index) == (asked.lstrip("0") or "0")
     platform, name = device.platform.lower(), device.name.lower()
-    if platform == "portable computing language":
+    if platform == _POCL:
         platform += " pocl"
     of_platform, _, of_device = asked.partition(":")
     both = ":" in asked and of_platform.strip() in platform and of_device.strip() in name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from reservoir import resources
 from reservoir.errors import DeviceError, Mistake
 from reservoir.opencl.context import context_of
 from reservoir.opencl.devices import DeviceInfo
+from reservoir.opencl.driver_cache import forget_driver_cache
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 DEFAULT_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable", "-cl-no-signed-zeros", "-cl-denorms-are-zero")
 
 _LONGEST_LOG = 20
+#: Environment variables that change how kernels are compiled.
+_MEDDLING = ("PYOPENCL_BUILD_OPTIONS", "POCL_EXTRA_BUILD_FLAGS", "POCL_BUILDING", "POCL_PATH_CLANG")
 #: Both "error: file:3:5: words" (PoCL) and "file:3:5: error: words" (other compilers built on clang).
 _ERROR_LINE = re.compile(r"(?:(?:fatal )?error: )?(?P<file>[^\s:]+):(?P<row>\d+):(?:\d+:)? .+")
 
@@ -131,6 +135,21 @@ _BUILDING = Lock()
 def _build_once(device: DeviceInfo, source: str, options: tuple[str, ...]) -> BuiltProgram:
     import pyopencl as cl
 
+    program, refusal = _compiled(device, source, options)
+    if program is None or not program.kernel_names:
+        # What was kept of an earlier build may be damaged: once more, from nothing.
+        forget_driver_cache()
+        program, refusal = _compiled(device, f"{source}\n// again", options)
+    if program is None:
+        raise _build_failure(device, str(refusal)) from refusal
+    log = str(program.get_build_info(device.device, cl.program_build_info.LOG))  # type: ignore[no-untyped-call]
+    return BuiltProgram(device, tuple(program.kernel_names.split(";")), log.strip(), program)
+
+
+def _compiled(device: DeviceInfo, source: str, options: tuple[str, ...]) -> tuple[cl.Program | None, cl.Error | None]:
+    """Build a program; where it does not build, why."""
+    import pyopencl as cl
+
     program = cl.Program(context_of(device), source)
     try:
         with _BUILDING, warnings.catch_warnings():
@@ -138,9 +157,8 @@ def _build_once(device: DeviceInfo, source: str, options: tuple[str, ...]) -> Bu
             warnings.simplefilter("ignore", cl.CompilerWarning)
             program.build(options)
     except cl.Error as error:
-        raise _build_failure(device, str(error)) from error
-    log = str(program.get_build_info(device.device, cl.program_build_info.LOG))  # type: ignore[no-untyped-call]
-    return BuiltProgram(device, tuple(program.kernel_names.split(";")), log.strip(), program)
+        return None, error
+    return program, None
 
 
 def _build_failure(device: DeviceInfo, message: str) -> DeviceError:
@@ -149,11 +167,13 @@ def _build_failure(device: DeviceInfo, message: str) -> DeviceError:
     place = _ERROR_LINE.match(lines[first]) if lines else None
     # Remarks before the first error and pyopencl's own words after the log would bury the cause.
     shown = [line for line in lines[first : first + _LONGEST_LOG] if line and not line.startswith("(")]
+    meddling = [name for name in _MEDDLING if os.environ.get(name)]
     return DeviceError(
         Mistake(
             problem=f"the kernel does not compile for {device.name}; the compiler says\n" + "\n".join(shown),
             file=place["file"] if place else "",
             row=int(place["row"]) if place else None,
+            mend=f"unset {' and '.join(meddling)}" if meddling else "",
         )
     )
 

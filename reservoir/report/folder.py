@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
@@ -223,7 +222,8 @@ def _write_report(plan: Plan, folder: Path, checks: Sequence[Check], origin: Map
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write JSON for people and machines."""
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    # A name of a file that is no text keeps its bytes: an escape of JSON's own.
+    path.write_text(strict_json(content), encoding="utf-8", errors="backslashreplace")
 
 
 def _check_existing(target: Path, force: bool) -> None:

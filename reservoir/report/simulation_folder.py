@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from reservoir.report.draft_folder import check_parent, drafted
 from reservoir.report.folder import FLOAT_FORMAT, new_folder, record_provenance, run_provenance, write_json
 from reservoir.rules.record_run import RecordRun
 from reservoir.rules.rule_file import RuleFile
+from reservoir.strict_json import known
 
 
 def default_simulation_folder(family: str, now: datetime | None = None) -> Path:
@@ -72,11 +71,4 @@ def simulation_provenance(run: RecordRun, rule_file: RuleFile) -> dict[str, Any]
         "continuous": run.continuous,
         "score": known(run.score.as_dict()),
         "shortfalls": run.shortfalls(),
-    }
-
-
-def known(values: Mapping[Any, Any]) -> dict[str, Any]:
-    """Values with None in the place of NaN and infinity, which JSON does not know."""
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in values.items()
     }

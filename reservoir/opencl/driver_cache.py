@@ -1,0 +1,132 @@
+"""PoCL's cache of built kernels: in a folder of this program's, and checked before PoCL sees it.
+
+PoCL loads what it finds there as machine code: a file that was cut short or emptied ends the process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import time
+import zlib
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from reservoir.caches import usable_folder
+
+VARIABLE = "POCL_CACHE_DIR"
+#: In each program's folder: the check sums of its files.
+SUMS = "reservoir-sums.json"
+#: Of PoCL's files the one that changes at every use.
+_USED = "last_accessed"
+#: Programs beyond this, the longest unused first, make room.
+MOST_BYTES = 128 << 20
+#: What was used within it may be in use by another process.
+_DAY_SECONDS = 86_400.0
+
+
+@cache
+def prepare_driver_cache() -> bool:
+    """Tell PoCL where to keep kernels, once and before it is loaded; whether there is such a place.
+
+    Without one PoCL cannot build anything.
+    """
+    # pyopencl's own cache is a database that breaks every run once it is damaged; drivers keep kernels themselves.
+    os.environ["PYOPENCL_NO_CACHE"] = "1"
+    asked = os.environ.get(VARIABLE, "")
+    folder = usable_folder("pocl", asked, VARIABLE if asked else "XDG_CACHE_HOME")
+    if folder is None:
+        return False
+    _remove_damaged(folder)
+    os.environ[VARIABLE] = str(folder)
+    atexit.register(_record, folder)
+    return True
+
+
+def forget_driver_cache() -> None:
+    """Remove every kernel kept, where what was built from them makes no sense."""
+    folder = os.environ.get(VARIABLE)
+    for program in _programs(Path(folder)) if folder else ():
+        shutil.rmtree(program, ignore_errors=True)
+
+
+def _programs(folder: Path) -> list[Path]:
+    """Programs' folders, ``<two letters>/<the rest of a hash>``."""
+    return [path for path in folder.glob("[A-Z][A-Z]/*") if path.is_dir()]
+
+
+def _remove_damaged(folder: Path) -> None:
+    room = MOST_BYTES
+    for used, program in sorted(((_used(program), program) for program in _programs(folder)), reverse=True):
+        files = _files(program)
+        room -= sum(map(_size, files))
+        unused = room < 0 and used < time.time() - _DAY_SECONDS
+        if unused or _damaged(program, files):
+            shutil.rmtree(program, ignore_errors=True)
+    for left in folder.glob("tempfile_*"):  # PoCL forgets them
+        with suppress(OSError):
+            if left.stat().st_mtime < time.time() - _DAY_SECONDS:
+                left.unlink()
+
+
+def _damaged(program: Path, files: list[Path]) -> bool:
+    try:
+        known = _sums(program)
+        present = {str(path.relative_to(program)): path for path in files}
+        if any(name not in present or _sum(present[name]) != known[name] for name in known):
+            return True
+        # Of a process that was ended no sums are written: look at least whether the files are whole.
+        return any(not _plausible(path) for name, path in present.items() if name not in known)
+    except (OSError, ValueError, TypeError, AttributeError):
+        return True
+
+
+def _record(folder: Path) -> None:
+    """Write the check sums of programs that gained files in this run."""
+    for program in _programs(folder):
+        with suppress(OSError, ValueError):
+            names = {str(path.relative_to(program)): path for path in _files(program)}
+            if names.keys() != _sums(program).keys():
+                draft = program / f"{SUMS}.{os.getpid()}"
+                draft.write_text(json.dumps({name: _sum(path) for name, path in names.items()}), encoding="utf-8")
+                draft.replace(program / SUMS)
+
+
+def _sums(program: Path) -> dict[str, int]:
+    path = program / SUMS
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+
+
+def _files(program: Path) -> list[Path]:
+    found = [Path(folder) / name for folder, _, names in os.walk(program) for name in names]
+    return [path for path in found if path.name != _USED and not path.name.startswith(SUMS)]
+
+
+def _sum(path: Path) -> int:
+    return zlib.crc32(path.read_bytes())
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _used(program: Path) -> float:
+    try:
+        return (program / _USED).stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _plausible(path: Path) -> bool:
+    """Whether a file of machine code or of LLVM's code begins and ends as one."""
+    content = path.read_bytes() if path.suffix in (".so", ".bc") else b"-"
+    if path.suffix == ".so":
+        sections = int.from_bytes(content[40:48], "little") + 64 * int.from_bytes(content[60:62], "little")
+        return content[:4] == b"\x7fELF" and len(content) >= sections > 0
+    return content[:4] == b"BC\xc0\xde" and len(content) % 4 == 0 if path.suffix == ".bc" else bool(content)
