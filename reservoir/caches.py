@@ -17,7 +17,7 @@ notes: list[str] = []
 
 
 def usable_folder(name: str, asked: str = "", variable: str = "XDG_CACHE_HOME") -> Path | None:
-    """Make a folder that can be written: the one asked for, else one of that name in the user's cache, else in this run's.
+    """Make a folder that can be written: the one asked for, else one in the user's cache, else one of this run alone.
 
     Parameters
     ----------

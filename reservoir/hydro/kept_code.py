@@ -1,4 +1,4 @@
-"""Compiled code on disk that never fails a run: what is damaged there is compiled again, what has no room is not kept."""
+"""Compiled code on disk that never fails a run: what is damaged is compiled again, what has no room is not kept."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ from reservoir.plan_provenance import FILES, file_hashes
 from reservoir.plan_tables import FIGURES, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
 from reservoir.report.draft_folder import check_parent, drafted, unwritable
 from reservoir.stopwatch import Profile, Timer, untimed
+from reservoir.strict_json import strict_json
 
 #: The plan for people: opens in any browser, offline.
 REPORT = "report.html"

@@ -1,0 +1,221 @@
+"""The program in containers, on full disks, narrow terminals and old encodings: it works, or says what to mend."""
+
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reservoir import caches
+
+COMMAND = [sys.executable, "-m", "reservoir"]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory) -> Path:
+    """A cache with the code that `plan` needs in it; not to be written to."""
+    folder = tmp_path_factory.mktemp("warm")
+    flows = ",".join(str(400 + 150 * month) for month in range(12))
+    months = ",".join(f"m{month:02d}" for month in range(1, 13))
+    (folder / "one.csv").write_text(f"year,{months}\n1953,{flows}\n")
+    assert planned(folder, folder / "cache").returncode == 0
+    return folder
+
+
+def planned(folder: Path, cache: Path | str, **environment: str) -> subprocess.CompletedProcess[str]:
+    solve = ("--solver", "lshade", "--evaluations", "2000", "--no-reference", "--no-figures", "--out", "out", "--force")
+    finished = subprocess.run(
+        [*COMMAND, "plan", "one.csv", *solve],
+        cwd=folder,
+        env=surroundings(XDG_CACHE_HOME=str(cache), **environment),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert "Traceback" not in finished.stderr
+    return finished
+
+
+def surroundings(**environment: str) -> dict[str, str]:
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": paths, "NO_COLOR": "1", **environment}
+
+
+def called(*arguments: str, shell: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """`reservoir` with its output redirected by a shell."""
+    line = " ".join([*COMMAND, *arguments, shell])
+    return subprocess.run(["sh", "-c", line], env=surroundings(**environment), capture_output=True, text=True)
+
+
+DAMAGES = {
+    "emptied": lambda content: b"",
+    "cut": lambda content: content[: len(content) // 2],
+    "zeroed": lambda content: bytes(len(content)),
+    "zeroed within": lambda content: (
+        content[: len(content) // 3] + bytes(len(content) // 3) + content[-(len(content) // 3) :]
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_cache_is_built_again(warm, tmp_path, pocl, damage):
+    folder = tmp_path / "work"
+    shutil.copytree(warm, folder)
+    kinds = (".nbi", ".nbc", ".bc", ".so")
+    files = [path for path in (folder / "cache").rglob("*") if path.suffix in kinds]
+    assert {path.suffix for path in files} == set(kinds)
+    for path in files:
+        path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    finished = planned(folder, folder / "cache", RESERVOIR_DEVICE="pocl")
+    assert finished.returncode == 0, finished.stderr
+    assert "Written" in finished.stdout
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"XDG_CACHE_HOME": "/dev/null"},
+        {"HOME": "relative", "XDG_CACHE_HOME": "relative"},
+        {"POCL_CACHE_DIR": "/dev/null/pocl"},
+    ],
+)
+def test_where_the_cache_cannot_be_used_one_of_this_run_is_and_nothing_of_it_is_left(warm, tmp_path, pocl, environment):
+    temporary, folder = tmp_path / "temporary", tmp_path / "work"
+    temporary.mkdir()
+    folder.mkdir()
+    shutil.copy(warm / "one.csv", folder)
+    given = {"XDG_CACHE_HOME": str(warm / "cache"), **environment}
+    cache = given.pop("XDG_CACHE_HOME")
+    finished = planned(folder, cache, TMPDIR=str(temporary), RESERVOIR_DEVICE="pocl", **given)
+    assert finished.returncode == 0, finished.stderr
+    assert "Note: " in finished.stderr
+    assert next(iter(environment)) in finished.stderr or "XDG_CACHE_HOME" in finished.stderr
+    assert not [path for path in temporary.iterdir() if path.name.startswith("reservoir-")]
+    assert sorted(path.name for path in folder.iterdir()) == ["one.csv", "out"]
+
+
+def test_a_folder_without_room_is_not_used(tmp_path, monkeypatch):
+    assert caches.why_unusable(tmp_path / "new") == ""
+    monkeypatch.setattr(caches, "LEAST_FREE_BYTES", 1 << 80)
+    assert "free" in caches.why_unusable(tmp_path / "new")
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0 or not shutil.which("setpriv"),
+    reason="needs root, to become a user without an account",
+)
+def test_a_user_without_account_and_home_gets_an_answer(tmp_path):
+    if subprocess.run(["setpriv", "--reuid=54321", "--clear-groups", "env", "-i", sys.executable, "-c", ""]).returncode:
+        pytest.skip("this Python cannot be read by other users")
+    prefix = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "env", "-i", f"PYTHONPATH={ROOT}"]
+    finished = subprocess.run([*prefix, *COMMAND, "devices", "--json"], cwd="/", capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
+    assert "devices" in json.loads(finished.stdout)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("NUMBA_NUM_THREADS", "0"),
+        ("NUMBA_NUM_THREADS", "many"),
+        ("NUMBA_DISABLE_JIT", "1"),
+        ("NUMBA_OPT", "9"),
+        ("NUMBA_CPU_FEATURES", "nonsense"),
+    ],
+)
+def test_what_stops_the_compiler_is_refused_by_its_name(warm, variable, value):
+    finished = planned(warm, warm / "cache", **{variable: value})
+    assert finished.returncode == 2, finished.stderr
+    assert f"unset {variable}" in finished.stderr
+    assert "Warning" not in finished.stderr
+
+
+def test_options_that_do_not_compile_are_refused_by_the_variable_that_gives_them(warm, pocl):
+    finished = planned(warm, warm / "cache", PYOPENCL_BUILD_OPTIONS="-nonsense", RESERVOIR_DEVICE="pocl")
+    assert finished.returncode == 2
+    assert "unset PYOPENCL_BUILD_OPTIONS" in finished.stderr
+
+
+@pytest.mark.parametrize("rc", [b"backend: nonsense\nfont.size: abc\n", b"\xff\xfe"])
+def test_settings_of_matplotlib_do_not_reach_the_figures(rc, tmp_path):
+    (tmp_path / "matplotlibrc").write_bytes(rc)
+    code = "import reservoir.cli as c; c.prepare_environment(); import reservoir.cli.screen, reservoir.report.style"
+    given = surroundings(MPLBACKEND="nonsense", MPLCONFIGDIR=str(tmp_path))
+    finished = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr == ""
+
+
+def test_help_needs_no_docstrings():
+    for arguments in ((), ("plan",), ("bench",)):
+        assert len(called(*arguments, "--help", PYTHONOPTIMIZE="2").stdout.split()) > 20
+    assert "best operation" in called("plan", "--help", PYTHONOPTIMIZE="2").stdout
+
+
+def test_a_device_of_5000_digits_is_refused_shortly(pocl):
+    finished = called("devices", RESERVOIR_DEVICE="9" * 5000)
+    assert finished.returncode == 2
+    assert "no OpenCL device answers" in finished.stderr
+    assert len(finished.stderr) < 1000
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_encodings_without_a_sign_get_it_in_plain_letters(encoding, warm):
+    finished = planned(warm, warm / "cache", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    assert finished.returncode == 0, finished.stderr
+    assert "<= 1e-09" in finished.stdout
+    assert finished.stdout.isascii()
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+def test_closed_streams_are_no_fault(closed):
+    assert called("devices", shell=closed).returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_is_lost_is_told(warm):
+    finished = called("devices", "--json", shell=">/dev/full")
+    assert finished.returncode == 2
+    assert finished.stderr.startswith("Error: standard output could not be written (No space left on device)")
+
+
+def on_terminal(columns: int, *arguments: str, **environment: str) -> str:
+    """What `reservoir` shows on a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    given = surroundings(COLUMNS=str(columns), TERM="xterm", **environment)
+    child = subprocess.Popen([*COMMAND, *arguments], stdout=theirs, stderr=theirs, env=given)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert child.wait() == 0
+    return shown.decode()
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 80, 200])
+def test_no_digit_is_lost_on_a_narrow_terminal(columns, pocl):
+    listed = json.loads(called("devices", "--json").stdout)["devices"][0]
+    shown = on_terminal(columns, "devices")
+    assert f"{listed['global_memory_bytes'] / 2**30:.1f}" in re.split(r"[\s│]+", shown)
+    if columns > 100:
+        assert "┃" in shown
+        assert listed["name"] in shown
+
+
+@pytest.mark.parametrize("columns", ["0", "abc", "-1", "9" * 5000])
+def test_columns_that_are_no_number_do_not_matter(columns):
+    assert "0" in on_terminal(0, "devices")
+    assert called("devices", COLUMNS=columns).returncode == 0

@@ -1,0 +1,37 @@
+import io
+
+import pytest
+
+from reservoir.cli.screen import Column, PrintableConsole, show_table
+
+COLUMNS = (Column("solver"), Column("device"), Column("energy, GWh", "right"), Column("seconds", "right"))
+ROWS = [("dynamic", "a device with a name of many words", "1,474,331.7", "0.0728"), ("b", "", "728", "12")]
+
+
+def shown(width: int) -> str:
+    screen = PrintableConsole(file=io.StringIO(), width=width)
+    show_table(COLUMNS, ROWS, title="Title", lines_after=(0,), screen=screen)
+    return screen.file.getvalue()
+
+
+@pytest.mark.parametrize("width", [*range(10, 90, 5), 140, 100_000])
+def test_numbers_stand_whole_at_every_width(width):
+    words = shown(width).replace("│", " ").split()
+    assert {"1,474,331.7", "0.0728", "728", "12"} <= set(words)
+
+
+@pytest.mark.parametrize("width", [50, 60, 70, 80, 140])
+def test_a_table_keeps_within_the_screen(width):
+    assert max(map(len, shown(width).splitlines())) <= width
+
+
+def test_a_pipe_gets_every_cell_on_one_line():
+    assert "│ a device with a name of many words │" in shown(100_000)
+
+
+def test_nothing_that_a_terminal_obeys_is_printed():
+    screen = PrintableConsole(file=io.StringIO(), width=80)
+    show_table((Column("x"),), [("\x1b[31mred",)], screen=screen)
+    screen.print("title\x1b]0;owned\x07")
+    assert "\x1b" not in screen.file.getvalue()
+    assert r"\x1b]0;owned\x07" in screen.file.getvalue()

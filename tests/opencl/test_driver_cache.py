@@ -1,0 +1,64 @@
+import os
+
+import pytest
+
+from reservoir.opencl import driver_cache
+from reservoir.opencl.driver_cache import SUMS
+
+ELF = b"\x7fELF" + bytes(36) + (96).to_bytes(8, "little") + bytes(12) + (1).to_bytes(2, "little") + bytes(98)
+CODE = b"BC\xc0\xde" + bytes(range(64))
+
+DAMAGES = {
+    "emptied": lambda content: b"",
+    "cut": lambda content: content[: len(content) // 2 - 1],
+    "zeroed": lambda content: bytes(len(content)),
+}
+
+
+@pytest.fixture
+def program(tmp_path):
+    """A program as PoCL keeps it, in a cache of its own."""
+    folder = tmp_path / "AB" / "CDEF"
+    (folder / "kernel" / "1-1-1").mkdir(parents=True)
+    (folder / "program.bc").write_bytes(CODE)
+    (folder / "kernel" / "1-1-1" / "kernel.so").write_bytes(ELF)
+    (folder / "last_accessed").touch()
+    return folder
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize("name", ["program.bc", "kernel/1-1-1/kernel.so"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_program_with_a_damaged_file_is_removed(program, tmp_path, name, damage, recorded):
+    if recorded:
+        driver_cache._record(tmp_path)
+    driver_cache._remove_damaged(tmp_path)
+    assert program.exists()
+    path = program / name
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    driver_cache._remove_damaged(tmp_path)
+    assert not program.exists()
+
+
+def test_one_wrong_byte_is_found_once_the_program_is_recorded(program, tmp_path):
+    driver_cache._record(tmp_path)
+    (program / "program.bc").write_bytes(CODE[:-5] + b"\xff" + CODE[-4:])
+    driver_cache._remove_damaged(tmp_path)
+    assert not program.exists()
+
+
+@pytest.mark.parametrize("content", ["", "nonsense", "[1]", '{"program.bc": "x"}', "null"])
+def test_damaged_sums_do_not_stop_anything(program, tmp_path, content):
+    (program / SUMS).write_text(content)
+    driver_cache._remove_damaged(tmp_path)
+    driver_cache._record(tmp_path)
+    assert not program.exists()
+
+
+def test_what_was_not_used_for_long_makes_room(program, tmp_path, monkeypatch):
+    monkeypatch.setattr(driver_cache, "MOST_BYTES", 10)
+    driver_cache._remove_damaged(tmp_path)
+    assert program.exists()
+    os.utime(program / "last_accessed", (0, 0))
+    driver_cache._remove_damaged(tmp_path)
+    assert not program.exists()
