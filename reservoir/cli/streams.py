@@ -55,10 +55,11 @@ def prepare_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        raw = getattr(getattr(stream, "buffer", None), "raw", None)
+        buffer = getattr(stream, "buffer", None)
+        raw = getattr(buffer, "raw", buffer)  # without a buffer where Python was told to write at once
         if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-        elif raw is not None and not isinstance(raw, PatientRaw):
+        elif isinstance(raw, io.RawIOBase) and not isinstance(raw, PatientRaw):
             setattr(sys, name, _patient(stream, raw))
 
 
