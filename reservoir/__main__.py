@@ -1,5 +1,21 @@
 """``python -m reservoir``: the command line."""
 
-from reservoir.cli import main
+from reservoir.interrupts import end_interrupted, leave, listen
 
-main()
+
+def main() -> None:
+    """Run the command line; from its first moment to its last, an interruption ends it with one line."""
+    try:
+        listen()
+        from reservoir.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        leave()
+        end_interrupted()
+    finally:
+        leave()
+
+
+if __name__ == "__main__":
+    main()

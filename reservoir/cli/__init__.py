@@ -9,7 +9,7 @@ from io import StringIO
 
 import click
 
-from reservoir import __version__
+from reservoir import __version__, interrupts
 from reservoir.errors import ReservoirError
 
 #: Command -> what it does, in the order of use; each lives in the module of its name.
@@ -60,6 +60,15 @@ def cli() -> None:
     """
 
 
+def _status(arguments: list[str]) -> int | None:
+    try:
+        return cli.main(arguments, "reservoir", standalone_mode=False)
+    except Exception:
+        if interrupts.received():  # code in between has made an error of its own of the interruption
+            raise KeyboardInterrupt from None
+        raise
+
+
 def main() -> None:
     """Run the command line: status 0 done, 1 a check failed, 2 the input or the call is wrong or output was lost."""
     from reservoir.cli.streams import lost_output, prepare_streams, say
@@ -68,21 +77,21 @@ def main() -> None:
     prepare_environment()
     arguments = sys.argv[1:]
     debug = "--debug" in arguments
+    interrupts.begin()
     try:
-        status = cli.main([each for each in arguments if each != "--debug"], "reservoir", standalone_mode=False)
+        status = _status([each for each in arguments if each != "--debug"])
     except click.ClickException as error:
         words = StringIO()
         error.show(words)
         say(words.getvalue().rstrip(), sys.stderr)
         status = error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
-        if isinstance(error.__cause__ or error.__context__, EOFError):  # click takes it for an interrupt, too
-            if debug:
-                raise
-            status = _told_fault(EOFError("something ended too early"))
-        else:
-            click.echo("Interrupted; nothing was written.", err=True)
-            status = INTERRUPTED
+        # click takes a file that ended too early for an interrupt, too.
+        if interrupts.received() or not isinstance(error.__cause__ or error.__context__, EOFError):
+            interrupts.end_interrupted()
+        if debug:
+            raise
+        status = _told_fault(EOFError("something ended too early"))
     except BrokenPipeError:  # the reader of a pipe has seen enough
         status = DONE
     except ReservoirError as error:
