@@ -7,8 +7,8 @@ from xml.etree import ElementTree as Tree
 
 from markupsafe import Markup
 
-#: Left out: what the page says itself, and a style that would hold for the whole page (it is in the page's own).
-_DROPPED = {"metadata", "style", "title"}
+from reservoir.report.svg_cleaning import local, read_drawing
+
 _POINTER = re.compile(r"url\(#([^)]*)\)")
 
 
@@ -18,16 +18,20 @@ def inline_svg(svg: bytes, prefix: str, label: str, described_by: str) -> Markup
     Parameters
     ----------
     svg : bytes
-        The file; it becomes trusted markup, so only one that this package drew.
+        The file. It becomes markup that is trusted, after all is left out of it that this package does not draw with.
     prefix : str
         Put before every name in it, different for every drawing of a page.
     label : str
         What the drawing shows, for readers who cannot see it.
     described_by : str
         Name of the element that says how to read it.
+
+    Raises
+    ------
+    UncleanError
+        If it is no drawing, see `reservoir.report.svg_cleaning`.
     """
-    root = Tree.fromstring(svg)
-    _drop(root)
+    root = read_drawing(svg)
     elements = list(root.iter())
     used = {name for element in elements for name in _pointed_at(element)}
     for element in elements:
@@ -35,32 +39,19 @@ def inline_svg(svg: bytes, prefix: str, label: str, described_by: str) -> Markup
     for size in ("width", "height", "version"):
         root.attrib.pop(size, None)
     root.attrib |= {"role": "img", "aria-label": label, "aria-describedby": described_by}
-    return Markup(Tree.tostring(root, encoding="unicode"))  # matplotlib escaped the texts in it
-
-
-def _local(name: str) -> str:
-    """A name without its namespace: HTML knows what belongs to SVG."""
-    return name.rpartition("}")[2]
-
-
-def _drop(element: Tree.Element) -> None:
-    for child in list(element):
-        if _local(child.tag) in _DROPPED:
-            element.remove(child)
-        else:
-            _drop(child)
+    return Markup(Tree.tostring(root, encoding="unicode"))
 
 
 def _pointed_at(element: Tree.Element) -> list[str]:
     """Names of the elements that this one uses."""
     found = [name for value in element.attrib.values() for name in _POINTER.findall(value)]
-    return found + [value[1:] for key, value in element.attrib.items() if _local(key) == "href"]
+    return found + [value[1:] for key, value in element.attrib.items() if local(key) == "href"]
 
 
 def _rename(element: Tree.Element, prefix: str, used: set[str]) -> None:
     """Prefix names and what points at them; names that nothing points at, and blanks between elements, go."""
-    element.tag = _local(element.tag)
-    attributes = {_local(key): " ".join(value.split()) for key, value in element.attrib.items()}
+    element.tag = local(element.tag)
+    attributes = {local(key): " ".join(value.split()) for key, value in element.attrib.items()}
     name = attributes.pop("id", None)
     if name in used:
         attributes["id"] = f"{prefix}-{name}"
@@ -68,5 +59,4 @@ def _rename(element: Tree.Element, prefix: str, used: set[str]) -> None:
         attributes["href"] = f"#{prefix}-{attributes['href'][1:]}"
     element.attrib.clear()
     element.attrib |= {key: _POINTER.sub(rf"url(#{prefix}-\1)", value) for key, value in attributes.items()}
-    element.text = (element.text or "").strip() or None
     element.tail = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,11 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from reservoir.errors import InputError, Mistake
+from reservoir.limited_read import read_limited
+from reservoir.plan_tables import AGAIN
 from reservoir.report.inline_svg import inline_svg
+from reservoir.report.svg_cleaning import MOST_BYTES, UncleanError
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _PHONE_COLUMNS = 4
@@ -102,11 +107,33 @@ def picture(name: str, title: str, caption: str, svg: bytes) -> Picture:
 
 
 def read_pictures(folder: Path, titles: Mapping[str, str], captions: Mapping[str, str]) -> list[Picture]:
-    """Take the drawings that were written to a folder as ``NAME.svg``, in the order of their captions."""
-    return [
-        picture(name, titles[name], caption, (folder / f"{name}.svg").read_bytes())
-        for name, caption in captions.items()
-    ]
+    """Take the drawings that were written to a folder as ``NAME.svg``, in the order of their captions.
+
+    Raises
+    ------
+    InputError
+        With every one that is unknown, missing, a link, or no drawing any more.
+    """
+    pictures, mistakes = [], []
+    for name, caption in captions.items():
+        path = folder / f"{name}.svg"
+        try:
+            pictures.append(picture(name, titles[name], caption, _own_bytes(path)))
+        except KeyError:
+            mistakes.append(Mistake("is no figure that this version draws", mend=AGAIN, file=str(path)))
+        except (OSError, UncleanError) as error:
+            problem = str(error) if isinstance(error, UncleanError) else f"cannot be read ({error.strerror})"
+            mistakes.append(Mistake(problem, mend=AGAIN, file=str(path)))
+    if mistakes:
+        raise InputError(mistakes)
+    return pictures
+
+
+def _own_bytes(path: Path) -> bytes:
+    """Content of a file of a folder, and of no other: links are not followed."""
+    if path.parent.is_symlink() or not stat.S_ISREG(path.lstat().st_mode):
+        raise UncleanError("is no file of this folder, but a link or something else")
+    return read_limited(path, MOST_BYTES)
 
 
 def render(heading: Heading, sections: Sequence[Section]) -> str:
