@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reservoir.bench.markdown import page
 from reservoir.bench.record import Record
 from reservoir.errors import Mistake, OutputError
-from reservoir.report.draft_folder import check_parent, drafted
+from reservoir.placing.moves import leaves
+from reservoir.placing.workplace import contents
+from reservoir.report.draft_folder import Claim, claimed, drafted
 from reservoir.report.folder import run_provenance, write_json
 
 if TYPE_CHECKING:
@@ -31,20 +35,29 @@ def default_folder(name: str, device: DeviceInfo | None) -> Path:
 
 
 def check_target(target: Path, force: bool) -> None:
-    """Refuse, before anything is computed, a folder that cannot or may not be written.
+    """Refuse a folder that may not be replaced.
 
     Raises
     ------
     OutputError
-        If it exists and holds something and `force` is off; if it holds anything that no record wrote; if its parent
-        cannot be written.
+        If it exists and holds something and `force` is off; if it holds anything that no record wrote.
     """
     if target.exists():
         _check_existing(target, force)
-    check_parent(target)
 
 
-def write_record(record: Record, target: Path, *, force: bool = False) -> Path:
+def claimed_for_record(target: Path, *, force: bool = False) -> AbstractContextManager[Claim]:
+    """Keep a folder, and the journal beside it, for an experiment from before it begins.
+
+    Raises
+    ------
+    OutputError
+        If it cannot or may not be written, or if another run is writing there.
+    """
+    return claimed(target, partial(check_target, force=force), _own_files)
+
+
+def write_record(record: Record, target: Path | Claim, *, force: bool = False) -> Path:
     """Write every number as CSV, tables as Markdown, figures as PNG and SVG, and provenance as JSON.
 
     Raises
@@ -54,16 +67,16 @@ def write_record(record: Record, target: Path, *, force: bool = False) -> Path:
     """
     from reservoir.report.figures import write_figures
 
-    check_target(target, force)
     origin = {**run_provenance(), **record.origin}
-    with drafted(target) as draft:
+    with drafted(target, partial(check_target, force=force), _own_files) as claim:
+        draft = claim.draft
         for name, frame in record.data.items():
             frame.to_csv(draft / f"{name}.csv", index=False, float_format=FLOAT_FORMAT)
         write_figures(record.figures, draft)
         (draft / TABLES).write_text(page(record, origin), encoding="utf-8")
         names = sorted([PROVENANCE, *(entry.name for entry in draft.iterdir())])
         write_json(draft / PROVENANCE, _summary(record, origin) | {"files": names})
-    return target
+    return claim.place
 
 
 def _summary(record: Record, origin: dict[str, Any]) -> dict[str, Any]:
@@ -79,7 +92,7 @@ def _summary(record: Record, origin: dict[str, Any]) -> dict[str, Any]:
 def _check_existing(target: Path, force: bool) -> None:
     if not target.is_dir():
         raise OutputError(Mistake("is a file, not a folder", file=str(target), mend="choose another --out"))
-    present = {entry.name for entry in target.iterdir()}
+    present = set(contents(target))
     if present and not force:
         mend = "choose another --out, or replace it with --force"
         raise OutputError(Mistake("exists already and is not empty", file=str(target), mend=mend))
@@ -89,11 +102,15 @@ def _check_existing(target: Path, force: bool) -> None:
         raise OutputError(Mistake(problem, file=str(target), mend="move it elsewhere, or choose another --out"))
 
 
+def _own_files(folder: Path) -> list[str]:
+    return list(leaves(folder, _own_names(folder) & set(contents(folder))))
+
+
 def _own_names(folder: Path) -> set[str]:
     """Files of the record that stands in a folder; none where there is no record."""
     try:
         return set(json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))["files"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return set()
 
 

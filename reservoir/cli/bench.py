@@ -15,6 +15,7 @@ from reservoir.cli import options
 from reservoir.cli.bench_options import OWN_OPTIONS
 
 if TYPE_CHECKING:
+    from reservoir.bench.journal import Journal
     from reservoir.bench.record import Record
 
 
@@ -60,7 +61,7 @@ def _command(experiment: Experiment, case: str | None = None) -> click.Command:
         ),
         options.seed,
         options.device,
-        click.option("--out", type=click.Path(path_type=Path), help="Folder to write; by default one under ./reports."),
+        options.out("one"),
         click.option("--force", is_flag=True, help="Replace an earlier result in that folder."),
         options.json,
         options.debug,
@@ -89,7 +90,7 @@ def _execute(
     request: options.Request | None = None,
     **own: Any,
 ) -> int:
-    from reservoir.bench.folder import check_target, default_folder, write_record
+    from reservoir.bench.folder import claimed_for_record, default_folder, write_record
     from reservoir.bench.journal import Journal
     from reservoir.checks import all_pass
     from reservoir.cli.screen import progress_bars, show_inputs
@@ -103,27 +104,31 @@ def _execute(
     name = "-".join([*parts, solver.name] if solver else parts)
     on_host = solver is not None and not solver.opencl
     target = out or default_folder(name, None if on_host else choose_devices(device)[0])
-    check_target(target, force)
-    if found is not None and not as_json:
-        show_inputs(found)
     inputs = () if found is None else (found.reservoir, found.inflow)
-    journal = Journal.beside(target) if experiment.resumable else None
-    if journal is not None:
-        own["journal"] = journal
-    try:
-        with progress_bars() as progress:
-            record = _run(experiment)(*inputs, effort=effort, progress=progress, **own)
-            write_record(record, target, force=force)
-    except BaseException:
-        if journal is not None and journal.kept:
-            click.echo(
-                f"\nThe runs that are done are kept in {journal.path}; the same command goes on from there.", err=True
-            )
-        raise
-    if journal is not None:
-        journal.end()
+    with claimed_for_record(target, force=force) as claim:
+        if found is not None and not as_json:
+            show_inputs(found)
+        journal = Journal.beside(target) if experiment.resumable else None
+        if journal is not None:
+            own["journal"] = journal
+        try:
+            with progress_bars() as progress:
+                record = _run(experiment)(*inputs, effort=effort, progress=progress, **own)
+                write_record(record, claim)
+        finally:
+            if journal is not None:
+                _close(journal, written=claim.written is not None)
     _show(record, target, as_json)
     return 0 if all_pass(record.checks) else 1
+
+
+def _close(journal: Journal, *, written: bool) -> None:
+    """The journal goes when its experiment is written; one that is not goes on from there."""
+    if written:
+        journal.end()
+    elif journal.kept:
+        said = f"\nThe runs that are done are kept in {journal.path}; the same command goes on from there."
+        click.echo(said, err=True)
 
 
 def _run(experiment: Experiment) -> Callable[..., Record]:

@@ -15,6 +15,23 @@ if TYPE_CHECKING:
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
 
+
+class FolderPath(click.ParamType):
+    """A folder to write; ``~`` at its beginning is the home folder, which shells leave as it is after ``--out=``."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Read a path, and refuse an empty one, which would be the present folder."""
+        path = Path(value)
+        if not str(value).strip():
+            self.fail("it names no folder; for the present one, give .", param, ctx)
+        try:
+            return path.expanduser() if path.parts[:1] == ("~",) else path
+        except RuntimeError:
+            self.fail(f"the home folder is not known; for a folder of that name, give ./{path}", param, ctx)
+
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -115,6 +132,12 @@ def _given(particles: int | None, generations: int | None, evaluations: int | No
 
 
 _path = click.Path(path_type=Path)
+
+
+def out(default: str) -> Decorator:
+    """Where a folder is written, with what happens by default."""
+    return click.option("--out", type=FolderPath(), help=f"Folder to write; by default {default} under ./reports.")
+
 
 unit = click.option(
     "--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs (mean flow), hm3, 1e8m3, ... (volume)."

@@ -55,7 +55,7 @@ SHOWN_SHORTFALLS = 12
 @click.option("--reference/--no-reference", default=True, help="Compare every year with dynamic programming.")
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
 @click.option("--profile", is_flag=True, help="Show where the seconds went; also written to profile.json.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder to write; by default a new one under ./reports.")
+@options.out("a new one")
 @click.option("--force", is_flag=True, help="Replace an earlier plan in that folder.")
 @options.json
 @options.debug
@@ -92,42 +92,40 @@ def command(
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
         from reservoir.cli.streams import say
         from reservoir.plan import optimise
-        from reservoir.report.folder import check_target, default_folder, write_plan, write_profile
+        from reservoir.report.folder import claimed_for_plan, write_plan, write_profile
         from reservoir.solver_stages import solver_stages
 
     with watch("read"):
         found = request.read()
-    target = out or default_folder(found.reservoir.name)
-    check_target(target, force)
-    if not as_json:
-        show_inputs(found)
-    with progress_bars() as progress:
-        plan = optimise(
-            found.reservoir,
-            found.inflow,
-            solver=solver,
-            seed=seed,
-            device=device,
-            reference=reference,
-            progress=progress,
-            **_settings(budget, random=random, scheme=scheme, mode=mode, model=model, bits=bits),
-        )
-        watch.add(solver_stages(plan))
-        with watch("certify"):
-            checks = plan_checks(plan)
-        write_plan(
-            plan,
-            target,
-            checks,
-            force=force,
-            figures=figures,
-            typical_years=found.typical_years,
-            progress=progress,
-            watch=watch,
-        )
-    measured = watch.profile() if profile else None
-    if measured:
-        write_profile(measured, target)
+    with claimed_for_plan(out, found.reservoir.name, force=force) as claim:
+        if not as_json:
+            show_inputs(found)
+        with progress_bars() as progress:
+            plan = optimise(
+                found.reservoir,
+                found.inflow,
+                solver=solver,
+                seed=seed,
+                device=device,
+                reference=reference,
+                progress=progress,
+                **_settings(budget, random=random, scheme=scheme, mode=mode, model=model, bits=bits),
+            )
+            watch.add(solver_stages(plan))
+            with watch("certify"):
+                checks = plan_checks(plan)
+            target = write_plan(
+                plan,
+                claim,
+                checks,
+                figures=figures,
+                typical_years=found.typical_years,
+                progress=progress,
+                watch=watch,
+            )
+        measured = watch.profile() if profile else None
+        if measured:
+            write_profile(measured, claim)
     if as_json:
         shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(plan.kept_energy_gwh.sum())}
         show_json(shown | ({"profile": measured.as_dict()} if measured else {}))

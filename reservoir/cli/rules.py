@@ -62,27 +62,27 @@ def command(
     from reservoir.checks import all_pass
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
     from reservoir.cli.streams import say
-    from reservoir.report.rules_folder import check_pictures, check_rules_target, write_rules
+    from reservoir.report.rules_folder import check_pictures, claimed_for_rules, write_rules
     from reservoir.rules import FAMILIES, Forecast
     from reservoir.rules.acceptance import rules_checks
     from reservoir.rules.evaluation import evaluate
     from reservoir.rules.shortfalls import shortfalls
     from reservoir.saved_plan import read_plan
 
-    saved = read_plan(plan_folder)
-    check_pictures(saved)
-    check_rules_target(plan_folder, force)
-    _check_request(families, folds, len(saved.plan.years))
-    with progress_bars() as progress:
-        evaluation = evaluate(
-            saved.plan,
-            forecast=Forecast(forecast),
-            folds=folds or len(saved.plan.years),
-            families=dict.fromkeys(families) or FAMILIES,
-            progress=progress,
-        )
-        checks = rules_checks(evaluation)
-        write_rules(evaluation, saved, checks, force=force, figures=figures, progress=progress)
+    with claimed_for_rules(plan_folder, force=force) as claim:
+        saved = read_plan(plan_folder)
+        check_pictures(saved)
+        _check_request(families, folds, len(saved.plan.years))
+        with progress_bars() as progress:
+            evaluation = evaluate(
+                saved.plan,
+                forecast=Forecast(forecast),
+                folds=folds or len(saved.plan.years),
+                families=dict.fromkeys(families) or FAMILIES,
+                progress=progress,
+            )
+            checks = rules_checks(evaluation)
+            write_rules(evaluation, saved, checks, claim=claim, figures=figures, progress=progress)
     if as_json:
         scores = evaluation.table().to_dict("records")
         told = {"scores": scores, "best_fitted": _best(evaluation), "shortfalls": shortfalls(evaluation)}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 )
 @click.option("--yearly", is_flag=True, help="Start every year from that level, instead of carrying the storage over.")
 @click.option("--foresight/--no-foresight", default=True, help="Compare with perfect foresight over the record.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder to write; by default a new one under ./reports.")
+@options.out("a new one")
 @options.json
 @options.debug
 def command(
@@ -46,16 +46,14 @@ def command(
     from reservoir.cli.screen import progress_bars, show_json
     from reservoir.cli.streams import say
     from reservoir.hydro.inflow import Inflow
-    from reservoir.report.simulation_folder import check_new, default_simulation_folder, write_simulation
+    from reservoir.report.simulation_folder import claimed_for_simulation, write_simulation
     from reservoir.rules.advice import storage_at_level
     from reservoir.rules.record_run import run_record
 
     found = read_rule_inputs(rule_file, reservoir_file)
     inflow = Inflow.read(inflow_file, unit=unit, first_month=found.reservoir.first_month)
-    target = out or default_simulation_folder(found.rule.family)
-    check_new(target)
     start = None if level is None else storage_at_level(found.reservoir, level)
-    with progress_bars() as progress:
+    with claimed_for_simulation(out, found.rule.family) as claim, progress_bars() as progress:
         run = run_record(
             found.rule,
             found.reservoir,
@@ -65,7 +63,7 @@ def command(
             foresight=foresight,
             progress=progress,
         )
-        write_simulation(run, target, found.file)
+        target = write_simulation(run, claim, found.file)
     if as_json:
         show_json({"score": run.score.as_dict(), "folder": str(target)})
     else:

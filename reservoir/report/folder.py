@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -16,10 +19,12 @@ from reservoir.checks import Check
 from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.infeasible import chosen
+from reservoir.placing.moves import leaves
+from reservoir.placing.workplace import contents
 from reservoir.plan import Plan
 from reservoir.plan_provenance import FILES, file_hashes
 from reservoir.plan_tables import FIGURES, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
-from reservoir.report.draft_folder import check_parent, drafted, unwritable
+from reservoir.report.draft_folder import Claim, claimed, claimed_new, drafted
 from reservoir.stopwatch import Profile, Timer, untimed
 from reservoir.strict_json import strict_json
 
@@ -36,38 +41,61 @@ OWN_NAMES = {
 }
 #: Decimals in tables; a millionth of a hm3 is a cubic metre.
 FLOAT_FORMAT = "%.6f"
+#: Characters of a name in that of a folder: no disk takes more than 255 bytes.
+_MOST_OF_A_NAME = 60
 _PACKAGES = ("numpy", "pandas", "scipy", "numba", "pyopencl", "pocl-binary-distribution", "matplotlib")
 
 
-def default_folder(name: str, now: datetime | None = None) -> Path:
-    """A folder under ``./reports`` for a plan of a reservoir that does not exist yet."""
-    return new_folder(f"plan-{name}", now)
-
-
-def new_folder(name: str, now: datetime | None = None) -> Path:
-    """A folder under ``./reports`` that does not exist yet, named by what it is and the time."""
-    moment = (now or datetime.now()).strftime("%Y%m%d-%H%M%S")
-    first = Path("reports") / f"{name}-{moment}"
-    candidates = (first, *(first.with_name(f"{first.name}-{count}") for count in range(2, 1000)))
-    return next(folder for folder in candidates if not folder.exists())
-
-
-def check_target(target: Path, force: bool) -> None:
-    """Refuse, before anything is computed, a folder that cannot or may not be written.
+def claimed_for_plan(target: Path | None, name: str, *, force: bool = False) -> AbstractContextManager[Claim]:
+    """Keep a folder for the plan of a reservoir from before it is computed; by default a new one under ``./reports``.
 
     Raises
     ------
     OutputError
-        If it exists and holds something and `force` is off; if it is no plan folder; if its parent cannot be written.
+        If it cannot or may not be written, or if another run is writing there.
+    """
+    if target is None:
+        return claimed_new(new_folder(f"plan-{name}"))
+    return claimed(target, partial(check_target, force=force), own_files)
+
+
+def new_folder(name: str, now: datetime | None = None) -> Path:
+    """A folder under ``./reports``, named by what it is and the time."""
+    moment = (now or datetime.now()).strftime("%Y%m%d-%H%M%S")
+    return Path("reports") / f"{name[:_MOST_OF_A_NAME]}-{moment}"
+
+
+def check_target(target: Path, force: bool) -> None:
+    """Refuse a folder that may not be replaced.
+
+    Raises
+    ------
+    OutputError
+        If it exists and holds something and `force` is off; if it is no plan folder, or holds what no plan writes.
     """
     if target.exists():
         _check_existing(target, force)
-    check_parent(target)
+
+
+def own_files(folder: Path) -> list[str]:
+    """Paths in a plan's folder of all that was written to it; among its figures, those that it tells of."""
+    drawn = {name for origin in (PROVENANCE, RULES_PROVENANCE) for name in _drawn(folder / origin)}
+    return [
+        leaf for leaf in leaves(folder, OWN_NAMES) if not leaf.startswith(f"{FIGURES}/") or Path(leaf).stem in drawn
+    ]
+
+
+def _drawn(path: Path) -> list[str]:
+    """Names of the figures that a provenance tells of; none if it cannot be read."""
+    try:
+        return list(json.loads(path.read_text(encoding="utf-8"))["figures"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return []
 
 
 def write_plan(
     plan: Plan,
-    target: Path,
+    target: Path | Claim,
     checks: Sequence[Check],
     *,
     force: bool = False,
@@ -79,17 +107,16 @@ def write_plan(
     """Write tables, provenance, copies of the inputs, figures and the report into a new folder.
 
     `typical_years` names the years drawn as wet, normal and dry, `watch` times every figure, the report and what else
-    is written. Everything is written beside the target first and
-    put in its place at the end, so that an interruption or a full disk leaves nothing half-written and an older plan
-    untouched.
+    is written. Everything is written to a hidden folder first and put in its place at the end, so that an interruption
+    or a full disk leaves nothing half-written and an older plan untouched. Returns where it was written.
 
     Raises
     ------
     OutputError
         If the folder cannot be written.
     """
-    check_target(target, force)
-    with watch("write"), drafted(target) as draft:
+    with watch("write"), drafted(target, partial(check_target, force=force), own_files) as claim:
+        draft = claim.draft
         _write_tables(plan, draft)
         _copy_inputs(plan, draft)
         captions = _write_figures(plan, draft / FIGURES, typical_years, progress, watch) if figures else {}
@@ -98,10 +125,10 @@ def write_plan(
         write_json(draft / PROVENANCE, origin)
         with watch("report"):
             _write_report(plan, draft, checks, origin)
-    return target
+    return claim.place
 
 
-def write_profile(profile: Profile, folder: Path) -> Path:
+def write_profile(profile: Profile, claim: Claim) -> Path:
     """Add to a plan's folder where the seconds of its making went; returns the file.
 
     Raises
@@ -109,12 +136,7 @@ def write_profile(profile: Profile, folder: Path) -> Path:
     OutputError
         If it cannot be written.
     """
-    path = folder / PROFILE
-    try:
-        write_json(path, profile.as_dict())
-    except OSError as error:
-        raise OutputError(unwritable(path, error)) from error
-    return path
+    return claim.add(PROFILE, strict_json(profile.as_dict()))
 
 
 def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
@@ -230,7 +252,8 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 def _check_existing(target: Path, force: bool) -> None:
     if not target.is_dir():
         raise OutputError(Mistake("is a file, not a folder", file=str(target), mend="choose another --out"))
-    if not any(target.iterdir()):
+    present = contents(target)
+    if not present:
         return
     if not force:
         mend = "choose another --out, or replace it with --force"
@@ -238,7 +261,7 @@ def _check_existing(target: Path, force: bool) -> None:
     if not (target / PROVENANCE).is_file():
         mend = f"choose another --out; --force replaces only earlier plans, folders with a {PROVENANCE}"
         raise OutputError(Mistake("is not an earlier plan and will not be replaced", file=str(target), mend=mend))
-    foreign = sorted(entry.name for entry in target.iterdir() if entry.name not in OWN_NAMES)
+    foreign = [name for name in present if name not in OWN_NAMES]
     if foreign:
         problem = f"holds what no plan writes ({', '.join(foreign[:5])}) and will not be replaced"
         raise OutputError(Mistake(problem, file=str(target), mend="move it elsewhere, or choose another --out"))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reservoir.checks import Check
-from reservoir.errors import InputError, Mistake, OutputError
+from reservoir.errors import Mistake, OutputError
+from reservoir.placing.moves import leaves
 from reservoir.plan import StageProgress, silent_stage
-from reservoir.plan_tables import AGAIN
-from reservoir.report.draft_folder import check_parent, drafted
+from reservoir.plan_provenance import require_folder
+from reservoir.report.draft_folder import Claim, claimed, drafted
 from reservoir.report.folder import (
     FIGURES,
     FLOAT_FORMAT,
@@ -30,17 +32,31 @@ from reservoir.saved_plan import SavedPlan
 
 
 def check_rules_target(folder: Path, force: bool) -> None:
-    """Refuse, before anything is computed, a folder that cannot be written or has rules already.
+    """Refuse a folder that has rules already, or whose figures lie elsewhere.
 
     Raises
     ------
     OutputError
-        Without `force` if the folder has rules; if nothing can be written there.
+        Without `force` if the folder has rules; if its folder of figures is a link.
     """
     if ((folder / RULES).exists() or (folder / RULES).is_symlink()) and not force:
         mend = "replace them with --force, or copy the plan's folder and fit the copy's"
         raise OutputError(Mistake("exists already", file=str(folder / RULES), mend=mend))
-    check_parent(folder)
+    if (folder / FIGURES).is_symlink():
+        mend = "put the figures themselves in its place"
+        raise OutputError(Mistake("is a link, which is not followed", file=str(folder / FIGURES), mend=mend))
+
+
+def claimed_for_rules(folder: Path, *, force: bool = False) -> AbstractContextManager[Claim]:
+    """Keep a plan's folder from before its plan is read until it has its rules.
+
+    Raises
+    ------
+    InputError
+        If it is no folder, cannot or may not be written, or if another run is writing there.
+    """
+    require_folder(folder)
+    return claimed(folder, partial(check_rules_target, force=force), own_files)
 
 
 def write_rules(
@@ -48,41 +64,41 @@ def write_rules(
     saved: SavedPlan,
     checks: Sequence[Check],
     *,
+    claim: Claim | None = None,
     force: bool = False,
     figures: bool = True,
     progress: StageProgress = silent_stage,
 ) -> Path:
     """Write ``rules/*.json``, ``scores.csv``, ``rules.json``, figures and the report into a plan's folder.
 
+    The folder stays the same one, and whatever else it holds, or comes to hold meanwhile, stays in it. `claim` is that
+    of the run, if it has claimed the folder before.
+
     Raises
     ------
     OutputError
         If the folder has rules already and `force` is off, or cannot be written.
     """
-    check_rules_target(saved.folder, force)
-    with drafted(saved.folder) as draft:
-        shutil.copytree(saved.folder, draft, symlinks=True, dirs_exist_ok=True)
-        _remove_earlier(draft)
+    check = partial(check_rules_target, force=force)
+    with drafted(claim or saved.folder, check, own_files) as claim:
+        draft = claim.draft
         origin = rules_provenance(evaluation, saved, checks)
         _write_rule_files(evaluation, saved, draft / RULES, origin)
         evaluation.table().to_csv(draft / SCORES, index=False, float_format=FLOAT_FORMAT)
         captions = _write_figures(evaluation, draft / FIGURES, progress) if figures else {}
         write_json(draft / RULES_PROVENANCE, origin | {"figures": captions})
         _write_report(evaluation, saved, checks, draft, origin, captions)
-    return saved.folder
+    return claim.place
 
 
-def _remove_earlier(folder: Path) -> None:
-    """Remove earlier rules and their figures, whatever stands in their place."""
+def own_files(folder: Path) -> list[str]:
+    """Paths in a plan's folder of what rules replace: earlier rules, their scores and figures, and the report."""
     from reservoir.report.figures import KINDS
     from reservoir.report.rules_figures import RULES_TITLES
 
-    drawings = [folder / FIGURES / f"{name}.{kind}" for name in RULES_TITLES for kind in KINDS]
-    for path in (folder / RULES, *drawings):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+    drawings = {f"{FIGURES}/{name}.{kind}" for name in RULES_TITLES for kind in KINDS}
+    found = leaves(folder, (RULES, SCORES, RULES_PROVENANCE, REPORT, FIGURES))
+    return [leaf for leaf in found if leaf in drawings or leaf.split("/")[0] != FIGURES]
 
 
 def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) -> dict[str, Any]:
@@ -112,22 +128,12 @@ def check_pictures(saved: SavedPlan) -> None:
     Raises
     ------
     InputError
-        With every figure that is unknown or broken.
+        With every figure that is unknown, missing or broken.
     """
     from reservoir.report.html import TITLES
     from reservoir.report.page import read_pictures
 
-    mistakes = []
-    for name, caption in saved.origin["figures"].items():
-        drawing = str(saved.folder / FIGURES / f"{name}.svg")
-        try:
-            read_pictures(saved.folder / FIGURES, TITLES, {name: caption})
-        except KeyError:
-            mistakes.append(Mistake("is no figure that this version draws", mend=AGAIN, file=drawing))
-        except (OSError, SyntaxError, RecursionError, ValueError):
-            mistakes.append(Mistake("is no drawing that a report can hold", mend=AGAIN, file=drawing))
-    if mistakes:
-        raise InputError(mistakes)
+    read_pictures(saved.folder / FIGURES, TITLES, saved.origin["figures"])
 
 
 def _write_rule_files(evaluation: Evaluation, saved: SavedPlan, folder: Path, origin: Mapping[str, Any]) -> None:
@@ -160,7 +166,7 @@ def _write_report(
     from reservoir.report.rules_figures import RULES_TITLES
     from reservoir.report.rules_html import rules_report
 
-    plan_pictures = read_pictures(folder / FIGURES, TITLES, saved.origin["figures"])
+    plan_pictures = read_pictures(saved.folder / FIGURES, TITLES, saved.origin["figures"])
     rules_pictures = read_pictures(folder / FIGURES, RULES_TITLES, captions)
     text = rules_report(evaluation, saved, checks, origin, plan_pictures, rules_pictures)
     (folder / REPORT).write_text(text, encoding="utf-8")

@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from reservoir.errors import Mistake, OutputError
-from reservoir.report.draft_folder import check_parent, drafted
+from reservoir.placing.workplace import contents
+from reservoir.report.draft_folder import Claim, claimed, claimed_new, drafted
 from reservoir.report.folder import FLOAT_FORMAT, new_folder, record_provenance, run_provenance, write_json
 from reservoir.rules.record_run import RecordRun
 from reservoir.rules.rule_file import RuleFile
 from reservoir.strict_json import known
 
 
-def default_simulation_folder(family: str, now: datetime | None = None) -> Path:
-    """A folder under ``./reports`` that does not exist yet."""
-    return new_folder(f"simulation-{family}", now)
-
-
-def check_new(target: Path) -> None:
-    """Refuse, before anything is computed, a folder that holds something or cannot be written.
+def claimed_for_simulation(target: Path | None, family: str) -> AbstractContextManager[Claim]:
+    """Keep a folder for a simulation from before it is computed; by default a new one under ``./reports``.
 
     Raises
     ------
     OutputError
-        If it exists and is not an empty folder; if its parent cannot be written.
+        If it holds something or cannot be written, or if another run is writing there.
     """
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+    return claimed_new(new_folder(f"simulation-{family}")) if target is None else claimed(target, check_new)
+
+
+def check_new(target: Path) -> None:
+    """Refuse a folder that holds something.
+
+    Raises
+    ------
+    OutputError
+        If it exists and is not an empty folder.
+    """
+    if target.exists() and (not target.is_dir() or contents(target)):
         problem = "exists already and is not empty" if target.is_dir() else "is a file, not a folder"
         raise OutputError(Mistake(problem, file=str(target), mend="choose another --out"))
-    check_parent(target)
 
 
-def write_simulation(run: RecordRun, target: Path, rule_file: RuleFile) -> Path:
+def write_simulation(run: RecordRun, target: Path | Claim, rule_file: RuleFile) -> Path:
     """Write ``simulation.csv``, ``summary.csv`` and ``simulation.json``.
 
     Raises
@@ -41,12 +47,12 @@ def write_simulation(run: RecordRun, target: Path, rule_file: RuleFile) -> Path:
     OutputError
         If the folder exists already or cannot be written.
     """
-    check_new(target)
-    with drafted(target) as draft:
+    with drafted(target, check_new) as claim:
+        draft = claim.draft
         run.schedule().to_csv(draft / "simulation.csv", index=False, float_format=FLOAT_FORMAT)
         run.summary().to_csv(draft / "summary.csv", index=False, float_format=FLOAT_FORMAT)
         write_json(draft / "simulation.json", simulation_provenance(run, rule_file))
-    return target
+    return claim.place
 
 
 def simulation_provenance(run: RecordRun, rule_file: RuleFile) -> dict[str, Any]:

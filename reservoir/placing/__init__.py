@@ -1,0 +1,1 @@
+"""Put files in their place so that what stood there, or what comes, is always whole."""
