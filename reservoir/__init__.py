@@ -5,13 +5,15 @@
 >>> plan = reservoir.optimise(case.reservoir(), case.inflow())
 >>> plan.summary()
 
-Names are imported when they are first used, so that the command line starts at once.
+Names are imported when they are first used, so that the command line starts at once. Nothing is imported here, not even
+``typing``: before the command line runs, no interruption can be answered.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # type checkers know it by this name
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'reservoir' has no attribute '{name}'")
+    from importlib import import_module
+
     return getattr(import_module(_HOMES[name]), name)
 
 

@@ -1,20 +1,24 @@
 """``python -m reservoir``: the command line."""
 
-from reservoir.interrupts import end_interrupted, leave, listen
-
 
 def main() -> None:
-    """Run the command line; from its first moment to its last, an interruption ends it with one line."""
+    """Run the command line; from the first import to the last moment, an interruption ends it with one line."""
     try:
-        listen()
+        from reservoir import interrupts
+
+        interrupts.listen()
         from reservoir.cli import main as run
 
         run()
     except KeyboardInterrupt:
-        leave()
-        end_interrupted()
+        from reservoir import interrupts
+
+        interrupts.leave()
+        interrupts.end_interrupted()
     finally:
-        leave()
+        from reservoir import interrupts
+
+        interrupts.leave()
 
 
 if __name__ == "__main__":
