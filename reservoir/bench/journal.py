@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,14 @@ from typing import Any
 import reservoir
 from reservoir import resources
 from reservoir.errors import Mistake, OutputError
+from reservoir.limited_read import read_limited
 
 #: Of the file beside an experiment's folder.
 SUFFIX = ".unfinished.jsonl"
+#: Many times the largest experiment.
+_MOST_BYTES = 256_000_000
+#: Characters of a value, and settings, that a message shows.
+_SHOWN, _MOST_SHOWN = 60, 8
 
 
 class Journal:
@@ -60,9 +66,11 @@ class Journal:
             differing = sorted(name for name in begun.keys() | lines[0].keys() if begun.get(name) != lines[0].get(name))
             if differing:
                 raise OutputError(self._begun_otherwise(differing, lines[0], begun))
-            self._rows = {line["run"]: line["row"] for line in lines[1:]}
+            self._rows = dict(map(_kept_run, lines[1:]))
+            if len(self._rows) < len(lines) - 1:
+                raise ValueError("a run that is kept twice")
             self._rewrite(lines)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             mend = "move it elsewhere, or delete it to start anew"
             raise OutputError(Mistake("is no record of runs", file=str(self.path), mend=mend)) from error
         except OSError as error:
@@ -70,12 +78,15 @@ class Journal:
         return len(self._rows)
 
     def _begun_otherwise(self, differing: list[str], before: dict[str, Any], now: dict[str, Any]) -> Mistake:
-        what = "; ".join(f"{name}: {before.get(name)}, not {now.get(name)}" for name in differing)
+        what = "; ".join(
+            _shortened(f"{name}: {_shortened(before.get(name))}, not {_shortened(now.get(name))}", 3 * _SHOWN)
+            for name in differing[:_MOST_SHOWN]
+        )
         mend = "call it with the same settings to go on, or delete the file to start anew"
         return Mistake(f"was begun by a call with other settings ({what})", file=str(self.path), mend=mend)
 
     def _unusable(self, error: OSError) -> Mistake:
-        return Mistake(f"cannot be used ({error.strerror})", file=str(self.path), mend="choose another --out")
+        return Mistake(f"cannot be used ({error.strerror or error})", file=str(self.path), mend="choose another --out")
 
     @property
     def kept(self) -> int:
@@ -90,12 +101,15 @@ class Journal:
         """Keep a run."""
         self._rows[run] = dict(row)
         if self.path is not None:
-            self._write({"run": run, "row": dict(row)}, "a")
+            self._write({"run": run, "row": dict(row), "crc32": _checksum(run, dict(row))}, "a")
 
     def end(self) -> None:
         """Remove the file: the experiment is written."""
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)
+        try:
+            if self.path is not None:
+                self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(self._unusable(error)) from error
 
     def _rewrite(self, lines: list[dict[str, Any]]) -> None:
         """Drop what was cut off, so that the next line begins as one."""
@@ -127,9 +141,27 @@ def sources_digest() -> str:
     return digest.hexdigest()[:16]
 
 
+def _kept_run(line: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A run and what it found. ValueError if that was changed since it was written: it would enter the results."""
+    run, row = line["run"], line["row"]
+    if not isinstance(run, str) or not isinstance(row, dict) or line["crc32"] != _checksum(run, row):
+        raise ValueError("a line that no run wrote")
+    return run, row
+
+
+def _checksum(run: str, row: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps([run, row]).encode())
+
+
+def _shortened(value: object, most: int = _SHOWN) -> str:
+    """A value for a message."""
+    text = str(value)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def _lines(path: Path) -> list[dict[str, Any]]:
     """The lines of a file; the last may have been cut off, and is left out. ValueError if another is no JSON."""
-    if not path.exists():
+    if not os.path.lexists(path):
         return []
-    texts = path.read_text(encoding="utf-8").split("\n")
+    texts = read_limited(path, _MOST_BYTES).decode("utf-8").split("\n")
     return [json.loads(text) for text in texts[:-1]]  # behind the last end of line stands nothing, or what was cut off

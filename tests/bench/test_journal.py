@@ -1,11 +1,12 @@
 """An interrupted experiment goes on where it was, and never mixes runs of different settings."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from reservoir.bench.journal import Journal
-from reservoir.errors import OutputError
+from reservoir.errors import InputError, OutputError
 
 ORIGIN = {"device": "one", "runs": 3}
 
@@ -72,3 +73,65 @@ def test_a_journal_that_cannot_be_read_is_told(tmp_path):
 def test_the_present_folder_has_a_journal_beside_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert Journal.beside(Path()).path == tmp_path.with_name(tmp_path.name + ".unfinished.jsonl")
+
+
+def kept(tmp_path, runs=2):
+    """The text of a journal of some runs."""
+    journal = Journal.beside(tmp_path / "bench")
+    journal.begin(ORIGIN)
+    for run in range(runs):
+        journal.add(f"f1, {run}", {"best": float(run)})
+    return journal.path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\xff\xfe\x00",
+        b"\x00" * 4096,
+        b"[" * 200_000,
+        b'{"run": "f1, 9", "row": {"best": ' + b"9" * 5000 + b'}, "crc32": 1}',
+        b'{"run": "f1, 9", "row": {"best": 1.0}}',
+        b'{"run": "f1, 9", "row": {"best": 1.0}, "crc32": 1}',
+        b'{"run": 9, "row": {}, "crc32": 1}',
+        b'{"run": "f1, 9", "row": [], "crc32": 1}',
+        b'{"device": "one"}',
+        b'"text"',
+        b"null",
+        b"7",
+        b"",
+    ],
+)
+def test_a_line_that_no_run_wrote_is_refused_and_the_file_left_alone(tmp_path, line):
+    path = kept(tmp_path)
+    path.write_bytes(odd := path.read_bytes() + line + b"\n")
+    with pytest.raises(OutputError, match=r"no record of runs.*delete it"):
+        Journal.beside(tmp_path / "bench").begin(ORIGIN)
+    assert path.read_bytes() == odd
+
+
+def test_a_result_that_was_changed_or_kept_twice_never_enters_an_experiment(tmp_path):
+    path = kept(tmp_path)
+    text = path.read_text()
+    assert Journal.beside(tmp_path / "bench").begin(ORIGIN) == 2
+    for odd in (text.replace('"best": 1.0', '"best": 0.5'), text + text.splitlines()[-1] + "\n"):
+        assert odd != text
+        path.write_text(odd)
+        with pytest.raises(OutputError, match="no record of runs"):
+            Journal.beside(tmp_path / "bench").begin(ORIGIN)
+
+
+def test_a_beginning_of_other_or_endless_settings_is_shown_shortly(tmp_path):
+    path = kept(tmp_path, 0)
+    path.write_text(json.dumps({"device": "x" * 100_000} | {f"setting {each}": 1 for each in range(5000)}) + "\n")
+    with pytest.raises(OutputError, match="other settings") as refused:
+        Journal.beside(tmp_path / "bench").begin(ORIGIN)
+    assert len(str(refused.value)) < 2500
+
+
+def test_a_journal_beyond_any_experiment_is_refused_unread(tmp_path, monkeypatch):
+    path = kept(tmp_path)
+    monkeypatch.setattr("reservoir.bench.journal._MOST_BYTES", 100)
+    with pytest.raises(InputError, match="is too large"):
+        Journal.beside(tmp_path / "bench").begin(ORIGIN)
+    assert path.stat().st_size > 100
