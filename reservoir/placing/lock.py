@@ -5,10 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 #: Windows keeps others from reading what is locked: this byte lies behind whatever the file says.
 _LOCKED_BYTE = 1 << 30
+#: What is said of a lock that another process has; anything else says that there are no locks.
+_TAKEN = (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
 #: Never through a link to a file elsewhere.
 _FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
@@ -35,9 +38,9 @@ def hold(path: Path, *, make: bool = True) -> int:
     OSError
         As `open` does.
     """
-    number = os.open(path, _FLAGS | (os.O_CREAT if make else 0), 0o666)
+    number, made = _opened(path, make)
     try:
-        _lock(number)
+        _lock(number, made)
         # Who held it before may have removed it between the opening and the locking.
         if not os.path.samestat(os.fstat(number), os.lstat(path)):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
@@ -47,7 +50,15 @@ def hold(path: Path, *, make: bool = True) -> int:
     return number
 
 
-def _lock(number: int) -> None:
+def _opened(path: Path, make: bool) -> tuple[int, bool]:
+    """Open a file, and tell whether this process has made it."""
+    if make:
+        with suppress(FileExistsError):
+            return os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666), True
+    return os.open(path, _FLAGS), False
+
+
+def _lock(number: int, made: bool) -> None:
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -60,4 +71,6 @@ def _lock(number: int) -> None:
 
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        raise HeldError from error
+        # Some shared disks know no locks. Whoever makes the file then holds it, and it is never free again by itself.
+        if error.errno in _TAKEN or not made:
+            raise HeldError from error

@@ -94,7 +94,10 @@ def undo(work: Path, folder: Path) -> None:
             _move(folder, work / DRAFT, leaf)
     if (work / ASIDE).is_dir():
         for leaf in leaves(work / ASIDE):
-            _move(work / ASIDE, folder, leaf)
+            if not (
+                (work / ASIDE / leaf).is_dir() and (folder / leaf).is_dir()
+            ):  # else it was made for what never came
+                _move(work / ASIDE, folder, leaf)
     (work / MOVES).unlink()
 
 
@@ -114,7 +117,10 @@ def _plain(leaf: object) -> bool:
 
 def _move(origin: Path, target: Path, leaf: str) -> None:
     """Rename a leaf from one folder into another, with the folders that it needs there; never over another file."""
-    _make_folders(target, leaf)
+    _refuse_links(origin, leaf)
+    target.mkdir(exist_ok=True)
+    _refuse_links(target, leaf)
+    (target / leaf).parent.mkdir(parents=True, exist_ok=True)
     if os.path.lexists(target / leaf):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target / leaf))
     os.rename(origin / leaf, target / leaf)
@@ -123,10 +129,8 @@ def _move(origin: Path, target: Path, leaf: str) -> None:
             (origin / parent).rmdir()
 
 
-def _make_folders(target: Path, leaf: str) -> None:
-    """Make the folders of a leaf; a link to a folder elsewhere is none of them."""
-    target.mkdir(exist_ok=True)
-    for parent in reversed(list(PurePosixPath(leaf).parents)[:-1]):
-        if (target / parent).is_symlink():
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(target / parent))
-        (target / parent).mkdir(exist_ok=True)
+def _refuse_links(folder: Path, leaf: str) -> None:
+    """Refuse to move into or out of folders that lie elsewhere."""
+    for parent in (folder, *(folder / each for each in PurePosixPath(leaf).parents)):
+        if parent.is_symlink():
+            raise OSError(errno.ELOOP, "is a link, which is not followed", str(parent))

@@ -126,7 +126,11 @@ def _renew(path: Path, number: int, shown: Path) -> int:
     owner = _owner(path)
     if _may_live(owner):
         raise BeingWrittenError(_busy(path, shown, owner))
-    undo(path, path.parent)
+    try:
+        undo(path, path.parent)
+    except OSError as error:
+        problem = f"{path} holds what a run that was killed has replaced, and it cannot be put back: {error}"
+        raise OSError(error.errno, problem) from error
     _empty(path)
     since = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
     record = json.dumps({"pid": os.getpid(), "since": since} | dict(_machine()))
