@@ -151,3 +151,60 @@ def test_a_profile_is_part_of_the_folder(call, short_record, tmp_path):
     call("plan", short_record, *DP, "--profile", "--out", "out", "--force")
     assert json.loads((tmp_path / "out" / "profile.json").read_text())["stages"]
     assert not hidden(tmp_path)
+
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0 L 9 9"/>{}</svg>'
+RULES = ("rules", "plan", "--no-figures", "--family", "standard", "--folds", "2")
+
+
+@pytest.fixture
+def tampered(plan):
+    """A plan's folder with a figure that someone else has drawn."""
+
+    def draw(text, name="storage-fan"):
+        (plan / "figures").mkdir(exist_ok=True)
+        (plan / "figures" / f"{name}.svg").write_text(text)
+        origin = json.loads((plan / "plan.json").read_text())
+        origin["figures"] = {name: "<b>How</b> to read it"}
+        (plan / "plan.json").write_text(json.dumps(origin))
+
+    return draw
+
+
+def test_a_figure_that_was_tampered_with_enters_the_report_as_shapes_alone(call, plan, tampered):
+    form = '<form action="https://example.org"><input name="password"/></form>'
+    tampered(SVG.format(f'<script>alert(1)</script>{form}<g onclick="alert(2)"/>'))
+    call(*RULES)
+    page = (plan / "report.html").read_text()
+    assert 'd="M 0 0 L 9 9"' in page
+    assert not any(
+        word in page for word in ("<script", "<form", "<input", "onclick", "alert(", "example.org", "<b>How")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "words"),
+    [
+        ("<svg", "storage-fan", "is no SVG"),
+        ('<!DOCTYPE svg [<!ENTITY a "b">]><svg/>', "storage-fan", "defines entities"),
+        (SVG.format(""), "unknown", "is no figure that this version draws"),
+    ],
+)
+def test_a_plan_whose_figures_cannot_be_shown_is_refused_before_any_rule_is_fitted(
+    call, plan, tampered, monkeypatch, text, name, words
+):
+    monkeypatch.setattr("reservoir.rules.evaluation.evaluate", lambda *_, **__: pytest.fail("fitted"))
+    tampered(text, name)
+    assert f"figures/{name}.svg: {words}" in call(*RULES, status=2).err
+
+
+def test_a_figure_that_is_a_link_to_a_file_elsewhere_is_not_read(call, plan, tampered, tmp_path):
+    tampered(SVG.format(""))
+    (tmp_path / "elsewhere.svg").write_text(SVG.format('<path d="M 7 7"/>'))
+    (plan / "figures" / "storage-fan.svg").unlink()
+    (plan / "figures" / "storage-fan.svg").symlink_to(tmp_path / "elsewhere.svg")
+    assert "is no file of this folder" in call(*RULES, status=2).err
+    (plan / "figures").rename(tmp_path / "moved")
+    (plan / "figures").symlink_to(tmp_path / "moved")
+    assert "is a link, which is not followed" in call(*RULES, status=2).err
+    assert not (plan / "rules").exists()
