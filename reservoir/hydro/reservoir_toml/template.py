@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from pathlib import Path
 
 from reservoir import resources
 from reservoir.errors import InputError, Mistake, OutputError
 from reservoir.hydro.ranges import LONGEST_NAME
+from reservoir.placing.whole_file import write_whole
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -31,10 +31,7 @@ def write_template(name: str, target: Path, *, force: bool = False) -> Path:
         raise OutputError(Mistake("exists already", file=str(target), mend=mend))
     text = resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
     try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".reservoir-") as workplace:
-            draft = Path(workplace) / target.name
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(target)
+        write_whole(target, text)
     except OSError as error:
         mistake = Mistake(f"cannot be written ({error.strerror})", file=str(target), mend="choose another --out")
         raise OutputError(mistake) from error
