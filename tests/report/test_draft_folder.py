@@ -146,6 +146,26 @@ def test_a_file_changed_meanwhile_is_not_replaced_and_the_results_are_kept(earli
     assert text(tmp_path / "plan-2") == NEW
 
 
+def test_results_whose_place_is_taken_in_a_folder_that_is_not_ours_are_kept_inside(earlier, tmp_path, monkeypatch):
+    rename = os.rename
+
+    def refuse(origin, goal):
+        if type(tmp_path)(goal).parent == tmp_path:
+            raise OSError(13, "Permission denied", str(goal))
+        rename(origin, goal)
+
+    monkeypatch.setattr(moves.os, "rename", refuse)
+    kept = earlier / "plan-2"
+    with (
+        pytest.raises(OutputError, match=f"the results are in {kept}"),
+        drafted(earlier, anything, everything) as claim,
+    ):
+        fill(claim)
+        (earlier / "a.txt").write_text("changed by hand")
+    assert (earlier / "a.txt").read_text() == "changed by hand"
+    assert text(kept) == NEW
+
+
 def test_a_file_that_came_where_one_is_written_is_not_replaced(earlier, tmp_path):
     with pytest.raises(OutputError, match="the results are in"), drafted(earlier, anything, everything) as claim:
         fill(claim, "a.txt", "new.txt")
