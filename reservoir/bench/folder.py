@@ -14,7 +14,8 @@ from reservoir.bench.record import Record
 from reservoir.errors import Mistake, OutputError
 from reservoir.placing.moves import leaves
 from reservoir.placing.workplace import contents
-from reservoir.report.draft_folder import Claim, claimed, drafted
+from reservoir.report.claim import Claim
+from reservoir.report.draft_folder import claimed, drafted
 from reservoir.report.folder import run_provenance, write_json
 
 if TYPE_CHECKING:

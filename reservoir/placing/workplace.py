@@ -144,6 +144,7 @@ def _remove(path: Path, number: int) -> None:
     """Remove a workplace that this process holds, its lock last; what could not be undone is kept."""
     try:
         with suppress(OSError):
+            os.truncate(number, 0)  # who comes now waits for the end of this, and does not take it for a run
             undo(path, path.parent)
             _empty(path)
             if sys.platform != "win32":  # there, no file can be removed that is open

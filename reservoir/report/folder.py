@@ -24,7 +24,8 @@ from reservoir.placing.workplace import contents
 from reservoir.plan import Plan
 from reservoir.plan_provenance import FILES, file_hashes
 from reservoir.plan_tables import FIGURES, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
-from reservoir.report.draft_folder import Claim, claimed, claimed_new, drafted
+from reservoir.report.claim import Claim
+from reservoir.report.draft_folder import claimed, claimed_new, drafted
 from reservoir.stopwatch import Profile, Timer, untimed
 from reservoir.strict_json import strict_json
 

@@ -13,7 +13,8 @@ from reservoir.errors import Mistake, OutputError
 from reservoir.placing.moves import leaves
 from reservoir.plan import StageProgress, silent_stage
 from reservoir.plan_provenance import require_folder
-from reservoir.report.draft_folder import Claim, claimed, drafted
+from reservoir.report.claim import Claim
+from reservoir.report.draft_folder import claimed, drafted
 from reservoir.report.folder import (
     FIGURES,
     FLOAT_FORMAT,

@@ -8,7 +8,8 @@ from typing import Any
 
 from reservoir.errors import Mistake, OutputError
 from reservoir.placing.workplace import contents
-from reservoir.report.draft_folder import Claim, claimed, claimed_new, drafted
+from reservoir.report.claim import Claim
+from reservoir.report.draft_folder import claimed, claimed_new, drafted
 from reservoir.report.folder import FLOAT_FORMAT, new_folder, record_provenance, run_provenance, write_json
 from reservoir.rules.record_run import RecordRun
 from reservoir.rules.rule_file import RuleFile
