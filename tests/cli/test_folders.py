@@ -203,7 +203,7 @@ def test_a_figure_that_is_a_link_to_a_file_elsewhere_is_not_read(call, plan, tam
     (tmp_path / "elsewhere.svg").write_text(SVG.format('<path d="M 7 7"/>'))
     (plan / "figures" / "storage-fan.svg").unlink()
     (plan / "figures" / "storage-fan.svg").symlink_to(tmp_path / "elsewhere.svg")
-    assert "is no file of this folder" in call(*RULES, status=2).err
+    assert "figures/storage-fan.svg: is a link." in call(*RULES, status=2).err
     (plan / "figures").rename(tmp_path / "moved")
     (plan / "figures").symlink_to(tmp_path / "moved")
     assert "is a link, which is not followed" in call(*RULES, status=2).err
