@@ -69,22 +69,46 @@ reals random_units(const uints drawn, const int step) {
     return AS_REALS((random_mixed_lanes_(drawn, step) >> 9) | 0x3F800000u) - 1.0f;
 }
 
+// A number in 0 .. count - 1 from 32 bits: from the upper 16 of them, unless these would make some numbers twice as likely
+// as others. WIDE_DRAWS says that a program has counts as large as that.
+uint random_of_bits_(const uint bits, const uint count) {
+#if WIDE_DRAWS
+    if (count > 32768u) return (uint)(((ulong)bits * count) >> 32);
+#endif
+    return ((bits >> 16) * count) >> 16;
+}
+
 // A number in 0 .. count - 1 for every lane.
 uints random_places(const uints drawn, const int step, const uint count) {
-    return ((random_mixed_lanes_(drawn, step) >> 16) * count) >> 16;
+    const uints mixed = random_mixed_lanes_(drawn, step);
+#if WIDE_DRAWS
+    uints places;
+    for (int lane = 0; lane < LANES; ++lane) UINT_OF(places, lane) = random_of_bits_(UINT_OF(mixed, lane), count);
+    return places;
+#else
+    return ((mixed >> 16) * count) >> 16;
+#endif
 }
 
 // A number in 0 .. count - 1.
 int random_below(const Drawn *drawn, const int step, const int count) {
-    return (int)(((random_mixed_(*drawn, step) >> 16) * (uint)count) >> 16);
+    return (int)random_of_bits_(random_mixed_(*drawn, step), (uint)count);
 }
 
 // Whether a particle learns, and between which two it would choose, in 0 .. count - 1 and 0 .. other_count - 1. What is left
-// of a mixture below the probability is spread over 32 bits, whose halves are the two.
+// of a mixture below the probability is spread over 32 bits, whose halves are the two; of wide counts, they and their mixture.
+int2 rivals_of_bits_(const uint spread, const int count, const int other_count) {
+#if WIDE_DRAWS
+    if (count > 32768)
+        return (int2)((int)random_of_bits_(spread, (uint)count), (int)random_of_bits_(random_mixed_(spread, 1), (uint)other_count));
+#endif
+    return (int2)((int)(((spread >> 16) * (uint)count) >> 16), (int)(((spread & 0xFFFFu) * (uint)other_count) >> 16));
+}
+
 bool random_rivals(const Drawn *drawn, const int step, const float probability, const int count, const int other_count,
                    int2 *rivals) {
-    const uint mixed = random_mixed_(*drawn, step), spread = mixed * 0x9E379E37u;
-    *rivals = (int2)((int)(((spread >> 16) * (uint)count) >> 16), (int)(((spread & 0xFFFFu) * (uint)other_count) >> 16));
+    const uint mixed = random_mixed_(*drawn, step);
+    *rivals = rivals_of_bits_(mixed * 0x9E379E37u, count, other_count);
     return (float)(int)(mixed >> 9) < probability * 0x1p23f;
 }
 
@@ -94,8 +118,16 @@ ints random_rivals_of_steps(const Drawn *drawn, const int first_step, const int 
                             const int count, const int other_count, ints *one, ints *other) {
     const uints offset = ((uints)(LANE_NUMBERS) + (uint)first_step) * 0x9E3779B9u;
     const uints mixed = random_mixed_lanes_(*drawn + offset, 0), spread = mixed * 0x9E379E37u;
+#if WIDE_DRAWS
+    for (int lane = 0; lane < LANES; ++lane) {
+        const int2 rivals = rivals_of_bits_(UINT_OF(spread, lane), count, other_count);
+        INT_OF(*one, lane) = rivals.x;
+        INT_OF(*other, lane) = rivals.y;
+    }
+#else
     *one = AS_INTS(((spread >> 16) * (uint)count) >> 16);
     *other = AS_INTS(((spread & 0xFFFFu) * (uint)other_count) >> 16);
+#endif
     const float below = probability * 0x1p23f; // compared as an integer: of the numbers 0 .. 2**23 - 1 so many are below it
     const int whole = (int)below, numbers = whole + (whole < below);
     return (AS_INTS(mixed >> 9) < numbers) & ((ints)(LANE_NUMBERS) < steps);

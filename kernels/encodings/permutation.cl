@@ -75,7 +75,8 @@ void cross(HOME GENE *child, HOME const GENE *one, HOME const GENE *other, const
 #if TWO_OPT
 // Ends of the stretch whose reversal shortens a tour most, and by how much; of equals the first.
 Stretch best_move(HOME const GENE *tour, int *gain, CONTEXT_SPACE const float *context, const Team team) {
-    int most = 0, found = 0;
+    int most = 0;
+    Stretch found = {0, 0};
     for (int i = team.place; i < DIM - 1; i += TEAM) {
         const int before = tour[i ? i - 1 : DIM - 1], here = tour[i];
         for (int j = i + 1; j < (i ? DIM : DIM - 1); ++j) {
@@ -84,13 +85,16 @@ Stretch best_move(HOME const GENE *tour, int *gain, CONTEXT_SPACE const float *c
                                 edge(here, after, context);
             if (shorter > most) {
                 most = shorter;
-                found = i * DIM + j;
+                found.first = i;
+                found.last = j;
             }
         }
     }
     *gain = team_most(most, team);
-    const int first = -team_most(most == *gain ? -found : -DIM * DIM, team);
-    const Stretch move = {first / DIM, first % DIM};
+    // One end after the other: both in a number would not fit into 32 bits of more than 46,340 cities.
+    const int first = -team_most(most == *gain ? -found.first : -DIM, team);
+    const int last = -team_most(most == *gain && found.first == first ? -found.last : -DIM, team);
+    const Stretch move = {first, last};
     return move;
 }
 

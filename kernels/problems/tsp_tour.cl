@@ -2,5 +2,5 @@
 // each other, whole numbers in the room of floats.
 
 int edge(const int from, const int to, CONTEXT_SPACE const float *context) {
-    return ((CONTEXT_SPACE const int *)context)[from * DIM + to];
+    return ((CONTEXT_SPACE const int *)context)[(size_t)from * DIM + to];
 }

@@ -366,6 +366,6 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
     if (item == 0) {
         const int found = leader(best_fitness);
         found_fitness[problem] = best_fitness[found];
-        for (int d = 0; d < DIM; ++d) found_position[problem * DIM + d] = best[d * SWARM + found];
+        for (int d = 0; d < DIM; ++d) found_position[(size_t)problem * DIM + d] = best[d * SWARM + found];
     }
 }

@@ -164,7 +164,7 @@ void trace(__local Group *group, __global const ushort *choices, __global const 
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_programming(
     __global const REAL *contexts, __global const int *years, __global const REAL *starts, __global const REAL *tables,
     const int most_states, __global ushort *all_choices, __global REAL *found_position, __global REAL *found_fitness,
-    __global int *grids, __global int *transitions) {
+    __global int *grids, __global long *transitions) {
     const int item = get_local_id(0), place = get_group_id(0);
     __global ushort *choices = all_choices + (size_t)place * STEPS * ROOM;
     __local Group group;
@@ -173,7 +173,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
     if (item == 0) start_search(&group.search, starts[place], most_states, group.year);
     MEET(CLK_LOCAL_MEM_FENCE);
 
-    int tried = 0;
+    long tried = 0; // of one step no more than 30,000 times 30,000, but of a search more than 32 bits can count
     while (!group.search.done) {
         prepare(&group, item, tables);
         MEET(CLK_LOCAL_MEM_FENCE);
@@ -189,7 +189,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
         MEET(CLK_LOCAL_MEM_FENCE);
     }
 
-    transitions[place * ITEMS + item] = tried;
+    transitions[(size_t)place * ITEMS + item] = tried;
     if (item == 0) {
         found_fitness[place] = group.search.best.fitness;
         grids[place] = group.search.grids;
@@ -197,6 +197,6 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
     for (int number = item; number < STEPS; number += ITEMS) {
         __local const REAL *storage = group.search.best.storage + number;
         const Step step = step_of(number, group.year);
-        found_position[place * STEPS + number] = release_between(storage[0], storage[1], &step);
+        found_position[(size_t)place * STEPS + number] = release_between(storage[0], storage[1], &step);
     }
 }

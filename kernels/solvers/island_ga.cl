@@ -11,14 +11,15 @@
 // What a group has at hand beside its island.
 typedef struct {
     uint scratch[WORKERS * SCRATCH_WORDS], word;
-    int heard, meetings;
+    int heard;
+    long meetings;
 } Desk;
 
 // Where islands stand in global memory, and what they leave there: migrants in one of `mail_slots` for each stage in turn,
 // and the best worth of every stage. `islands` of a problem, `generations` and `stage_count` of the run.
 #define ISLAND_ARGUMENTS __global const float *contexts, const int context_size, __global GENE *genes, \
     __global WORTH *worths, __global ushort *orders, volatile __global GENE *mail, volatile __global WORTH *mail_worth, \
-    const int mail_slots, __global WORTH *trace, __global int *meetings, const int islands, const int generations, \
+    const int mail_slots, __global WORTH *trace, __global long *meetings, const int islands, const int generations, \
     const int stage_count
 #define ISLAND_VALUES contexts, context_size, genes, worths, orders, mail, mail_worth, mail_slots, trace, meetings, islands, \
     generations, stage_count

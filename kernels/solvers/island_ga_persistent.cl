@@ -2,6 +2,10 @@
 // barrier: an island leaves migrants in a mailbox, stamped with the stage, and takes the latest of the island before it.
 // Nobody writes over what was left, so that nobody reads half of it.
 
+#if !GROUPS_WAIT
+#error "groups cannot wait for each other on this device"
+#endif
+
 #define STAGE_ARGUMENTS __global const int *stages, volatile __global int *roll
 #define STAGE_VALUES stages, roll
 
@@ -18,7 +22,7 @@ GROUP_KERNEL evolve_together(ISLAND_ARGUMENTS, STAGE_ARGUMENTS, NUMBER_ARGUMENTS
         iteration = stages[stage];
         HOME ushort *ranking = order_after(island, iteration + 1);
         send_migrants(island, ranking, group, stage, desk, item, ISLAND_VALUES);
-        grid_meet(roll + 2, groups, stage + 1, item);
+        grid_meet(roll + 2, groups, (uint)stage + 1u, item);
         if (islands > 1 && stage < count - 1) take_migrants(island, ranking, group, stage, item, ISLAND_VALUES);
         group_meet(desk, item);
     }
@@ -43,11 +47,11 @@ GROUP_KERNEL evolve_apart(ISLAND_ARGUMENTS, STAGE_ARGUMENTS, volatile __global i
         iteration = stages[stage];
         HOME ushort *ranking = order_after(island, iteration + 1);
         send_migrants(island, ranking, group, stage, desk, item, ISLAND_VALUES);
-        DEVICE_FENCE;
         group_meet(desk, item);
         if (item == 0) {
+            DEVICE_FENCE;
             atomic_xchg(&posted[group], stage + 1);
-            desk->heard = posted[neighbour];
+            desk->heard = look(&posted[neighbour]);
             DEVICE_FENCE;
         }
         group_meet(desk, item);

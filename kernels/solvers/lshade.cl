@@ -182,13 +182,21 @@ int before_in_order(__local const uint *words, const int member) {
 }
 
 // Beaten parents are archived, each in a place of its own: behind the others while there is room, then over a random
-// stretch of them.
-void archive_parents(const Family *family, const int first, const int archived, const int room, __local const uint *improved,
-                     const uint drawn, POOL_SPACE float *pool) {
+// stretch of them. Of more than there is room for in all, a random stretch is archived.
+void archive_parents(const Family *family, const int first, const int archived, const int room, const int successes,
+                     __local const uint *improved, const uint drawn, POOL_SPACE float *pool) {
+    const bool too_many = successes > room; // never in an archive as large as the population
+    const int shift = random_below(&drawn, DRAW_PLACE, too_many ? successes : archived);
     for (int lane = 0; lane < LANES; ++lane) {
         if (!INT_OF(family->improved, lane)) continue;
-        int place = archived + before_in_order(improved, first + lane);
-        if (place >= room) place = (place - room + random_below(&drawn, DRAW_PLACE, archived)) % archived;
+        const int order = before_in_order(improved, first + lane);
+        int place = archived + order;
+        if (too_many) {
+            place = (order + shift) % successes;
+            if (place >= room) continue;
+        } else if (place >= room) {
+            place = (place - room + shift) % archived; // there are some: else all would have found room
+        }
 #pragma unroll
         FOR_DIM pool[d * STRIDE + MEMBERS + place] = REAL_OF(family->parent[d], lane);
     }
@@ -276,7 +284,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
         FOR_BLOCKS {
             const int first = FIRST(block);
             if (first >= count) continue;
-            archive_parents(&family[block], first, archived, room, findings.improved[turn], findings.drawn, pool);
+            archive_parents(&family[block], first, archived, room, successes, findings.improved[turn], findings.drawn, pool);
             move_to_ranks(&family[block], first, count, findings.fitness, in_order, pool);
         }
         if (successes)
@@ -295,6 +303,6 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
 
     if (item == 0) {
         found_fitness[problem] = in_order[0];
-        for (int d = 0; d < DIM; ++d) found_position[problem * DIM + d] = pool[d * STRIDE];
+        for (int d = 0; d < DIM; ++d) found_position[(size_t)problem * DIM + d] = pool[d * STRIDE];
     }
 }

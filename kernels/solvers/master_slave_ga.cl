@@ -83,15 +83,17 @@ GROUP_KERNEL evaluate_step(POPULATION_ARGUMENTS, const int iteration, NUMBER_ARG
     evaluate_range(population, RANGE_OF(EVALUATE_STEP), iteration, word, item, scratch, context);
 }
 
+#if GROUPS_WAIT
+
 // All iterations in one launch. `roll`: a count and a verdict (see grid.cl), and how many groups have arrived at barriers;
 // `meetings`: of each group, and of the grid.
-GROUP_KERNEL scheduled(POPULATION_ARGUMENTS, volatile __global int *roll, __global int *meetings, NUMBER_ARGUMENTS) {
+GROUP_KERNEL scheduled(POPULATION_ARGUMENTS, volatile __global int *roll, __global long *meetings, NUMBER_ARGUMENTS) {
     SET_UP
     __local int heard;
     const int groups = get_num_groups(0);
     const bool present = roll_call(roll, groups, &heard, item) == PRESENT;
     const int count = present ? generations : 0;
-    int meeting = 0;
+    uint meeting = 0;
     for (int iteration = 1; iteration <= count; ++iteration) {
         const uint word = word_of(problem, iteration, NUMBER_VALUES);
         for (int step = SELECT_STEP; step < STEPS_IN_ALL; ++step) {
@@ -108,3 +110,5 @@ GROUP_KERNEL scheduled(POPULATION_ARGUMENTS, volatile __global int *roll, __glob
     }
     if (COUNTED && item == 0 && get_group_id(0) == 0) meetings[1] += meeting;
 }
+
+#endif

@@ -167,6 +167,8 @@ GROUP_KERNEL take_bests(STATE_ARGUMENTS, const int point) {
     EACH_DIMENSION(d) if (desk->sound) bests[row + d] = positions[row + d];
 }
 
+#if GROUPS_WAIT
+
 // The asynchronous form: generations behind `before`, with no barrier between particles. A particle posts a best by its stamp,
 // then its position and fitness, a fence, and its stamp again. Who reads takes the last that is complete, and looks at the
 // stamp again afterwards: if by then the slot may have been written over, it follows its own best for once.
@@ -184,17 +186,17 @@ GROUP_KERNEL fly(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *roll, _
         desk->velocity[d] = velocities[row + d];
     }
     float best = best_values[group];
-    int own_bests = stamps[group] / 2;
+    int own_bests = look(&stamps[group]) / 2;
     int held = -1, held_bests = -1; // whose best stands at the desk, and which, by item 0
     for (int generation = before + 1; generation <= before + number; ++generation) {
         const uint word = next_word(0, swarm, particle, generation, NUMBER_VALUES);
         int their_bests = 0;
         if (item == 0) {
             const int left = left_of(group), right = right_of(group);
-            const int of_left = stamps[left] / 2, of_right = stamps[right] / 2;
+            const int of_left = look(&stamps[left]) / 2, of_right = look(&stamps[right]) / 2;
             DEVICE_FENCE;
-            const float left_value = posted_values[of_left % 2 * groups + left];
-            const float right_value = posted_values[of_right % 2 * groups + right];
+            const float left_value = look_at(&posted_values[(size_t)(of_left % 2) * groups + left]);
+            const float right_value = look_at(&posted_values[(size_t)(of_right % 2) * groups + right]);
             float most = best;
             int found = group;
             if (left_value > most) {
@@ -217,11 +219,11 @@ GROUP_KERNEL fly(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *roll, _
         const bool fresh = desk->fresh;
         const float theirs = desk->value;
         const size_t from = ((size_t)desk->slot * groups + chosen) * DIM;
-        EACH_DIMENSION(d) if (fresh) desk->lead[d] = chosen == group ? desk->best[d] : posted[from + d];
+        EACH_DIMENSION(d) if (fresh) desk->lead[d] = chosen == group ? desk->best[d] : look_at(&posted[from + d]);
         if (fresh) DEVICE_FENCE;
         MEET;
         if (item == 0) {
-            desk->sound = chosen == group || !fresh || stamps[chosen] <= 2 * their_bests + 2;
+            desk->sound = chosen == group || !fresh || look(&stamps[chosen]) <= 2 * their_bests + 2;
             held = desk->sound && chosen != group ? chosen : -1;
             held_bests = their_bests;
         }
@@ -245,17 +247,22 @@ GROUP_KERNEL fly(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *roll, _
         const float value = judged(desk->at, desk, item, context) + NOISE_OF(word);
         const bool better = value > best;
         if (better) ++own_bests;
-        if (item == 0 && better) {
-            stamps[group] = 2 * own_bests - 1;
-            DEVICE_FENCE;
-        }
+        if (item == 0 && better) show(&stamps[group], 2 * own_bests - 1);
         MEET;
+        if (better) DEVICE_FENCE; // of every item that writes: who reads what it wrote finds this stamp afterwards
         const size_t to = (size_t)(own_bests % 2) * groups + group;
-        EACH_DIMENSION(d) if (better) desk->best[d] = posted[to * DIM + d] = desk->at[d];
-        if (item == 0 && better) posted_values[to] = value;
-        if (better) DEVICE_FENCE;
+        EACH_DIMENSION(d) {
+            if (better) {
+                desk->best[d] = desk->at[d];
+                show_at(&posted[to * DIM + d], desk->at[d]);
+            }
+        }
+        if (item == 0 && better) show_at(&posted_values[to], value);
         MEET;
-        if (item == 0 && better) stamps[group] = 2 * own_bests;
+        if (item == 0 && better) {
+            DEVICE_FENCE;
+            show(&stamps[group], 2 * own_bests);
+        }
         best = better ? value : best;
         if (item == 0 && generation % trace_every == 0)
             trace[(size_t)group * trace_points + generation / trace_every - 1] = best;
@@ -267,3 +274,5 @@ GROUP_KERNEL fly(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *roll, _
     }
     if (item == 0) best_values[group] = best;
 }
+
+#endif

@@ -9,6 +9,7 @@ from reservoir.opencl.devices import (
     why_unavailable,
 )
 from reservoir.opencl.memory import require_local, require_memory
+from reservoir.opencl.ordering import Ordering, ordering_of
 from reservoir.opencl.program import BuiltProgram, assemble, build, literal
 from reservoir.opencl.session import Session
 from reservoir.opencl.timing import HostClock
@@ -17,6 +18,7 @@ __all__ = [
     "BuiltProgram",
     "DeviceInfo",
     "HostClock",
+    "Ordering",
     "Session",
     "assemble",
     "build",
@@ -25,6 +27,7 @@ __all__ = [
     "list_devices",
     "literal",
     "opencl_available",
+    "ordering_of",
     "require_local",
     "require_memory",
     "why_unavailable",

@@ -117,14 +117,16 @@ def build(device: DeviceInfo, source: str, options: Sequence[str] = ()) -> Built
     source : str
         From `assemble`.
     options : sequence of str
-        Compiler options to add to `DEFAULT_OPTIONS`.
+        Compiler options to add to `DEFAULT_OPTIONS`, or in place of theirs of the same name.
 
     Raises
     ------
     DeviceError
         If it does not compile: with the file, the row and what the compiler says.
     """
-    return _build_once(device, source, (*DEFAULT_OPTIONS, *options))
+    given = [option.partition("=")[0] for option in options]
+    usual = [option for option in DEFAULT_OPTIONS if option.partition("=")[0] not in given]
+    return _build_once(device, source, (*usual, *options))
 
 
 #: One thread builds at a time: what Python does with warnings is the same for all threads.

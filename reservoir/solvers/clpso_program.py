@@ -12,6 +12,7 @@ from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
 from reservoir.solvers.clpso_models import LANES, MODELS, OPERATORS, Model
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.random_schemes import RandomScheme
+from reservoir.solvers.random_stream import EVEN_IN_16_BITS
 from reservoir.solvers.swarm import SwarmSettings
 from reservoir.solvers.work_groups import items_for, lanes_for, local_bytes_of, most_items
 
@@ -135,6 +136,7 @@ def build_program(
         "BLOCKS": layout.blocks,
         "SWARMS": layout.swarms,
         "SWARM": layout.swarm,
+        "WIDE_DRAWS": int(max(settings.particles, problem.dimension) > EVEN_IN_16_BITS),
         "CONTEXT_SPACE": "__local",
         "CONDITIONALS": layout.conditionals,
         "STATE_IN_GLOBAL": int(layout.state_in_global),

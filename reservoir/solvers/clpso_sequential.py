@@ -185,8 +185,8 @@ def _choose_exemplar(swarm, i):
         swarm.teacher[i, d] = teacher
         swarm.exemplar[i, d] = swarm.best[teacher, d]
     if not learns:
-        learnt = below(mixed(drawn, dimension) >> np.uint32(16), dimension)
-        teacher = below(mixed(drawn, dimension + 1) >> np.uint32(16), particles - strict)
+        learnt = below(mixed(drawn, dimension), dimension)
+        teacher = below(mixed(drawn, dimension + 1), particles - strict)
         teacher += strict * (teacher >= i)
         swarm.teacher[i, learnt] = teacher
         swarm.exemplar[i, learnt] = swarm.best[teacher, learnt]

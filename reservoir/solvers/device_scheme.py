@@ -18,7 +18,7 @@ from reservoir.solvers.island_program import ITEMS_OF_BEST, Layout, build_progra
 from reservoir.solvers.island_settings import IslandSettings
 from reservoir.solvers.problem import Problem, kernel_contexts
 from reservoir.solvers.random_stream import seed_words
-from reservoir.solvers.roll_call import all_present
+from reservoir.solvers.roll_call import all_present, require_ordering
 
 
 class Scheme(ABC):
@@ -43,8 +43,10 @@ class Scheme(ABC):
         Items, lanes or team, as of `island_layout` and `single_layout`.
     """
 
-    #: Kernel file, whether the same seed gives the same bytes, and stages whose migrants are kept (0: all).
+    #: Kernel file, whether its groups wait for each other (or read what others write meanwhile), whether the same seed
+    #: gives the same bytes, and stages whose migrants are kept (0: all).
     file: ClassVar[str]
+    waits: ClassVar[bool] = False
     repeatable: ClassVar[bool] = True
     mail_slots: ClassVar[int] = 1
 
@@ -90,11 +92,20 @@ class Scheme(ABC):
 
     def launched(self) -> Launched:
         """Run to the end and bring back what was found."""
+        if self.waits:
+            mend = "choose the scheme lim-is, tim or sak, which run anywhere"
+            require_ordering(self.device, "this scheme", mend)
         clock = HostClock()
         problem = self.problems[0]
         with clock("build"):
             self.program = build_program(
-                self.device, problem, self.settings, self.layout, self.file, counted=self.counted
+                self.device,
+                problem,
+                self.settings,
+                self.layout,
+                self.file,
+                waits=self.waits,
+                counted=self.counted,
             )
         with Session(self.device, clock) as session:
             self.session = session
@@ -168,7 +179,7 @@ class Scheme(ABC):
             mail=((mail, stride), gene),
             mail_worth=(mail, worth),
             trace=((self.groups, stages), worth),
-            meetings=(2, np.int32),
+            meetings=(2, np.int64),
             roll=(3, np.int32),
             best_genes=((count, stride), gene),
             best_worth=(count, worth),

@@ -124,7 +124,7 @@ class _Years:
                 position=((groups, self.steps), dtype),
                 fitness=(groups, dtype),
                 grids=(groups, np.int32),
-                transitions=((groups, items), np.int32),
+                transitions=((groups, items), np.int64),
             )
             arguments = "contexts", "years", "starts", "tables", np.int32(most_states), "choices", *_RESULTS
             session.run(self.program, "dynamic_programming", groups * items, items, *arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reservoir.errors import DeviceError, InputError, Mistake
-from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
+from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, ordering_of
 from reservoir.solvers.encoding import PERMUTATION, encoding_of
 from reservoir.solvers.island_settings import IslandSettings
 from reservoir.solvers.problem import Problem
@@ -25,6 +25,8 @@ GROUPS_PER_UNIT = 2
 ITEMS_OF_BEST = {"GPU": 256, "accelerator": 256, "CPU": 1}
 
 _TEAM_LIMIT = 32
+#: Words of a group's desk beside its scratch, with padding.
+_DESK_WORDS = 6
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,7 @@ def _scratch_words(problem: Problem, layout: Layout) -> int:
 
 def _require_room(device: DeviceInfo, problem: Problem, settings: IslandSettings, layout: Layout) -> None:
     each = layout.stride * gene_bytes(problem) + 4 + 2 * 2
-    desk = 4 * (layout.items // layout.team * _scratch_words(problem, layout) + 2)
+    desk = 4 * (layout.items // layout.team * _scratch_words(problem, layout) + _DESK_WORDS)
     room = local_bytes_of(device)
     needed = each * settings.island_size + desk
     if needed <= room:
@@ -185,7 +187,14 @@ def _require_room(device: DeviceInfo, problem: Problem, settings: IslandSettings
 
 
 def build_program(
-    device: DeviceInfo, problem: Problem, settings: IslandSettings, layout: Layout, scheme_file: str, counted: bool
+    device: DeviceInfo,
+    problem: Problem,
+    settings: IslandSettings,
+    layout: Layout,
+    scheme_file: str,
+    *,
+    waits: bool,
+    counted: bool,
 ) -> BuiltProgram:
     """Assemble and build a scheme for a problem's signature.
 
@@ -193,18 +202,20 @@ def build_program(
     ----------
     scheme_file : str
         ``island_ga_launches``, ``island_ga_persistent`` or ``master_slave_ga``, of ``kernels/solvers``.
+    waits : bool
+        Whether groups wait for each other in one launch, or read what others write meanwhile.
     counted : bool
         Whether groups count how often they meet.
     """
     tours, single = encoding_of(problem) == PERMUTATION, scheme_file == "master_slave_ga"
-    kernel = problem.kernel(fine=True)
+    kernel, ordering = problem.kernel(fine=True), ordering_of(device)
     constants = {
         **kernel.constants,
         **settings.constants(),
         "LANES": layout.lanes,
         "ITEMS": layout.items,
         "TEAM": layout.team,
-        "PTX": int(device.warps),
+        **ordering.constants(waits),
         "WARPS": int(device.warps and device.sub_group_size % layout.team == 0),
         "STRIDE": layout.stride,
         "GROUPS": layout.groups,
@@ -223,4 +234,4 @@ def build_program(
     if not single:
         files.append("solvers/island_ga.cl")
     after = assemble([*files, f"solvers/{scheme_file}.cl", "solvers/best_individuals.cl"], {})
-    return build(device, "\n".join([before, kernel.source, after]))
+    return build(device, "\n".join([before, kernel.source, after]), ordering.options(waits))

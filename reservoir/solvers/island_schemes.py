@@ -65,6 +65,7 @@ class Together(_Islands):
     """LIM-CG: one kernel, whose islands meet in a barrier of the grid; refused where not all are at work at once."""
 
     file = "island_ga_persistent"
+    waits = True
     mail_slots = 2
 
     def evolve(self) -> None:
@@ -77,6 +78,7 @@ class Apart(_Islands):
     """LIM-async: one kernel without a barrier between islands, cut into slices where not all are at work at once."""
 
     file = "island_ga_persistent"
+    waits = True
     repeatable = False
     mail_slots = 0
 

@@ -79,4 +79,4 @@ def largest(worth):
 @inlined
 def place_below(word, place, count):
     """The number of a place among those of a word, as one in 0 .. count - 1."""
-    return below(mixed(word, place) >> np.uint32(16), count)
+    return below(mixed(word, place), count)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
 from reservoir.solvers.lshade_settings import LshadeSettings
 from reservoir.solvers.problem import Problem
+from reservoir.solvers.random_stream import EVEN_IN_16_BITS
 from reservoir.solvers.work_groups import items_for, lanes_for, local_bytes_of
 
 #: Floats of a member beside its position: fitness before and after, gain, scale, rate.
@@ -72,6 +73,7 @@ def layout_for(
 def build_program(device: DeviceInfo, problem: Problem, settings: LshadeSettings, layout: Layout) -> BuiltProgram:
     """Assemble and build L-SHADE for a problem's signature."""
     kernel = problem.kernel(fine=True)
+    pool = layout.members + settings.archive(problem.dimension)
     constants = {
         **kernel.constants,
         **settings.constants(problem.dimension),
@@ -80,6 +82,7 @@ def build_program(device: DeviceInfo, problem: Problem, settings: LshadeSettings
         "BLOCKS": layout.blocks,
         "MEMBERS": layout.members,
         "PARTS": _PARTS,
+        "WIDE_DRAWS": int(max(pool, problem.dimension) > EVEN_IN_16_BITS),
         "CONTEXT_SPACE": "__local",
         "POOL_IN_GLOBAL": int(layout.pool_in_global),
         "POOL_SPACE": "__global" if layout.pool_in_global else "__local",

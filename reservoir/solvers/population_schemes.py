@@ -79,6 +79,8 @@ class Switching(_Single):
 class Scheduled(_Single):
     """SLK: one kernel whose groups meet after every step; refused where not all are at work at once."""
 
+    waits = True
+
     def layout_of(self, **shape: int | None) -> Layout:
         """Twice as many groups as compute units, shared by the problems."""
         units = self.device.compute_units * (1 if self.device.kind == "CPU" else GROUPS_PER_UNIT)

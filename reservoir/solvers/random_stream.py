@@ -11,6 +11,9 @@ _MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], np.uint64)
 _KEY_STEPS = np.array([0x9E3779B9, 0xBB67AE85], np.uint64)
 _LOW = np.uint64(0xFFFFFFFF)
 
+#: Counts up to which numbers below them are drawn from 16 bits: of more, some would be twice as likely as others.
+EVEN_IN_16_BITS = 32_768
+
 
 def philox4x32(counter: NDArray[np.uint32], key: tuple[int, int]) -> NDArray[np.uint32]:
     """Philox4x32-10 (Salmon et al. 2011): four random 32-bit numbers for each counter.
@@ -120,8 +123,18 @@ def mixed(drawn, step):
 
 @inlined
 def below(bits, count):
-    """A number in 0 .. count - 1 from 16 bits; `count` is up to 65,536."""
-    return (np.int64(bits) * count) >> 16
+    """A number in 0 .. count - 1 from 32 bits.
+
+    From the upper 16 of them, unless these would make some numbers twice as likely as others.
+    """
+    if count > EVEN_IN_16_BITS:
+        return np.int64((np.uint64(bits) * np.uint64(count)) >> np.uint64(32))
+    return _in_16_bits(bits >> np.uint32(16), count)
+
+
+@inlined
+def _in_16_bits(bits, count):
+    return (np.int64(bits) * np.int64(count)) >> 16
 
 
 @inlined
@@ -129,8 +142,14 @@ def rivals(bits, probability, count, other_count):
     """Whether a particle learns, and two numbers, below `count` and `other_count`, that it would choose between.
 
     What is left of the bits below the probability is spread over 32 bits by a multiplication; their halves are the two
-    numbers.
+    numbers, or where 16 bits are too few, they and their mixture.
     """
     spread = np.uint32(bits * np.uint32(0x9E379E37))
     learns = np.float32(bits >> np.uint32(9)) < probability * np.float32(2.0**23)
-    return learns, below(spread >> np.uint32(16), count), below(spread & np.uint32(0xFFFF), other_count)
+    if count > EVEN_IN_16_BITS:
+        return learns, below(spread, count), below(mixed(spread, 1), other_count)
+    return (
+        learns,
+        _in_16_bits(spread >> np.uint32(16), count),
+        _in_16_bits(spread & np.uint32(0xFFFF), other_count),
+    )

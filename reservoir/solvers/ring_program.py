@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, require_local
+from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, ordering_of, require_local
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.ring_settings import RingSettings
 from reservoir.solvers.roll_call import PATIENCE
@@ -63,9 +63,10 @@ def layout_for(device: DeviceInfo, problem: Problem, particles: int, items: int 
 
 
 def build_program(
-    device: DeviceInfo, problem: Problem, settings: RingSettings, layout: Layout, *, checked: bool
+    device: DeviceInfo, problem: Problem, settings: RingSettings, layout: Layout, *, waits: bool, checked: bool
 ) -> BuiltProgram:
-    """Assemble and build the swarm for a problem's signature."""
+    """Assemble and build the swarm for a problem's signature; `waits` if its groups read what others write meanwhile."""
+    ordering = ordering_of(device)
     kernel = problem.kernel(fine=True)
     constants = {
         **kernel.constants,
@@ -73,7 +74,7 @@ def build_program(
         "LANES": 1,
         "ITEMS": layout.items,
         "TEAM": layout.team,
-        "PTX": int(device.warps),
+        **ordering.constants(waits),
         "WARPS": int(layout.team > 1),
         "BY_DIMENSION": int(kernel.by_dimension),
         "BOUNDED": int(kernel.bounded),
@@ -84,4 +85,4 @@ def build_program(
     numbers = ["common/philox.cl", "common/numbers_of_streams.cl"]
     before = assemble(["common/lanes.cl", *numbers, "common/teams.cl", "common/grid.cl"], constants)
     after = assemble([*kernel.files, "solvers/ring_pso.cl"], {})
-    return build(device, "\n".join([before, kernel.source, after]))
+    return build(device, "\n".join([before, kernel.source, after]), ordering.options(waits))

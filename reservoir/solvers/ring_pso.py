@@ -22,7 +22,7 @@ from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.random_stream import seed_words
 from reservoir.solvers.ring_program import Layout, build_program, layout_for
 from reservoir.solvers.ring_settings import RingSettings
-from reservoir.solvers.roll_call import all_present
+from reservoir.solvers.roll_call import all_present, require_ordering
 from reservoir.solvers.solution import Solution
 
 NAME = "ring-pso"
@@ -129,10 +129,17 @@ class _Run:
 
     def launched(self, mode: str, slice_generations: int) -> Launched:
         """Run to the end and bring back what was found."""
+        if mode == ASYNC:
+            require_ordering(self._device, f"the mode {ASYNC}", f"choose the mode {SYNC}, which runs anywhere")
         clock = HostClock()
         with clock("build"):
             program = build_program(
-                self._device, self._problems[0], self._settings, self._layout, checked=self._checked
+                self._device,
+                self._problems[0],
+                self._settings,
+                self._layout,
+                waits=mode == ASYNC,
+                checked=self._checked,
             )
         with Session(self._device, clock) as session:
             self._prepare(session)

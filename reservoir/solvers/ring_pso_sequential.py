@@ -236,7 +236,7 @@ def _draw_links(links, word):
     for particle in range(links.shape[0]):
         for link in range(links.shape[1]):
             bits = mixed(word, particle * links.shape[1] + link)
-            links[particle, link] = below(bits >> np.uint32(16), links.shape[0])
+            links[particle, link] = below(bits, links.shape[0])
 
 
 @compiled_part

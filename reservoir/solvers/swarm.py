@@ -13,7 +13,7 @@ from reservoir.solvers.setting_ranges import require_ranges
 
 #: Velocities below this are dropped: they no longer move a float32 position, and denormal numbers are slow.
 SMALLEST_VELOCITY = 1e-30
-#: Tournaments draw two particles from the halves of one 32-bit number.
+#: Of a swarm: beyond any use, and few enough for numbers of 32 bits to count what they do.
 MOST_PARTICLES = 65_536
 
 #: How a tournament draws the two particles, and a forced exemplar its one: any, or others than the particle that

@@ -1,14 +1,15 @@
-"""A roll call tells whether all work groups are there at once, and never hangs."""
+"""A roll call tells whether all work groups are there at once, and never hangs; a barrier holds however often it is met."""
 
 import time
 
 import numpy as np
 import pytest
 
-from reservoir.opencl import Session, assemble, build
+from reservoir.opencl import DeviceInfo, Session, assemble, build, ordering_of
+from reservoir.solvers.roll_call import PATIENCE
 
 ABSENT, PRESENT = 1, 2
-KERNEL = """
+CALL = """
 __kernel void call(volatile __global int *roll, __global int *verdicts) {
     __local int heard;
     const int item = get_local_id(0);
@@ -17,10 +18,34 @@ __kernel void call(volatile __global int *roll, __global int *verdicts) {
 }
 """
 
+#: Group 0 is slow to write; the others read what it wrote as soon as they have met it. They meet again before the next.
+MEET = """
+__kernel void meet(volatile __global int *roll, volatile __global int *written, __global int *early, const uint before,
+                   const int times) {
+    __local int heard;
+    const int item = get_local_id(0), group = get_group_id(0), groups = get_num_groups(0);
+    const int count = roll_call(roll, groups, &heard, item) == PRESENT ? times : 0;
+    for (int time = 1; time <= count; ++time) {
+        for (int wait = 0; wait < (group ? 0 : 100000); ++wait) look(&roll[1]);
+        if (item == 0) show(&written[group], time);
+        grid_meet(roll + 2, groups, before + (uint)time, item);
+        if (item == 0) early[group] += look(&written[0]) < time;
+        grid_meet(roll + 3, groups, before + (uint)time, item);
+    }
+}
+"""
+
+
+def program_of(device: DeviceInfo, kernel: str, patience: int):
+    ordering = ordering_of(device)
+    constants = {**ordering.constants(waits=True), "PATIENCE": patience, "LANES": 1}
+    return build(
+        device, assemble(["common/lanes.cl", "common/grid.cl"], constants) + kernel, ordering.options(waits=True)
+    )
+
 
 def verdicts_of(device, groups, items):
-    constants = {"PTX": 0, "PATIENCE": 2_000_000, "LANES": 1}
-    program = build(device, assemble(["common/lanes.cl", "common/grid.cl"], constants) + KERNEL)
+    program = program_of(device, CALL, 2_000_000)
     with Session(device) as session:
         session.allocate(roll=(3, np.int32), verdicts=(groups * items, np.int32))
         session.run(program, "call", groups * items, items, "roll", "verdicts")
@@ -40,3 +65,25 @@ def test_groups_that_are_not_all_there_are_absent_for_all_and_soon(pocl, items):
     verdicts, _ = verdicts_of(pocl, 40 * pocl.compute_units, items)
     assert np.all(verdicts == ABSENT)
     assert time.perf_counter() - started < 5  # compiling included
+
+
+@pytest.mark.parametrize("edge", [0, 2**31, 2**32], ids=["from nothing", "past 2^31", "past 2^32"])
+def test_a_barrier_holds_where_its_count_of_arrivals_begins_again(pocl, edge):
+    """As after millions of iterations of many groups; what nobody may see is a number of a meeting before."""
+    groups, times = 2, 6
+    before = max(edge // groups - times // 2, 0)
+    arrived = np.array([groups * before] * 2, np.uint32).view(np.int32)
+    program = program_of(pocl, MEET, PATIENCE["CPU"])
+    for _ in range(20):  # PoCL may have a thread for each of two groups, and may be late with it
+        with Session(pocl) as session:
+            session.upload(roll=np.array([0, 0, *arrived], np.int32))
+            session.allocate(written=(groups, np.int32), early=(groups, np.int32))
+            arguments = "roll", "written", "early", np.uint32(before), np.int32(times)
+            session.run(program, "meet", groups, 1, *arguments)
+            roll, written, early = (session.download(name).tolist() for name in ("roll", "written", "early"))
+        if roll[1] == PRESENT:
+            assert written == [times] * groups
+            assert early == [0] * groups
+            assert np.array(roll[2:], np.int32).view(np.uint32).tolist() == [groups * (before + times) % 2**32] * 2
+            return
+    pytest.skip("the device did not run two groups at once")

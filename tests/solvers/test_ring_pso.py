@@ -79,7 +79,7 @@ def test_the_check_finds_pairs_that_do_not_belong_together(pocl, monkeypatch):
     from reservoir.solvers import ring_program
 
     def spoiled(files, constants, original=ring_program.assemble):
-        return original(files, constants).replace("posted_values[to] = value;", "posted_values[to] = value + 1.0f;")
+        return original(files, constants).replace("posted_values[to], value)", "posted_values[to], value + 1.0f)")
 
     monkeypatch.setattr(ring_program, "assemble", spoiled)
     found = solved(problems("sphere", 4, 1), mode=ASYNC, checked=True, particles=8, generations=50)
