@@ -7,8 +7,6 @@ nothing is copied.
 
 from __future__ import annotations
 
-import numpy as np
-
 from reservoir.hydro.compile import compiled_part, inlined
 from reservoir.solvers.random_stream import below, mixed
 

@@ -65,7 +65,7 @@ def layout_for(device: DeviceInfo, problem: Problem, particles: int, items: int 
 def build_program(
     device: DeviceInfo, problem: Problem, settings: RingSettings, layout: Layout, *, waits: bool, checked: bool
 ) -> BuiltProgram:
-    """Assemble and build the swarm for a problem's signature; `waits` if its groups read what others write meanwhile."""
+    """Assemble and build the swarm for a problem's signature; `waits` if groups read what others write."""
     ordering = ordering_of(device)
     kernel = problem.kernel(fine=True)
     constants = {

@@ -1,4 +1,4 @@
-"""A roll call tells whether all work groups are there at once, and never hangs; a barrier holds however often it is met."""
+"""A roll call tells whether all work groups are there at once, and never hangs; a barrier holds however often."""
 
 import time
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from reservoir.solvers.island_steps import place_below
 from reservoir.solvers.random_stream import seed_words, stream_states
 from tests.kernels.device import WIDTHS, Run
 from tests.solvers.reference_random import Congruential, Draws, Shared, Stream
@@ -26,6 +27,12 @@ KNOWN = np.array(
     ],
     np.uint32,
 )
+
+PLACES = """
+__kernel void test(__global int *out, __global const uint *words) {
+    out[get_global_id(0)] = place_below(words[get_global_id(0)], 3, COUNT);
+}
+"""
 
 #: Whole vectors; in one lane of every three an exemplar's numbers, which leave the others' streams alone: whether it
 #: learns (-1 if not) and the rivals, then a number below; then whole vectors again.
@@ -61,15 +68,15 @@ __kernel void test(__global float *out, RANDOM_ARGUMENTS) {
 """
 
 
-def sequence_of(draws: Draws, particle: int) -> list[float]:
+def sequence_of(draws: Draws, particle: int, count: int = COUNT) -> list[float]:
     """What the kernel draws for one particle."""
     whole: list[float] = [draws.uniform() for _ in range(DRAWS)]
     chosen: list[float] = [0.0] * 2 * DRAWS
     if particle % 3 == 0:
         drawn = draws.exemplar()
         for k in range(DRAWS // 2):
-            chosen[2 * k : 2 * k + 2] = drawn.rivals(k, np.float32(PROBABILITY), (COUNT, COUNT - 1)) or (-1, -1)
-        chosen[DRAWS] = drawn.below(DRAWS // 2, COUNT)
+            chosen[2 * k : 2 * k + 2] = drawn.rivals(k, np.float32(PROBABILITY), (count, count - 1)) or (-1, -1)
+        chosen[DRAWS] = drawn.below(DRAWS // 2, count)
     return [*whole, *chosen, *(draws.uniform() for _ in range(DRAWS))]
 
 
@@ -101,6 +108,28 @@ def test_our_own_streams_are_the_same_bits_on_the_device(run: Run, lanes: int) -
         [sequence_of(Stream(SEED, stream, particle), particle) for particle in range(PARTICLES)] for stream in STREAMS
     ]
     np.testing.assert_array_equal(drawn_on_device(run, STREAM_FILES, lanes, *arguments), np.array(expected, "f4"))
+
+
+@pytest.mark.parametrize("lanes", WIDTHS)
+@pytest.mark.parametrize("count", [32_768, 32_770, 65_536])
+def test_many_to_draw_from_are_drawn_with_all_bits(run: Run, lanes: int, count: int) -> None:
+    low, high = seed_words(SEED)
+    arguments = np.uint32(low), np.uint32(high), np.array(STREAMS, np.uint32)
+    expected = [
+        [sequence_of(Stream(SEED, stream, particle), particle, count) for particle in range(PARTICLES)]
+        for stream in STREAMS
+    ]
+    found = drawn_on_device(run, STREAM_FILES, lanes, *arguments, COUNT=count, WIDE_DRAWS=1)
+    np.testing.assert_array_equal(found, np.array(expected, "f4"))
+
+
+@pytest.mark.parametrize("count", [1, 41, 32_768, 32_769, 49_152, 65_536])
+def test_places_are_the_same_on_the_device_and_in_compiled_python(run: Run, count: int) -> None:
+    words = np.random.default_rng(9).integers(0, 2**32, 500, np.uint64).astype(np.uint32)
+    files = ("common/lanes.cl", "common/philox.cl", "common/numbers_of_streams.cl")
+    found = run(files, PLACES, {"LANES": 1, "COUNT": count}, np.zeros(len(words), np.int32), len(words), words)
+    assert found.tolist() == [place_below.py_func(word, 3, count) for word in words]
+    assert 0 <= found.min() <= found.max() < count
 
 
 @pytest.mark.parametrize("lanes", WIDTHS)

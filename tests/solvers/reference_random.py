@@ -59,6 +59,10 @@ class OneByOne:
         return min(int(self.draws.uniform() * np.float32(count)), count - 1)
 
 
+#: Counts that 16 bits are enough for.
+FEW = 32_768
+
+
 class Mixed:
     """An exemplar whose numbers are all mixed from one draw (lowbias32 of C. Wellons, stepped as SplitMix)."""
 
@@ -73,16 +77,23 @@ class Mixed:
         return bits ^ (bits >> 16)
 
     def rivals(self, step: int, probability: np.float32, counts: tuple[int, int]) -> tuple[int, int] | None:
-        """The bits as a fraction decide; multiplied, their halves are the rivals."""
+        """The bits as a fraction decide; multiplied, their halves are the rivals, or of many, they and their mixture."""
         bits = self.bits(step)
         if (bits >> 9) / 2**23 >= probability:
             return None
         spread = (bits * 0x9E379E37) & WORD
+        if counts[0] > FEW:
+            return scaled(spread, counts[0]), scaled(Mixed(spread).bits(1), counts[1])
         return (spread >> 16) * counts[0] >> 16, (spread & 0xFFFF) * counts[1] >> 16
 
     def below(self, step: int, count: int) -> int:
-        """The upper half, scaled to the count."""
-        return (self.bits(step) >> 16) * count >> 16
+        """The bits, scaled to the count."""
+        return scaled(self.bits(step), count)
+
+
+def scaled(bits: int, count: int) -> int:
+    """The upper half of the bits scaled to a count, or of a large count all of them."""
+    return bits * count >> 32 if count > FEW else (bits >> 16) * count >> 16
 
 
 class Stream:

@@ -126,7 +126,14 @@ def test_a_two_opt_mutation_makes_the_best_reversal_or_a_double_bridge(cities, s
         assert -worth == min(reversed_ones)
 
 
-@pytest.mark.parametrize("count", [1, 2, 38, 9830, 65_536])
+def test_large_counts_are_drawn_evenly():
+    """16 bits give every other of 65,536 - 1 - k numbers twice: every third of 49,152, say."""
+    found = np.array([drawn(np.uint32(place), 7, 49_152) for place in range(49_152)])
+    thirds = np.bincount(found % 3, minlength=3) / len(found)
+    assert np.abs(thirds - 1 / 3).max() < 0.01
+
+
+@pytest.mark.parametrize("count", [1, 2, 38, 9830, 32_768, 32_769, 46_341, 65_536])
 def test_places_are_drawn_evenly_and_within_their_count(count):
     found = np.array([drawn(np.uint32(7), place, count) for place in range(4000)])
     assert found.min() >= 0

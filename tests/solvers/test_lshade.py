@@ -1,5 +1,8 @@
 """L-SHADE finds every year's optimum, however its members are laid out."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -114,9 +117,35 @@ def test_what_has_no_fitness_is_never_the_best(device, nothing: float) -> None:
     assert found.position == pytest.approx([0.0, 1.0, 1.0], abs=1e-2)
 
 
-@pytest.mark.parametrize("archive", [0.0, 2.6])
+ARCHIVES = (0.0, 0.01, 0.1, 0.5, 0.99, 1.0, 2.6)
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
 def test_any_archive_serves(device, archive: float) -> None:
     assert run([Toy()], archive_part=archive)[0].position == pytest.approx([1.0] * 3, abs=1e-3)
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_a_result_depends_on_no_layout_whatever_the_archive(device, years, archive: float) -> None:
+    """Where more parents are beaten than an archive has room for, no two of them may take one place."""
+    brief = {"archive_part": archive, "evaluations": 2500}
+    one_by_one = bytes_of(run(years[:2], lanes=1, items=216, **brief))
+    for lanes, items in ((1, 7), (8, 5), (16, 1)):
+        assert bytes_of(run(years[:2], lanes=lanes, items=items, **brief)) == one_by_one
+
+
+def test_no_archive_divides_by_zero(pocl: DeviceInfo) -> None:
+    """PoCL hides a division by zero from its process unless it is told not to."""
+    code = f"""
+from reservoir.solvers import solve
+from tests.solvers.toys import Toy
+for part in {ARCHIVES}:
+    found = solve([Toy()], solver="lshade", device="{pocl.index}", evaluations={FEW}, archive_part=part)[0]
+    assert abs(found.fitness) < 1e-4, found
+"""
+    alone = {**os.environ, "POCL_SIGFPE_HANDLER": "0"}
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=alone)
+    assert ended.returncode == 0, (ended.returncode, ended.stderr)
 
 
 def test_the_population_shrinks_linearly_in_the_evaluations() -> None:
