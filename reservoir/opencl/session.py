@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from reservoir.errors import DeviceError, Mistake
 from reservoir.opencl.buffers import Buffers, Layout
 from reservoir.opencl.context import context_of, explained
 from reservoir.opencl.devices import DeviceInfo
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
 Shape = int | tuple[int, ...]
+
+#: Kernels count work items in 32 bits.
+MOST_WORK_ITEMS = 2**31 - 1
 
 
 class Session:
@@ -157,6 +162,9 @@ class Session:
         """
         items = _sizes(global_size)
         group = None if local_size is None else _sizes(local_size)
+        if prod(items) > MOST_WORK_ITEMS:
+            problem = f"{kernel} would have {prod(items):,} work items, more than a kernel can count"
+            raise DeviceError(Mistake(problem, f"at most {MOST_WORK_ITEMS:,}", "ask for less at a time"))
         values = [self._buffers[value] if isinstance(value, str) else value for value in arguments]
 
         def action() -> str:

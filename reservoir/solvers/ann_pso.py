@@ -32,8 +32,8 @@ NAME = "ann-pso"
 FUSED, STEPS, GLOBAL = "fused", "steps", "global"
 VARIANTS = (FUSED, STEPS, GLOBAL)
 
-#: Evaluations of one launch, about.
-LAUNCH_EVALUATIONS = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}
+#: Evaluations of one launch, about; not so many that 32 bits could not count the particles.
+LAUNCH_EVALUATIONS = {"GPU": 4 * 10**9, "accelerator": 5 * 10**8, "CPU": 10**7}
 
 _STATE = ("positions", "velocities", "bests", "best_fitness", "words")
 

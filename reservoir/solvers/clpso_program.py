@@ -14,7 +14,14 @@ from reservoir.solvers.problem import Problem
 from reservoir.solvers.random_schemes import RandomScheme
 from reservoir.solvers.random_stream import EVEN_IN_16_BITS
 from reservoir.solvers.swarm import SwarmSettings
-from reservoir.solvers.work_groups import items_for, lanes_for, local_bytes_of, most_items
+from reservoir.solvers.work_groups import (
+    items_for,
+    lanes_for,
+    local_bytes_of,
+    most_items,
+    require_countable,
+    require_private,
+)
 
 #: Work items that a GPU runs in step; its groups are whole multiples of them.
 WARP = 32
@@ -94,6 +101,9 @@ def layout_for(
     items = items_for(device, vectors, items, 1 if swarms is None else swarms)
     blocks = -(-vectors // items)
     swarm = lanes * items * blocks
+    require_countable((problem.dimension + 1) * swarm, "a swarm", "choose fewer particles")
+    private = 4 * blocks * lanes * state_words(problem.dimension)
+    require_private(device, private, f"a swarm of {settings.particles:,} particles", "choose fewer particles")
     local_bytes = local_bytes_of(device)
     if swarms is None:
         room = min(most_items(device) // items, local_bytes // _local_bytes(problem, swarm, lanes, 2) * 2)

@@ -86,8 +86,10 @@ def solve(
     settings = IslandSettings(**options)
     if scheme not in SCHEMES:
         raise InputError(Mistake("there is no such scheme", ", ".join(SCHEMES), "choose one", value=scheme))
-    if slice_stages < 1:
-        raise InputError(Mistake("a slice has too few migrations", "1 or more", value=slice_stages))
+    if not 1 <= slice_stages <= 10**9:
+        raise InputError(
+            Mistake("a slice has too few migrations, or too many", "1 to 1,000,000,000", value=slice_stages)
+        )
     devices = choose_devices(device)
 
     def most(device: DeviceInfo) -> int:

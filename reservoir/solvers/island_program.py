@@ -10,7 +10,7 @@ from reservoir.solvers.encoding import PERMUTATION, encoding_of
 from reservoir.solvers.island_settings import IslandSettings
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.roll_call import PATIENCE
-from reservoir.solvers.work_groups import items_for, lanes_for, local_bytes_of
+from reservoir.solvers.work_groups import items_for, lanes_for, local_bytes_of, require_countable
 
 #: Work items of an island of tours that teams share, where every island has a compute unit of its own, and where not;
 #: measured on an H200 with islands of 128 tours of 48 cities.
@@ -23,6 +23,9 @@ SINGLE_ITEMS = 128
 GROUPS_PER_UNIT = 2
 #: Work items of the group that finds the best individual.
 ITEMS_OF_BEST = {"GPU": 256, "accelerator": 256, "CPU": 1}
+
+#: Cities that genes can tell apart.
+MOST_CITIES = 65_536
 
 _TEAM_LIMIT = 32
 #: Words of a group's desk beside its scratch, with padding.
@@ -60,9 +63,14 @@ class Layout:
 
 
 def gene_type(problem: Problem) -> str:
-    """OpenCL type of a gene."""
+    """OpenCL type of a gene; InputError if a problem has more cities than genes can tell apart."""
     if encoding_of(problem) != PERMUTATION:
         return "float"
+    if problem.dimension > MOST_CITIES:
+        wrong = f"{problem.label}: a tour has too many cities"
+        raise InputError(
+            Mistake(wrong, f"at most {MOST_CITIES:,}", "choose a smaller problem", value=problem.dimension)
+        )
     return "uchar" if problem.dimension <= 256 else "ushort"
 
 
@@ -128,6 +136,7 @@ def single_layout(
     if team not in (None, 1):
         raise InputError(Mistake("items of a single population work alone", "a team of 1", value=team))
     tours = encoding_of(problem) == PERMUTATION
+    require_countable(settings.population * _stride(problem), "the population", "choose fewer individuals")
     lanes = 1 if tours else lanes_for(device, settings.bred, lanes)
     vectors = most = -(-settings.island_size // lanes)
     if items is not None:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.solvers.encoding import PERMUTATION, REAL
-from reservoir.solvers.setting_ranges import require_ranges
+from reservoir.solvers.setting_ranges import MOST_POINTS, require_count, require_ranges
 
-#: Places on an island are drawn from 16 bits.
+#: Individuals are numbered in 16 bits.
 MOST_INDIVIDUALS = 65_536
+MOST_ITERATIONS = 10**9
 
 #: Crossovers and mutations of each encoding; the first of each is the default.
 CROSSOVERS = {PERMUTATION: ("one-point", "order"), REAL: ("blend",)}
@@ -76,11 +77,15 @@ class IslandSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings that no islands can have."""
-        given = {} if self.iterations is None else {"iterations": (1, 10**9)}
+        given = {} if self.iterations is None else {"iterations": (1, MOST_ITERATIONS)}
         require_ranges(self, _RANGES | given)
         if self.migrants > self.island_size // 2:
             expected = f"at most half of an island, {self.island_size // 2}"
             raise InputError(Mistake("too many would migrate", expected, "choose fewer migrants", value=self.migrants))
+        require_count("iterations", self.generations, MOST_ITERATIONS, "choose fewer iterations or evaluations")
+        require_count(
+            "migrations", self.generations // self.migrate_every, MOST_POINTS, "choose a larger migrate_every"
+        )
 
     def for_encoding(self, encoding: str) -> IslandSettings:
         """With operators of an encoding.

@@ -8,12 +8,15 @@ from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
 from reservoir.solvers.lshade_settings import LshadeSettings
 from reservoir.solvers.problem import Problem
 from reservoir.solvers.random_stream import EVEN_IN_16_BITS
-from reservoir.solvers.work_groups import items_for, lanes_for, local_bytes_of
+from reservoir.solvers.work_groups import items_for, lanes_for, local_bytes_of, require_countable, require_private
 
 #: Floats of a member beside its position: fitness before and after, gain, scale, rate.
 _MEMBER_FLOATS = 5
 #: Parts that the sums over a population are made in, and floats of a sum.
 _PARTS, _SUM_FLOATS = 32, 4
+#: Words of a member in its work item beside its positions.
+_PRIVATE_WORDS = 6
+_FEWER = "choose fewer members_per_dimension, or a smaller archive_part"
 #: Floats that a context may be padded with.
 _ALIGNMENT = 3
 
@@ -59,6 +62,10 @@ def layout_for(
     items = items_for(device, vectors, items)
     blocks = -(-vectors // items)
     members = lanes * items * blocks
+    pool = problem.dimension * (members + settings.archive(problem.dimension))
+    require_countable(pool, "a population with its archive", _FEWER)
+    private = 4 * blocks * lanes * (2 * problem.dimension + _PRIVATE_WORDS)
+    require_private(device, private, f"a population of {first:,} members", _FEWER)
     floats = problem.dimension * (members + settings.archive(problem.dimension)) + _MEMBER_FLOATS * members
     words = (
         2 * (members // 32 + 1)

@@ -35,8 +35,8 @@ MODES = (SYNC, ASYNC)
 #: from 5 on the elliptic function of 32 variables ends orders of magnitude above the synchronous form; 1 costs 1.5
 #: times the time of 3.
 SLICE_GENERATIONS = 1
-#: Evaluations of one launch, about.
-LAUNCH_EVALUATIONS = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}
+#: Evaluations of one launch, about; not so many that 32 bits could not count the particles.
+LAUNCH_EVALUATIONS = {"GPU": 4 * 10**9, "accelerator": 5 * 10**8, "CPU": 10**7}
 
 _STATE = ("positions", "velocities", "bests", "values", "best_values", "informants", "trace")
 _POST = ("posted", "posted_values", "stamps")
@@ -90,8 +90,10 @@ def solve(
     settings = RingSettings(**options)
     if mode not in MODES:
         raise InputError(Mistake("there is no such mode", ", ".join(MODES), "choose one", value=mode))
-    if slice_generations < 1:
-        raise InputError(Mistake("a slice has too few generations", "1 or more", value=slice_generations))
+    if not 1 <= slice_generations <= 10**9:
+        raise InputError(
+            Mistake("a slice has too few generations, or too many", "1 to 1,000,000,000", value=slice_generations)
+        )
     devices = choose_devices(device)
 
     def most(device: DeviceInfo) -> int:

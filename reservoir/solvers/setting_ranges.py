@@ -9,6 +9,10 @@ from typing import Any
 from reservoir.errors import InputError, Mistake
 
 
+#: Points of a trace of which each costs memory.
+MOST_POINTS = 10**6
+
+
 def require_ranges(settings: Any, ranges: Mapping[str, tuple[float, float]]) -> None:
     """Refuse settings that are out of range.
 
@@ -36,6 +40,12 @@ def require_ranges(settings: Any, ranges: Mapping[str, tuple[float, float]]) -> 
     ]
     if mistakes:
         raise InputError(mistakes)
+
+
+def require_count(what: str, count: int, most: int, mend: str) -> None:
+    """Refuse settings that together make too much of something, before it is allocated; InputError says of what."""
+    if count > most:
+        raise InputError(Mistake(f"there would be too many {what}", f"at most {most:,}", mend, value=count))
 
 
 def _within(value: Any, low: float, high: float) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.solvers.problem import Problem
-from reservoir.solvers.setting_ranges import require_ranges
+from reservoir.solvers.setting_ranges import MOST_POINTS, require_count, require_ranges
 
 #: Smallest and largest value of each setting; whole numbers where they are whole.
 _RANGES: dict[str, tuple[float, float]] = {
@@ -59,6 +59,9 @@ class TwoLevelSettings:
     def __post_init__(self) -> None:
         """Refuse settings that no swarm can have."""
         require_ranges(self, _RANGES)
+        require_count(
+            "exchanges", self.generations // self.exchange_every, MOST_POINTS, "choose a larger exchange_every"
+        )
 
     @property
     def groups(self) -> int:

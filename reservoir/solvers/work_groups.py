@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.opencl import DeviceInfo
 
 VECTOR_WIDTHS = (1, 2, 4, 8, 16)
@@ -10,6 +10,10 @@ VECTOR_WIDTHS = (1, 2, 4, 8, 16)
 MOST_ITEMS = 256
 #: What a vector costs beside its lanes, in lanes; measured with 4, 8 and 16 lanes on a CPU with AVX-512.
 VECTOR_COST_LANES = 11
+#: Numbers that a kernel can count in 32 bits.
+MOST_NUMBERS = 2**31 - 1
+#: What a thread's stack is taken for where the system does not tell.
+USUAL_STACK_BYTES = 2 << 20
 #: Left of local memory for what compilers put there themselves.
 LOCAL_RESERVE_BYTES = 1024
 
@@ -43,6 +47,37 @@ def most_items(device: DeviceInfo) -> int:
 def local_bytes_of(device: DeviceInfo) -> int:
     """Local memory that a kernel's own arrays may take."""
     return device.local_memory_bytes - LOCAL_RESERVE_BYTES
+
+
+def require_countable(numbers: int, what: str, mend: str) -> None:
+    """Refuse more numbers of one problem than a kernel can count; InputError says what has them."""
+    if numbers > MOST_NUMBERS:
+        raise InputError(Mistake(f"{what} has too many numbers", f"at most {MOST_NUMBERS:,}", mend, value=numbers))
+
+
+def require_private(device: DeviceInfo, needed_bytes: int, what: str, mend: str) -> None:
+    """Refuse a work item with more memory of its own than the stack of a CPU's thread can hold beside its calls.
+
+    Other devices' drivers refuse for themselves.
+
+    Raises
+    ------
+    DeviceError
+        With what to reduce.
+    """
+    room = _stack_bytes() // 2
+    if device.kind == "CPU" and needed_bytes > room:
+        problem = f"{what} needs {needed_bytes:,} bytes of a work item's own memory on {device.name}"
+        raise DeviceError(Mistake(problem, f"at most {room:,} bytes", mend))
+
+
+def _stack_bytes() -> int:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return USUAL_STACK_BYTES
+    limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    return USUAL_STACK_BYTES if limit in (resource.RLIM_INFINITY, -1) else limit
 
 
 def cheapest_width(particles: int, native_width: int) -> int:

@@ -14,7 +14,7 @@ FILES = (
     "solvers/island.cl",
     "encodings/permutation.cl",
 )
-#: Cities on a line, a unit apart; only neighbours' distances count, so that a reversal pays at the reversed stretch alone.
+#: Cities on a line, a unit apart; distances end at 9, so that a reversal pays at the reversed stretch alone.
 EDGES = """
 int edge(const int from, const int to, CONTEXT_SPACE const float *context) { return min((int)abs(from - to), 9); }
 """

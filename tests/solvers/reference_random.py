@@ -77,7 +77,7 @@ class Mixed:
         return bits ^ (bits >> 16)
 
     def rivals(self, step: int, probability: np.float32, counts: tuple[int, int]) -> tuple[int, int] | None:
-        """The bits as a fraction decide; multiplied, their halves are the rivals, or of many, they and their mixture."""
+        """The bits as a fraction decide; multiplied, their halves are the rivals; of many, they and a mixture."""
         bits = self.bits(step)
         if (bits >> 9) / 2**23 >= probability:
             return None

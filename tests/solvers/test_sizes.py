@@ -1,0 +1,131 @@
+"""What is too large is refused with a number and a remedy, before anything is allocated."""
+
+import tracemalloc
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from reservoir.errors import DeviceError, InputError
+from reservoir.opencl import ordering_of
+from reservoir.solvers import solve
+from reservoir.solvers.island_program import gene_type, single_layout
+from reservoir.solvers.island_settings import IslandSettings
+from reservoir.solvers.lshade_program import layout_for
+from reservoir.solvers.lshade_settings import LshadeSettings
+from tests.solvers.toys import Toy
+
+LARGEST = 2**31 - 1
+
+
+@pytest.mark.parametrize(
+    ("solver", "options"),
+    [
+        ("clpso", {"particles": LARGEST}),
+        ("clpso", {"generations": LARGEST}),
+        ("clpso-sequential", {"particles": LARGEST}),
+        ("lshade", {"evaluations": LARGEST}),
+        ("ann-pso", {"particles": LARGEST}),
+        ("ann-pso", {"exchange_every": 1, "generations": 10**8}),
+        ("ann-pso-parallel", {"exchange_every": 1, "generations": 10**8}),
+        ("ring-pso", {"particles": LARGEST}),
+        ("ring-pso", {"mode": "async", "slice_generations": 2**40}),
+        ("ring-pso-sequential", {"particles": LARGEST}),
+        ("island-ga", {"islands": LARGEST}),
+        ("island-ga", {"islands": 1, "island_size": 4, "evaluations": 10**12}),
+        ("island-ga", {"migrate_every": 1, "iterations": 10**9}),
+        ("island-ga", {"scheme": "lim-async", "slice_stages": 2**40}),
+        ("island-ga-sequential", {"migrate_every": 1, "iterations": 10**9}),
+        ("dsmga2", {"population": LARGEST}),
+    ],
+)
+def test_too_much_is_refused_before_it_is_allocated(pocl, solver, options):
+    solve([Toy()], solver="clpso-sequential", generations=1)  # imports
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="out of range|too many"):
+            solve([Toy()], solver=solver, device=str(pocl.index), **options)
+        assert tracemalloc.get_traced_memory()[1] < 50e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_swarm_that_no_stack_holds_is_refused(pocl):
+    """On a CPU a work item has a whole swarm, and its thread would end the process."""
+    with pytest.raises(DeviceError, match="65,536 particles needs .* bytes of a work item's own.*choose fewer"):
+        solve([Toy(dimension=30)], device=str(pocl.index), particles=65_536, generations=1)
+
+
+def test_more_numbers_than_32_bits_count_are_refused(pocl):
+    wide = SimpleNamespace(encoding="real", dimension=60_000, label="wide", kernel_context=lambda: np.zeros(1))
+    with pytest.raises(InputError, match="too many numbers.*fewer members_per_dimension"):
+        layout_for(pocl, wide, LshadeSettings(members_per_dimension=1000, archive_part=100.0))
+    with pytest.raises(InputError, match="the population has too many numbers"):
+        single_layout(pocl, wide, IslandSettings(islands=1, island_size=65_536))
+
+
+def test_more_cities_than_genes_tell_apart_are_refused():
+    tour = SimpleNamespace(encoding="permutation", dimension=65_537, label="large")
+    with pytest.raises(InputError, match="large: a tour has too many cities.*65,536"):
+        gene_type(tour)
+
+
+class Promises(SimpleNamespace):
+    """As much of a device as is asked for what it promises."""
+
+    def __init__(self, version: str, language: str, features: tuple[str, ...] = (), major: int = 0) -> None:
+        device = SimpleNamespace(
+            opencl_c_version=language,
+            opencl_c_features=[SimpleNamespace(name=name) for name in features],
+            opencl_c_all_versions=[SimpleNamespace(version=1 << 22), SimpleNamespace(version=3 << 22)],
+        )
+        if major:
+            device.compute_capability_major_nv = major
+        super().__init__(version=version, warps=major >= 7, device=device)
+
+
+FEATURES = ("__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device")
+
+
+@pytest.mark.parametrize(
+    ("device", "expected"),
+    [
+        (Promises("OpenCL 1.2 x", "OpenCL C 1.2 x"), (False, "")),
+        (Promises("OpenCL 2.1 x", "OpenCL C 2.0 x"), (False, "CL2.0")),
+        (Promises("OpenCL 3.0 x", "OpenCL C 1.2 x"), (False, "")),
+        (Promises("OpenCL 3.0 x", "OpenCL C 1.2 x", FEATURES[:1]), (False, "")),
+        (Promises("OpenCL 3.0 x", "OpenCL C 1.2 x", FEATURES), (False, "CL3.0")),
+        (Promises("OpenCL 3.0 CUDA", "OpenCL C 1.2 ", major=9), (True, "")),
+        (Promises("OpenCL 3.0 CUDA", "OpenCL C 1.2 ", major=6), (True, "")),
+    ],
+)
+def test_groups_order_what_they_write_by_what_the_device_promises(device, expected):
+    ordering = ordering_of(device)
+    assert (ordering.ptx, ordering.language) == expected
+    assert ordering.promised == any(expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "mend"),
+    [
+        ({"solver": "island-ga", "scheme": "lim-cg"}, "lim-is"),
+        ({"solver": "island-ga", "scheme": "slk"}, "lim-is"),
+        ({"solver": "island-ga", "scheme": "lim-async"}, "lim-is"),
+        ({"solver": "ring-pso", "mode": "async"}, "mode sync"),
+    ],
+)
+def test_a_device_that_promises_no_order_is_refused_where_groups_wait(pocl, monkeypatch, options, mend):
+    monkeypatch.setattr("reservoir.opencl.ordering._scoped_language", lambda _: "")
+    with pytest.raises(DeviceError, match=f"does not promise an order.*{mend}"):
+        solve([Toy()], device=str(pocl.index), **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"solver": "island-ga", "scheme": scheme, "iterations": 3} for scheme in ("lim-is", "tim", "sak")]
+    + [{"solver": "ring-pso", "generations": 3}],
+)
+def test_who_waits_for_nobody_needs_no_promise(pocl, monkeypatch, options):
+    usual = solve([Toy()], device=str(pocl.index), **options)[0]
+    monkeypatch.setattr("reservoir.opencl.ordering._scoped_language", lambda _: "")
+    assert solve([Toy()], device=str(pocl.index), **options)[0].position.tolist() == usual.position.tolist()
