@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,10 +106,10 @@ class Request:
 
 
 def _gathered(name: str, gather: Callable[..., Any], *decorators: Any) -> Decorator:
-    """Options that reach a command as one argument, `name`, made by `gather` from their values."""
+    """Options that reach a command as one argument, `name`, made by `gather` from their values and no others'."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        keys = list(signature(gather).parameters)
+        keys = [_name_of(decorator) for decorator in decorators]
 
         @wraps(function)
         def command(**values: Any) -> Any:
@@ -125,9 +124,18 @@ def _gathered(name: str, gather: Callable[..., Any], *decorators: Any) -> Decora
     return decorate
 
 
-def _given(particles: int | None, generations: int | None, evaluations: int | None) -> dict[str, int]:
+def _name_of(decorator: Any) -> str:
+    """The name under which an option or argument reaches a command."""
+
+    def nothing() -> None:
+        """Take the option."""
+
+    (parameter,) = decorator(nothing).__click_params__
+    return str(parameter.name)
+
+
+def _given(**settings: Any) -> dict[str, Any]:
     """Settings that were asked for; an engine has its own values for the others."""
-    settings = {"particles": particles, "generations": generations, "evaluations": evaluations}
     return {name: value for name, value in settings.items() if value is not None}
 
 

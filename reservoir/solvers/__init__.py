@@ -1,15 +1,15 @@
 """Engines that turn problems into solutions, by name.
 
-A solver is one module with ``solve(problems, *, seed, device, progress, **options) -> list[Solution]`` and one line in
-`SOLVERS`; the command line, the tests and the documentation go through the registry.
+A solver is one module with ``solve(problems, *, seed, device, progress, **options) -> list[Solution]``, the dataclass
+`SETTINGS` of its options, and one line in `SOLVERS`; the command line, the tests and the documentation go through the registry.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from importlib import import_module
+from inspect import signature
 from numbers import Integral
 from typing import Any
 
@@ -26,6 +26,7 @@ __all__ = [
     "Progress",
     "Solution",
     "Solver",
+    "settings_of",
     "solve",
     "solver_named",
     "why_unusable",
@@ -66,6 +67,9 @@ class Solver:
     encodings: tuple[str, ...] = (REAL,)
     stronger: str = ""
 
+
+#: What `solve` hands to every engine by itself.
+_OF_ALL = ("seed", "device", "progress")
 
 _SWARM = ("particles", "generations")
 _STRONGER = "--solver lshade comes closer to the optimum with a thirteenth of the evaluations"
@@ -211,13 +215,27 @@ def solve(
         return []
     _require_encoding(entry, problems)
     engine = import_module(f"reservoir.solvers.{entry.module}")
-    try:
-        return list(engine.solve(problems, seed=seed, device=device, progress=progress, **options))
-    except TypeError as error:
-        unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
-        if unknown is None:
-            raise
-        raise InputError(Mistake(f"the solver {solver} has no setting {unknown[1]}", mend="leave it out")) from error
+    _require_settings(entry, options)
+    return list(engine.solve(problems, seed=seed, device=device, progress=progress, **options))
+
+
+def settings_of(name: str) -> tuple[str, ...]:
+    """Names of a solver's settings: parameters of its ``solve`` alone, and fields of its ``SETTINGS``."""
+    engine = import_module(f"reservoir.solvers.{solver_named(name).module}")
+    named = [each.name for each in signature(engine.solve).parameters.values() if each.kind is each.KEYWORD_ONLY]
+    return (*(each for each in named if each not in _OF_ALL), *(each.name for each in fields(engine.SETTINGS)))
+
+
+def _require_settings(entry: Solver, options: Mapping[str, Any]) -> None:
+    known = settings_of(entry.name)
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise InputError(
+            [
+                Mistake(f"the solver {entry.name} has no setting {name}", f"of {', '.join(known)}", "leave it out")
+                for name in unknown
+            ]
+        )
 
 
 def _require_encoding(entry: Solver, problems: Sequence[Problem]) -> None:

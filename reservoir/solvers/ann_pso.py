@@ -26,6 +26,7 @@ from reservoir.solvers.two_level_program import Layout, build_program, layout_fo
 from reservoir.solvers.two_level_settings import TwoLevelSettings, first_positions
 
 NAME = "ann-pso"
+SETTINGS = TwoLevelSettings
 
 #: How a generation runs. `FUSED`: all its steps, and all generations up to the next exchange, in one kernel. `STEPS`:
 #: the paper's kernels, one after the other. `GLOBAL`: these without the local level: the best of the swarm every time.
@@ -88,9 +89,8 @@ def solve(
     if variant not in VARIANTS:
         raise InputError(Mistake("there is no such variant", ", ".join(VARIANTS), "choose one", value=variant))
     devices = choose_devices(device)
-    given = {
-        id(problem): each for problem, each in zip(problems, first_positions(problems, first, settings), strict=False)
-    }
+    first_given = first_positions(problems, first, settings)
+    given = {id(problem): each for problem, each in zip(problems, first_given, strict=False)}
 
     def most(device: DeviceInfo) -> int:
         return max(device.compute_units, LAUNCH_EVALUATIONS[device.kind] // settings.evaluations)
@@ -103,7 +103,8 @@ def solve(
     started = time.perf_counter()
     launched = launch_all(problems, devices, most, launch, progress)
     wall = time.perf_counter() - started
-    used = {**settings.as_dict(), "seed": seed, "variant": variant, "random": random}
+    used = {**settings.as_dict(), "seed": seed, "variant": variant, "random": random, "trail": trail}
+    used["first"] = len(first_given[0]) if first_given else 0
     return certified(problems, launched, solver=NAME, devices=devices, settings=used, wall_seconds=wall)
 
 

@@ -27,6 +27,7 @@ from reservoir.solvers.solution import Solution
 from reservoir.solvers.two_level_settings import TwoLevelSettings, first_positions
 
 NAME = "ann-pso-parallel"
+SETTINGS = TwoLevelSettings
 MOST_THREADS = 1024
 
 
@@ -78,7 +79,13 @@ def solve(
             )
             progress(done, len(problems))
     wall = time.perf_counter() - started
-    used = {**settings.as_dict(), "seed": seed, "threads": count}
+    used = {
+        **settings.as_dict(),
+        "seed": seed,
+        "threads": count,
+        "trail": trail,
+        "first": len(given[0]) if given else 0,
+    }
     return [
         _solution(problem, *each, trail=trail, wall=wall, settings=settings, used=used)
         for problem, each in zip(problems, found, strict=True)

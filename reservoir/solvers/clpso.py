@@ -25,6 +25,7 @@ from reservoir.solvers.solution import Solution
 from reservoir.solvers.swarm import SwarmSettings
 
 NAME = "clpso"
+SETTINGS = SwarmSettings
 
 #: Evaluations of one launch, about: small enough to report progress and to be interrupted, large enough to fill a
 #: device of that kind.

@@ -25,6 +25,7 @@ from reservoir.solvers.solution import Solution
 from reservoir.solvers.swarm import SMALLEST_VELOCITY, SwarmSettings
 
 NAME = "clpso-sequential"
+SETTINGS = SwarmSettings
 DEVICE = "one CPU thread"
 
 

@@ -30,6 +30,7 @@ from reservoir.solvers.reservoir_year import ReservoirYear
 from reservoir.solvers.solution import Solution
 
 NAME = "dp"
+SETTINGS = GridSettings
 
 FloatArray = NDArray[np.float64]
 
@@ -237,5 +238,5 @@ def _solution(year: ReservoirYear, found: Trajectory, wall: float, settings: Gri
         None,
         NAME,
         f"{os.cpu_count()} CPU threads",
-        {"states": settings.states, "fine_states": settings.fine_states, "tolerance": settings.tolerance},
+        settings.as_dict(),
     )

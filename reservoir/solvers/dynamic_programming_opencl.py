@@ -26,6 +26,7 @@ from reservoir.solvers.solution import Solution
 from reservoir.solvers.start_search import best_starts
 
 NAME = "dp-opencl"
+SETTINGS = GridSettings
 
 FloatArray = NDArray[np.float64]
 

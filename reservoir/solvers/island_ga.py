@@ -22,6 +22,7 @@ from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.solution import Solution
 
 NAME = "island-ga"
+SETTINGS = IslandSettings
 #: What runs on every device, and gives the same bytes for the same seed.
 DEFAULT_SCHEME = "lim-is"
 
@@ -114,5 +115,13 @@ def solve(
     started = time.perf_counter()
     launched = launch_all(problems, devices, most, launch, progress)
     wall = time.perf_counter() - started
-    used = {**settings.as_dict(), "seed": seed, "scheme": scheme}
+    used = {
+        **settings.as_dict(),
+        "seed": seed,
+        "scheme": scheme,
+        "slice_stages": slice_stages,
+        "counted": counted,
+        "keep_population": keep_population,
+        "wait_each": wait_each,
+    }
     return certified(problems, launched, solver=NAME, devices=devices, settings=used, wall_seconds=wall)

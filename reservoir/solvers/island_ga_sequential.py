@@ -25,6 +25,7 @@ from reservoir.solvers.random_stream import philox_word, seed_words
 from reservoir.solvers.solution import Solution
 
 NAME = "island-ga-sequential"
+SETTINGS = IslandSettings
 DEVICE = "one CPU thread"
 
 

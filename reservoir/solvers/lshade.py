@@ -26,6 +26,7 @@ from reservoir.solvers.random_stream import seed_words
 from reservoir.solvers.solution import Solution
 
 NAME = "lshade"
+SETTINGS = LshadeSettings
 
 #: Evaluations of one launch, about: small enough to report progress and to be interrupted.
 LAUNCH_EVALUATIONS = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}

@@ -26,6 +26,7 @@ from reservoir.solvers.roll_call import all_present, require_ordering
 from reservoir.solvers.solution import Solution
 
 NAME = "ring-pso"
+SETTINGS = RingSettings
 
 #: `SYNC`: three kernels a generation. `ASYNC`: one kernel, in which no particle waits for another.
 SYNC, ASYNC = "sync", "async"
@@ -107,7 +108,8 @@ def solve(
     started = time.perf_counter()
     launched = launch_all(problems, devices, most, launch, progress)
     wall = time.perf_counter() - started
-    used = {**settings.as_dict(), "seed": seed, "mode": mode}
+    asked = {"mode": mode, "slice_generations": slice_generations, "checked": checked}
+    used = {**settings.as_dict(), "seed": seed, **asked}
     return certified(problems, launched, solver=NAME, devices=devices, settings=used, wall_seconds=wall)
 
 

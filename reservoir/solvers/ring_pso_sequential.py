@@ -26,6 +26,7 @@ from reservoir.solvers.solution import Solution
 from reservoir.solvers.swarm import SMALLEST_VELOCITY
 
 NAME = "ring-pso-sequential"
+SETTINGS = RingSettings
 DEVICE = "one CPU thread"
 
 RING, STAR = "ring", "star"

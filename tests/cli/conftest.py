@@ -43,7 +43,10 @@ def short_record(tmp_path) -> Path:
 
 @pytest.fixture
 def call(monkeypatch, tmp_path, capsys):
-    """Run `reservoir` in `tmp_path`, in this process: quick; returns standard output and standard error."""
+    """Run `reservoir` in `tmp_path`, in this process: quick; returns standard output and standard error.
+
+    Without a status it may be 0 or 1: checks of a tiny run may fail.
+    """
 
     def execute(*arguments, status=0):
         monkeypatch.chdir(tmp_path)
@@ -52,7 +55,7 @@ def call(monkeypatch, tmp_path, capsys):
         with pytest.raises(SystemExit) as ended:
             main()
         output = capsys.readouterr()
-        assert ended.value.code == status, output.out + output.err
+        assert ended.value.code in ((0, 1) if status is None else (status,)), output.out + output.err
         return output
 
     return execute

@@ -1,10 +1,12 @@
 """Every solver that is registered solves, tells its progress, and refuses what it cannot do in plain words."""
 
+import json
+
 import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.solvers import SOLVERS, solve, solver_named
+from reservoir.solvers import SOLVERS, settings_of, solve, solver_named
 from reservoir.solvers.reservoir_year import ReservoirYear
 
 
@@ -109,6 +111,43 @@ def test_every_setting_out_of_range_is_told_at_once(years: list[ReservoirYear]) 
 def test_a_setting_that_a_solver_does_not_have_is_named(years: list[ReservoirYear], name: str) -> None:
     with pytest.raises(InputError, match=f"the solver {name} has no setting temperature"):
         solve(years[:1], solver=name, device="pocl", temperature=3)
+
+
+def test_every_unknown_setting_is_told_at_once_with_those_there_are(years: list[ReservoirYear]) -> None:
+    with pytest.raises(InputError, match="no setting temperature.*states, most_states") as caught:
+        solve(years[:1], solver="dp", temperature=3, pressure=4)
+    assert len(caught.value.mistakes) == 2
+
+
+def test_a_fault_in_a_callback_is_no_mistake_of_the_user(years: list[ReservoirYear], name: str) -> None:
+    def cool(*, temperature: int) -> None:
+        """Is called wrongly."""
+
+    with pytest.raises(TypeError, match="unexpected keyword argument 'pressure'"):
+        solve(years[:1], solver=name, device="pocl", progress=lambda *_: cool(pressure=3), **options_of(name))
+
+
+def test_a_fault_in_an_engine_is_no_mistake_of_the_user(years: list[ReservoirYear], monkeypatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise TypeError("got an unexpected keyword argument 'temperature'")
+
+    monkeypatch.setattr("reservoir.solvers.clpso_sequential._solve_one", broken)
+    with pytest.raises(TypeError, match="temperature"):
+        solve(years[:1], solver="clpso-sequential")
+
+
+def test_every_setting_stands_in_the_solution(years: list[ReservoirYear], name: str) -> None:
+    found = solve(years[:1], solver=name, device="pocl", **options_of(name))[0]
+    assert len(settings_of(name)) >= 7
+    assert set(settings_of(name)) <= found.settings.keys()
+    assert not SOLVERS[name].seeded or found.settings["seed"] == 1
+    json.dumps(found.settings, default=float)
+
+
+def test_settings_that_were_asked_for_stand_in_the_solution(years: list[ReservoirYear]) -> None:
+    asked = {"states": 101, "most_states": 151, "agreement": 1e-5, "fine_states": 31, "reach": 5.0, "tolerance": 1e-7}
+    found = solve(years[:1], solver="dp", most_refinements=30, start_states=9, **asked)[0]
+    assert found.settings == {**asked, "most_refinements": 30, "start_states": 9}
 
 
 def test_an_unknown_solver_is_answered_with_those_there_are(years: list[ReservoirYear]) -> None:

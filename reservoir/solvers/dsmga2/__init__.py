@@ -24,6 +24,7 @@ from reservoir.solvers.progress import Progress, silent
 from reservoir.solvers.solution import Solution
 
 NAME = "dsmga2"
+SETTINGS = Dsmga2Settings
 #: Name under which the seconds of the device are counted beside those of the stages.
 DEVICE = "device"
 

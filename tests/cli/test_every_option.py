@@ -1,0 +1,161 @@
+"""Every option of every command and experiment is taken as a user types it, and reaches what does the work."""
+
+import contextlib
+import inspect
+import itertools
+
+import click
+import pytest
+
+from reservoir.bench import EXPERIMENTS
+from reservoir.cli import COMMANDS, LazyGroup
+from reservoir.cli.bench import BenchGroup
+from reservoir.cli.bench import _run as run_of
+from reservoir.errors import InputError, Mistake
+
+#: Tiny runs of each experiment, and of every kind of its own options.
+TINY = {
+    "case": ["--runs", "2"],
+    "clpso": ["--functions", "f5", "--models", "lanes", "--runs", "2"],
+    "ann": ["--tables", "1", "--iterations", "2", "--baseline-iterations", "2", "--group", "16", "--inertia", "0.9"],
+    "ring-pso": ["--dimensions", "2", "--generations", "4", "--particles", "4", "--runs", "2"],
+    "tsp": ["--iterations", "3", "--populations", "256", "--runs", "1"],
+    "dsmga2": ["--problems", "mk", "--sizes", "20", "--runs", "1"],
+    "functions": ["--solver", "clpso", "--dim", "3", "--functions", "f1", "--generations", "5", "--runs", "2"],
+}
+
+
+def commands() -> dict[str, click.Command]:
+    """All that are no groups, by name."""
+    context, group = click.Context(click.Command("reservoir")), LazyGroup("reservoir")
+    return {name: group.get_command(context, name) for name in COMMANDS if name != "bench"}
+
+
+def experiments() -> dict[str, click.Command]:
+    context, group = click.Context(click.Command("bench")), BenchGroup("bench")
+    return {name: group.get_command(context, name) for name in EXPERIMENTS}
+
+
+def required(command: click.Command) -> list[str]:
+    """What a call of the command cannot do without."""
+    asked = [each for each in command.params if each.required]
+    return list(itertools.chain(*map(typed, asked)))
+
+
+def typed(parameter: click.Parameter) -> list[str]:
+    """An option or argument as a user may type it, with a value that is not its usual one."""
+    if isinstance(parameter, click.Option) and (parameter.is_flag or parameter.count):
+        return [(parameter.secondary_opts or parameter.opts)[0]]
+    name = [parameter.opts[0]] if isinstance(parameter, click.Option) else []
+    return [*name, value_for(parameter.type)]
+
+
+def value_for(kind: click.ParamType) -> str:
+    """The first of some words that the kind of value takes."""
+    words = list(kind.choices)[-1:] if isinstance(kind, click.Choice) else ["x", "0.5", "3", "7"]
+    for word in words:
+        with contextlib.suppress(click.BadParameter):
+            kind.convert(word, None, None)
+            return word
+    raise AssertionError(f"nothing is known of {kind}")
+
+
+def options_of(command: click.Command) -> list[click.Parameter]:
+    return [each for each in command.params if each.name not in ("help", "debug")]
+
+
+def innermost(function):
+    """The cell that holds the function behind all wrappers, and the function."""
+    cell = None
+    while hasattr(function, "__wrapped__"):
+        cell = dict(zip(function.__code__.co_freevars, function.__closure__, strict=True))["function"]
+        function = function.__wrapped__
+    return cell, function
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [(name, each.name) for name, command in commands().items() for each in options_of(command)],
+)
+def test_an_option_of_a_command_reaches_its_function(name, option):
+    command = commands()[name]
+    parameter = next(each for each in command.params if each.name == option)
+    arguments = required(command) if parameter.required else [*typed(parameter), *required(command)]
+    values = command.make_context(name, arguments).params
+    cell, function = innermost(command.callback)
+    bound = []
+
+    def stub(**given):
+        bound.append(inspect.signature(function).bind(**given).arguments)
+
+    if cell is None:
+        stub(**values)
+    else:
+        cell.cell_contents = stub
+        try:
+            command.callback(**values)
+        finally:
+            cell.cell_contents = function
+    request = vars(bound[0]["request"]) if "request" in bound[0] else {}
+    given = bound[0] | request | dict(bound[0].get("budget", {}))
+    assert given[option] == values[option]
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [(name, each.name) for name, command in experiments().items() for each in options_of(command)],
+)
+def test_an_option_of_an_experiment_reaches_its_run(call, monkeypatch, pocl, name, option, tmp_path):
+    command = experiments()[name]
+    parameter = next(each for each in command.params if each.name == option)
+    value = command.make_context(name, typed(parameter)).params[option]
+    reached = {}
+
+    def stub(experiment):
+        run = run_of(experiment)
+
+        def bind(*inputs, **own):
+            reached.update(inspect.signature(run).bind(*inputs, **own).arguments)
+            raise InputError(Mistake("enough"))
+
+        return bind
+
+    monkeypatch.setattr("reservoir.cli.bench._run", stub)
+    monkeypatch.setattr("reservoir.cli.options.Request.read", lambda request: reached.update(vars(request)) or _case())
+    monkeypatch.setattr("reservoir.opencl.choose_devices", lambda name: reached.update(device=name) or (pocl,))
+    output = call("bench", name, *typed(parameter), status=2)
+    assert "enough" in output.err
+    settings = {**vars(reached["effort"]), **reached.get("swarm", {}), **reached.get("budget", {}), **reached}
+    if option not in ("out", "force", "as_json"):  # of the screen and the folder alone
+        assert settings[option] == value
+
+
+def _case():
+    from reservoir.cases import bundled_case
+    from reservoir.cli.options import Inputs
+
+    case = bundled_case()
+    return Inputs(case.reservoir(), case.inflow(), True, True, None, None)
+
+
+def test_every_experiment_has_a_tiny_run():
+    assert TINY.keys() == EXPERIMENTS.keys()
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_every_experiment_runs_as_it_is_typed(call, pocl, tmp_path, monkeypatch, name, short_record):
+    from reservoir.bench import case
+    from reservoir.bench.models import runs, throughput
+    from reservoir.bench.networks import experiment
+    from reservoir.bench.sweeps import Point
+
+    monkeypatch.setattr("reservoir.bench.scaling.sweep_points", lambda *_: [Point("generations", 3, generations=20)])
+    monkeypatch.setattr("reservoir.bench.arithmetic_limit.LEAST_SECONDS", 1e-4)
+    monkeypatch.setattr(case, "QUICK_GENERATIONS", 20)
+    monkeypatch.setattr(runs, "QUICK_GENERATIONS", 5)
+    monkeypatch.setattr(throughput, "CASE_SWARMS", 2)
+    monkeypatch.setitem(experiment.QUICK_ITERATIONS, 1, 2)
+    files = [short_record] if name == "case" else []
+    output = call("bench", name, *files, *TINY[name], "--quick", "--device", "pocl", "--out", "out", status=None)
+    assert "Written to out" in output.out, output.err
+    assert (tmp_path / "out" / "tables.md").exists()
