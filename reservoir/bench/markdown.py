@@ -11,10 +11,13 @@ import pandas as pd
 
 from reservoir.bench.record import Record, ResultTable
 from reservoir.checks import Check
+from reservoir.printable import printable
 
 #: Of numbers without a format of their own.
 WHOLE_FORMAT, REAL_FORMAT = ",d", ".4g"
 MISSING = "–"
+#: What begins something in Markdown or HTML, as what only shows it.
+_MARKS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {mark: f"\\{mark}" for mark in "\\|`[]"})
 #: As it is written, with its sign.
 _NUMBER = re.compile(rf"([≤≥] )?-?[\d.,]+(e[-+]\d+)?|{MISSING}|nan|-?inf")
 
@@ -22,28 +25,28 @@ _NUMBER = re.compile(rf"([≤≥] )?-?[\d.,]+(e[-+]\d+)?|{MISSING}|nan|-?inf")
 def page(record: Record, origin: Mapping[str, Any]) -> str:
     """Write the page: warnings, acceptance table, tables, figures, and where it all comes from."""
     parts = [
-        f"# {record.title}",
-        "\n".join(f"> **{warning}**  " for warning in record.warnings),
+        f"# {plain(record.title)}",
+        "\n".join(f"> **{plain(warning)}**  " for warning in record.warnings),
         *(section(acceptance_table(record.checks)) if record.checks else ()),
     ]
     for table in record.tables:
         parts += section(table)
     for name in record.figures:
-        parts.append(f"![{name}]({name}.png)\n\n{record.captions[name]}")
+        parts.append(f"![{name}]({name}.png)\n\n{plain(record.captions[name])}")
     parts += ["## Origin", "\n".join(_origin_lines(origin))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def section(table: ResultTable) -> list[str]:
     """A table under its title, and what must be known to read it."""
-    return [f"## {table.title}", table_text(table.frame, table.formats or {}), *table.notes]
+    return [f"## {plain(table.title)}", table_text(table.frame, table.formats or {}), *map(plain, table.notes)]
 
 
 def table_text(frame: pd.DataFrame, formats: Mapping[str, str]) -> str:
     """A frame as a Markdown table; numbers are right-aligned."""
     columns = [[cell(value, formats.get(name)) for value in frame[name]] for name in frame.columns]
     marks = ["--:" if all(map(_NUMBER.fullmatch, cells)) else ":--" for cells in columns]
-    rows = [[_escaped(str(name)) for name in frame.columns], marks, *zip(*columns, strict=True)]
+    rows = [[plain(str(name)) for name in frame.columns], marks, *zip(*columns, strict=True)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -65,22 +68,26 @@ def acceptance_table(checks: Sequence[Check]) -> ResultTable:
 def cell(value: Any, form: str | None) -> str:
     """One value, in a format or the usual one of its kind, with a dash for what is missing."""
     if isinstance(value, str):
-        return _escaped(value)
+        return plain(value)
     if value is None or pd.isna(value):
         return MISSING
     if isinstance(value, bool) or not isinstance(value, Real):
-        return str(value)
+        return plain(str(value))
     return format(value, form or (WHOLE_FORMAT if isinstance(value, Integral) else REAL_FORMAT))
 
 
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
+def plain(text: str) -> str:
+    """Text that Markdown, and the HTML in it, shows as it stands, in one line: names come from others' files.
+
+    Stars and underscores are left, since they can do no more than stress.
+    """
+    return printable(" ".join(text.splitlines())).translate(_MARKS)
 
 
 def _origin_lines(origin: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
     for key, value in origin.items():
         if isinstance(value, Mapping):
-            yield f"{'  ' * depth}- {key}:"
+            yield f"{'  ' * depth}- {plain(str(key))}:"
             yield from _origin_lines(value, depth + 1)
         else:
-            yield f"{'  ' * depth}- {key}: {value}"
+            yield f"{'  ' * depth}- {plain(str(key))}: {plain(str(value))}"

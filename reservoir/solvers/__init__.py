@@ -1,7 +1,8 @@
 """Engines that turn problems into solutions, by name.
 
 A solver is one module with ``solve(problems, *, seed, device, progress, **options) -> list[Solution]``, the dataclass
-`SETTINGS` of its options, and one line in `SOLVERS`; the command line, the tests and the documentation go through the registry.
+`SETTINGS` of its options, and one line in `SOLVERS`; the command line, the tests and the documentation go through the
+registry.
 """
 
 from __future__ import annotations

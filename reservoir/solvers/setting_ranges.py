@@ -8,7 +8,6 @@ from typing import Any
 
 from reservoir.errors import InputError, Mistake
 
-
 #: Points of a trace of which each costs memory.
 MOST_POINTS = 10**6
 

@@ -1,5 +1,6 @@
 """A record becomes one page that anybody can read."""
 
+import re
 from dataclasses import replace
 
 from matplotlib.figure import Figure
@@ -40,3 +41,29 @@ def test_figures_are_shown_with_how_to_read_them(record: Record):
 
 def test_the_origin_is_a_list_of_what_is_in_it(record: Record):
     assert page(record, record.origin).endswith("## Origin\n\n- device:\n  - name: a device\n- seed: 1\n")
+
+
+#: What a name in a file of others may hold.
+HOSTILE = "<script>alert(1)</script> a|b \\| [x](http://evil) ![i](http://evil/i.png) `c` &amp;\n# no title\x1b[31m"
+
+
+def test_no_text_of_others_becomes_markup(record: Record):
+    table = replace(record.tables[0], title=HOSTILE, notes=(HOSTILE,))
+    table = replace(table, frame=table.frame.assign(**{table.frame.columns[0]: HOSTILE, HOSTILE: HOSTILE}))
+    drawn = replace(
+        record,
+        title=HOSTILE,
+        warnings=(HOSTILE,),
+        tables=(table,),
+        figures={"times": Figure()},
+        captions={"times": HOSTILE},
+    )
+    written = page(drawn, {HOSTILE: {HOSTILE: HOSTILE}, "seed": HOSTILE})
+    assert written.count("&lt;script&gt;") >= 11
+    for markup in ("<script", "&amp;amp; `", "\x1b", "\n# no title"):
+        assert markup not in written
+    rest = written.replace("![times](times.png)", "").replace("\\\\", "")
+    assert not re.findall(r"(?<!\\)[\[\]`<]", rest)
+    rows = [line for line in written.split("\n") if line.startswith("| ")]
+    cells = {len(re.findall(r"(?<!\\)\|", row.replace("\\\\", ""))) for row in rows if "script" in row}
+    assert cells == {len(table.frame.columns) + 1}

@@ -114,7 +114,7 @@ def test_a_setting_that_a_solver_does_not_have_is_named(years: list[ReservoirYea
 
 
 def test_every_unknown_setting_is_told_at_once_with_those_there_are(years: list[ReservoirYear]) -> None:
-    with pytest.raises(InputError, match="no setting temperature.*states, most_states") as caught:
+    with pytest.raises(InputError, match=r"no setting temperature.*states, most_states") as caught:
         solve(years[:1], solver="dp", temperature=3, pressure=4)
     assert len(caught.value.mistakes) == 2
 

@@ -43,7 +43,7 @@ def test_too_much_is_refused_before_it_is_allocated(pocl, solver, options):
     solve([Toy()], solver="clpso-sequential", generations=1)  # imports
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match="out of range|too many"):
+        with pytest.raises(InputError, match=r"out of range|too many"):
             solve([Toy()], solver=solver, device=str(pocl.index), **options)
         assert tracemalloc.get_traced_memory()[1] < 50e6
     finally:
@@ -52,13 +52,13 @@ def test_too_much_is_refused_before_it_is_allocated(pocl, solver, options):
 
 def test_a_swarm_that_no_stack_holds_is_refused(pocl):
     """On a CPU a work item has a whole swarm, and its thread would end the process."""
-    with pytest.raises(DeviceError, match="65,536 particles needs .* bytes of a work item's own.*choose fewer"):
+    with pytest.raises(DeviceError, match=r"65,536 particles needs .* bytes of a work item's own.*choose fewer"):
         solve([Toy(dimension=30)], device=str(pocl.index), particles=65_536, generations=1)
 
 
 def test_more_numbers_than_32_bits_count_are_refused(pocl):
     wide = SimpleNamespace(encoding="real", dimension=60_000, label="wide", kernel_context=lambda: np.zeros(1))
-    with pytest.raises(InputError, match="too many numbers.*fewer members_per_dimension"):
+    with pytest.raises(InputError, match=r"too many numbers.*fewer members_per_dimension"):
         layout_for(pocl, wide, LshadeSettings(members_per_dimension=1000, archive_part=100.0))
     with pytest.raises(InputError, match="the population has too many numbers"):
         single_layout(pocl, wide, IslandSettings(islands=1, island_size=65_536))
@@ -66,7 +66,7 @@ def test_more_numbers_than_32_bits_count_are_refused(pocl):
 
 def test_more_cities_than_genes_tell_apart_are_refused():
     tour = SimpleNamespace(encoding="permutation", dimension=65_537, label="large")
-    with pytest.raises(InputError, match="large: a tour has too many cities.*65,536"):
+    with pytest.raises(InputError, match=r"large: a tour has too many cities.*65,536"):
         gene_type(tour)
 
 

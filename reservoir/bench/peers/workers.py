@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import os
+import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
+from multiprocessing.connection import Connection
 
 import numpy as np
 
@@ -28,14 +31,37 @@ _WARM_UP = Budget(near=-math.inf, evaluations=1000, seconds=60)
 
 @contextmanager
 def processes(count: int) -> Iterator[list[ProcessPoolExecutor]]:
-    """So many processes, each to be given its own tasks."""
+    """So many processes, each to be given its own tasks.
+
+    They end with this one, however it ends: each watches a pipe whose other end this process alone holds. An exception
+    in the block ends them in the midst of their tasks.
+    """
     context = multiprocessing.get_context("spawn")
-    pools = [ProcessPoolExecutor(1, mp_context=context) for _ in range(count)]
+    lifeline, held = context.Pipe(duplex=False)
+    pools = [
+        ProcessPoolExecutor(1, mp_context=context, initializer=_live_with, initargs=(lifeline,)) for _ in range(count)
+    ]
     try:
         yield pools
+    except BaseException:
+        held.close()
+        raise
     finally:
         for pool in pools:
             pool.shutdown(cancel_futures=True)
+        held.close()
+        lifeline.close()
+
+
+def _live_with(lifeline: Connection) -> None:
+    """End this process as soon as the other end of a pipe is closed."""
+
+    def watch() -> None:
+        with suppress(EOFError, OSError):
+            lifeline.recv_bytes()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def warm_up(peer: Peer, year: ReservoirYear) -> None:
