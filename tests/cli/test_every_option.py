@@ -142,7 +142,7 @@ def test_every_experiment_has_a_tiny_run():
     assert TINY.keys() == EXPERIMENTS.keys()
 
 
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", [name for name in TINY if name != "dsmga2"])  # which takes half a minute
 def test_every_experiment_runs_as_it_is_typed(call, pocl, tmp_path, monkeypatch, name, short_record):
     from reservoir.bench import case
     from reservoir.bench.models import runs, throughput

@@ -1,6 +1,7 @@
 """The problems of DSMGA-II's paper: their values, their optima, and files of spin glasses."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from reservoir.bench.linkage.problems import FAMILIES, spin_problem
 from reservoir.bench.linkage.spin_file import read_spin_glass
 from reservoir.errors import InputError
 from reservoir.solvers import solve
+from tests.bench.mutations import mutations
 
 
 def worth(problem, genes):
@@ -100,11 +102,38 @@ def test_bundled_glasses_have_the_ground_states_that_they_state():
         ("4\n-1\n1 5 1\n", 'row 3: couples no two spins.*found "1 5 1".*1 to 4'),
         ("4\n-1\n2 2 1\n", "row 3: couples no two spins"),
         ("4\n-1\n1 2 9999999\n", "row 3: couples too strongly"),
+        ("9" * 5000 + "\n-1\n1 2 1\n", "row 1: is no number of spins"),
+        ("1000000000\n-1\n1 2 1\n", "row 1: is no number of spins"),
+        ("4\n-1e308\n1 2 1\n", "row 2: is no ground state's energy.*expected -0.25 to 0, as the couplings allow"),
+        ("4\n1e300\n1 2 1\n", "row 2: is no ground state's energy.*expected -0.25 to 0"),
+        ("4\n0.25\n1 2 1\n", "row 2: is no ground state's energy.*expected -0.25 to 0"),
+        ("4\nnan\n1 2 1\n", "row 2: is no energy per spin"),
+        ("4\n-1_0\n1 2 1\n", "row 2: is no energy per spin"),
+        ("4\n-0.25\n1 2 " + "9" * 5000 + "\n", "row 3: is no coupling"),
+        ("4\n-0.5\n1 2 1\n2 1 1\n", "row 4: couples two spins that are coupled before"),
     ],
 )
 def test_mistakes_in_a_file_are_told_with_their_row(write, text, message):
     with pytest.raises(InputError, match=message):
         read_spin_glass(write(text))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_is_in_a_file_is_refused_or_read_right(tmp_path, seed):
+    for data in mutations(GLASS.encode(), 400, seed):
+        path = tmp_path / "some"
+        path.write_bytes(data)
+        try:
+            glass = read_spin_glass(path)
+        except InputError:
+            continue
+        assert 2 <= glass.spins <= 65_536
+        assert -np.abs(glass.couplings[:, 2]).sum() <= round(glass.ground_energy * glass.spins) <= 0
+
+
+def test_a_file_without_end_is_refused_soon():
+    with pytest.raises(InputError, match="too large"):
+        read_spin_glass(Path("/dev/zero"))
 
 
 def test_all_mistakes_of_a_file_are_told_at_once(write):
