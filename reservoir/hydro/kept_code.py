@@ -22,7 +22,10 @@ class SummedFile(IndexDataCacheFile):  # type: ignore[misc]
         return data + _sum(data)  # readers of pickles stop where the pickle ends
 
     def _load_data(self, name: str) -> Any:
-        content = Path(self._data_path(name)).read_bytes()
+        try:
+            content = Path(self._data_path(name)).read_bytes()
+        except IsADirectoryError as error:  # numba takes any error of the system for a file that is not there
+            raise ValueError(f"{name} is no file") from error
         data, checked = content[:-_SUM_BYTES], content[-_SUM_BYTES:]
         if _sum(data) != checked:
             raise ValueError(f"{name} is damaged")

@@ -161,7 +161,7 @@ def test_a_file_tells_no_date_and_no_version(plan: Plan):
 
 
 def test_a_page_of_caveats_is_cut_off_and_says_so(plan: Plan):
-    endless = replace(plan, reservoir=replace(plan.reservoir, caveat="word " * 4_000))
+    endless = replace(plan, inflow=replace(plan.inflow, caveat="word " * 4_000))
     lines = foot_lines(endless)
     assert sum(len(line) for line in lines) < 1.1 * style.FOOT_CHARACTERS
     assert "plan.json and report.html have all of it" in " ".join(lines)

@@ -73,7 +73,8 @@ def test_violations_by_hand(small):
 
 
 def test_below_a_bound_of_nothing_the_largest_storage_is_the_measure(small):
-    empty = replace(small, storage_lower_hm3=np.zeros(12))
+    to_the_ground = replace(small.level, domain=(0.0, 130.0))
+    empty = replace(small, level=to_the_ground, storage_lower_hm3=np.zeros(12))
     ends = np.zeros((1, 12))
     ends[0, 0] = -12.0
     assert Violations.of(empty, ends).relative == pytest.approx(12 / small.storage_upper_hm3.max())
