@@ -29,16 +29,26 @@ def read_json(path: str | os.PathLike[str], most: int) -> Any:
     InputError
         As `read_limited` does.
     ValueError
-        If it is not UTF-8, not JSON, or `unsound`; says which.
+        If it is not UTF-8, not JSON, `unsound`, or gives a key twice; says which.
     """
     text = read_limited(path, most).decode("utf-8-sig")
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=each_key_once)
     except RecursionError:
         raise ValueError(f"more than {DEEPEST} lists or objects within each other") from None
     for problem in unsound(content):
         raise ValueError(problem)
     return content
+
+
+def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object for `json.loads`, which takes the last of two values in silence; ValueError if there are two."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key} twice in one object")
+        found[key] = value
+    return found
 
 
 def unsound(content: object) -> Iterator[str]:

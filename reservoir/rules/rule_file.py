@@ -16,6 +16,7 @@ from reservoir.limited_read import read_limited
 from reservoir.rules import rule_from_dict
 from reservoir.rules.rule import Rule
 from reservoir.rules.wording import WRITTEN
+from reservoir.sound_json import each_key_once
 
 #: Number of the format; another one is not read.
 FORMAT = 1
@@ -131,7 +132,7 @@ def _decoded(content: bytes) -> str:
 
 def _parsed(text: str) -> object:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=each_key_once)
     except json.JSONDecodeError as error:
         mistake = Mistake(f"is not JSON: {error.msg}", _EXPECTED, WRITTEN, row=error.lineno, column=str(error.colno))
     except (ValueError, RecursionError) as error:

@@ -186,6 +186,11 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         long() + "\n" + "\n".join(f"1953-12-{day:02},5" for day in range(1, 32)),
         "steps are shorter than a month",
     ),
+    "ten days": (
+        long() + "".join(f"\n1953-{month:02}-{day},5" for month in range(1, 13) for day in (11, 21)),
+        "3 rows fall in 1953-01",
+    ),
+    "two stations": (long() + long().removeprefix("date,inflow"), "or keep the rows of one station"),
     "a month missing": (long().replace("\n1953-05,790", ""), "the month 1953-05 is missing"),
     "a month twice": (long() + "\n1953-05,790", "the month stands twice"),
     # Values.

@@ -363,6 +363,7 @@ def test_no_such_file_and_a_folder_are_refused(tmp_path):
         (b"", "row 1, column 1: is not JSON: Expecting value"),
         (b'{"format": 1,\n  "rule": }', "row 2, column 11: is not JSON: Expecting value"),
         (b"[" * 200_000, "is not JSON that can be read"),
+        (b'{"format": 1, "rule": {}, "rule": {}}', "is not JSON that can be read: the key rule twice in one object"),
         (b'{"format": ' + b"1" * 5000 + b"}", "is not JSON that can be read"),
         (b"[]", "is not a rule file"),
         (b"null", "is not a rule file"),

@@ -10,7 +10,7 @@ from reservoir.hydro.inflow_csv.cells import Month, parse_date, parse_flow
 from reservoir.hydro.inflow_csv.record import MonthlyRecord, Reading, Scale, Stamp, sequence_mistakes
 from reservoir.hydro.inflow_csv.table import InflowTable, mistakes_in
 
-#: More rows than this in one month are a record of shorter steps, not a slip.
+#: More rows than this in one month, or more months of several rows, are a record of shorter steps, not a slip.
 _MOST_SLIPS = 3
 
 
@@ -63,6 +63,9 @@ def _sequence_mistakes(table: InflowTable, dates: Sequence[Month | Mistake], col
     )
     rows_in = Counter(stamp.ordinal for stamp in stamps)
     crowded = [ordinal for ordinal, rows in rows_in.items() if rows > _MOST_SLIPS]
+    doubled = [ordinal for ordinal, rows in rows_in.items() if rows > 1]
+    if len(doubled) > max(_MOST_SLIPS, len(rows_in) / 2):
+        crowded = doubled
     if crowded:
         yield _shorter_steps(stamps, min(crowded), scale)
     else:
@@ -77,7 +80,7 @@ def _shorter_steps(stamps: Sequence[Stamp], crowded: int, scale: Scale) -> Mista
         row=rows[1],
         column=scale.column,
         expected="one row for each month",
-        mend="average the flows of each month first, and write one row a month",
+        mend="write one row a month: average shorter steps, or keep the rows of one station",
     )
 
 
