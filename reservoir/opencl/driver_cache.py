@@ -18,7 +18,7 @@ from pathlib import Path
 from reservoir.caches import usable_folder
 
 VARIABLE = "POCL_CACHE_DIR"
-#: In each program's folder: the check sums of its files.
+#: In each program's folder: size, time and check sum of its files.
 SUMS = "reservoir-sums.json"
 #: Of PoCL's files the one that changes at every use.
 _USED = "last_accessed"
@@ -76,7 +76,7 @@ def _damaged(program: Path, files: list[Path]) -> bool:
     try:
         known = _sums(program)
         present = {str(path.relative_to(program)): path for path in files}
-        if any(name not in present or _sum(present[name]) != known[name] for name in known):
+        if any(name not in present or not _unchanged(present[name], *known[name]) for name in known):
             return True
         # Of a process that was ended no sums are written: look at least whether the files are whole.
         return any(not _plausible(path) for name, path in present.items() if name not in known)
@@ -91,11 +91,11 @@ def _record(folder: Path) -> None:
             names = {str(path.relative_to(program)): path for path in _files(program)}
             if names.keys() != _sums(program).keys():
                 draft = program / f"{SUMS}.{os.getpid()}"
-                draft.write_text(json.dumps({name: _sum(path) for name, path in names.items()}), encoding="utf-8")
+                draft.write_text(json.dumps({name: (*_stamp(path), _sum(path)) for name, path in names.items()}), encoding="utf-8")
                 draft.replace(program / SUMS)
 
 
-def _sums(program: Path) -> dict[str, int]:
+def _sums(program: Path) -> dict[str, tuple[int, int, int]]:
     path = program / SUMS
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
 
@@ -103,6 +103,17 @@ def _sums(program: Path) -> dict[str, int]:
 def _files(program: Path) -> list[Path]:
     found = [Path(folder) / name for folder, _, names in os.walk(program) for name in names]
     return [path for path in found if path.name != _USED and not path.name.startswith(SUMS)]
+
+
+def _unchanged(path: Path, size: int, changed: int, check_sum: int) -> bool:
+    """Whether a file is as it was written; it is read only if it was touched since."""
+    return _stamp(path) == (size, changed) or _sum(path) == check_sum
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Size and time of the last change (ns)."""
+    state = path.stat()
+    return state.st_size, state.st_mtime_ns
 
 
 def _sum(path: Path) -> int:
