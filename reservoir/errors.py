@@ -59,8 +59,12 @@ class Mistake:
 
 
 def _shown(value: object, longest: int = 60) -> str:
-    text = f'"{value}"' if isinstance(value, str) and value.isprintable() else repr(value)
-    return shortened(text, longest)
+    if isinstance(value, str) and value.isprintable():
+        return shortened(f'"{value}"', longest)
+    try:
+        return shortened(repr(value), longest)
+    except ValueError:  # Python writes no whole number of thousands of digits
+        return "a number of thousands of digits"
 
 
 def shortened(text: str, longest: int = 60) -> str:

@@ -152,6 +152,6 @@ def sound_fields(fields: Mapping[str, object]) -> tuple[dict[str, Any], list[Mis
         try:
             sound[name] = _FIELDS[name](value) if name in _FIELDS else value
         except _Refused as refused:
-            shown = value if isinstance(value, str | float | bool) else None
+            shown = value if isinstance(value, str | int | float) else None
             mistakes.append(Mistake(*refused.wrong, column=name, value=shown))
     return sound, mistakes
