@@ -91,7 +91,8 @@ def _record(folder: Path) -> None:
             names = {str(path.relative_to(program)): path for path in _files(program)}
             if names.keys() != _sums(program).keys():
                 draft = program / f"{SUMS}.{os.getpid()}"
-                draft.write_text(json.dumps({name: (*_stamp(path), _sum(path)) for name, path in names.items()}), encoding="utf-8")
+                sums = {name: (*_stamp(path), _sum(path)) for name, path in names.items()}
+                draft.write_text(json.dumps(sums), encoding="utf-8")
                 draft.replace(program / SUMS)
 
 
