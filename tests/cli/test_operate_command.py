@@ -29,6 +29,24 @@ def strict(text):
     return json.loads(text, parse_constant=refuse)
 
 
+def dispatch_chart(evaluation) -> ZonesRule:
+    """A chart of the reservoir of an evaluation, made by hand."""
+    plant = evaluation.plan.reservoir
+    lower, upper = (plant.by_step(each).tolist() for each in (plant.storage_lower_hm3, plant.storage_upper_hm3))
+    return ZonesRule(
+        family="zones",
+        reservoir=plant.name,
+        forecast=evaluation.forecast,
+        months=Months.of(evaluation.training),
+        storage_lower_hm3=lower,
+        storage_upper_hm3=upper,
+        curves_hm3=[[volume] * 12 for volume in (6000.0, 8000.0, 11000.0)],
+        outputs_mw=[1000.0, 2000.0, 3000.0, 4000.0],
+        storage_hm3=[4662.0, 14557.0],
+        release_m3s=[[300.0, 300.0], [900.0, 900.0], [1500.0, 1500.0], [2000.0, 2000.0]],
+    )
+
+
 def test_the_release_is_that_of_the_rule(call, plan):
     rule = read_rule(plan / "rules/linear.json")
     told = strict(call("operate", "plan/rules/linear.json", *MAY, "--inflow-before", "600", "--json").out)
@@ -58,21 +76,8 @@ def test_it_says_what_the_optimised_years_did(call, plan):
 
 def test_the_zone_is_that_of_the_dispatch_chart_beside_the_rule(call, plan, six_year_rules):
     assert strict(call("operate", "plan/rules/linear.json", *MAY, "--json").out)["zone"] is None
-    evaluation, _ = six_year_rules
-    plant = evaluation.plan.reservoir
-    lower, upper = (plant.by_step(each).tolist() for each in (plant.storage_lower_hm3, plant.storage_upper_hm3))
-    chart = ZonesRule(
-        family="zones",
-        reservoir=plant.name,
-        forecast=evaluation.forecast,
-        months=Months.of(evaluation.training),
-        storage_lower_hm3=lower,
-        storage_upper_hm3=upper,
-        curves_hm3=[[volume] * 12 for volume in (6000.0, 8000.0, 11000.0)],
-        outputs_mw=[1000.0, 2000.0, 3000.0, 4000.0],
-        storage_hm3=[4662.0, 14557.0],
-        release_m3s=[[300.0, 300.0], [900.0, 900.0], [1500.0, 1500.0], [2000.0, 2000.0]],
-    )
+    plant = six_year_rules[0].plan.reservoir
+    chart = dispatch_chart(six_year_rules[0])
     write_rule(chart, plan / "rules/zones.json", belongings(plant, plan))
     for family in ("linear", "zones"):
         printed = call("operate", f"plan/rules/{family}.json", *MAY).out
@@ -207,20 +212,7 @@ def test_a_schedule_that_was_changed_since_is_refused(call, plan):
 
 
 def test_a_dispatch_chart_of_another_reservoir_beside_the_rule_is_refused(call, plan, xiaowan, six_year_rules):
-    evaluation, _ = six_year_rules
-    lower, upper = (xiaowan.by_step(each).tolist() for each in (xiaowan.storage_lower_hm3, xiaowan.storage_upper_hm3))
-    chart = ZonesRule(
-        family="zones",
-        reservoir=xiaowan.name,
-        forecast=evaluation.forecast,
-        months=Months.of(evaluation.training),
-        storage_lower_hm3=lower,
-        storage_upper_hm3=upper,
-        curves_hm3=[[volume] * 12 for volume in (6000.0, 8000.0, 11000.0)],
-        outputs_mw=[1000.0, 2000.0, 3000.0, 4000.0],
-        storage_hm3=[4662.0, 14557.0],
-        release_m3s=[[300.0, 300.0], [900.0, 900.0], [1500.0, 1500.0], [2000.0, 2000.0]],
-    )
+    chart = dispatch_chart(six_year_rules[0])
     halved = replace(xiaowan, storage_upper_hm3=xiaowan.storage_upper_hm3 / 2)
     for fitted_to, words in (
         (belongings(halved, plan), "what differs: storage bounds"),

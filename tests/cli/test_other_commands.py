@@ -109,3 +109,27 @@ def test_a_fault_of_the_program_shows_no_traceback_but_says_how_to_report_it(mon
         cli.main()
     assert ended.value.code == cli.BROKEN
     assert "--debug" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError(), "not enough memory"),
+        (RecursionError("maximum recursion depth exceeded"), "nested more deeply"),
+        (OSError(28, "No space left on device", "out/schedule.csv"), "out/schedule.csv: No space left on device"),
+    ],
+)
+def test_what_the_machine_lacks_is_told_apart_from_a_fault_of_the_program(monkeypatch, capsys, error, words):
+    import reservoir.cli as cli
+
+    def lacking(*_, **__):
+        raise error
+
+    monkeypatch.setattr(cli.cli, "main", lacking)
+    monkeypatch.setattr(sys, "argv", ["reservoir", "plan"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == cli.WRONG_INPUT
+    told = capsys.readouterr().err
+    assert words in told
+    assert "Error in the program" not in told

@@ -90,6 +90,7 @@ def test_rules_are_kept_unless_forced(call, plan):
         (("--folds", "0"), "'0' is neither"),
         (("--folds", "abc"), "leave-one-out"),
         (("--folds", "²"), "'²' is neither"),
+        (("--folds", "9" * 5000), "is neither a number of blocks"),
         (("--folds", "7"), "--folds: there are more blocks than years in the plan (found 7); expected 2 to 6"),
         (("--family", "magic"), 'no such family of rules (found "magic"); expected one of guide-curve'),
         (("--forecast", "week"), "'month', 'none'"),
