@@ -153,9 +153,7 @@ def test_without_pyopencl_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) ->
     _assert_unavailable("pyopencl cannot be imported")
 
 
-@pytest.mark.parametrize(
-    "error", [OSError("libOpenCL.so.1: not found"), RuntimeError("no loader")]
-)
+@pytest.mark.parametrize("error", [OSError("libOpenCL.so.1: not found"), RuntimeError("no loader")])
 def test_an_import_that_fails_otherwise_is_told_as_that(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     class Broken:
         def find_spec(self, name: str, *_: object) -> None:
