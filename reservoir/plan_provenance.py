@@ -10,7 +10,7 @@ from typing import Any
 
 from reservoir.errors import InputError, Mistake
 from reservoir.limited_read import read_limited
-from reservoir.plan_tables import AGAIN, MOST_BYTES, PROVENANCE, changed
+from reservoir.plan_tables import AGAIN, INFLOW, MOST_BYTES, PROVENANCE, changed
 from reservoir.sound_json import read_json
 
 #: Key of the hashes of the folder's files, which earlier plans lack.
@@ -98,8 +98,8 @@ def check_files(folder: Path, origin: Mapping[str, Any]) -> None:
         With every file that is missing or was changed.
     """
     wanted = dict(origin.get(FILES, {}))
-    if (folder / "inflow.csv").exists() and origin["inflow"]["sha256"]:
-        wanted["inflow.csv"] = origin["inflow"]["sha256"]
+    if (folder / INFLOW).exists() and origin["inflow"]["sha256"]:
+        wanted[INFLOW] = origin["inflow"]["sha256"]
     mistakes = [Mistake(problem, mend=AGAIN, file=str(folder / name)) for name, problem in _differing(folder, wanted)]
     if mistakes:
         raise InputError(mistakes)

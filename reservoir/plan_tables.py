@@ -15,7 +15,9 @@ from reservoir.limited_read import read_limited
 from reservoir.sound_json import read_json
 
 #: Files of a plan's folder; the first tells it from any other folder.
-PROVENANCE, SCHEDULE, SUMMARY, RESERVOIR = "plan.json", "schedule.csv", "summary.csv", "reservoir.toml"
+PROVENANCE, SCHEDULE, SUMMARY = "plan.json", "schedule.csv", "summary.csv"
+#: Copies of what was planned.
+RESERVOIR, INFLOW = "reservoir.toml", "inflow.csv"
 #: Folder of the figures.
 FIGURES = "figures"
 #: How to mend a file that is not as it was written.

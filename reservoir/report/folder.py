@@ -17,13 +17,16 @@ from typing import Any
 import reservoir
 from reservoir.checks import Check
 from reservoir.errors import Mistake, OutputError
+from reservoir.hydro.identity import reservoir_digests
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_toml.reader import reservoir_of
 from reservoir.infeasible import chosen
 from reservoir.placing.moves import leaves
 from reservoir.placing.workplace import contents
 from reservoir.plan import Plan
 from reservoir.plan_provenance import FILES, file_hashes
-from reservoir.plan_tables import FIGURES, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
+from reservoir.plan_tables import FIGURES, INFLOW, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
 from reservoir.report.claim import Claim
 from reservoir.report.draft_folder import claimed, claimed_new, drafted
 from reservoir.stopwatch import Profile, Timer, untimed
@@ -37,7 +40,7 @@ RULES, SCORES, RULES_PROVENANCE = "rules", "scores.csv", "rules.json"
 PROFILE = "profile.json"
 #: All that is written to a plan's folder; one that holds anything else is not replaced.
 OWN_NAMES = {
-    *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, RESERVOIR, "inflow.csv"),
+    *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, RESERVOIR, INFLOW),
     *(RULES, SCORES, RULES_PROVENANCE, PROFILE),
 }
 #: Decimals in tables; a millionth of a hm3 is a cubic metre.
@@ -119,10 +122,12 @@ def write_plan(
     with watch("write"), drafted(target, partial(check_target, force=force), own_files) as claim:
         draft = claim.draft
         _write_tables(plan, draft)
-        _copy_inputs(plan, draft)
+        copied = _copy_inputs(plan, draft)
         captions = _write_figures(plan, draft / FIGURES, typical_years, progress, watch) if figures else {}
         tables = [SCHEDULE, SUMMARY, *(f"{FIGURES}/{name}.svg" for name in captions)]
         origin = provenance(plan, checks) | {"figures": captions, FILES: file_hashes(draft, tables)}
+        if RESERVOIR not in copied:
+            origin["reservoir"] |= {"file": "", "sha256": ""}
         write_json(draft / PROVENANCE, origin)
         with watch("report"):
             _write_report(plan, draft, checks, origin)
@@ -207,14 +212,26 @@ def _write_tables(plan: Plan, folder: Path) -> None:
     summary.to_csv(folder / SUMMARY, index=False, float_format=FLOAT_FORMAT)
 
 
-def _copy_inputs(plan: Plan, folder: Path) -> None:
+def _copy_inputs(plan: Plan, folder: Path) -> list[str]:
+    """Copy what was read, as far as it still says what was planned; returns the names of the copies."""
     # Inputs keep the bytes that they were read from: a pipe is empty by now, and a file may be another one.
-    for content, read, name in (
-        (plan.reservoir.content or _still_there(plan.reservoir.source), plan.reservoir.sha256, RESERVOIR),
-        (plan.inflow.content or _still_there(plan.inflow.source), plan.inflow.sha256, "inflow.csv"),
-    ):
-        if hashlib.sha256(content).hexdigest() == read:
-            (folder / name).write_bytes(content)
+    contents = {
+        RESERVOIR: plan.reservoir.content or _still_there(plan.reservoir.source),
+        INFLOW: plan.inflow.content or _still_there(plan.inflow.source),
+    }
+    hashes = {RESERVOIR: plan.reservoir.sha256, INFLOW: plan.inflow.sha256}
+    copied = [name for name, read in hashes.items() if hashlib.sha256(contents[name]).hexdigest() == read]
+    if RESERVOIR in copied and not _describes(contents[RESERVOIR], plan.reservoir):
+        copied.remove(RESERVOIR)
+    for name in copied:
+        (folder / name).write_bytes(contents[name])
+    return copied
+
+
+def _describes(content: bytes, plant: Reservoir) -> bool:
+    """Whether a file says what a reservoir is, which may have been changed in Python since it was read."""
+    read = reservoir_of(content, plant.source)
+    return read.name == plant.name and reservoir_digests(read) == reservoir_digests(plant)
 
 
 def _still_there(source: str) -> bytes:

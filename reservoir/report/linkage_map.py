@@ -30,6 +30,8 @@ def linkage_map_figure(plan: Plan) -> Figure | None:
         drawn = draw_linkage(ax, linkage, storage_names(plan))
         ax.set_title("Which storages hang together")
         bar = sheet.colorbar(drawn, ax=ax, pad=0.02, format=THOUSANDS if np.nanmax(linkage) > 10 else None)
+        assert bar.solids is not None
+        bar.solids.set(rasterized=False, edgecolor="face")  # a picture within a drawing does not enter a report
         bar.set_label("Mutual information (nats), mean of the years")
         return settled(figure)
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from reservoir.plan import Plan, optimise
 from reservoir.report.figures import plan_captions, plan_figures
 from reservoir.report.linkage_map import draw_linkage, linkage_map_figure, mean_linkage, storage_names
-from reservoir.report.style import figure_style
+from reservoir.report.style import figure_style, rendered
 from tests.report.layout import (
     axes_and_legends_lie_apart_within_the_figure,
     nothing_overlaps_the_foot,
@@ -79,3 +79,7 @@ def test_nothing_overlaps(linked: Plan):
         nothing_overlaps_the_foot("linkage", figure)
         axes_and_legends_lie_apart_within_the_figure("linkage", figure)
         tick_labels_lie_apart("linkage", figure)
+
+
+def test_the_colour_bar_is_drawn_and_no_picture(linked: Plan):
+    assert b"<image" not in rendered(plan_figures(linked)["linkage"], "svg")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-from pathlib import Path
 
 from reservoir.errors import InputError, Mistake
 
@@ -39,16 +38,6 @@ def text_of(data: bytes, file: str) -> str:
         row = _row_at(error.object, error.start)
         byte = f"0x{error.object[error.start]:02x}"
         raise InputError(_not_text(f"the line is not in UTF-8: it holds the byte {byte}", file, row)) from error
-
-
-def text_in(path: Path) -> str:
-    """The text of a file, as `text_of`; InputError if it cannot be read."""
-    try:
-        return text_of(path.read_bytes(), str(path))
-    except OSError as error:
-        raise InputError(
-            Mistake(f"the file cannot be read: {error.strerror}", mend="check its path", file=str(path))
-        ) from error
 
 
 def _row_at(data: bytes, position: int) -> int:

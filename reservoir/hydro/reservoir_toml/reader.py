@@ -51,8 +51,12 @@ def read_reservoir(path: str | Path) -> Reservoir:
     InputError
         With every mistake in the file.
     """
-    content = file_content(path)
-    draft = Draft.of(parsed(content, str(path)), str(path))
+    return reservoir_of(file_content(path), str(path))
+
+
+def reservoir_of(content: bytes, source: str) -> Reservoir:
+    """Check what a reservoir file holds; `source` names it. Raises as `read_reservoir` does."""
+    draft = Draft.of(parsed(content, source), source)
     file, refused = validated(draft)
     curves, astray = curves_of(file, draft)
     of_file = failures(CHECKS, _sections(file, draft))
@@ -60,7 +64,7 @@ def read_reservoir(path: str | Path) -> Reservoir:
     mistakes = [*draft.mistakes, *refused, *of_file, *of_reservoir, *astray]
     if mistakes:
         raise InputError(draft.in_order(mistakes))
-    return _assembled(file, curves, str(path), content)
+    return _assembled(file, curves, source, content)
 
 
 def _sections(file: File, draft: Draft) -> dict[str, Any]:
