@@ -53,6 +53,8 @@ _SERVICE = (
     _Score("firm_reliability", "Reliable", "months, %", "{:.1f}", 100),
     _Score("firm_resilience", "Resilient", "months, %", "{:.1f}", 100),
     _Score("firm_vulnerability", "Shortfall", "months, %", "{:.1f}", 100),
+)
+_LIMITS = (
     _Score("months_at_limit", "At a limit", "months"),
     _Score("repairs", "Repaired", "months"),
     _Score("months_violated", "Outside", "months"),
@@ -107,7 +109,13 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
             "How reliably the rules serve",
             text=(_targets(evaluation),),
             facts=_SERVICE_FACTS,
-            tables=tuple(_service_table(evaluation, run) for run in Run),
+            tables=tuple(_scores_table(evaluation, run, "service", _SERVICE) for run in Run),
+        ),
+        Section(
+            "rules-limits",
+            "How the rules keep the limits",
+            facts=_LIMITS_FACTS,
+            tables=tuple(_scores_table(evaluation, run, "limits", _LIMITS) for run in Run),
         ),
         Section(
             "rules-acceptance",
@@ -143,6 +151,8 @@ _SERVICE_FACTS = (
         "Part of the failures after which the next year, or month, reaches the target again; 100 % where none fails.",
     ),
     ("Shortfall", "What the failing years, or months, lack of the target on average (vulnerability)."),
+)
+_LIMITS_FACTS = (
     ("At a limit", "Months that end at the lower or the upper bound of the storage."),
     ("Repaired", "Months in which the physical limits did not allow the release that the rule asked for."),
     (
@@ -253,10 +263,6 @@ def _foresight_spill_hm3(evaluation: Evaluation, run: Run) -> float:
     continuous = (foresight.release_m3s - foresight.turbined_m3s).reshape(plan.spill_m3s.shape)
     spill = {Run.CONTINUOUS: continuous, Run.YEARLY: plan.spill_m3s}[run]
     return float((spill * plan.inflow.calendar.volume_per_flow).sum(axis=1).mean())
-
-
-def _service_table(evaluation: Evaluation, run: Run) -> Table:
-    return _scores_table(evaluation, run, "service", _SERVICE)
 
 
 def _scores_table(

@@ -56,7 +56,7 @@ addEventListener("load", () => {{
     clipped: all("h1, h2, h3, p, li, dt, dd, figcaption, caption span").filter((each) => right(each) > {width}).length,
     letters: Math.min(...all("p, li, dt, dd, td, th, figcaption").map(letters)),
     drawn: Math.min(...all("figure svg").map((each) => each.getBoundingClientRect().width)),
-    scores: Math.max(0, ...all("#rules-energy table, #rules-service table").map(
+    scores: Math.max(0, ...all("#rules-energy table, #rules-service table, #rules-limits table").map(
       (each) => right(each) - right(each.parentElement))),
     narrow: Math.max(...all("table.narrow").map((each) => right(each) - right(each.parentElement))),
   }});
@@ -108,7 +108,7 @@ def measured(report: Path, folder: Path, width: int, *, printed: bool = False) -
 
 def test_the_browser_finds_tables_and_figures_and_has_nothing_to_complain_of(report: Path, tmp_path: Path):
     finished = browse(report, tmp_path / "profile", "--dump-dom")
-    tables, figures = (8, 3 + 8) if has_rules(report) else (3, 4)
+    tables, figures = (10, 3 + 8) if has_rules(report) else (3, 4)
     assert finished.stdout.count("<table") == tables
     assert finished.stdout.count("<svg") == finished.stdout.count("<figcaption") == figures
     assert "CONSOLE" not in finished.stderr

@@ -29,9 +29,12 @@ RULES_TABLES = (
     "energy-yearly",
     "service-continuous",
     "service-yearly",
+    "limits-continuous",
+    "limits-yearly",
     "rules-acceptance-table",
 )
-SCORES = RULES_TABLES[:4]
+KINDS = ("energy", "service", "limits")
+SCORES = RULES_TABLES[:6]
 ATTACK = "<b>x</b>"
 
 
@@ -70,7 +73,7 @@ def test_the_rules_follow_the_plan_and_provenance_ends_the_page(any_evaluation: 
     saved = saved_of(any_evaluation.plan)
     *of_plan, last = [each.name for each in plan_sections(saved.plan, saved.checks, saved.origin, [])]
     warned = ["rules-shortfalls"] if shortfalls(any_evaluation) else []
-    rules = [*warned, "rules", "rules-energy", "rules-service", "rules-acceptance"]
+    rules = [*warned, "rules", "rules-energy", "rules-service", "rules-limits", "rules-acceptance"]
     assert names == [*of_plan, *rules, last, "rules-provenance"]
     assert [link["href"] for link in structure.all("a")] == [f"#{name}" for name in names]
 
@@ -188,23 +191,21 @@ def test_every_family_has_a_row_for_the_years_it_knows_and_one_for_those_it_does
 def test_scores_stand_under_their_heads(evaluation: Evaluation):
     tables = tables_of(evaluation)
     score = evaluation.families[1].scores[Run.YEARLY, Sample.HELD_OUT]
-    energy, service = (
-        next(row for row in tables[f"{kind}-yearly"].rows if row[:2] == (score.family, score.sample))
-        for kind in ("energy", "service")
+    energy, service, limits = (
+        next(row for row in tables[f"{kind}-yearly"].rows if row[:2] == (score.family, score.sample)) for kind in KINDS
     )
-    heads = {
-        kind: [(each.title, each.unit) for each in tables[f"{kind}-yearly"].columns] for kind in ("energy", "service")
-    }
+    heads = {kind: [(each.title, each.unit) for each in tables[f"{kind}-yearly"].columns] for kind in KINDS}
     assert energy[heads["energy"].index(("Part of foresight", "%"))] == f"{score.percent_of_foresight:.2f}"
     assert energy[heads["energy"].index(("Worst year", "GWh"))] == f"{score.worst_gwh:,.0f}"
     assert service[heads["service"].index(("Reliable", "years, %"))] == f"{100 * score.reliability:.1f}"
     assert service[heads["service"].index(("Shortfall", "months, %"))] == f"{100 * score.firm_vulnerability:.1f}"
-    assert service[heads["service"].index(("Repaired", "months"))] == f"{score.repairs:,}"
+    assert limits[heads["limits"].index(("Repaired", "months"))] == f"{score.repairs:,}"
+    assert limits[heads["limits"].index(("Outside", "months"))] == f"{score.months_violated:,}"
 
 
 def test_every_score_is_explained(any_evaluation: Evaluation):
     sections = {section.name: section for section in rules_sections(any_evaluation, [], [])}
-    for name in ("rules-energy", "rules-service"):
+    for name in (f"rules-{kind}" for kind in KINDS):
         explained = ", ".join(term for term, _ in sections[name].facts).lower()
         for column in sections[name].tables[0].columns[2:]:
             if column.title != "Worst year":

@@ -80,7 +80,7 @@ def _shorter_steps(stamps: Sequence[Stamp], crowded: int, scale: Scale) -> Mista
         row=rows[1],
         column=scale.column,
         expected="one row for each month",
-        mend="write one row a month: average shorter steps, or keep the rows of one station",
+        mend="average the flows of each month first, or keep the rows of one station",
     )
 
 
