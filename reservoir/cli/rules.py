@@ -90,7 +90,8 @@ def command(
     else:
         _show(evaluation)
         show_checks(checks)
-        say(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, figures, report.html")
+        drawn = "figures, " if figures else ""
+        say(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, {drawn}report.html")
     return 0 if all_pass(checks) else 1
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from reservoir.errors import DeviceError, Mistake, shortened
 from reservoir.opencl.driver_cache import VARIABLE, prepare_driver_cache
+from reservoir.opencl.linker import pocl_links
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -158,14 +159,22 @@ def _survey() -> tuple[list[DeviceInfo], str]:
         platforms = cl.get_platforms()
     except cl.Error as error:
         return [], f"no OpenCL platform is installed ({error})"
-    if not kept:
+    problem = _why_no_pocl(kept) if any(map(_is_pocl, platforms)) else ""
+    if problem:
         platforms = [platform for platform in platforms if not _is_pocl(platform)]
         if not platforms:
-            return [], f"there is no folder that PoCL could write to; {VARIABLE} can name one"
+            return [], problem
     usable = [device for platform in platforms for device in _usable_devices(platform)]
     if not usable:
         return [], f"no platform has a usable device (platforms: {', '.join(p.name for p in platforms) or 'none'})"
     return [_describe(index, device) for index, device in enumerate(usable)], ""
+
+
+def _why_no_pocl(kept: bool) -> str:
+    """What PoCL lacks, and would end the process for; empty if it lacks nothing."""
+    if not kept:
+        return f"there is no folder that PoCL could write to; {VARIABLE} can name one"
+    return "" if pocl_links() else "PoCL finds no linker (ld) on the PATH; the package binutils has one"
 
 
 def _is_pocl(platform: cl.Platform) -> bool:

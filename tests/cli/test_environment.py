@@ -221,3 +221,15 @@ def test_no_digit_is_lost_on_a_narrow_terminal(columns, pocl):
 def test_columns_that_are_no_number_do_not_matter(columns):
     assert "0" in on_terminal(0, "devices")
     assert called("devices", COLUMNS=columns).returncode == 0
+
+
+def test_without_a_path_pocl_finds_its_linker_and_without_a_linker_it_is_left_out(tmp_path):
+    bare = {name: value for name, value in surroundings(XDG_CACHE_HOME=str(tmp_path)).items() if name != "PATH"}
+    solve = ("--generations", "100", "--no-reference", "--no-figures", "--out")
+    (tmp_path / "empty").mkdir()
+    for name, environment in (("bare", bare), ("without", bare | {"PATH": str(tmp_path / "empty")})):
+        finished = subprocess.run(
+            [*COMMAND, "plan", *solve, name], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert finished.returncode in (0, 1), finished.stderr
+        assert (tmp_path / name / "plan.json").is_file()

@@ -30,6 +30,7 @@ def strict(text):
 def test_rules_scores_and_a_report_are_added_to_the_plan(run, plan):
     before = content(plan)
     printed = run("rules", "plan", "--no-figures", "--family", "linear", "--family", "guide-curve", "--folds", 2).stdout
+    assert "Written to plan: rules/*.json, scores.csv, rules.json, report.html" in printed
     assert "2 blocks of years" in printed
     assert "Acceptance" in printed
     assert "Written to plan" in printed

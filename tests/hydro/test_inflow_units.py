@@ -146,7 +146,7 @@ READ = {
             "log_q_m3s",
             "m3/s %",
         ),
-        *("inflow m3/s provisional2", "10^3 m3/s", "1000 m3/s", "m3/s x 10"),
+        *("inflow m3/s provisional2", "10^3 m3/s", "1000 m3/s", "m3/s x 10", "inflow half m3/s", "double m3s"),
     ],
     "Refused with unknown unit": [
         *(

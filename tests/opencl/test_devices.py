@@ -173,3 +173,11 @@ def test_without_platforms_the_reason_is_said(pretend: Pretend) -> None:
 def test_without_usable_devices_the_platforms_are_named(pretend: Pretend) -> None:
     pretend({"NVIDIA CUDA": [], "A": [("broken", "GPU", {"available": False})]})
     _assert_unavailable("platforms: NVIDIA CUDA, A")
+
+
+def test_without_a_linker_pocl_is_left_out(pretend: Pretend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reservoir.opencl.devices.pocl_links", lambda: False)
+    pretend({"Portable Computing Language": [("processor", "CPU", {})]})
+    _assert_unavailable("PoCL finds no linker (ld)")
+    pretend({"Portable Computing Language": [("processor", "CPU", {})], "Intel": [("chip", "CPU", {})]})
+    assert [device.platform for device in list_devices()] == ["Intel"]

@@ -74,6 +74,7 @@ STRANGE = _words(
     "per litre litres liter liters gallon gallons barrel barrels bushel foot feet inch inches acre acres hectare "
     "hectares metre metres meter meters cubic second seconds minute minutes hour hours day days week weeks year years "
     "decade decades dekad dekads pentad quarter hundred hundreds dozen ten tens crore crores lakh lakhs tonne "
+    "half halves halved double doubled twice triple treble quadruple "
     "tonnes tons mmday kilo mega giga hecto deka deca centi milli micro tera times multiply "
     "multiplied divide divided scale scaled factor tausend tsd mille miles mill tmcft cubics mgal mcft bcft "
     "mcuft mcum тыс млн млрд"
