@@ -1,0 +1,110 @@
+"""Digests of every engine's solutions on small problems, with fixed seeds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from reservoir.bench.functions import FUNCTIONS, function_problems
+from reservoir.bench.linkage.problems import FAMILIES
+from reservoir.bench.networks.loads import modelled
+from reservoir.bench.ring.functions import RING_FUNCTIONS, RingProblem
+from reservoir.bench.tours.problem import tour_problem
+from reservoir.cases import bundled_case
+from reservoir.errors import ReservoirError
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import YearEnd
+from reservoir.hydro.reservoir_toml.reader import reservoir_of
+from reservoir.resources import path
+from reservoir.solvers import SOLVERS, Problem, solve
+from reservoir.solvers.reservoir_year import reservoir_problems
+from tests.hydro.small_reservoir import SMALL
+
+_FEW = {"evaluations": 4000}
+_SWARM = {"particles": 32, "generations": 100}
+_ISLANDS = {"islands": 2, "island_size": 32, "iterations": 60, "migrate_every": 15}
+
+#: Engine, settings beside its defaults, and the problems it is given (`_problems`).
+CALLS: list[tuple[str, dict[str, Any], str]] = [
+    *(("clpso", _SWARM, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
+    *(("clpso", {**_SWARM, "model": each}, "years") for each in ("basic", "intermediate", "final")),
+    *(("clpso", {**_SWARM, "model": "final", "random": each}, "years") for each in ("host", "kernel")),
+    ("clpso", {**_SWARM, "exemplars": "strict"}, "years"),
+    *(("clpso-sequential", _SWARM, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
+    *(("lshade", _FEW, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
+    ("lshade", {**_FEW, "archive_part": 2.6}, "years"),
+    *(("ann-pso", {**_SWARM, "variant": each}, "networks") for each in ("fused", "steps", "global")),
+    ("ann-pso", _SWARM, "years"),
+    ("ann-pso", {**_SWARM, "random": "congruential"}, "networks"),
+    *(("ann-pso-parallel", _SWARM, problems) for problems in ("networks", "years")),
+    *(
+        ("island-ga", {**_ISLANDS, "scheme": scheme}, problems)
+        for scheme in ("lim-is", "lim-cg", "tim", "sak", "slk")
+        for problems in ("year", "tours")
+    ),
+    *(
+        ("island-ga", {**_ISLANDS, "mutation": "two-opt", "crossover": "order", "scheme": scheme}, "tours")
+        for scheme in ("lim-is", "tim")
+    ),
+    *(("island-ga-sequential", _ISLANDS, problems) for problems in ("year", "tours", "functions")),
+    *(("ring-pso", _SWARM, problems) for problems in ("years", "free", "ring")),
+    *(("ring-pso-sequential", _SWARM, problems) for problems in ("years", "ring")),
+    *(("dsmga2", {"generations": 3}, problems) for problems in ("year", "bits", "functions")),
+    ("dsmga2", {"generations": 3, "model": "lossless"}, "bits"),
+    *((engine, {}, problems) for engine in ("dp", "dp-opencl") for problems in ("years", "small", "cyclic", "free")),
+]
+
+
+def engine_digests(device: str) -> Iterator[tuple[str, str]]:
+    """A label and a digest for each call; of what cannot run on the device, the reason."""
+    problems = _problems()
+    for engine, settings, name in CALLS:
+        label = " ".join([engine, *(f"{key}={value}" for key, value in settings.items()), name])
+        yield label, _digest(problems[name], solver=engine, device=device, **settings)
+
+
+def engines_left_out() -> set[str]:
+    """Engines that no call names."""
+    return set(SOLVERS) - {engine for engine, _, _ in CALLS}
+
+
+def _digest(problems: Sequence[Problem], **call: Any) -> str:
+    try:
+        solutions = solve(problems, **call)
+    except ReservoirError as error:
+        return f"refused: {error}"
+    digest = hashlib.sha256()
+    for each in solutions:
+        numbers = [each.fitness, each.benefit, each.violation, each.generations, each.evaluations]
+        for part in (each.position, np.array(numbers, float), each.trace_fitness, each.trace_generations):
+            digest.update(np.ascontiguousarray(part, float).tobytes())
+    return digest.hexdigest()[:24]
+
+
+def _problems() -> dict[str, Sequence[Problem]]:
+    case = bundled_case()
+    record = Inflow(flow_m3s=case.inflow().flow_m3s[:5], calendar=Calendar(1953, 5))
+    small = reservoir_of(SMALL.encode(), "small.toml")
+    flows = np.array([35, 25, 18, 14, 12, 16, 24, 38, 55, 80, 75, 50], float)
+    wet_and_dry = Inflow(flow_m3s=flows * np.array([[0.6], [1.0], [1.5]]), calendar=Calendar(2001, 3))
+    years = reservoir_problems(case.reservoir(), record)
+    network = modelled(40)
+    return {
+        "years": years,
+        "year": years[:1],
+        "small": reservoir_problems(small, wet_and_dry),
+        "cyclic": reservoir_problems(
+            replace(small, year_end=YearEnd.CYCLIC, initial_storage_hm3=None, final_storage_hm3=None), wet_and_dry
+        ),
+        "free": reservoir_problems(replace(small, year_end=YearEnd.FREE, final_storage_hm3=None), wet_and_dry),
+        "functions": [function_problems(each, 1, dimension=10)[0] for each in FUNCTIONS.values()],
+        "networks": [network],
+        "tours": [tour_problem(path("data", "tsp/att48.tsp"))],
+        "ring": [RingProblem(each, 16, 0) for each in RING_FUNCTIONS.values()],
+        "bits": [each.of(4 * each.multiple, 1) for each in FAMILIES.values()],
+    }
