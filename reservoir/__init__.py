@@ -22,11 +22,13 @@ _HOMES = {
     "Case": "reservoir.cases",
     "Inflow": "reservoir.hydro.inflow",
     "InputError": "reservoir.errors",
-    "Plan": "reservoir.plan",
+    "Plan": "reservoir.planning.plan",
     "Reservoir": "reservoir.hydro.reservoir",
     "ReservoirError": "reservoir.errors",
     "bundled_case": "reservoir.cases",
-    "optimise": "reservoir.plan",
+    "optimise": "reservoir.planning.plan",
+    "read_inflow": "reservoir.io.inflow_csv.reader",
+    "read_reservoir": "reservoir.io.reservoir_toml.reader",
 }
 
 __all__ = [
@@ -40,6 +42,8 @@ __all__ = [
     "__version__",
     "bundled_case",
     "optimise",
+    "read_inflow",
+    "read_reservoir",
 ]
 
 if TYPE_CHECKING:
@@ -48,7 +52,9 @@ if TYPE_CHECKING:
     from reservoir.hydro.calendar import Calendar
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
-    from reservoir.plan import Plan, optimise
+    from reservoir.io.inflow_csv.reader import read_inflow
+    from reservoir.io.reservoir_toml.reader import read_reservoir
+    from reservoir.planning.plan import Plan, optimise
 
 
 def __getattr__(name: str) -> Any:

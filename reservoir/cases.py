@@ -38,15 +38,15 @@ class Case:
 
     def reservoir(self) -> Reservoir:
         """Read the reservoir."""
-        from reservoir.hydro.reservoir import Reservoir
+        from reservoir.io.reservoir_toml.reader import read_reservoir
 
-        return Reservoir.read(self.reservoir_file)
+        return read_reservoir(self.reservoir_file)
 
     def inflow(self) -> Inflow:
         """Read the inflow record, in the reservoir's water year."""
-        from reservoir.hydro.inflow import Inflow
+        from reservoir.io.inflow_csv.reader import read_inflow
 
-        return Inflow.read(self.inflow_file, first_month=self.reservoir().first_month)
+        return read_inflow(self.inflow_file, first_month=self.reservoir().first_month)
 
 
 def case_names() -> list[str]:

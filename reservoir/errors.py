@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from reservoir.printable import printable
+from reservoir.text.printable import printable
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def last_words() -> str:
 
 def end_interrupted() -> None:
     """Say so, and end the process, where no command line is there yet, or any more, to do it."""
-    from reservoir.printable import printable
+    from reservoir.text.printable import printable
 
     with suppress(OSError, ValueError):  # the terminal may be gone
         print(printable(last_words()), file=sys.stderr, flush=True)

@@ -47,7 +47,7 @@ def path(folder_name: str, name: str) -> Path:
 
 
 def text(folder_name: str, name: str) -> str:
-    """Read one file of a folder, e.g. ``text("kernels", "common/philox.cl")``.
+    """Read one file of a folder, e.g. ``text("kernels", "common/rng/philox.cl")``.
 
     Raises
     ------

@@ -8,19 +8,21 @@ import pytest
 from hypothesis import settings
 
 import reservoir as package
-from reservoir.checks import plan_checks
 from reservoir.errors import DeviceError
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.curves import Polynomial, PowerLaw
+from reservoir.hydro.curves.curve import Polynomial, PowerLaw
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import ConversionKind, Reservoir, YearEnd
+from reservoir.io.inflow_csv.reader import read_inflow
+from reservoir.io.plan_folder.saved_plan import SavedPlan, read_plan
 from reservoir.opencl import DeviceInfo, choose_device
-from reservoir.plan import Plan
+from reservoir.planning.checks import plan_checks
+from reservoir.planning.plan import Plan
+from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.report.folder import write_plan
 from reservoir.report.rules_folder import write_rules
-from reservoir.rules.acceptance import rules_checks
-from reservoir.rules.evaluation import Evaluation, evaluate
-from reservoir.saved_plan import SavedPlan, read_plan
+from reservoir.rules.evaluation.acceptance import rules_checks
+from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
 from tests.year_ends import cyclic, free
 
 # The same examples on every machine: a failure is never a matter of luck, and compiled code may take seconds at first.
@@ -89,6 +91,18 @@ def small_inflow() -> Inflow:
     return Inflow(flow_m3s=np.outer([0.6, 1.0, 1.5], months), calendar=Calendar(1955, 3, first_month=6))
 
 
+@pytest.fixture(scope="session")
+def years(xiaowan: Reservoir, five_years: Inflow) -> list[ReservoirYear]:
+    """Five years of the bundled case."""
+    return reservoir_problems(xiaowan, five_years)
+
+
+@pytest.fixture(scope="session")
+def small_years(small: Reservoir, small_inflow: Inflow) -> list[ReservoirYear]:
+    """Three years of the invented case."""
+    return reservoir_problems(small, small_inflow)
+
+
 @pytest.fixture(
     scope="session",
     params=["xiaowan", "xiaowan cyclic", "xiaowan free", "small", "small cyclic", "small free"],
@@ -114,7 +128,7 @@ def six_years_file(inflow: Inflow, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture(scope="session")
 def six_year_plan(xiaowan: Reservoir, six_years_file: Path) -> Plan:
     """Six years at their reference optimum."""
-    return package.optimise(xiaowan, Inflow.read(six_years_file), solver="dp")
+    return package.optimise(xiaowan, read_inflow(six_years_file), solver="dp")
 
 
 @pytest.fixture(scope="session")

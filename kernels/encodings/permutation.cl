@@ -35,7 +35,7 @@ void create(const int row, const bool active, const Island island, const uint wo
 
 // A child that has a stretch of one parent, and the cities it lacks in the order of the other.
 void cross(HOME GENE *child, HOME const GENE *one, HOME const GENE *other, const uint word, const uint number,
-           const bool active, __local uint *used, const Team team) {
+           const bool active, __local uint *used, const SubGroup team) {
 #if ORDER_CROSSOVER
     const Stretch kept = two_points(word, number);
     const int start = kept.last;
@@ -74,7 +74,7 @@ void cross(HOME GENE *child, HOME const GENE *one, HOME const GENE *other, const
 
 #if TWO_OPT
 // Ends of the stretch whose reversal shortens a tour most, and by how much; of equals the first.
-Stretch best_move(HOME const GENE *tour, int *gain, CONTEXT_SPACE const float *context, const Team team) {
+Stretch best_move(HOME const GENE *tour, int *gain, CONTEXT_SPACE const float *context, const SubGroup team) {
     int most = 0;
     Stretch found = {0, 0};
     for (int i = team.place; i < DIM - 1; i += TEAM) {
@@ -101,7 +101,7 @@ Stretch best_move(HOME const GENE *tour, int *gain, CONTEXT_SPACE const float *c
 // A copy of a parent with its best 2-opt move (Croes 1958); where no move is better, two neighbouring stretches change
 // places (Martin, Otto and Felten 1991).
 void mutate(HOME GENE *child, HOME const GENE *parent, const uint word, const uint number, const bool active,
-            CONTEXT_SPACE const float *context, const Team team) {
+            CONTEXT_SPACE const float *context, const SubGroup team) {
     int gain;
     const Stretch move = best_move(parent, &gain, context, team);
     const int one = 1 + place_below(word, number, DIM - 1), two = 1 + place_below(word, number + 1, DIM - 1);
@@ -120,7 +120,7 @@ void mutate(HOME GENE *child, HOME const GENE *parent, const uint word, const ui
 #else
 // A copy of a parent with two cities swapped.
 void mutate(HOME GENE *child, HOME const GENE *parent, const uint word, const uint number, const bool active,
-            CONTEXT_SPACE const float *context, const Team team) {
+            CONTEXT_SPACE const float *context, const SubGroup team) {
     const Stretch swapped = two_points(word, number);
     for (int place = team.place; place < DIM; place += TEAM) {
         const int from = place == swapped.first ? swapped.last : place == swapped.last ? swapped.first : place;
@@ -131,7 +131,7 @@ void mutate(HOME GENE *child, HOME const GENE *parent, const uint word, const ui
 
 // The child of a place.
 void breed(const int place, const bool active, const Island island, HOME const ushort *order, const uint word,
-           const float left, __local uint *scratch, CONTEXT_SPACE const float *context, const Team team) {
+           const float left, __local uint *scratch, CONTEXT_SPACE const float *context, const SubGroup team) {
     const uint number = (uint)place * CHILD_NUMBERS;
     HOME GENE *child = island.genes + order[place] * STRIDE;
     HOME const GENE *one = island.genes + order[place_below(word, number, PARENTS)] * STRIDE;
@@ -152,7 +152,7 @@ void breed(const int place, const bool active, const Island island, HOME const u
 
 // The worth of the individual of a place.
 void evaluate(const int place, const bool active, const Island island, HOME const ushort *order, const uint word,
-              CONTEXT_SPACE const float *context, const Team team) {
+              CONTEXT_SPACE const float *context, const SubGroup team) {
     HOME const GENE *tour = island.genes + order[place] * STRIDE;
     int length = 0;
     for (int each = team.place; each < DIM; each += TEAM)

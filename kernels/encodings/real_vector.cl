@@ -27,7 +27,7 @@ void create(const int row, const bool active, const Island island, const uint wo
 
 // The children of places from this one on; `left` is the part of the run to come.
 void breed(const int place, const bool active, const Island island, HOME const ushort *order, const uint word,
-           const float left, __local uint *scratch, CONTEXT_SPACE const float *context, const Team team) {
+           const float left, __local uint *scratch, CONTEXT_SPACE const float *context, const SubGroup team) {
     HOME const GENE *one[LANES], *other[LANES];
     HOME GENE *child[LANES];
     for (int lane = 0; lane < LANES; ++lane) {
@@ -62,7 +62,7 @@ void breed(const int place, const bool active, const Island island, HOME const u
 
 // The worth of the individuals of places from this one on; a NaN is worse than anything.
 void evaluate(const int place, const bool active, const Island island, HOME const ushort *order, const uint word,
-              CONTEXT_SPACE const float *context, const Team team) {
+              CONTEXT_SPACE const float *context, const SubGroup team) {
     reals position[DIM];
 #pragma unroll
     for (int d = 0; d < DIM; ++d)

@@ -40,7 +40,9 @@ class Experiment:
 
 
 #: The experiment that a bundled case's name stands for.
-CASE = Experiment("case", "Speed and quality of CLPSO on a reservoir: runs, times, scaling.", "case", on_a_case=True)
+CASE = Experiment(
+    "case", "Speed and quality of CLPSO on a reservoir: runs, times, scaling.", "case.experiment", on_a_case=True
+)
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -51,6 +53,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("ring-pso", "Ring PSO, synchronous and asynchronous: fitness, time, speed-up.", "ring", runs=100),
         Experiment("tsp", "Genetic algorithms on islands, on tours: schemes, times, errors.", "tours", runs=10),
         Experiment("dsmga2", "DSMGA-II: model building, populations by sweep, evaluations.", "linkage", runs=10),
-        Experiment("functions", "Any solver on the eight functions.", "solver_on_functions"),
+        Experiment("functions", "Any solver on the eight functions.", "functions.experiment"),
     )
 }

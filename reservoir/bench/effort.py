@@ -12,7 +12,7 @@ QUICK_WARNING = "A quick trial: few generations and small ensembles. It shows th
 
 
 @dataclass(frozen=True)
-class Effort:
+class RunBudget:
     """What every experiment is told.
 
     Parameters

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from reservoir.bench.markdown import page
 from reservoir.bench.record import Record
 from reservoir.errors import Mistake, OutputError
-from reservoir.placing.moves import leaves
-from reservoir.placing.workplace import contents
-from reservoir.report.claim import Claim
-from reservoir.report.draft_folder import claimed, drafted
+from reservoir.io.placing.claim import Claim
+from reservoir.io.placing.draft_folder import claimed, drafted
+from reservoir.io.placing.moves import leaves
+from reservoir.io.placing.workplace import contents
 from reservoir.report.folder import run_provenance, write_json
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def write_record(record: Record, target: Path | Claim, *, force: bool = False) -
     OutputError
         If the folder cannot be written.
     """
-    from reservoir.report.figures import write_figures
+    from reservoir.report.figures.figures import write_figures
 
     origin = {**run_provenance(), **record.origin}
     with drafted(target, partial(check_target, force=force), _own_files) as claim:

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from reservoir.bench.record import Record, ResultTable
-from reservoir.checks import Check
-from reservoir.printable import printable
+from reservoir.planning.checks import Check
+from reservoir.text.printable import printable
 
 #: Of numbers without a format of their own.
 WHOLE_FORMAT, REAL_FORMAT = ",d", ".4g"

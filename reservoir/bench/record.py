@@ -11,7 +11,7 @@ import pandas as pd
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from reservoir.checks import Check
+    from reservoir.planning.checks import Check
 
 
 @dataclass(frozen=True, eq=False)

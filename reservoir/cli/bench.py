@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.bench import CASE, EXPERIMENTS, Experiment
-from reservoir.bench.effort import QUICK_RUNS, Effort
+from reservoir.bench.effort import QUICK_RUNS, RunBudget
 from reservoir.cases import case_names
 from reservoir.cli import options
 from reservoir.cli.bench_options import OWN_OPTIONS
@@ -92,12 +92,12 @@ def _execute(
 ) -> int:
     from reservoir.bench.folder import claimed_for_record, default_folder, write_record
     from reservoir.bench.journal import Journal
-    from reservoir.checks import all_pass
     from reservoir.cli.screen import progress_bars, show_inputs
     from reservoir.opencl import choose_devices
+    from reservoir.planning.checks import all_pass
     from reservoir.solvers import SOLVERS
 
-    effort = Effort(runs or (QUICK_RUNS if quick else experiment.runs), quick, seed, device)
+    effort = RunBudget(runs or (QUICK_RUNS if quick else experiment.runs), quick, seed, device)
     found = request.read() if request is not None else None
     solver = SOLVERS.get(own.get("solver", ""))
     parts = [experiment.name] if found is None else [found.reservoir.name]

@@ -12,7 +12,7 @@ from reservoir.cli import options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reservoir.comparison import Comparison
+    from reservoir.planning.comparison import Comparison
 
 
 @click.command("compare")
@@ -45,7 +45,7 @@ def command(
     leave compilation out. Years that cannot keep their limits are named, and count in the violation alone.
     """
     from reservoir.cli.screen import progress_bars, show_inputs, show_json
-    from reservoir.comparison import compare
+    from reservoir.planning.comparison import compare
 
     found = request.read()
     if not as_json:
@@ -73,7 +73,7 @@ def _show(rows: Sequence[Comparison]) -> None:
 
     from reservoir.cli.screen import Column, show_table
     from reservoir.cli.streams import say
-    from reservoir.infeasible import counted, listed
+    from reservoir.planning.infeasible import counted, listed
 
     titles = ("energy, GWh", "worst gap", "violation", "seconds", "device seconds")
     cells = []

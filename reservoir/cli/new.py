@@ -20,7 +20,7 @@ def command(name: str, out: Path | None, force: bool) -> None:
     It describes an invented reservoir and can be planned as it stands; change its numbers to yours.
     """
     from reservoir.cli.streams import say
-    from reservoir.hydro.reservoir_toml.template import write_template
+    from reservoir.io.reservoir_toml.template import write_template
 
     target = write_template(name, out or Path(f"{name}.toml"), force=force)
     say(f"Written to {target}. Change its numbers to your reservoir's, then:")

@@ -13,7 +13,7 @@ from reservoir.errors import InputError, Mistake
 
 if TYPE_CHECKING:
     from reservoir.cli.rule_inputs import RuleInputs
-    from reservoir.rules.advice import Advice, Alike, Situation
+    from reservoir.rules.advice import Advice, AnalogueYears, Situation
 
 #: No river carries as much (m3/s), and no lake holds as much (hm3).
 _MOST = 1e9
@@ -124,9 +124,9 @@ def _storage(found: RuleInputs, level: float | None, storage: float | None) -> f
 
 def _zone(found: RuleInputs, situation: Situation) -> str | None:
     """The zone of the dispatch chart: the rule's own, or that of the chart beside it."""
-    from reservoir.rules.belonging import require_same_plan, require_same_reservoir
-    from reservoir.rules.rule_file import read_rule_file
-    from reservoir.rules.zones import FAMILY, ZonesRule
+    from reservoir.io.rule_belonging import require_same_plan, require_same_reservoir
+    from reservoir.io.rule_file import read_rule_file
+    from reservoir.rules.families.zones.rule import FAMILY, ZonesRule
 
     rule = found.rule
     chart = found.plan_folder / "rules" / f"{FAMILY}.json" if found.plan_folder is not None else None
@@ -138,10 +138,10 @@ def _zone(found: RuleInputs, situation: Situation) -> str | None:
     return rule.zone(situation.step, situation.storage_hm3) if isinstance(rule, ZonesRule) else None
 
 
-def _alike(found: RuleInputs, month: int, situation: Situation) -> Alike | None:
-    from reservoir.plan_tables import read_schedule
+def _alike(found: RuleInputs, month: int, situation: Situation) -> AnalogueYears | None:
+    from reservoir.io.plan_folder.tables import read_schedule
+    from reservoir.io.rule_belonging import require_same_plan
     from reservoir.rules.advice import alike
-    from reservoir.rules.belonging import require_same_plan
 
     if found.plan_folder is None:
         return None
@@ -152,7 +152,7 @@ def _alike(found: RuleInputs, month: int, situation: Situation) -> Alike | None:
 
 def _caveats(found: RuleInputs) -> tuple[str, ...]:
     """What must be said of the reservoir, and of the inflow that the rule was fitted to."""
-    from reservoir.plan_tables import read_caveats
+    from reservoir.io.plan_folder.tables import read_caveats
 
     if found.plan_folder is not None:
         return read_caveats(found.plan_folder)
@@ -164,7 +164,7 @@ def _show(
     situation: Situation,
     advice: Advice,
     zone: str | None,
-    similar: Alike | None,
+    similar: AnalogueYears | None,
     caveats: tuple[str, ...],
     assumed: list[str],
 ) -> None:
@@ -206,6 +206,6 @@ def _release_note(advice: Advice) -> str:
     return spill + asked
 
 
-def _alike_words(similar: Alike) -> str:
+def _alike_words(similar: AnalogueYears) -> str:
     span = f"{similar.lowest_m3s:,.0f} to {similar.highest_m3s:,.0f} m3/s, median {similar.median_m3s:,.0f}"
     return f"{span}, in the {len(similar.labels)} most like it: {', '.join(similar.labels)}"

@@ -77,19 +77,19 @@ class Request:
         """
         from reservoir.cases import bundled_case
         from reservoir.errors import InputError, Mistake
-        from reservoir.hydro.inflow import Inflow
-        from reservoir.hydro.reservoir import Reservoir
+        from reservoir.io.inflow_csv.reader import read_inflow
+        from reservoir.io.reservoir_toml.reader import read_reservoir
 
         bundled = bundled_case(self.case)
         mistakes: list[Mistake] = []
         first_month = None
         try:
-            plant = Reservoir.read(self.reservoir_file or bundled.reservoir_file)
+            plant = read_reservoir(self.reservoir_file or bundled.reservoir_file)
             first_month = plant.first_month
         except InputError as error:
             mistakes += error.mistakes
         try:
-            record = Inflow.read(self.inflow_file or bundled.inflow_file, unit=self.unit, first_month=first_month)
+            record = read_inflow(self.inflow_file or bundled.inflow_file, unit=self.unit, first_month=first_month)
         except InputError as error:
             mistakes += error.mistakes
         if mistakes:

@@ -12,8 +12,8 @@ import click
 from reservoir.cli import options
 
 if TYPE_CHECKING:
-    from reservoir.plan import Plan
-    from reservoir.stopwatch import Profile
+    from reservoir.planning.plan import Plan
+    from reservoir.planning.stopwatch import Profile
 
 #: Objects made before the interpreter looks for garbage: what is imported and drawn stays, so that it finds little.
 GARBAGE_THRESHOLD = 100_000
@@ -82,18 +82,18 @@ def command(
     Writes report.html, schedule.csv, summary.csv, plan.json and figures into a new folder. Without files, the bundled
     case is planned.
     """
-    from reservoir.stopwatch import Stopwatch
+    from reservoir.planning.stopwatch import Stopwatch
 
     gc.set_threshold(GARBAGE_THRESHOLD)
     watch = Stopwatch(BEGAN)
     watch.add({"start": time.perf_counter() - BEGAN})
     with watch("import"):
-        from reservoir.checks import all_pass, plan_checks
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
         from reservoir.cli.streams import say
-        from reservoir.plan import optimise
+        from reservoir.planning.checks import all_pass, plan_checks
+        from reservoir.planning.plan import optimise
+        from reservoir.planning.profile import solver_stages
         from reservoir.report.folder import claimed_for_plan, write_plan, write_profile
-        from reservoir.solver_stages import solver_stages
 
     with watch("read"):
         found = request.read()
@@ -148,7 +148,7 @@ def _show_result(plan: Plan) -> None:
     from rich.markup import escape
 
     from reservoir.cli.screen import console, show_solver
-    from reservoir.infeasible import outside_sentences
+    from reservoir.planning.infeasible import outside_sentences
 
     screen = console()
     show_solver(plan)

@@ -10,8 +10,8 @@ from reservoir.errors import InputError, Mistake
 
 if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.io.rule_file import RuleFile
     from reservoir.rules import Rule
-    from reservoir.rules.rule_file import RuleFile
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None) -> RuleInputs
     InputError
         With every mistake of both files, if there is no reservoir file, or if the rule was fitted to another one.
     """
-    from reservoir.hydro.reservoir import Reservoir
-    from reservoir.plan_tables import PROVENANCE, RESERVOIR
-    from reservoir.rules.belonging import require_same_reservoir
-    from reservoir.rules.rule_file import read_rule_file
+    from reservoir.io.plan_folder.tables import PROVENANCE, RESERVOIR
+    from reservoir.io.reservoir_toml.reader import read_reservoir
+    from reservoir.io.rule_belonging import require_same_reservoir
+    from reservoir.io.rule_file import read_rule_file
 
     folder = rule_file.absolute().parent.parent
     plan_folder = folder if (folder / PROVENANCE).is_file() else None
@@ -59,7 +59,7 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None) -> RuleInputs
         mistakes += error.mistakes
     try:
         if path is not None:
-            plant = Reservoir.read(path)
+            plant = read_reservoir(path)
         elif file is not None:
             mend = "give --reservoir FILE.toml, or leave the rule in the rules folder of its plan"
             raise InputError(Mistake("its reservoir is not known", mend=mend, file=str(rule_file)))

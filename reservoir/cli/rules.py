@@ -11,7 +11,7 @@ from reservoir.cli import options
 from reservoir.errors import InputError, Mistake
 
 if TYPE_CHECKING:
-    from reservoir.rules.evaluation import Evaluation
+    from reservoir.rules.evaluation.evaluation import Evaluation
 
 LEAVE_ONE_OUT = "leave-one-out"
 
@@ -59,15 +59,15 @@ def command(
     PLAN_DIR is a folder that "reservoir plan" wrote. Adds rules/*.json, scores.csv, rules.json and figures to it, and
     the rules' part to its report.html.
     """
-    from reservoir.checks import all_pass
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
     from reservoir.cli.streams import say
+    from reservoir.io.plan_folder.saved_plan import read_plan
+    from reservoir.planning.checks import all_pass
     from reservoir.report.rules_folder import check_pictures, claimed_for_rules, write_rules
     from reservoir.rules import FAMILIES, Forecast
-    from reservoir.rules.acceptance import rules_checks
-    from reservoir.rules.evaluation import evaluate
-    from reservoir.rules.shortfalls import shortfalls
-    from reservoir.saved_plan import read_plan
+    from reservoir.rules.evaluation.acceptance import rules_checks
+    from reservoir.rules.evaluation.evaluation import evaluate
+    from reservoir.rules.evaluation.shortfalls import shortfalls
 
     with claimed_for_rules(plan_folder, force=force) as claim:
         saved = read_plan(plan_folder)
@@ -115,7 +115,7 @@ def _check_request(families: tuple[str, ...], folds: int, years: int) -> None:
 
 
 def _best(evaluation: Evaluation) -> str | None:
-    from reservoir.rules.acceptance import best_fitted
+    from reservoir.rules.evaluation.acceptance import best_fitted
 
     best = best_fitted(evaluation)
     return None if best is None else best.family
@@ -139,8 +139,8 @@ def _show(evaluation: Evaluation) -> None:
     from rich.markup import escape
 
     from reservoir.cli.screen import Column, console, show_table
-    from reservoir.rules.evaluation import Run, Sample
-    from reservoir.rules.shortfalls import shortfalls
+    from reservoir.rules.evaluation.evaluation import Run, Sample
+    from reservoir.rules.evaluation.shortfalls import shortfalls
 
     screen = console()
     plan = evaluation.plan

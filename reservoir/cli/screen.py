@@ -15,13 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from reservoir.cli.screen_table import Column, show_table
-from reservoir.printable import printable
-from reservoir.strict_json import strict_json
+from reservoir.text.printable import printable
+from reservoir.text.strict_json import strict_json
 
 if TYPE_CHECKING:
-    from reservoir.checks import Check
     from reservoir.cli.options import Inputs
-    from reservoir.plan import Plan, StageProgress
+    from reservoir.planning.checks import Check
+    from reservoir.planning.plan import Plan, StageProgress
 
 #: Width where output goes into a pipe or a file: more than anything needs.
 _PIPE_WIDTH = 100_000

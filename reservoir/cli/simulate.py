@@ -10,7 +10,7 @@ import click
 from reservoir.cli import options
 
 if TYPE_CHECKING:
-    from reservoir.rules.record_run import RecordRun
+    from reservoir.rules.evaluation.record_run import RecordRun
 
 
 @click.command("simulate")
@@ -45,13 +45,13 @@ def command(
     from reservoir.cli.rule_inputs import read_rule_inputs
     from reservoir.cli.screen import progress_bars, show_json
     from reservoir.cli.streams import say
-    from reservoir.hydro.inflow import Inflow
+    from reservoir.io.inflow_csv.reader import read_inflow
     from reservoir.report.simulation_folder import claimed_for_simulation, write_simulation
     from reservoir.rules.advice import storage_at_level
-    from reservoir.rules.record_run import run_record
+    from reservoir.rules.evaluation.record_run import run_record
 
     found = read_rule_inputs(rule_file, reservoir_file)
-    inflow = Inflow.read(inflow_file, unit=unit, first_month=found.reservoir.first_month)
+    inflow = read_inflow(inflow_file, unit=unit, first_month=found.reservoir.first_month)
     start = None if level is None else storage_at_level(found.reservoir, level)
     with claimed_for_simulation(out, found.rule.family) as claim, progress_bars() as progress:
         run = run_record(
@@ -89,7 +89,7 @@ def _show(run: RecordRun) -> None:
         (
             "Energy",
             f"{score.mean_gwh:,.0f} GWh a year at equal end storage (worst year {score.worst_gwh:,.0f}; "
-            f"{score.end_charge_gwh:+,.1f} of them for the water left at the end)",
+            f"{score.end_storage_value_gwh:+,.1f} of them for the water left at the end)",
         ),
         ("Targets", _targets(run)),
         ("Spill", f"{score.spill_hm3:,.0f} hm3 a year"),

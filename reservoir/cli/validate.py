@@ -33,9 +33,9 @@ def command(
 
     Prints an acceptance table; the status is 1 if a check fails.
     """
-    from reservoir.checks import all_pass
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json, show_solver
-    from reservoir.validation import validate
+    from reservoir.planning.checks import all_pass
+    from reservoir.planning.validation import validate
 
     found = request.read()
     if not as_json:

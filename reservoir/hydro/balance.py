@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from reservoir.hydro.compile import inlined
-from reservoir.hydro.forms import CompiledConversion, curve_value, specific_power
+from reservoir.hydro.curves.forms import CompiledConversion, curve_value, specific_power
+from reservoir.hydro.jit import inlined
 from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M, ConversionKind, Reservoir
 
 
@@ -44,9 +44,9 @@ def exact_plant(reservoir: Reservoir) -> Plant:
 
 
 @inlined
-def storage_after(storage, inflow, release, volume_per_flow):
-    """Storage at the end of a step, hm3 (eq. 10); `volume_per_flow` is hm3 per m3/s, 0.0864 times the days."""
-    return storage + (inflow - release) * volume_per_flow
+def storage_after(storage, inflow, release, hm3_per_m3s):
+    """Storage at the end of a step, hm3 (eq. 10); `hm3_per_m3s` is hm3 per m3/s, 0.0864 times the days."""
+    return storage + (inflow - release) * hm3_per_m3s
 
 
 @inlined

@@ -70,7 +70,7 @@ class Calendar:
         return tuple(MONTH_NAMES[month - 1] for month in self.months)
 
     @property
-    def volume_per_flow(self) -> NDArray[np.float64]:
+    def hm3_per_m3s(self) -> NDArray[np.float64]:
         """Volume (hm3) that a flow of 1 m3/s carries in each step, shape (years, steps)."""
         return self.days.astype(np.float64) * (SECONDS_PER_DAY / 1e6)
 

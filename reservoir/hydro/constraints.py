@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from reservoir.hydro.compile import inlined
+from reservoir.hydro.jit import inlined
 
 #: Loops over more steps than this are compiled as loops.
 MOST_UNROLLED = 40
@@ -24,7 +24,7 @@ class YearArrays(NamedTuple):
     """
 
     inflow: Any
-    volume_per_flow: Any
+    hm3_per_m3s: Any
     release_lower: Any
     release_upper: Any
     storage_lower: Any
@@ -68,7 +68,7 @@ def steered(year, step, storage, release, lower, upper):
     The deviation is made up by the release, in flow units: the printed eq. 19 leaves the division out of its last
     line. The release may leave its bounds here; see `repaired`.
     """
-    per_flow = year.volume_per_flow[step]
+    per_flow = year.hm3_per_m3s[step]
     end = storage + (year.inflow[step] - release) * per_flow
     target = min(max(end, lower), upper)
     return release + (end - target) / per_flow, target
@@ -80,7 +80,7 @@ def repaired(year, step, storage, release, lower, upper):
     wanted, end = steered(year, step, storage, release, lower, upper)
     kept = min(max(wanted, year.release_lower[step]), year.release_upper[step])
     if kept != wanted:
-        end = storage + (year.inflow[step] - kept) * year.volume_per_flow[step]
+        end = storage + (year.inflow[step] - kept) * year.hm3_per_m3s[step]
     return kept, end
 
 

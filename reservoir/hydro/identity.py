@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 
-from reservoir.hydro.curves import Curve
+from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.reservoir import Reservoir
 
 #: Digits that count: a value written in another unit differs beyond them.

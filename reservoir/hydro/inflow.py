@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -57,28 +56,6 @@ class Inflow:
         _check_flows(flow, self.calendar)
         flow.setflags(write=False)
         object.__setattr__(self, "flow_m3s", flow)
-
-    @classmethod
-    def read(cls, path: str | os.PathLike[str], *, unit: str | None = None, first_month: int | None = None) -> Inflow:
-        """Read and check an inflow file (CSV).
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-        unit : str, optional
-            Unit of the values, one of `units.FLOW_M3S` (mean flow) or `units.VOLUME_HM3` (volume of the month).
-        first_month : int, optional
-            Calendar month (1 to 12) in which the water year begins.
-
-        Raises
-        ------
-        InputError
-            With every mistake in the file and in the call.
-        """
-        from reservoir.hydro.inflow_csv.reader import read_inflow
-
-        return read_inflow(path, unit=unit, first_month=first_month)
 
     def span(self, first: int, stop: int) -> Inflow:
         """Consecutive years of the record, from the place `first` up to `stop`."""

@@ -33,7 +33,7 @@ class YearLimits:
     ----------
     inflow_m3s : ndarray
         Mean inflow of each step.
-    volume_per_flow : ndarray
+    hm3_per_m3s : ndarray
         hm3 that 1 m3/s carries in each step.
     release_lower_m3s, release_upper_m3s : ndarray
         Bounds of the release (eq. 11).
@@ -46,7 +46,7 @@ class YearLimits:
     """
 
     inflow_m3s: FloatArray
-    volume_per_flow: FloatArray
+    hm3_per_m3s: FloatArray
     release_lower_m3s: FloatArray
     release_upper_m3s: FloatArray
     storage_lower_hm3: FloatArray
@@ -90,16 +90,16 @@ class YearLimits:
 def year_limits(reservoir: Reservoir, inflow: Inflow) -> list[YearLimits]:
     """Limits of every water year of a record, one `YearLimits` a year."""
     bounds = open_year(reservoir, np.empty(0), np.empty(0))
-    years = zip(inflow.flow_m3s, inflow.calendar.volume_per_flow, strict=True)
+    years = zip(inflow.flow_m3s, inflow.calendar.hm3_per_m3s, strict=True)
     return [_closed(reservoir, _with_inflow(bounds, flow, volume)) for flow, volume in years]
 
 
-def _with_inflow(year: YearLimits, flow_m3s: FloatArray, volume_per_flow: FloatArray) -> YearLimits:
+def _with_inflow(year: YearLimits, flow_m3s: FloatArray, hm3_per_m3s: FloatArray) -> YearLimits:
     """Another year of the same reservoir, with bounds of the storage of its own: `_closed` writes to them."""
     return replace(
         year,
         inflow_m3s=flow_m3s,
-        volume_per_flow=volume_per_flow,
+        hm3_per_m3s=hm3_per_m3s,
         storage_lower_hm3=year.storage_lower_hm3.copy(),
         storage_upper_hm3=year.storage_upper_hm3.copy(),
     )
@@ -115,17 +115,17 @@ def _closed(reservoir: Reservoir, year: YearLimits) -> YearLimits:
     return replace(year, initial_storage_hm3=start, start_bounds_hm3=(start, start))
 
 
-def open_year(reservoir: Reservoir, flow_m3s: FloatArray, volume_per_flow: FloatArray) -> YearLimits:
+def open_year(reservoir: Reservoir, flow_m3s: FloatArray, hm3_per_m3s: FloatArray) -> YearLimits:
     """A year with the bounds of its months, nothing said of its end, and any start within the last month's bounds."""
     lower, upper = reservoir.by_step(reservoir.storage_lower_hm3), reservoir.by_step(reservoir.storage_upper_hm3)
     releases = reservoir.by_step(reservoir.release_lower_m3s), reservoir.by_step(reservoir.release_upper_m3s)
-    return YearLimits(flow_m3s, volume_per_flow, *releases, lower, upper, None, (float(lower[-1]), float(upper[-1])))
+    return YearLimits(flow_m3s, hm3_per_m3s, *releases, lower, upper, None, (float(lower[-1]), float(upper[-1])))
 
 
 def _with_good_starts(year: YearLimits) -> YearLimits:
     """Narrow a cyclic year's starts to those it can return to, if there are any."""
-    most = (year.inflow_m3s - year.release_lower_m3s) * year.volume_per_flow
-    least = (year.inflow_m3s - year.release_upper_m3s) * year.volume_per_flow
+    most = (year.inflow_m3s - year.release_lower_m3s) * year.hm3_per_m3s
+    least = (year.inflow_m3s - year.release_upper_m3s) * year.hm3_per_m3s
     lowest, highest = cyclic_starts(most, least, year.storage_lower_hm3, year.storage_upper_hm3)
     narrowed = replace(year, start_bounds_hm3=(lowest, highest))
     return narrowed if lowest <= highest and satisfiable(narrowed) else year
@@ -184,8 +184,8 @@ def corridor(limits: YearLimits) -> tuple[FloatArray, FloatArray]:
     allowed_lower, allowed_upper = reachable_storage(limits)
     lower, upper = np.empty(limits.steps + 1), np.empty(limits.steps + 1)
     lower[0], upper[0] = limits.start_bounds_hm3
-    gain_most = (limits.inflow_m3s - limits.release_lower_m3s) * limits.volume_per_flow
-    gain_least = (limits.inflow_m3s - limits.release_upper_m3s) * limits.volume_per_flow
+    gain_most = (limits.inflow_m3s - limits.release_lower_m3s) * limits.hm3_per_m3s
+    gain_least = (limits.inflow_m3s - limits.release_upper_m3s) * limits.hm3_per_m3s
     for step in range(limits.steps):
         least, most = lower[step] + gain_least[step], upper[step] + gain_most[step]
         lower[step + 1] = min(max(least, allowed_lower[step]), most)
@@ -221,8 +221,8 @@ def always_repairable(limits: YearLimits | StackedLimits, year: YearArrays) -> N
     ndarray of bool
         Of no dimension, or of shape (years,).
     """
-    gain_most = (year.inflow - year.release_lower) * year.volume_per_flow
-    gain_least = (year.inflow - year.release_upper) * year.volume_per_flow
+    gain_most = (year.inflow - year.release_lower) * year.hm3_per_m3s
+    gain_least = (year.inflow - year.release_upper) * year.hm3_per_m3s
     always = np.array(True)
     for bound in limits.start_bounds_hm3:  # a cyclic year's reach moves with its start, its ends apart the most
         start = np.asarray(bound)[..., np.newaxis]

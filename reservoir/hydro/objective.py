@@ -15,8 +15,8 @@ from reservoir.hydro.balance import (
     specific_power,
     turbined_at,
 )
-from reservoir.hydro.compile import compiled, inlined
 from reservoir.hydro.constraints import YearArrays, lower_reach, repaired, steps_in, upper_reach, violation_at
+from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.stacked_limits import as_stack, year_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
@@ -49,7 +49,7 @@ def follow_repairable(year, flow_per_volume, wanted, releases, storages):
     storage = start
     for step in range(steps_in(year)):
         lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
-        end = storage + (year.inflow[step] - wanted[step]) * year.volume_per_flow[step]
+        end = storage + (year.inflow[step] - wanted[step]) * year.hm3_per_m3s[step]
         storage = min(max(end, lower), upper)
         releases[step], storages[step + 1] = end - storage, storage
     for step in range(steps_in(year)):
@@ -62,7 +62,7 @@ def energy_of(plant, year, releases, storages, half, gwh_per_mw_volume):
     energy = half - half
     for step in range(steps_in(year)):
         mean_storage = half * (storages[step] + storages[step + 1])
-        energy += power_at(plant, mean_storage, releases[step]) * year.volume_per_flow[step]
+        energy += power_at(plant, mean_storage, releases[step]) * year.hm3_per_m3s[step]
     return energy * gwh_per_mw_volume
 
 
@@ -147,7 +147,7 @@ def _operated(
     storages[:, 0] = years.start if start_hm3 is None else start_hm3
     columns = np.empty((7, count, steps))
     _operate(plant, years, wanted, releases, storages, columns)
-    energy = columns[5] * years.volume_per_flow * GWH_PER_MW_VOLUME
+    energy = columns[5] * years.hm3_per_m3s * GWH_PER_MW_VOLUME
     for array in (releases, storages, columns, energy):
         array.setflags(write=False)
     turbined, level, mean_level, tailrace, head, power, violation = columns

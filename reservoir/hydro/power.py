@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.hydro.curves import Curve
+from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M, ConversionKind, Reservoir
 from reservoir.hydro.units import MW_PER_KW_HOURS
 

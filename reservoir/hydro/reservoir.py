@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.curves import Curve
+from reservoir.hydro.curves.curve import Curve
 
 #: Density of water (1000 kg/m3) times standard gravity, in MW per m3/s and metre of head.
 WATER_MW_PER_M3S_M = 9.80665e-3
@@ -40,7 +39,7 @@ class ConversionKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Marks:
+class ReferenceLevels:
     """Levels (m) drawn into figures; None where a reservoir has no such level."""
 
     normal_m: float | None = None
@@ -84,7 +83,7 @@ class Reservoir:
         Calendar month in which the water year begins.
     guaranteed_energy_gwh : float or None
         Energy promised for a year.
-    marks : Marks
+    marks : ReferenceLevels
         Levels drawn into figures.
     description, caveat : str
         Shown with results; the caveat on every figure.
@@ -116,7 +115,7 @@ class Reservoir:
     penalty_gwh: float
     first_month: int = 1
     guaranteed_energy_gwh: float | None = None
-    marks: Marks = field(default_factory=Marks)
+    marks: ReferenceLevels = field(default_factory=ReferenceLevels)
     description: str = ""
     caveat: str = ""
     source: str = ""
@@ -135,19 +134,6 @@ class Reservoir:
         from reservoir.hydro.reservoir_checks.notes import notes_of
 
         return tuple(notes_of(self))
-
-    @classmethod
-    def read(cls, path: str | Path) -> Reservoir:
-        """Read and check a reservoir file (TOML).
-
-        Raises
-        ------
-        InputError
-            With every mistake in the file.
-        """
-        from reservoir.hydro.reservoir_toml.reader import read_reservoir
-
-        return read_reservoir(path)
 
     @property
     def months(self) -> NDArray[np.int64]:

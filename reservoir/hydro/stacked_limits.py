@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.compile import compiled, inlined
 from reservoir.hydro.constraints import MOST_UNROLLED, YearArrays
+from reservoir.hydro.jit import compiled, inlined
 
 if TYPE_CHECKING:
     from reservoir.hydro.limits import YearLimits
@@ -28,7 +28,7 @@ class StackedLimits:
     """
 
     inflow_m3s: FloatArray
-    volume_per_flow: FloatArray
+    hm3_per_m3s: FloatArray
     release_lower_m3s: FloatArray
     release_upper_m3s: FloatArray
     storage_lower_hm3: FloatArray
@@ -46,7 +46,7 @@ class StackedLimits:
 
         return cls(
             stacked("inflow_m3s"),
-            stacked("volume_per_flow"),
+            stacked("hm3_per_m3s"),
             stacked("release_lower_m3s"),
             stacked("release_upper_m3s"),
             stacked("storage_lower_hm3"),
@@ -74,7 +74,7 @@ class StackedLimits:
         gains = self._gains(margin * self.capacity_hm3)
         per_step = (
             self.inflow_m3s,
-            self.volume_per_flow,
+            self.hm3_per_m3s,
             self.release_lower_m3s,
             self.release_upper_m3s,
             self.storage_lower_hm3,
@@ -90,8 +90,8 @@ class StackedLimits:
     def _gains(self, slack_hm3: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Storage gained in each step with the least and the most release, drawn in by each year's slack."""
         slack = slack_hm3[:, np.newaxis]
-        most = (self.inflow_m3s - self.release_lower_m3s) * self.volume_per_flow - slack
-        least = (self.inflow_m3s - self.release_upper_m3s) * self.volume_per_flow + slack
+        most = (self.inflow_m3s - self.release_lower_m3s) * self.hm3_per_m3s - slack
+        least = (self.inflow_m3s - self.release_upper_m3s) * self.hm3_per_m3s + slack
         return most, least
 
     def _reachable(self, gain_most: FloatArray, gain_least: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -124,7 +124,7 @@ def year_at(years, index):
     """One of stacked years, for compiled code."""
     return YearArrays(
         years.inflow[index],
-        years.volume_per_flow[index],
+        years.hm3_per_m3s[index],
         years.release_lower[index],
         years.release_upper[index],
         years.storage_lower[index],

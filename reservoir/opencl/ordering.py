@@ -13,7 +13,7 @@ _FEATURES = frozenset({"__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_sco
 
 @dataclass(frozen=True)
 class Ordering:
-    """How groups order what they write for each other, as ``kernels/common/grid.cl`` takes it.
+    """How groups order what they write for each other, as ``kernels/common/sync/grid.cl`` takes it.
 
     Parameters
     ----------

@@ -15,22 +15,22 @@ from pathlib import Path
 from typing import Any
 
 import reservoir
-from reservoir.checks import Check
 from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.identity import reservoir_digests
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_toml.reader import reservoir_of
-from reservoir.infeasible import chosen
-from reservoir.placing.moves import leaves
-from reservoir.placing.workplace import contents
-from reservoir.plan import Plan
-from reservoir.plan_provenance import FILES, file_hashes
-from reservoir.plan_tables import FIGURES, INFLOW, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
-from reservoir.report.claim import Claim
-from reservoir.report.draft_folder import claimed, claimed_new, drafted
-from reservoir.stopwatch import Profile, Timer, untimed
-from reservoir.strict_json import strict_json
+from reservoir.io.placing.claim import Claim
+from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
+from reservoir.io.placing.moves import leaves
+from reservoir.io.placing.workplace import contents
+from reservoir.io.plan_folder.provenance import FILES, file_hashes
+from reservoir.io.plan_folder.tables import FIGURES, INFLOW, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
+from reservoir.io.reservoir_toml.reader import reservoir_of
+from reservoir.planning.checks import Check
+from reservoir.planning.infeasible import chosen
+from reservoir.planning.plan import Plan
+from reservoir.planning.stopwatch import Profile, Timer, untimed
+from reservoir.text.strict_json import strict_json
 
 #: The plan for people: opens in any browser, offline.
 REPORT = "report.html"
@@ -247,15 +247,15 @@ def _write_figures(
 ) -> dict[str, str]:
     """Write the figures, and return how to read each."""
     with watch("import matplotlib"):
-        from reservoir.report.figures import plan_captions, save_figures
+        from reservoir.report.figures.figures import plan_captions, save_figures
 
     save_figures(plan, place, lambda done, total: progress("figures", done, total), typical=typical_years, watch=watch)
     return plan_captions(plan, typical=typical_years)
 
 
 def _write_report(plan: Plan, folder: Path, checks: Sequence[Check], origin: Mapping[str, Any]) -> None:
-    from reservoir.report.html import TITLES, plan_report
-    from reservoir.report.page import read_pictures
+    from reservoir.report.html.page import read_pictures
+    from reservoir.report.html.plan_page import TITLES, plan_report
 
     pictures = read_pictures(folder / FIGURES, TITLES, origin["figures"])
     (folder / REPORT).write_text(plan_report(plan, checks, origin, pictures), encoding="utf-8")

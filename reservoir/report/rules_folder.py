@@ -8,13 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reservoir.checks import Check
 from reservoir.errors import Mistake, OutputError
-from reservoir.placing.moves import leaves
-from reservoir.plan import StageProgress, silent_stage
-from reservoir.plan_provenance import require_folder
-from reservoir.report.claim import Claim
-from reservoir.report.draft_folder import claimed, drafted
+from reservoir.io.placing.claim import Claim
+from reservoir.io.placing.draft_folder import claimed, drafted
+from reservoir.io.placing.moves import leaves
+from reservoir.io.plan_folder.provenance import require_folder
+from reservoir.io.plan_folder.saved_plan import SavedPlan
+from reservoir.io.rule_belonging import belongings
+from reservoir.io.rule_file import write_rule
+from reservoir.planning.checks import Check
+from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.report.folder import (
     FIGURES,
     FLOAT_FORMAT,
@@ -25,11 +28,8 @@ from reservoir.report.folder import (
     run_provenance,
     write_json,
 )
-from reservoir.rules.belonging import belongings
-from reservoir.rules.evaluation import Evaluation
-from reservoir.rules.rule_file import write_rule
-from reservoir.rules.shortfalls import shortfalls
-from reservoir.saved_plan import SavedPlan
+from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation.shortfalls import shortfalls
 
 
 def check_rules_target(folder: Path, force: bool) -> None:
@@ -94,8 +94,8 @@ def write_rules(
 
 def own_files(folder: Path) -> list[str]:
     """Paths in a plan's folder of what rules replace: earlier rules, their scores and figures, and the report."""
-    from reservoir.report.figures import KINDS
-    from reservoir.report.rules_figures import RULES_TITLES
+    from reservoir.report.figures.figures import KINDS
+    from reservoir.report.figures.rules_figures import RULES_TITLES
 
     drawings = {f"{FIGURES}/{name}.{kind}" for name in RULES_TITLES for kind in KINDS}
     found = leaves(folder, (RULES, SCORES, RULES_PROVENANCE, REPORT, FIGURES))
@@ -131,8 +131,8 @@ def check_pictures(saved: SavedPlan) -> None:
     InputError
         With every figure that is unknown, missing or broken.
     """
-    from reservoir.report.html import TITLES
-    from reservoir.report.page import read_pictures
+    from reservoir.report.html.page import read_pictures
+    from reservoir.report.html.plan_page import TITLES
 
     read_pictures(saved.folder / FIGURES, TITLES, saved.origin["figures"])
 
@@ -147,8 +147,8 @@ def _write_rule_files(evaluation: Evaluation, saved: SavedPlan, folder: Path, or
 
 def _write_figures(evaluation: Evaluation, folder: Path, progress: StageProgress) -> dict[str, str]:
     """Write the figures, and return how to read each."""
-    from reservoir.report.figures import write_figures
-    from reservoir.report.rules_figures import rules_captions, rules_figures
+    from reservoir.report.figures.figures import write_figures
+    from reservoir.report.figures.rules_figures import rules_captions, rules_figures
 
     write_figures(rules_figures(evaluation), folder, lambda done, total: progress("figures", done, total))
     return rules_captions(evaluation)
@@ -162,10 +162,10 @@ def _write_report(
     origin: Mapping[str, Any],
     captions: Mapping[str, str],
 ) -> None:
-    from reservoir.report.html import TITLES
-    from reservoir.report.page import read_pictures
-    from reservoir.report.rules_figures import RULES_TITLES
-    from reservoir.report.rules_html import rules_report
+    from reservoir.report.figures.rules_figures import RULES_TITLES
+    from reservoir.report.html.page import read_pictures
+    from reservoir.report.html.plan_page import TITLES
+    from reservoir.report.html.rules_page import rules_report
 
     plan_pictures = read_pictures(saved.folder / FIGURES, TITLES, saved.origin["figures"])
     rules_pictures = read_pictures(folder / FIGURES, RULES_TITLES, captions)

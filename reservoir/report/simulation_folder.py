@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.errors import Mistake, OutputError
-from reservoir.placing.workplace import contents
-from reservoir.report.claim import Claim
-from reservoir.report.draft_folder import claimed, claimed_new, drafted
+from reservoir.io.placing.claim import Claim
+from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
+from reservoir.io.placing.workplace import contents
+from reservoir.io.rule_file import RuleFile
 from reservoir.report.folder import FLOAT_FORMAT, new_folder, record_provenance, run_provenance, write_json
-from reservoir.rules.record_run import RecordRun
-from reservoir.rules.rule_file import RuleFile
-from reservoir.strict_json import known
+from reservoir.rules.evaluation.record_run import RecordRun
+from reservoir.text.strict_json import known
 
 
 def claimed_for_simulation(target: Path | None, family: str) -> AbstractContextManager[Claim]:

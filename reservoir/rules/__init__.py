@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.rules.rule import Forecast, Rule
-from reservoir.rules.training import Training
+from reservoir.rules.base.rule import Forecast, Rule
+from reservoir.rules.base.training import Training
 
 __all__ = ["FAMILIES", "Family", "Forecast", "Rule", "Training", "fit", "rule_from_dict"]
 
@@ -47,39 +47,41 @@ class Family:
 
     @property
     def _module(self) -> Any:
-        return import_module(f"{__name__}.{self.module}")
+        return import_module(f"{__name__}.families.{self.module}")
 
 
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
         Family("guide-curve", "guide_curve", "GuideCurve", "end each month at the median of the optimised storages"),
-        Family("linear", "linear", "LinearRule", "end each month at a storage linear in what is known"),
+        Family("linear", "linear.rule", "LinearRule", "end each month at a storage linear in what is known"),
         Family(
             "linear-search",
-            "linear_search",
+            "linear.search",
             "LinearSearchRule",
             "the linear rule, its factors then moved for the energy that the rule itself makes",
         ),
         Family(
             "zones",
-            "zones",
+            "zones.rule",
             "ZonesRule",
             "make the output of the zone that the storage falls in: the dispatch chart",
         ),
         Family(
             "sdp",
-            "sdp",
+            "sdp.rule",
             "Sdp",
             "take the release of most energy now and expected later: stochastic dynamic programming",
         ),
         Family(
             "ann-regression",
-            "ann_regression",
+            "ann.regression",
             "AnnRegressionRule",
             "release what a network says that was fitted to the plan: the first stage of ann",
         ),
-        Family("ann", "ann", "AnnRule", "the same network, trained further for the energy that its operation makes"),
+        Family(
+            "ann", "ann.rule", "AnnRule", "the same network, trained further for the energy that its operation makes"
+        ),
         Family("standard", "standard", "StandardRule", "make the firm power while water lasts: the weak baseline"),
     )
 }

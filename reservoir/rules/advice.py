@@ -12,8 +12,8 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
-from reservoir.rules.month_end import REPAIR_TOLERANCE, kept
-from reservoir.rules.rule import Forecast, Rule
+from reservoir.rules.base.month_end import REPAIR_TOLERANCE, kept
+from reservoir.rules.base.rule import Forecast, Rule
 
 FloatArray = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Alike:
+class AnalogueYears:
     """What the optimised years did in the month that began most like this one."""
 
     labels: tuple[str, ...]
@@ -124,7 +124,7 @@ def step_of_month(plant: Reservoir, month: int) -> int:
     return int(np.flatnonzero(plant.months == month)[0])
 
 
-def alike(schedule: pd.DataFrame, month: int, situation: Situation) -> Alike:
+def alike(schedule: pd.DataFrame, month: int, situation: Situation) -> AnalogueYears:
     """Find the optimised years whose month began most like this one, by storage and inflow.
 
     Both are measured in their standard deviations over the years; a storage that is the same in all of them counts
@@ -142,7 +142,7 @@ def alike(schedule: pd.DataFrame, month: int, situation: Situation) -> Alike:
     nearest = np.sort(np.argsort(distance, kind="stable")[:count])
     release = rows["release_m3s"].to_numpy(float)[nearest]
     labels = tuple(str(label) for label in rows["year"].to_numpy()[nearest])
-    return Alike(labels, float(release.min()), float(np.median(release)), float(release.max()))
+    return AnalogueYears(labels, float(release.min()), float(np.median(release)), float(release.max()))
 
 
 def _apart(values: FloatArray, value: float) -> FloatArray:

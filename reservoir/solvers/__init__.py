@@ -15,10 +15,10 @@ from numbers import Integral
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.solvers.encoding import BITS, PERMUTATION, REAL, encoding_of
-from reservoir.solvers.problem import Problem
-from reservoir.solvers.progress import Progress, silent
-from reservoir.solvers.solution import Solution
+from reservoir.problems.base import Problem
+from reservoir.problems.encoding import BITS, PERMUTATION, REAL, encoding_of
+from reservoir.solvers.base.progress import Progress, silent
+from reservoir.solvers.base.solution import Solution
 
 __all__ = [
     "GENERAL_SOLVERS",
@@ -81,27 +81,36 @@ SOLVERS: dict[str, Solver] = {
         Solver(
             "clpso",
             "multipopulation CLPSO in OpenCL: a work group per year",
-            "clpso",
+            "clpso.engine",
             True,
             True,
             _SWARM,
             stronger=_STRONGER,
         ),
-        Solver("lshade", "multipopulation L-SHADE in OpenCL: the strong mode", "lshade", True, True, ("evaluations",)),
-        Solver("clpso-sequential", "CLPSO on one CPU thread, the baseline", "clpso_sequential", False, True, _SWARM),
+        Solver(
+            "lshade",
+            "multipopulation L-SHADE in OpenCL: the strong mode",
+            "lshade.engine",
+            True,
+            True,
+            ("evaluations",),
+        ),
+        Solver("clpso-sequential", "CLPSO on one CPU thread, the baseline", "clpso.sequential", False, True, _SWARM),
         Solver(
             "ann-pso",
             "PSO in OpenCL with bests of groups and of the swarm, made to train networks",
-            "ann_pso",
+            "two_level_pso.engine",
             True,
             True,
             _SWARM,
         ),
-        Solver("ann-pso-parallel", "the same on CPU threads, the baseline", "ann_pso_parallel", False, True, _SWARM),
+        Solver(
+            "ann-pso-parallel", "the same on CPU threads, the baseline", "two_level_pso.parallel", False, True, _SWARM
+        ),
         Solver(
             "island-ga",
             "genetic algorithm on islands in OpenCL: a work group per island",
-            "island_ga",
+            "island_ga.engine",
             True,
             True,
             ("evaluations",),
@@ -110,7 +119,7 @@ SOLVERS: dict[str, Solver] = {
         Solver(
             "island-ga-sequential",
             "the same on one CPU thread, the baseline",
-            "island_ga_sequential",
+            "island_ga.sequential",
             False,
             True,
             ("evaluations",),
@@ -119,7 +128,7 @@ SOLVERS: dict[str, Solver] = {
         Solver(
             "ring-pso",
             "PSO in a ring in OpenCL, synchronous or asynchronous: a work group per particle",
-            "ring_pso",
+            "ring_pso.engine",
             True,
             True,
             _SWARM,
@@ -127,7 +136,7 @@ SOLVERS: dict[str, Solver] = {
         Solver(
             "ring-pso-sequential",
             "the same on one CPU thread, the baseline; and Standard PSO 2006's star",
-            "ring_pso_sequential",
+            "ring_pso.sequential",
             False,
             True,
             _SWARM,
@@ -135,17 +144,17 @@ SOLVERS: dict[str, Solver] = {
         Solver(
             "dsmga2",
             "DSMGA-II, which learns the linkage of bits: storages in Gray code",
-            "dsmga2",
+            "dsmga2.engine",
             False,
             True,
             ("evaluations",),
             encodings=(REAL, BITS),
         ),
-        Solver("dp", "dynamic programming, the reference optimum", "dynamic_programming", False, False, general=False),
+        Solver("dp", "dynamic programming, the reference optimum", "dp.sequential", False, False, general=False),
         Solver(
             "dp-opencl",
             "the same in OpenCL, a work group per year",
-            "dynamic_programming_opencl",
+            "dp.engine",
             True,
             False,
             general=False,

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reservoir.cases import bundled_case
+from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve
-from reservoir.solvers.reservoir_year import reservoir_problems
-from reservoir.solvers.swarm import SwarmSettings
+from reservoir.solvers.clpso.settings import SwarmSettings
 from tests.baseline.plain_c import FLAGS, PlainC
 
 REPEATS = 5

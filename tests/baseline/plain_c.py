@@ -12,9 +12,9 @@ import numpy as np
 
 from reservoir import resources
 from reservoir.opencl import literal
-from reservoir.solvers.random_stream import stream_states
-from reservoir.solvers.reservoir_year import ReservoirYear
-from reservoir.solvers.swarm import SwarmSettings
+from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.solvers.clpso.settings import SwarmSettings
+from reservoir.solvers.rng.stream import stream_states
 
 #: As fast as the compiler can: what the sequential engine has to keep up with.
 FLAGS = ("-O3", "-march=native", "-ffast-math", "-fno-semantic-interposition", "-shared", "-fPIC", "-w")
@@ -59,7 +59,7 @@ class PlainC:
         found, evaluations = [], []
         for year in years:
             context, position = year.kernel_context(), np.empty(year.dimension, np.float32)
-            states = stream_states(seed, year.stream, self.settings.particles)
+            states = stream_states(seed, year.rng_stream_id, self.settings.particles)
             arrays = [array.ctypes.data_as(ctypes.c_void_p) for array in (context, learning, states)]
             generations = ctypes.c_int(self.settings.generations)
             evaluations.append(self._solve(*arrays, generations, position.ctypes.data_as(ctypes.c_void_p)))

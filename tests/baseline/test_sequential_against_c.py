@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve
-from reservoir.solvers.reservoir_year import reservoir_problems
-from reservoir.solvers.swarm import SwarmSettings
+from reservoir.solvers.clpso.settings import SwarmSettings
 from tests.baseline.plain_c import PlainC, compiler
 
 needs_a_compiler = pytest.mark.skipif(compiler() is None, reason="needs a C compiler (gcc or cc)")

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.engine_runs import DEVICE_ENGINE, PAPER, SEGMENTS, SEQUENTIAL, STREAM
+from reservoir.bench.case.engine_runs import DEVICE_ENGINE, PAPER, SEGMENTS, SEQUENTIAL, STREAM
+from reservoir.bench.case.scaling import COLUMNS
 from reservoir.bench.record import Record, ResultTable
-from reservoir.bench.scaling import COLUMNS
-from reservoir.checks import Check
 from reservoir.opencl import DeviceInfo
+from reservoir.planning.checks import Check
 
 
 def run_row(engine: str, seed: int, seconds: float, **values: Any) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from reservoir.bench.acceptance import SPEED_UP, case_checks
-from reservoir.bench.effort import Effort
-from reservoir.checks import all_pass
+from reservoir.bench.case.acceptance import SPEED_UP, case_checks
+from reservoir.bench.effort import RunBudget
+from reservoir.planning.checks import all_pass
 
 
 def titles(checks):
@@ -23,7 +23,7 @@ def of_clpso(plan, **settings):
 
 
 def test_a_quick_trial_is_only_asked_to_keep_the_constraints(six_year_plan, pocl, runs, points):
-    checks = case_checks(of_clpso(six_year_plan), pocl, runs, points, Effort(quick=True))
+    checks = case_checks(of_clpso(six_year_plan), pocl, runs, points, RunBudget(quick=True))
     assert len(checks) == 2
     assert all("violation" in title for title in titles(checks))
 
@@ -33,7 +33,7 @@ def test_two_cores_are_held_to_the_speed_up_and_more_are_not(six_year_plan, pocl
 
     def speed_checks(units):
         device = replace(pocl, compute_units=units)
-        return [each for each in case_checks(plan, device, runs, points, Effort()) if "one thread" in each.check]
+        return [each for each in case_checks(plan, device, runs, points, RunBudget()) if "one thread" in each.check]
 
     (check,) = speed_checks(2)
     assert check.threshold == SPEED_UP
@@ -43,12 +43,12 @@ def test_two_cores_are_held_to_the_speed_up_and_more_are_not(six_year_plan, pocl
 
 def test_a_slow_engine_fails(six_year_plan, pocl, runs, points):
     slower = runs.assign(seconds=runs["seconds"].where(runs["engine"] != "clpso", 1.0))
-    checks = case_checks(of_clpso(six_year_plan), replace(pocl, compute_units=2), slower, points, Effort())
+    checks = case_checks(of_clpso(six_year_plan), replace(pocl, compute_units=2), slower, points, RunBudget())
     assert not all_pass(check for check in checks if "one thread" in check.check)
 
 
 def test_a_large_gpu_is_held_to_milliseconds_and_moves(six_year_plan, gpu, runs, points):
-    checks = case_checks(of_clpso(six_year_plan), gpu, runs, points, Effort())
+    checks = case_checks(of_clpso(six_year_plan), gpu, runs, points, RunBudget())
     (time,) = [check for check in checks if "milliseconds" in check.check]
     assert (time.value, time.threshold) == pytest.approx((57.5, 12.0))
     (moves,) = [check for check in checks if "moves" in check.check]
@@ -57,13 +57,13 @@ def test_a_large_gpu_is_held_to_milliseconds_and_moves(six_year_plan, gpu, runs,
 
 
 def test_a_larger_swarm_is_not_held_to_the_milliseconds(six_year_plan, gpu, runs, points):
-    checks = case_checks(of_clpso(six_year_plan, particles=512), gpu, runs, points, Effort())
+    checks = case_checks(of_clpso(six_year_plan, particles=512), gpu, runs, points, RunBudget())
     assert not any("milliseconds" in title for title in titles(checks))
 
 
 def test_devices_are_held_to_their_share(six_year_plan, pocl, runs, points):
     shared = points.iloc[:2].assign(sweep="devices", devices=[1, 2], moves_per_second=[1e9, 1.7e9])
-    checks = case_checks(of_clpso(six_year_plan), pocl, runs, shared, Effort())
+    checks = case_checks(of_clpso(six_year_plan), pocl, runs, shared, RunBudget())
     (check,) = [check for check in checks if "devices" in check.check]
     assert check.value == pytest.approx(0.85)
     assert not check.passed

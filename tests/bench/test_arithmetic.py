@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.bench.arithmetic_limit import CHAINS, CPU_LANES, UNROLLED, ArithmeticLimit, measure_limit
-from reservoir.bench.operation_count import (
+from reservoir.bench.case.arithmetic_limit import CHAINS, CPU_LANES, UNROLLED, ArithmeticLimit, measure_limit
+from reservoir.bench.case.operation_count import (
     CYCLIC_REACH,
     EVEN_TABLE,
     PER_DIMENSION,
@@ -14,9 +14,9 @@ from reservoir.bench.operation_count import (
     operations_per_move,
     rule,
 )
-from reservoir.hydro.forms import EvenTable, PolynomialForm
+from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
 from reservoir.opencl import Session, assemble, build
-from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from tests.year_ends import cyclic
 
 
@@ -28,7 +28,7 @@ def year(small, small_inflow) -> ReservoirYear:
 @pytest.mark.parametrize("lanes", CPU_LANES)
 def test_the_probe_multiplies_and_adds_as_often_as_it_says(pocl, lanes):
     constants = {"LANES": lanes, "CHAINS": CHAINS, "UNROLLED": UNROLLED}
-    program = build(pocl, assemble(["common/lanes.cl", "bench/multiply_add.cl"], constants))
+    program = build(pocl, assemble(["common/vector/lanes.cl", "bench/multiply_add.cl"], constants))
     with Session(pocl) as session:
         session.allocate(sums=(2, np.float32))
         session.run(program, "multiply_add", 2, 1, np.int32(3), np.float32(0.5), np.float32(1.0), "sums")
@@ -44,7 +44,7 @@ def test_the_limit_is_that_of_the_best_width():
 
 
 def test_every_width_of_a_cpu_is_measured(pocl, monkeypatch):
-    monkeypatch.setattr("reservoir.bench.arithmetic_limit.LEAST_SECONDS", 1e-4)
+    monkeypatch.setattr("reservoir.bench.case.arithmetic_limit.LEAST_SECONDS", 1e-4)
     found = measure_limit(pocl).instructions_per_second
     assert tuple(found) == CPU_LANES
     assert all(each > 0 for each in found.values())
@@ -55,7 +55,7 @@ def test_a_degree_more_is_an_instruction_more():
         return PolynomialForm(0.0, 1.0, 0.5, 2.0, (1.0,) * (degree + 1))
 
     assert curve_operations(polynomial(5)) == curve_operations(polynomial(4)) + 1
-    assert curve_operations(EvenTable(0.0, 1.0, np.zeros(256, np.float32))) == EVEN_TABLE
+    assert curve_operations(UniformTable(0.0, 1.0, np.zeros(256, np.float32))) == EVEN_TABLE
 
 
 def test_every_step_and_dimension_counts(year):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.bench.scaling_figure import apart, draw_sweep, scaling_figure, short
-from reservoir.bench.times_figure import draw_times, times_figure
+from reservoir.bench.case.scaling_figure import apart, draw_sweep, scaling_figure, short
+from reservoir.bench.case.times_figure import draw_times, times_figure
 from tests.report.layout import (
     axes_and_legends_lie_apart_within_the_figure,
     nothing_overlaps_the_foot,

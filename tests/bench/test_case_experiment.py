@@ -7,24 +7,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench import EXPERIMENTS, case
-from reservoir.bench.effort import Effort
-from reservoir.bench.engine_runs import DEVICE_ENGINE, PAPER, SEQUENTIAL
-from reservoir.bench.sweeps import Point
-from reservoir.checks import all_pass
+from reservoir.bench import EXPERIMENTS
+from reservoir.bench.case import experiment as case
+from reservoir.bench.case.engine_runs import DEVICE_ENGINE, PAPER, SEQUENTIAL
+from reservoir.bench.case.sweeps import Point
+from reservoir.bench.effort import RunBudget
+from reservoir.planning.checks import all_pass
 
 
 @pytest.fixture
 def brief(monkeypatch):
     """A single point, and a limit found in no time."""
-    monkeypatch.setattr("reservoir.bench.scaling.sweep_points", lambda *_: [Point("generations", 3, generations=20)])
-    monkeypatch.setattr("reservoir.bench.arithmetic_limit.LEAST_SECONDS", 1e-4)
+    monkeypatch.setattr(
+        "reservoir.bench.case.scaling.sweep_points", lambda *_: [Point("generations", 3, generations=20)]
+    )
+    monkeypatch.setattr("reservoir.bench.case.arithmetic_limit.LEAST_SECONDS", 1e-4)
     monkeypatch.setattr(case, "QUICK_GENERATIONS", 50)
 
 
 @pytest.fixture
-def effort(pocl) -> Effort:
-    return Effort(runs=2, quick=True, device="pocl")
+def effort(pocl) -> RunBudget:
+    return RunBudget(runs=2, quick=True, device="pocl")
 
 
 def test_engines_run_in_turn_with_different_seeds(brief, small, small_inflow, effort):

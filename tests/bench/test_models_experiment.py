@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.effort import QUICK_WARNING, Effort
-from reservoir.bench.engine_runs import SEGMENTS
-from reservoir.bench.functions import FUNCTIONS
+from reservoir.bench.case.engine_runs import SEGMENTS
+from reservoir.bench.effort import QUICK_WARNING, RunBudget
 from reservoir.bench.journal import Journal
 from reservoir.bench.models import experiment, runs, throughput
 from reservoir.bench.models.acceptance import model_checks
@@ -17,8 +16,9 @@ from reservoir.bench.models.findings import findings
 from reservoir.bench.models.reference import KNOWN
 from reservoir.bench.models.runs import Course
 from reservoir.bench.models.tables import t_tests, table_3
-from reservoir.checks import all_pass
 from reservoir.errors import InputError
+from reservoir.planning.checks import all_pass
+from reservoir.problems.functions import FUNCTIONS
 
 ENGINES = [each.name for each in engines(None)]
 
@@ -31,8 +31,8 @@ def brief(monkeypatch):
 
 
 @pytest.fixture
-def effort(pocl) -> Effort:
-    return Effort(runs=2, quick=True, device="pocl")
+def effort(pocl) -> RunBudget:
+    return RunBudget(runs=2, quick=True, device="pocl")
 
 
 def test_every_engine_runs_in_turn_with_seeds_of_its_own(brief, effort):
@@ -126,7 +126,7 @@ def test_engines_that_differ_are_told():
 
 
 def test_claims_fail_where_quality_or_speed_do(pocl):
-    course = Course([FUNCTIONS["f1"], FUNCTIONS["f5"]], engines(None), pocl, Effort(runs=5))
+    course = Course([FUNCTIONS["f1"], FUNCTIONS["f5"]], engines(None), pocl, RunBudget(runs=5))
     rows = [(SEQUENTIAL, 10.0, 1e6), ("lanes", 1.0, 30e6)]
     speeds = pd.DataFrame(
         {"engine": name, "swarms": throughput.CASE_SWARMS, "seconds": seconds, "evaluations_per_second": speed}
@@ -136,7 +136,7 @@ def test_claims_fail_where_quality_or_speed_do(pocl):
     failed = [each.check for each in model_checks(course, made_up({}, {"lanes": 40.0}), speeds) if not each.passed]
     assert failed == ["f5: lanes against sequential, t-test, p"]
     assert (
-        model_checks(Course(course.functions, course.engines, pocl, Effort(runs=5, quick=True)), made_up({}), speeds)
+        model_checks(Course(course.functions, course.engines, pocl, RunBudget(runs=5, quick=True)), made_up({}), speeds)
         == []
     )
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.effort import Effort
+from reservoir.bench.effort import RunBudget
 from reservoir.bench.networks import acceptance, experiment, loads, run
 from reservoir.bench.networks.response import reflection, samples
 from reservoir.bench.networks.runs import BASELINE, IN_STEPS, NO_LOCAL, TWO_LEVEL, Course
@@ -13,7 +13,7 @@ from reservoir.errors import InputError
 
 @pytest.fixture(scope="module")
 def record(pocl):
-    effort = Effort(runs=2, quick=True, device=str(pocl.index))
+    effort = RunBudget(runs=2, quick=True, device=str(pocl.index))
     brief = {"iterations": 3, "iterations_3": 6, "iterations_5": 2, "baseline_iterations": 2}
     return run(effort=effort, **brief)
 
@@ -49,7 +49,7 @@ def test_both_forms_of_two_levels_find_the_same(record):
 
 
 def test_tables_may_be_chosen_and_an_unknown_one_is_told(pocl):
-    effort = Effort(runs=1, quick=True, device=str(pocl.index))
+    effort = RunBudget(runs=1, quick=True, device=str(pocl.index))
     found = run(effort=effort, tables="4", iterations=2, baseline_iterations=2)
     assert set(found.data["runs"]["table"]) == {4}
     assert found.figures == {}
@@ -58,7 +58,7 @@ def test_tables_may_be_chosen_and_an_unknown_one_is_told(pocl):
 
 
 def test_settings_of_the_swarm_reach_every_engine(pocl):
-    effort = Effort(runs=1, quick=True, device=str(pocl.index))
+    effort = RunBudget(runs=1, quick=True, device=str(pocl.index))
     asked = {"tables": "3", "iterations_3": 4, "baseline_iterations": 2}
     usual, other = (run(effort=effort, **asked, swarm=swarm) for swarm in ({}, {"inertia": 0.7, "group": 4}))
     one, two = (found.data["runs"].groupby("engine")["error"].apply(list) for found in (usual, other))
@@ -73,7 +73,7 @@ def measured(pocl, kind, units, **changes):
     from dataclasses import replace
 
     device = replace(pocl, kind=kind, compute_units=units)
-    course = Course(device, Effort(runs=4), loads.TABLES, experiment.ITERATIONS, 100, 2, "stream")
+    course = Course(device, RunBudget(runs=4), loads.TABLES, experiment.ITERATIONS, 100, 2, "stream")
     errors = {TWO_LEVEL: 0.1, IN_STEPS: 0.1, NO_LOCAL: changes.get("no_local", 0.11), BASELINE: 0.1}
     seconds = {TWO_LEVEL: changes.get("two_level_s", 0.4), IN_STEPS: 1.0, NO_LOCAL: 1.0, BASELINE: 9.0}
     rows = [

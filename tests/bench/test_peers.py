@@ -21,13 +21,13 @@ from reservoir.bench.peers.libraries import PEERS, Peer
 from reservoir.bench.peers.objective import SearchOver, YearObjective
 from reservoir.bench.peers.peer_runs import peer_runs
 from reservoir.bench.peers.run import Run
-from reservoir.hydro.approximation import POWER_TOLERANCE
+from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.plan import silent_stage
+from reservoir.planning.plan import silent_stage
+from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.progress import silent
-from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
+from reservoir.solvers.base.progress import silent
 
 PATIENT = Budget(near=-math.inf, seconds=600.0)
 SCIPY = next(peer for peer in PEERS if peer.library == "scipy")

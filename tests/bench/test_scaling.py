@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.bench.effort import Effort
-from reservoir.bench.scaling import Bench, ensemble, measure_point, measure_scaling, scaling_table
-from reservoir.bench.sweeps import FULL, SWEEPS, Point, sweep_points
-from reservoir.solvers.reservoir_year import reservoir_problems
+from reservoir.bench.case.scaling import Bench, ensemble, measure_point, measure_scaling, scaling_table
+from reservoir.bench.case.sweeps import FULL, SWEEPS, Point, sweep_points
+from reservoir.bench.effort import RunBudget
+from reservoir.problems.reservoir.year import reservoir_problems
 
 
 @pytest.fixture(scope="module")
@@ -18,18 +18,18 @@ def years(small, small_inflow):
 
 @pytest.fixture
 def bench(years, pocl) -> Bench:
-    return Bench(years, (pocl,), 1e9, Effort(quick=True))
+    return Bench(years, (pocl,), 1e9, RunBudget(quick=True))
 
 
 def test_an_ensemble_begins_with_the_record_and_no_two_years_share_random_numbers(years):
     many = ensemble(years, 8)
-    assert [each.stream for each in many[:3]] == [each.stream for each in years]
-    assert len({each.stream for each in many}) == 8
+    assert [each.rng_stream_id for each in many[:3]] == [each.rng_stream_id for each in years]
+    assert len({each.rng_stream_id for each in many}) == 8
     assert [each.limits for each in many[3:6]] == [each.limits for each in years]
 
 
 def test_sweeps_reach_from_the_record_to_the_largest_ensemble(pocl):
-    points = list(sweep_points(62, pocl, 1, Effort()))
+    points = list(sweep_points(62, pocl, 1, RunBudget()))
     swept = [point.value for point in points if point.sweep == "years"]
     assert (swept[0], swept[-1]) == (62, 100_000)
     assert swept == sorted(swept)
@@ -37,7 +37,7 @@ def test_sweeps_reach_from_the_record_to_the_largest_ensemble(pocl):
 
 
 def test_a_gpu_is_filled_and_has_no_vectors(gpu):
-    points = list(sweep_points(62, gpu, 2, Effort()))
+    points = list(sweep_points(62, gpu, 2, RunBudget()))
     assert {point.years for point in points if point.sweep == "particles"} == {FULL.many_years}
     assert [point.lanes for point in points if point.sweep == "lanes"] == [1]
     assert [point.devices for point in points if point.sweep == "devices"] == [1, 2]
@@ -59,7 +59,7 @@ def test_what_the_device_refuses_keeps_its_reason(bench, pocl):
 
 def test_every_point_ismeasure_point_and_progress_told(bench, monkeypatch):
     points = [Point("generations", 3, generations=5), Point("swarms", 3, swarms=10**6)]
-    monkeypatch.setattr("reservoir.bench.scaling.sweep_points", lambda *_: points)
+    monkeypatch.setattr("reservoir.bench.case.scaling.sweep_points", lambda *_: points)
     told = []
     frame = measure_scaling(bench, lambda *each: told.append(each))
     assert list(frame["value"]) == [5, 10**6]
@@ -74,7 +74,7 @@ def test_a_points_work_fills_its_time(bench, monkeypatch):
     def solved(problems, point, where, seed, generations):
         return [replace(found, device_seconds=1e-7 * len(problems) * generations)]
 
-    from reservoir.bench import scaling
+    from reservoir.bench.case import scaling
 
     (found,) = scaling.solve(bench.years[:1], generations=1, device="pocl")
     monkeypatch.setattr(scaling, "_solved", solved)

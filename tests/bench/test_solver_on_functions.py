@@ -2,15 +2,15 @@
 
 import pytest
 
-from reservoir.bench import solver_on_functions
-from reservoir.bench.effort import Effort
-from reservoir.bench.functions import FUNCTIONS, function_problems
+from reservoir.bench.effort import RunBudget
+from reservoir.bench.functions import experiment as solver_on_functions
 from reservoir.errors import InputError
+from reservoir.problems.functions import FUNCTIONS, function_problems
 from reservoir.solvers import solve
 
 
 def test_every_function_is_solved_as_often_as_asked():
-    effort = Effort(runs=3, quick=True)
+    effort = RunBudget(runs=3, quick=True)
     record = solver_on_functions.run(
         effort=effort, solver="clpso-sequential", dimension=5, functions="f1,f3", budget={"generations": 300}
     )
@@ -26,13 +26,13 @@ def test_every_function_is_solved_as_often_as_asked():
 
 def test_a_solver_of_reservoir_years_alone_is_refused():
     with pytest.raises(InputError, match=r"solves no functions.*clpso, lshade"):
-        solver_on_functions.run(effort=Effort(), solver="dp")
+        solver_on_functions.run(effort=RunBudget(), solver="dp")
 
 
 @pytest.mark.parametrize("generations", [7, 500, 501])
 def test_the_noisy_best_is_that_of_the_last_generation(generations):
     """The trace may end before."""
-    effort = Effort(runs=1, quick=True)
+    effort = RunBudget(runs=1, quick=True)
     asked = {"solver": "clpso-sequential", "dimension": 4, "functions": "f3", "budget": {"generations": generations}}
     found = solver_on_functions.run(effort=effort, **asked).data["runs"].iloc[0]
     assert found["best"] > found["value"]
@@ -47,7 +47,7 @@ def test_the_noisy_best_is_that_of_the_last_generation(generations):
 
 
 def test_the_matrix_of_rotated_functions_is_kept():
-    effort = Effort(runs=1, quick=True)
+    effort = RunBudget(runs=1, quick=True)
     asked = {"solver": "clpso-sequential", "dimension": 4, "functions": "f8", "budget": {"generations": 5}}
     record = solver_on_functions.run(effort=effort, rotations=3, **asked)
     assert record.data["rotation"].shape == (4, 4)

@@ -6,19 +6,21 @@ import sys
 
 import pytest
 
+from reservoir.bench.case.sweeps import Point
 from reservoir.bench.record import Record
-from reservoir.bench.sweeps import Point
 from reservoir.cases import case_names
-from reservoir.checks import Check
 from reservoir.cli import INTERRUPTED
+from reservoir.planning.checks import Check
 
 
 @pytest.fixture
 def brief(monkeypatch, pocl):
     """A bench that takes seconds: a point, few generations."""
-    monkeypatch.setattr("reservoir.bench.scaling.sweep_points", lambda *_: [Point("generations", 3, generations=20)])
-    monkeypatch.setattr("reservoir.bench.arithmetic_limit.LEAST_SECONDS", 1e-4)
-    monkeypatch.setattr("reservoir.bench.case.QUICK_GENERATIONS", 50)
+    monkeypatch.setattr(
+        "reservoir.bench.case.scaling.sweep_points", lambda *_: [Point("generations", 3, generations=20)]
+    )
+    monkeypatch.setattr("reservoir.bench.case.arithmetic_limit.LEAST_SECONDS", 1e-4)
+    monkeypatch.setattr("reservoir.bench.case.experiment.QUICK_GENERATIONS", 50)
 
 
 def test_experiments_and_cases_are_listed_without_importing_anything_heavy():
@@ -57,7 +59,7 @@ def test_a_bench_of_ones_own_record_writes_a_folder_and_says_where(brief, call, 
 def test_a_full_folder_is_refused_before_anything_is_computed(brief, call, short_record, tmp_path, monkeypatch):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("precious")
-    monkeypatch.setattr("reservoir.bench.case.run", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("reservoir.bench.case.experiment.run", lambda *_, **__: pytest.fail("computed"))
     output = call("bench", "case", short_record, "--device", "pocl", "--out", "full", status=2)
     assert "not empty" in output.err
 
@@ -71,7 +73,7 @@ def test_a_case_stands_for_its_files(call, monkeypatch, pocl, tmp_path):
         asked.append((reservoir.name, len(inflow.labels), options["effort"].runs, options["peers"]))
         raise InputError(Mistake("enough"))
 
-    monkeypatch.setattr("reservoir.bench.case.run", run)
+    monkeypatch.setattr("reservoir.bench.case.experiment.run", run)
     for name in case_names():
         call("bench", name, "--device", "pocl", "--peers", status=2)
     assert asked == [(name, 62, 25, True) for name in case_names()]
@@ -80,7 +82,7 @@ def test_a_case_stands_for_its_files(call, monkeypatch, pocl, tmp_path):
 def test_a_failed_check_makes_the_status_1(call, monkeypatch, pocl):
     failed = Check("speed-up", 7.0, 8.0, at_least=True)
     record = Record("a bench", (), {"Speed-up": "7 times"}, (failed,), (), {}, {}, {}, {})
-    monkeypatch.setattr("reservoir.bench.case.run", lambda *_, **__: record)
+    monkeypatch.setattr("reservoir.bench.case.experiment.run", lambda *_, **__: record)
     output = call("bench", "case", "--device", "pocl", "--out", "out", status=1)
     assert "NO" in output.out
     assert "7 times" in output.out

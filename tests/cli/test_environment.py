@@ -147,7 +147,8 @@ def test_options_that_do_not_compile_are_refused_by_the_variable_that_gives_them
 @pytest.mark.parametrize("rc", [b"backend: nonsense\nfont.size: abc\n", b"\xff\xfe"])
 def test_settings_of_matplotlib_do_not_reach_the_figures(rc, tmp_path):
     (tmp_path / "matplotlibrc").write_bytes(rc)
-    code = "import reservoir.cli as c; c.prepare_environment(); import reservoir.cli.screen, reservoir.report.style"
+    then = "import reservoir.cli.screen, reservoir.report.figures.style"
+    code = f"import reservoir.cli as c; c.prepare_environment(); {then}"
     given = surroundings(MPLBACKEND="nonsense", MPLCONFIGDIR=str(tmp_path))
     finished = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True)
     assert finished.returncode == 0, finished.stderr

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from reservoir.report.draft_folder import claimed
+from reservoir.io.placing.draft_folder import claimed
 
 DP = ("--solver", "dp", "--no-figures", "--no-reference")
 
@@ -75,7 +75,11 @@ def test_a_folder_that_another_run_writes_is_refused_before_anything_is_computed
 ):
     if name == "simulate":
         call("rules", "plan", "--no-figures", "--family", "standard", "--folds", "2")
-    for computing in ("plan.optimise", "rules.evaluation.evaluate", "rules.record_run.run_record"):
+    for computing in (
+        "planning.plan.optimise",
+        "rules.evaluation.evaluation.evaluate",
+        "rules.evaluation.record_run.run_record",
+    ):
         monkeypatch.setattr(f"reservoir.{computing}", lambda *_, **__: pytest.fail("computed"))
     monkeypatch.setattr("reservoir.cli.bench._run", lambda *_: pytest.fail("computed"))
     target = tmp_path / ("new" if "new" in COMMANDS[name] else "plan")
@@ -142,7 +146,7 @@ def test_the_home_folder_is_known_by_its_sign(call, short_record, tmp_path, monk
     "out", ["/", "/proc/self", "plan/schedule.csv", "plan/schedule.csv/out", "x" * 300, "/dev/null"]
 )
 def test_an_impossible_folder_is_refused_before_anything_is_computed(call, plan, short_record, monkeypatch, out):
-    monkeypatch.setattr("reservoir.plan.optimise", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("reservoir.planning.plan.optimise", lambda *_, **__: pytest.fail("computed"))
     assert call("plan", short_record, *DP, "--out", out, status=2).err.startswith("Error: ")
 
 
@@ -193,7 +197,7 @@ def test_a_figure_that_was_tampered_with_enters_the_report_as_shapes_alone(call,
 def test_a_plan_whose_figures_cannot_be_shown_is_refused_before_any_rule_is_fitted(
     call, plan, tampered, monkeypatch, text, name, words
 ):
-    monkeypatch.setattr("reservoir.rules.evaluation.evaluate", lambda *_, **__: pytest.fail("fitted"))
+    monkeypatch.setattr("reservoir.rules.evaluation.evaluation.evaluate", lambda *_, **__: pytest.fail("fitted"))
     tampered(text, name)
     assert f"figures/{name}.svg: {words}" in call(*RULES, status=2).err
 

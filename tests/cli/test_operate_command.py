@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import reservoir as package
-from reservoir.rules.belonging import belongings
-from reservoir.rules.monthly import Months
-from reservoir.rules.rule_file import read_rule, write_rule
-from reservoir.rules.zones import ZonesRule
+from reservoir.io.rule_belonging import belongings
+from reservoir.io.rule_file import read_rule, write_rule
+from reservoir.rules.base.monthly import Months
+from reservoir.rules.families.zones.rule import ZonesRule
 
 MAY = ("--month", "5", "--storage", "9000", "--inflow", "800")
 

@@ -7,8 +7,8 @@ import pytest
 
 from reservoir.cli import COMMANDS
 from reservoir.solvers import SOLVERS
-from reservoir.solvers.lshade_settings import LshadeSettings
-from reservoir.solvers.swarm import SwarmSettings
+from reservoir.solvers.clpso.settings import SwarmSettings
+from reservoir.solvers.lshade.settings import LshadeSettings
 
 
 def test_help_imports_nothing_heavy():

@@ -11,12 +11,12 @@ from click import Choice
 
 from reservoir.cases import bundled_case
 from reservoir.cli.plan import command
-from reservoir.hydro.inflow import Inflow
-from reservoir.saved_plan import read_plan
+from reservoir.io.inflow_csv.reader import read_inflow
+from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.solvers.clpso.random_schemes import RANDOM_SCHEMES
 from reservoir.solvers.dsmga2.settings import MODELS
-from reservoir.solvers.island_schemes import SCHEMES
-from reservoir.solvers.random_schemes import RANDOM_SCHEMES
-from reservoir.solvers.ring_pso import MODES
+from reservoir.solvers.island_ga.schemes import SCHEMES
+from reservoir.solvers.ring_pso.engine import MODES
 
 SCHEDULE_COLUMNS = ["year", "month", "inflow_m3s", "release_m3s", "turbined_m3s", "spill_m3s", "storage_start_hm3"]
 SCHEDULE_COLUMNS += ["storage_end_hm3", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh", "violation"]
@@ -92,7 +92,7 @@ def test_the_same_seed_gives_the_same_tables_byte_for_byte(run, short_record, tm
     ],
 )
 def test_the_unit_and_the_mean_flow_are_told_everywhere(call, short_record, tmp_path, comment, unit_from):
-    mean = Inflow.read(short_record).mean_m3s
+    mean = read_inflow(short_record).mean_m3s
     short_record.write_text(f"{comment}\n{short_record.read_text()}")
     printed = call("plan", short_record, *QUICK, "--out", "out").out
     assert f"values in m3/s ({unit_from}); mean flow {mean:,.0f} m3/s" in printed

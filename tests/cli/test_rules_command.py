@@ -135,7 +135,7 @@ def test_an_interrupted_run_leaves_the_plan_as_it_was(call, plan, tmp_path, monk
         raise KeyboardInterrupt
 
     before = content(plan)
-    monkeypatch.setattr("reservoir.rules.evaluation.evaluate", interrupt)
+    monkeypatch.setattr("reservoir.rules.evaluation.evaluation.evaluate", interrupt)
     assert call("rules", "plan", *QUICK, status=130).err.strip() == "Interrupted; nothing was written."
     assert content(plan) == before
     assert [path.name for path in tmp_path.iterdir()] == ["plan"]
@@ -152,7 +152,7 @@ def nothing_is_fitted(monkeypatch):
     def evaluate(*_, **__):
         raise AssertionError("the folder is to be checked first")
 
-    monkeypatch.setattr("reservoir.rules.evaluation.evaluate", evaluate)
+    monkeypatch.setattr("reservoir.rules.evaluation.evaluation.evaluate", evaluate)
 
 
 @pytest.mark.parametrize("key", ["program", "machine", "reference"])

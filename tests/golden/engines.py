@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from reservoir.bench.functions import FUNCTIONS, function_problems
-from reservoir.bench.linkage.problems import FAMILIES
 from reservoir.bench.networks.loads import modelled
-from reservoir.bench.ring.functions import RING_FUNCTIONS, RingProblem
-from reservoir.bench.tours.problem import tour_problem
 from reservoir.cases import bundled_case
 from reservoir.errors import ReservoirError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import YearEnd
-from reservoir.hydro.reservoir_toml.reader import reservoir_of
+from reservoir.io.reservoir_toml.reader import reservoir_of
+from reservoir.problems.bits.problem import FAMILIES
+from reservoir.problems.functions import FUNCTIONS, function_problems
+from reservoir.problems.reservoir.year import reservoir_problems
+from reservoir.problems.sums.functions import RING_FUNCTIONS, RingProblem
+from reservoir.problems.tours.problem import tour_problem
 from reservoir.resources import path
 from reservoir.solvers import SOLVERS, Problem, solve
-from reservoir.solvers.reservoir_year import reservoir_problems
-from tests.hydro.small_reservoir import SMALL
+from tests.io.small_reservoir import SMALL
 
 _FEW = {"evaluations": 4000}
 _SWARM = {"particles": 32, "generations": 100}
@@ -37,7 +37,7 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("clpso", {**_SWARM, "exemplars": "strict"}, "years"),
     *(("clpso-sequential", _SWARM, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
     *(("lshade", _FEW, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
-    ("lshade", {**_FEW, "archive_part": 2.6}, "years"),
+    ("lshade", {**_FEW, "archive_fraction": 2.6}, "years"),
     *(("ann-pso", {**_SWARM, "variant": each}, "networks") for each in ("fused", "steps", "global")),
     ("ann-pso", _SWARM, "years"),
     ("ann-pso", {**_SWARM, "random": "congruential"}, "networks"),

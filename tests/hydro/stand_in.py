@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from reservoir.hydro.approximation import evaluate
+from reservoir.hydro.curves.approximation import evaluate
 from reservoir.hydro.reservoir import ConversionKind
-from reservoir.solvers.reservoir_year import ReservoirModel
+from reservoir.problems.reservoir.year import ReservoirModel
 
 
 def with_forms(model: ReservoirModel) -> SimpleNamespace:

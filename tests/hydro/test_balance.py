@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reservoir.hydro import balance
-from reservoir.hydro.curves import Curve, PowerLaw, constant
+from reservoir.hydro.curves.curve import Curve, PowerLaw, constant
 from reservoir.hydro.reservoir import ConversionKind, Reservoir
 from tests.hydro import paper
 
@@ -132,10 +132,10 @@ def test_a_year_far_outside_its_bounds_still_has_no_absurd_power(small: Reservoi
     from dataclasses import replace
 
     from reservoir.hydro.calendar import Calendar
-    from reservoir.hydro.curves import Table, constant
+    from reservoir.hydro.curves.curve import Table, constant
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import ConversionKind
-    from reservoir.plan import optimise
+    from reservoir.planning.plan import optimise
 
     heads = small.conversion.domain
     curve = Table(heads, (3600 / (8.0 * heads[0]), 3600 / (8.0 * heads[1]))) if kind == "rate" else constant(8.0, heads)

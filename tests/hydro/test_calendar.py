@@ -54,7 +54,7 @@ def test_months_begin_with_the_first_of_the_water_year() -> None:
 @given(first_months)
 def test_a_flow_of_1_m3s_carries_86400_m3_a_day(first_month: int) -> None:
     calendar = Calendar(1953, 8, first_month)
-    np.testing.assert_allclose(calendar.volume_per_flow * 1e6, 86_400 * calendar.days, rtol=1e-15)
+    np.testing.assert_allclose(calendar.hm3_per_m3s * 1e6, 86_400 * calendar.days, rtol=1e-15)
 
 
 def test_62_years_from_1953_have_15_leap_years() -> None:

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import reservoir as package
-from reservoir.hydro.curves import PowerLaw, Table
+from reservoir.hydro.curves.curve import PowerLaw, Table
 from reservoir.hydro.identity import differing_parts, reservoir_digests
-from reservoir.hydro.reservoir import ConversionKind, Marks, Reservoir, YearEnd
+from reservoir.hydro.reservoir import ConversionKind, ReferenceLevels, Reservoir, YearEnd
+from reservoir.io.reservoir_toml.reader import read_reservoir
 
 TEMPLATE = (Path(package.__file__).resolve().parent.parent / "data/template.toml").read_text(encoding="utf-8")
 
@@ -22,7 +23,7 @@ def read(tmp_path: Path, **changes: str) -> Reservoir:
         lines[place] = line
     path = tmp_path / "reservoir.toml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return Reservoir.read(path)
+    return read_reservoir(path)
 
 
 def test_remarks_names_marks_and_units_are_no_part_of_it(tmp_path):
@@ -81,7 +82,7 @@ def test_a_domain_that_follows_the_bounds_is_not_told_beside_them(small):
 
 
 def test_marks_are_drawn_and_limit_nothing(small):
-    marked = replace(small, marks=Marks(normal_m=440.0), description="x", caveat="y", source="z", sha256="0")
+    marked = replace(small, marks=ReferenceLevels(normal_m=440.0), description="x", caveat="y", source="z", sha256="0")
     assert reservoir_digests(marked) == reservoir_digests(small)
 
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.inflow_csv import lines
-from reservoir.hydro.inflow_csv.reader import MOST_ALIKE, MOST_MISTAKES
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3, key_suffix
+from reservoir.io.inflow_csv import lines
+from reservoir.io.inflow_csv.reader import MOST_ALIKE, MOST_MISTAKES, read_inflow
 
 MONTHS = [f"m{month:02}" for month in range(1, 13)]
 JUNE_TO_MAY = MONTHS[5:] + MONTHS[:5]
@@ -61,7 +61,7 @@ def dated(first: int, last: int, value: object = 100) -> list[str]:
 def mistakes_of(path: object, **call: object) -> tuple[Mistake, ...]:
     """Read what must not be read."""
     with pytest.raises(InputError) as caught:
-        Inflow.read(path, **call)  # type: ignore[arg-type]
+        read_inflow(path, **call)  # type: ignore[arg-type]
     for mistake in caught.value.mistakes:
         assert mistake.mend, f"no mend: {mistake}"
     return caught.value.mistakes
@@ -132,7 +132,7 @@ class TestWideLayout:
         ],
     )
     def test_month_columns_have_many_names(self, write: Write, months: list[str]) -> None:
-        inflow = Inflow.read(write(header(months), row(1953)))
+        inflow = read_inflow(write(header(months), row(1953)))
         np.testing.assert_array_equal(inflow.flow_m3s, [FLOWS])
         assert inflow.calendar == Calendar(1953, 1, 1)
 
@@ -140,43 +140,43 @@ class TestWideLayout:
     @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
     def test_delimiter_and_line_end_are_detected(self, write: Write, delimiter: str, line_end: str) -> None:
         lines = [header(delimiter=delimiter), row(1953, delimiter=delimiter), ""]
-        inflow = Inflow.read(write(raw=line_end.join(lines).encode("utf-8-sig")))
+        inflow = read_inflow(write(raw=line_end.join(lines).encode("utf-8-sig")))
         np.testing.assert_array_equal(inflow.flow_m3s, [FLOWS])
 
     def test_quoted_cells_and_padding_rows_are_read(self, write: Write) -> None:
         quoted = ",".join(f'"{cell}"' for cell in [1953, *FLOWS])
-        np.testing.assert_array_equal(Inflow.read(write(header(), quoted, "," * 12)).flow_m3s, [FLOWS])
+        np.testing.assert_array_equal(read_inflow(write(header(), quoted, "," * 12)).flow_m3s, [FLOWS])
 
     def test_rows_out_of_order_are_sorted(self, write: Write) -> None:
         lines = [row(year, [year] * 12) for year in (1955, 1953, 1954)]
-        inflow = Inflow.read(write(header(), *lines))
+        inflow = read_inflow(write(header(), *lines))
         assert inflow.labels == ("1953", "1954", "1955")
         np.testing.assert_array_equal(inflow.flow_m3s[:, 0], [1953, 1954, 1955])
 
     def test_provenance_is_kept(self, write: Write) -> None:
         path = write("# Caveat: synthetic, not observed", '"# caveat: half, of it",,,', header(), row(1953))
-        inflow = Inflow.read(path)
+        inflow = read_inflow(path)
         assert inflow.caveat == "synthetic, not observed half, of it"
         assert inflow.source == str(path)
         assert inflow.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
         assert inflow.notes == ()
 
     def test_zero_is_a_flow_even_with_a_sign(self, write: Write) -> None:
-        flow = Inflow.read(write(header(), row(1953, with_cell("-0.0")))).flow_m3s
+        flow = read_inflow(write(header(), row(1953, with_cell("-0.0")))).flow_m3s
         assert not np.signbit(flow).any()
 
     @pytest.mark.parametrize("label", ["1953/54", "1953/1954"])
     def test_first_month_column_begins_the_water_year(self, write: Write, label: str) -> None:
-        inflow = Inflow.read(write(header(JUNE_TO_MAY), row(label)))
+        inflow = read_inflow(write(header(JUNE_TO_MAY), row(label)))
         assert inflow.calendar == Calendar(1953, 1, first_month=6)
         np.testing.assert_array_equal(inflow.flow_m3s, [FLOWS])
         assert inflow.notes == ()
 
     def test_a_water_year_may_span_the_turn_of_the_century(self, write: Write) -> None:
-        assert Inflow.read(write(header(JUNE_TO_MAY), row("1999/00"))).labels == ("1999/00",)
+        assert read_inflow(write(header(JUNE_TO_MAY), row("1999/00"))).labels == ("1999/00",)
 
     def test_a_plain_year_is_the_one_in_which_the_water_year_begins(self, write: Write) -> None:
-        inflow = Inflow.read(write(header(JUNE_TO_MAY), row(1953)))
+        inflow = read_inflow(write(header(JUNE_TO_MAY), row(1953)))
         assert inflow.labels == ("1953/54",)
         assert inflow.notes == ("a row is named by the year in which it begins: 1953 is Jun 1953 to May 1954",)
 
@@ -252,11 +252,11 @@ class TestLongLayout:
     @pytest.mark.parametrize("day", ["", "-01", "-31", "-15T06:30", "-15 06:30:59"])
     def test_dates_are_months_with_or_without_day_and_time(self, write: Write, day: str) -> None:
         lines = [f"1953-{month:02}{day.replace('31', '28')},{flow}" for month, flow in enumerate(FLOWS, start=1)]
-        inflow = Inflow.read(write("Date , inflow", *lines))
+        inflow = read_inflow(write("Date , inflow", *lines))
         np.testing.assert_array_equal(inflow.flow_m3s, [FLOWS])
 
     def test_rows_out_of_order_are_sorted(self, write: Write) -> None:
-        inflow = Inflow.read(write("inflow;date", *(f"{flow};1953-{12 - m:02}" for m, flow in enumerate(FLOWS))))
+        inflow = read_inflow(write("inflow;date", *(f"{flow};1953-{12 - m:02}" for m, flow in enumerate(FLOWS))))
         np.testing.assert_array_equal(inflow.flow_m3s, [FLOWS[::-1]])
 
     @pytest.mark.parametrize(
@@ -394,12 +394,12 @@ class TestUnits:
 
     @pytest.mark.parametrize("unit", FLOW_M3S)
     def test_flows_are_converted(self, write: Write, unit: str) -> None:
-        inflow = Inflow.read(write(header(), row(1953)), unit=unit)
+        inflow = read_inflow(write(header(), row(1953)), unit=unit)
         np.testing.assert_allclose(inflow.flow_m3s, [np.array(FLOWS) * FLOW_M3S[unit]])
 
     @pytest.mark.parametrize("unit", VOLUME_HM3)
     def test_volumes_become_mean_flows_with_the_months_real_days(self, write: Write, unit: str) -> None:
-        inflow = Inflow.read(write(header(), row(1955), row(1956)), unit=unit)
+        inflow = read_inflow(write(header(), row(1955), row(1956)), unit=unit)
         volume = inflow.flow_m3s * inflow.calendar.days * 0.0864
         np.testing.assert_allclose(volume, np.array([FLOWS, FLOWS]) * VOLUME_HM3[unit])
         assert inflow.flow_m3s[1, 1] / inflow.flow_m3s[0, 1] == pytest.approx(28 / 29)
@@ -408,17 +408,17 @@ class TestUnits:
     @pytest.mark.parametrize("name", ["inflow_{key}", "{key}", "inflow ({unit})", "Mean inflow [{unit}]"])
     def test_the_value_column_may_name_the_unit(self, write: Write, unit: str, name: str) -> None:
         column = name.format(unit=unit, key=key_suffix(unit))
-        by_column = Inflow.read(write(f"date;{column}", *(line.replace(",", ";") for line in dated(0, 12))))
-        by_call = Inflow.read(write("date,inflow", *dated(0, 12)), unit=unit)
+        by_column = read_inflow(write(f"date;{column}", *(line.replace(",", ";") for line in dated(0, 12))))
+        by_call = read_inflow(write("date,inflow", *dated(0, 12)), unit=unit)
         np.testing.assert_array_equal(by_column.flow_m3s, by_call.flow_m3s)
 
     @pytest.mark.parametrize("comment", ["# unit: hm3", "#Unit = HM3", "# units: MCM,,,"])
     def test_a_comment_may_name_the_unit(self, write: Write, comment: str) -> None:
-        inflow = Inflow.read(write(header(), comment, row(1953)))
+        inflow = read_inflow(write(header(), comment, row(1953)))
         assert inflow.flow_m3s[0, 0] == pytest.approx(400 / 31 / 0.0864)
 
     def test_equal_units_do_not_contradict(self, write: Write) -> None:
-        Inflow.read(write("# unit: MCM", "date,volume_Mm3", *dated(0, 12)), unit="hm3")
+        read_inflow(write("# unit: MCM", "date,volume_Mm3", *dated(0, 12)), unit="hm3")
 
     @pytest.mark.parametrize(
         ("comment", "column", "unit", "at"),
@@ -451,7 +451,7 @@ class TestWaterYears:
     """The first month of the water year."""
 
     def test_calendar_years_are_cut_into_whole_water_years(self, write: Write) -> None:
-        inflow = Inflow.read(write(header(), row(1953), row(1954), row(1955)), first_month=6)
+        inflow = read_inflow(write(header(), row(1953), row(1954), row(1955)), first_month=6)
         assert inflow.labels == ("1953/54", "1954/55")
         np.testing.assert_array_equal(inflow.flow_m3s, [FLOWS[5:] + FLOWS[:5]] * 2)
         assert inflow.notes == (
@@ -461,17 +461,17 @@ class TestWaterYears:
         )
 
     def test_one_month_left_out_is_named_alone(self, write: Write) -> None:
-        _, note = Inflow.read(write("date,inflow", *dated(0, 13)), first_month=2).notes
+        _, note = read_inflow(write("date,inflow", *dated(0, 13)), first_month=2).notes
         assert note.startswith("left out 1953-01, before the first whole water year")
 
     def test_water_years_may_be_cut_anew(self, write: Write) -> None:
-        inflow = Inflow.read(write(header(JUNE_TO_MAY), row(1953), row(1954)), first_month=1)
+        inflow = read_inflow(write(header(JUNE_TO_MAY), row(1953), row(1954)), first_month=1)
         assert inflow.labels == ("1954",)
         np.testing.assert_array_equal(inflow.flow_m3s, [FLOWS[7:] + FLOWS[:7]])
 
     def test_water_years_that_name_two_years_keep_their_first_month(self, write: Write) -> None:
         path = write(header(JUNE_TO_MAY), row("1953/54"), row("1954/55"))
-        assert Inflow.read(path, first_month=6).labels == ("1953/54", "1954/55")
+        assert read_inflow(path, first_month=6).labels == ("1953/54", "1954/55")
         mistake = only_mistake_of(path, first_month=1)
         assert "begin in Jun here" in mistake.problem
         assert (mistake.row, mistake.value, mistake.expected) == (1, 1, "first month 6")
@@ -497,7 +497,7 @@ class TestWaterYears:
         path = tmp_path_factory.mktemp("record") / "inflow.csv"
         lines = [dated(month, month + 1, month)[0] for month in range(start, start + length)]
         path.write_text("\n".join(["date,inflow", *lines]))
-        inflow = Inflow.read(path, first_month=first_month)
+        inflow = read_inflow(path, first_month=first_month)
         flat = inflow.flow_m3s.ravel()
         assert all(after == before + 1 for before, after in pairwise(flat))
         assert length - flat.size <= 22

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from reservoir.hydro import balance
-from reservoir.hydro.curves import Polynomial, PowerLaw, Table, constant
+from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table, constant
 from reservoir.hydro.power import generation, most_power_mw, releases_for_power
 from reservoir.hydro.reservoir import ConversionKind
 

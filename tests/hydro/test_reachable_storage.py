@@ -145,7 +145,7 @@ def test_monthly_bounds_follow_the_water_year(small: Reservoir, bound: str) -> N
 
 def test_the_years_of_a_record_share_bounds_but_not_days_and_inflow(small: Reservoir, small_inflow: Inflow) -> None:
     leap, usual, _ = year_limits(small, small_inflow)
-    assert leap.volume_per_flow[8] == pytest.approx(29 * 0.0864)
-    assert usual.volume_per_flow[8] == pytest.approx(28 * 0.0864)
+    assert leap.hm3_per_m3s[8] == pytest.approx(29 * 0.0864)
+    assert usual.hm3_per_m3s[8] == pytest.approx(28 * 0.0864)
     np.testing.assert_array_equal(usual.inflow_m3s, small_inflow.flow_m3s[1])
     np.testing.assert_array_equal(leap.storage_upper_hm3, usual.storage_upper_hm3)

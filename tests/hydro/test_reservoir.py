@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.curves import Polynomial, PowerLaw, Table, constant
-from reservoir.hydro.reservoir import ConversionKind, Marks, Reservoir, YearEnd
+from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table, constant
+from reservoir.hydro.reservoir import ConversionKind, ReferenceLevels, Reservoir, YearEnd
 
 NAN, INF = float("nan"), float("inf")
 MONTHLY = ("storage_lower_hm3", "storage_upper_hm3", "release_lower_m3s", "release_upper_m3s")
@@ -57,9 +57,9 @@ BROKEN: list[tuple[dict[str, Any], str, str]] = [
     ({"caveat": "a" * 1001}, "caveat", "at most 1,000"),
     ({"caveat": "bell\a"}, "caveat", r"U\+0007"),
     ({"description": "no character: \uffff"}, "description", r"U\+FFFF"),
-    ({"marks": Marks(normal_m=INF)}, "marks", "out of range"),
-    ({"marks": Marks(dead_m=41.2)}, "marks.dead_m", "far from every level"),
-    ({"marks": Marks(flood_months=(13,))}, "marks", "1 to 12"),
+    ({"marks": ReferenceLevels(normal_m=INF)}, "marks", "out of range"),
+    ({"marks": ReferenceLevels(dead_m=41.2)}, "marks.dead_m", "far from every level"),
+    ({"marks": ReferenceLevels(flood_months=(13,))}, "marks", "1 to 12"),
     ({"marks": None}, "marks", "not a set of marks"),
     ({"level": 440.0}, "level", "is not a curve"),
     ({"level": Polynomial((400.0, -0.5), (10.0, 130.0))}, "level", "falls from 10 hm3"),
@@ -155,6 +155,6 @@ def test_an_installed_capacity_unlike_what_water_gives_is_noted(small: Reservoir
 
 def test_marks_that_differ_from_the_limits_are_noted_and_not_refused(small: Reservoir) -> None:
     dead, full = (float(small.level(storage)) for storage in (20.0, 120.0))
-    assert replace(small, marks=Marks(full + 0.4, None, dead - 0.4)).notes == ()
-    notes = replace(small, marks=Marks(full + 2, None, dead - 2)).notes
+    assert replace(small, marks=ReferenceLevels(full + 0.4, None, dead - 0.4)).notes == ()
+    notes = replace(small, marks=ReferenceLevels(full + 2, None, dead - 2)).notes
     assert [note.split()[1] for note in notes] == ["dead", "normal"]

@@ -33,7 +33,9 @@ COUNTS = (1, 2, 3, 4, 5, 7, 8, 31, 32, 33, 100, 199)
 
 
 def reduced(device: DeviceInfo, kernel: str, values: np.ndarray, items: int) -> tuple[float, int]:
-    program = build(device, assemble(["common/lanes.cl", "common/by_pairs.cl"], {"LANES": 1, "ITEMS": items}) + KERNEL)
+    program = build(
+        device, assemble(["common/vector/lanes.cl", "common/sync/reduce.cl"], {"LANES": 1, "ITEMS": items}) + KERNEL
+    )
     with Session(device) as session:
         session.upload(values=values.astype(np.float32))
         session.allocate(owners=(1, np.int32))

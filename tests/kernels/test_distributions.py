@@ -6,7 +6,7 @@ from scipy import stats
 
 from tests.kernels.device import WIDTHS
 
-FILES = ("common/lanes.cl", "common/distributions.cl")
+FILES = ("common/vector/lanes.cl", "common/rng/distributions.cl")
 KERNEL = """
 __kernel void test(__global float *out, __global const float *first, __global const float *second) {
     const int place = get_global_id(0) * LANES;

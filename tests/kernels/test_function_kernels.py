@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reservoir.bench.functions import FUNCTIONS, FunctionProblem, function_problems
+from reservoir.problems.functions import FUNCTIONS, FunctionProblem, function_problems
 from tests.kernels.device import WIDTHS, Run
 
 DIMENSION, POSITIONS = 30, 64
@@ -40,7 +40,7 @@ def test_elementary_functions_keep_their_digits(run: Run, lanes: int) -> None:
     draw = np.random.default_rng(3)
     x = np.concatenate([draw.uniform(-40, 40, 4000), 10 ** draw.uniform(-20, 0, 96)]).astype(np.float32)
     out = run(
-        ["common/lanes.cl", "common/elementary.cl"],
+        ["common/vector/lanes.cl", "common/math/elementary.cl"],
         ELEMENTARY,
         {"LANES": lanes, "COUNT": len(x)},
         np.zeros((4, len(x)), "f4"),
@@ -76,7 +76,7 @@ def test_a_function_on_the_device_is_that_of_python(run: Run, function, lanes: i
     kernel, positions = problem.kernel(), positions_for(problem)
     constants = {**kernel.constants, "LANES": lanes, "CONTEXT_SPACE": "__global", "POSITIONS": POSITIONS}
     out = run(
-        ["common/lanes.cl", *kernel.files],
+        ["common/vector/lanes.cl", *kernel.files],
         FITNESS,
         constants,
         np.zeros((3, POSITIONS), "f4"),

@@ -5,7 +5,7 @@ import pytest
 
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.solvers.dynamic_programming_program import TABLE_POINTS, Layout, curve_tables
+from reservoir.solvers.dp.program import TABLE_POINTS, GridLayout, curve_tables
 from tests.kernels.device import WIDTHS, Run
 from tests.year_ends import free
 
@@ -53,8 +53,8 @@ def difference(
         "TABLE_POINTS": TABLE_POINTS,
         "INSTALLED_MW": plant.installed_mw,
     }
-    tables = curve_tables(plant, Layout(lanes, 1, 0, True))
-    files = ["common/lanes.cl", "problems/given_curves.cl"]
+    tables = curve_tables(plant, GridLayout(lanes, 1, 0, True))
+    files = ["common/vector/lanes.cl", "problems/reservoir/given_curves.cl"]
     out, states = np.zeros(POINTS), np.concatenate([storages, releases])
     items = POINTS // lanes if kernel == BY_PARABOLAS else POINTS
     found = run(files, kernel, constants, out, items, tables, states)

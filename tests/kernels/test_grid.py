@@ -4,16 +4,16 @@ import time
 
 import numpy as np
 import pytest
+from reservoir.solvers.base.co_residency_probe import MAX_POLLS
 
 from reservoir.opencl import DeviceInfo, Session, assemble, build, ordering_of
-from reservoir.solvers.roll_call import PATIENCE
 
 ABSENT, PRESENT = 1, 2
 CALL = """
 __kernel void call(volatile __global int *roll, __global int *verdicts) {
     __local int heard;
     const int item = get_local_id(0);
-    const int verdict = roll_call(roll, get_num_groups(0), &heard, item);
+    const int verdict = co_residency_probe(roll, get_num_groups(0), &heard, item);
     verdicts[get_global_id(0)] = verdict;
 }
 """
@@ -24,7 +24,7 @@ __kernel void meet(volatile __global int *roll, volatile __global int *written, 
                    const int times) {
     __local int heard;
     const int item = get_local_id(0), group = get_group_id(0), groups = get_num_groups(0);
-    const int count = roll_call(roll, groups, &heard, item) == PRESENT ? times : 0;
+    const int count = co_residency_probe(roll, groups, &heard, item) == PRESENT ? times : 0;
     for (int time = 1; time <= count; ++time) {
         for (int wait = 0; wait < (group ? 0 : 100000); ++wait) look(&roll[1]);
         if (item == 0) show(&written[group], time);
@@ -38,9 +38,11 @@ __kernel void meet(volatile __global int *roll, volatile __global int *written, 
 
 def program_of(device: DeviceInfo, kernel: str, patience: int):
     ordering = ordering_of(device)
-    constants = {**ordering.constants(waits=True), "PATIENCE": patience, "LANES": 1}
+    constants = {**ordering.constants(waits=True), "MAX_POLLS": patience, "LANES": 1}
     return build(
-        device, assemble(["common/lanes.cl", "common/grid.cl"], constants) + kernel, ordering.options(waits=True)
+        device,
+        assemble(["common/vector/lanes.cl", "common/sync/grid.cl"], constants) + kernel,
+        ordering.options(waits=True),
     )
 
 
@@ -73,7 +75,7 @@ def test_a_barrier_holds_where_its_count_of_arrivals_begins_again(pocl, edge):
     groups, times = 2, 6
     before = max(edge // groups - times // 2, 0)
     arrived = np.array([groups * before] * 2, np.uint32).view(np.int32)
-    program = program_of(pocl, MEET, PATIENCE["CPU"])
+    program = program_of(pocl, MEET, MAX_POLLS["CPU"])
     for _ in range(20):  # PoCL may have a thread for each of two groups, and may be late with it
         with Session(pocl) as session:
             session.upload(roll=np.array([0, 0, *arrived], np.int32))

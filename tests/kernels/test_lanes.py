@@ -32,7 +32,7 @@ def test_every_operation_works_lane_by_lane(run: Run, lanes: int) -> None:
     x, y = draw.normal(size=(2, count)).astype(np.float32)
     y[:32] = x[:32] - np.abs(y[:32])  # in the first half nothing is less
     constants = {"LANES": lanes, "COUNT": count}
-    out = run(["common/lanes.cl"], KERNEL, constants, np.zeros((8, count), "f4"), count // lanes, x, y)
+    out = run(["common/vector/lanes.cl"], KERNEL, constants, np.zeros((8, count), "f4"), count // lanes, x, y)
     less = x < y
     np.testing.assert_array_equal(out[0], np.minimum(x, y))
     np.testing.assert_array_equal(out[1], np.maximum(x, y))

@@ -7,11 +7,11 @@ from tests.kernels.device import Run
 
 CITIES = 46_500
 FILES = (
-    "common/lanes.cl",
-    "common/philox.cl",
-    "common/numbers_of_streams.cl",
-    "common/teams.cl",
-    "solvers/island.cl",
+    "common/vector/lanes.cl",
+    "common/rng/philox.cl",
+    "common/rng/numbers_of_streams.cl",
+    "common/sync/teams.cl",
+    "solvers/island_ga/island.cl",
     "encodings/permutation.cl",
 )
 #: Cities on a line, a unit apart; distances end at 9, so that a reversal pays at the reversed stretch alone.
@@ -21,7 +21,7 @@ int edge(const int from, const int to, CONTEXT_SPACE const float *context) { ret
 KERNEL = """
 __kernel void test(__global int *out, __global const ushort *tour) {
     int gain;
-    const Team team = {46000, 0}; // the loop begins at its place: the stretches before would take long
+    const SubGroup team = {46000, 0}; // the loop begins at its place: the stretches before would take long
     const Stretch move = best_move(tour, &gain, 0, team);
     out[0] = move.first;
     out[1] = move.last;

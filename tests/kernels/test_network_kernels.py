@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from reservoir.plan import optimise
+from reservoir.planning.plan import optimise
+from reservoir.problems.mlp.perceptron import Perceptron, sigmoid
+from reservoir.problems.mlp.training_error import TrainingError
 from reservoir.rules import Forecast, Training
-from reservoir.rules.ann_inputs import Scales, input_names
-from reservoir.rules.ann_operation import operate_networks
-from reservoir.rules.ann_problem import NetworkOperation
-from reservoir.solvers.perceptron import Perceptron, sigmoid
-from reservoir.solvers.training_error import TrainingError
+from reservoir.rules.families.ann.inputs import Scales, input_names
+from reservoir.rules.families.ann.operation import operate_networks
+from reservoir.rules.families.ann.problem import NetworkOperation
 from tests.kernels.device import WIDTHS
 
 SIGMOID = """
@@ -48,7 +48,12 @@ NETWORKS = (Perceptron(1, 1, 1), Perceptron(3, 8, 1), Perceptron(6, 30, 2), Perc
 def test_the_sigmoid_is_within_two_ten_millionths(run, lanes):
     x = np.concatenate([np.linspace(-30, 30, 4094), [-1e30, 1e30]]).astype(np.float32)
     found = run(
-        ["common/lanes.cl", "common/sigmoid.cl"], SIGMOID, {"LANES": lanes}, np.zeros_like(x), len(x) // lanes, x
+        ["common/vector/lanes.cl", "common/math/sigmoid.cl"],
+        SIGMOID,
+        {"LANES": lanes},
+        np.zeros_like(x),
+        len(x) // lanes,
+        x,
     )
     assert np.abs(found - sigmoid(x)).max() < 2e-7
 
@@ -56,7 +61,7 @@ def test_the_sigmoid_is_within_two_ten_millionths(run, lanes):
 def fitness_of(run, problem, positions, lanes, members=1, tile=1):
     kernel = problem.kernel()
     constants = {**kernel.constants, "LANES": lanes, "TILE": tile, "MEMBERS": members, "CONTEXT_SPACE": "__global"}
-    files = ["common/lanes.cl", *kernel.files]
+    files = ["common/vector/lanes.cl", *kernel.files]
     given = positions.astype(np.float32)
     return run(files, ERROR, constants, np.zeros(len(given), np.float32), len(given), given, problem.kernel_context())
 
@@ -93,7 +98,7 @@ def test_compiled_code_makes_the_same_error():
         random = np.random.default_rng(8)
         inputs, desired = random.uniform(-1, 1, (600, network.inputs)), random.normal(0, 1, (600, network.outputs))
         found = solve([TrainingError(network, inputs, desired)], solver="ann-pso-parallel", particles=4, generations=3)
-        assert found[0].judged_fitness == pytest.approx(found[0].fitness, rel=2e-6)
+        assert found[0].fitness_float32 == pytest.approx(found[0].fitness, rel=2e-6)
 
 
 @pytest.fixture(scope="module", params=list(Forecast))
@@ -109,7 +114,7 @@ def test_an_operation_in_the_kernel_is_that_of_the_physics(run, operation, lanes
     kernel = operation.kernel()
     constants = {**kernel.constants, "LANES": lanes, "CONTEXT_SPACE": "__global"}
     positions = np.random.default_rng(9).normal(0, 1.5, (32, operation.dimension)).astype(np.float32)
-    files = ["common/lanes.cl", *kernel.files]
+    files = ["common/vector/lanes.cl", *kernel.files]
     found = run(
         files,
         OPERATION,

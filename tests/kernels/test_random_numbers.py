@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from reservoir.solvers.island_steps import place_below
-from reservoir.solvers.random_stream import seed_words, stream_states
+from reservoir.solvers.island_ga.steps import place_below
+from reservoir.solvers.rng.stream import seed_words, stream_states
 from tests.kernels.device import WIDTHS, Run
-from tests.solvers.reference_random import Congruential, Draws, Shared, Stream
+from tests.solvers.rng.reference_random import Congruential, Draws, Shared, Stream
 
 SEED, STREAMS, COUNT = (3 << 32) + 77, (1953, 2014), 40
 PARTICLES, DRAWS, PROBABILITY = 16, 12, 0.3
-CONGRUENTIAL_FILES = ("common/lanes.cl", "common/random_congruential.cl", "common/random_one_by_one.cl")
-HOST_FILES = ("common/lanes.cl", "common/random_host.cl", "common/random_one_by_one.cl")
-STREAM_FILES = ("common/lanes.cl", "common/philox.cl", "common/random_stream.cl")
+CONGRUENTIAL_FILES = ("common/vector/lanes.cl", "common/rng/random_congruential.cl", "common/rng/random_one_by_one.cl")
+HOST_FILES = ("common/vector/lanes.cl", "common/rng/random_host.cl", "common/rng/random_one_by_one.cl")
+STREAM_FILES = ("common/vector/lanes.cl", "common/rng/philox.cl", "common/rng/random_stream.cl")
 
 PHILOX = """
 __kernel void test(__global uint4 *out, __global const uint4 *counters, __global const uint2 *keys) {
@@ -96,7 +96,15 @@ def drawn_on_device(run: Run, files: tuple[str, ...], lanes: int, *arguments: ob
 
 def test_philox_gives_its_known_answers_on_the_device(run: Run) -> None:
     counters, keys = np.ascontiguousarray(KNOWN[:, :4]), np.ascontiguousarray(KNOWN[:, 4:6])
-    out = run(["common/lanes.cl", "common/philox.cl"], PHILOX, {"LANES": 1}, np.zeros((2, 4), "u4"), 2, counters, keys)
+    out = run(
+        ["common/vector/lanes.cl", "common/rng/philox.cl"],
+        PHILOX,
+        {"LANES": 1},
+        np.zeros((2, 4), "u4"),
+        2,
+        counters,
+        keys,
+    )
     np.testing.assert_array_equal(out, KNOWN[:, 6:])
 
 
@@ -126,7 +134,7 @@ def test_many_to_draw_from_are_drawn_with_all_bits(run: Run, lanes: int, count: 
 @pytest.mark.parametrize("count", [1, 41, 32_768, 32_769, 49_152, 65_536])
 def test_places_are_the_same_on_the_device_and_in_compiled_python(run: Run, count: int) -> None:
     words = np.random.default_rng(9).integers(0, 2**32, 500, np.uint64).astype(np.uint32)
-    files = ("common/lanes.cl", "common/philox.cl", "common/numbers_of_streams.cl")
+    files = ("common/vector/lanes.cl", "common/rng/philox.cl", "common/rng/numbers_of_streams.cl")
     found = run(files, PLACES, {"LANES": 1, "COUNT": count}, np.zeros(len(words), np.int32), len(words), words)
     assert found.tolist() == [place_below.py_func(word, 3, count) for word in words]
     assert 0 <= found.min() <= found.max() < count

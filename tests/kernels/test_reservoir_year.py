@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.hydro.curves import Table
-from reservoir.hydro.forms import EvenTable
+from reservoir.hydro.curves.curve import Table
+from reservoir.hydro.curves.forms import UniformTable
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
+from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from tests.hydro import paper
 from tests.hydro.stand_in import with_forms
 from tests.hydro.trials import Case
@@ -54,7 +54,7 @@ def on_device(run: Run, years: list[ReservoirYear], positions: np.ndarray, lanes
     constants = {**kernel.constants, "LANES": lanes, "CONTEXT_SPACE": "__global", "POSITIONS": POSITIONS}
     contexts = np.stack([year.kernel_context() for year in years])
     out = np.zeros((len(years), POSITIONS), np.float32)
-    files = ["common/lanes.cl", *kernel.files]
+    files = ["common/vector/lanes.cl", *kernel.files]
     return run(files, KERNEL, constants, out, out.size // lanes, contexts, positions, between=kernel.source)
 
 
@@ -121,7 +121,7 @@ def test_even_tables_are_read_as_well_as_polynomials(
     run: Run, jagged: Reservoir, five_years: Inflow, lanes: int
 ) -> None:
     years = reservoir_problems(jagged, five_years)
-    assert isinstance(years[0].model.approximation.plant.conversion, EvenTable)
+    assert isinstance(years[0].model.approximation.plant.conversion, UniformTable)
     positions = positions_in(years)
     found, expected = on_device(run, years, positions, lanes), in_float64(years, positions)
     assert np.abs(found / expected - 1).max() <= ROUNDING + years[0].model.approximation.power_error
@@ -141,7 +141,7 @@ def test_the_device_knows_the_bounds_of_every_variable(run: Run, case: Case) -> 
     kernel = year.kernel()
     constants = {**kernel.constants, "LANES": 1, "CONTEXT_SPACE": "__global"}
     out = np.zeros((2, year.dimension), np.float32)
-    files = ["common/lanes.cl", *kernel.files]
+    files = ["common/vector/lanes.cl", *kernel.files]
     found = run(files, BOUNDS, constants, out, year.dimension, year.kernel_context(), between=kernel.source)
     np.testing.assert_array_equal(found, np.stack([year.lower, year.upper]).astype("f4"))
 

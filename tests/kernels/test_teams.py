@@ -9,7 +9,7 @@ KERNEL = """
 __kernel void ask(__global const int *numbers, __global int *found) {
     __local uint pads[GROUP / TEAM * (TEAM_WORDS + 1)];
     const int item = get_local_id(0), all = get_global_id(0);
-    const Team team = {item % TEAM, pads + item / TEAM * (TEAM_WORDS + 1)};
+    const SubGroup team = {item % TEAM, pads + item / TEAM * (TEAM_WORDS + 1)};
     const int number = numbers[all];
     const uint bits = team_bits(number > 0, team);
     found[4 * all] = (int)bits;
@@ -24,7 +24,7 @@ FLOATS = """
 __kernel void fold(__global const float *numbers, __global float *found) {
     __local uint pads[GROUP / TEAM * (TEAM_WORDS + 1)];
     const int item = get_local_id(0), all = get_global_id(0);
-    const Team team = {item % TEAM, pads + item / TEAM * (TEAM_WORDS + 1)};
+    const SubGroup team = {item % TEAM, pads + item / TEAM * (TEAM_WORDS + 1)};
     found[2 * all] = team_sum_of_floats(numbers[all], team);
     found[2 * all + 1] = team_product_of_floats(numbers[all], team);
 }
@@ -35,7 +35,7 @@ __kernel void fold(__global const float *numbers, __global float *found) {
 def test_sums_and_products_of_floats(pocl, team):
     group, groups = 2 * team, 3
     constants = {"TEAM": team, "WARPS": 0, "GROUP": group, "LANES": 1}
-    program = build(pocl, assemble(["common/lanes.cl", "common/teams.cl"], constants) + FLOATS)
+    program = build(pocl, assemble(["common/vector/lanes.cl", "common/sync/teams.cl"], constants) + FLOATS)
     numbers = np.random.default_rng(team).uniform(-1.5, 1.5, group * groups).astype(np.float32)
     with Session(pocl) as session:
         session.upload(numbers=numbers)
@@ -51,7 +51,7 @@ def test_sums_and_products_of_floats(pocl, team):
 def test_bits_sums_and_the_most(pocl, team):
     group, groups = 2 * team, 3
     constants = {"TEAM": team, "WARPS": 0, "GROUP": group, "LANES": 1}
-    program = build(pocl, assemble(["common/lanes.cl", "common/teams.cl"], constants) + KERNEL)
+    program = build(pocl, assemble(["common/vector/lanes.cl", "common/sync/teams.cl"], constants) + KERNEL)
     numbers = np.random.default_rng(team).integers(-50, 50, group * groups).astype(np.int32)
     with Session(pocl) as session:
         session.upload(numbers=numbers)

@@ -27,8 +27,8 @@ def test_this_tree_has_both_folders() -> None:
 
 
 def test_a_checkout_has_the_folders_beside_the_package(package: Path) -> None:
-    _put(package.parent / "kernels", "common/philox.cl", "uint4 philox();\n")
-    assert resources.text("kernels", "common/philox.cl") == "uint4 philox();\n"
+    _put(package.parent / "kernels", "common/rng/philox.cl", "uint4 philox();\n")
+    assert resources.text("kernels", "common/rng/philox.cl") == "uint4 philox();\n"
 
 
 def test_a_wheel_has_the_folders_inside_the_package(package: Path) -> None:
@@ -49,7 +49,7 @@ def test_text_is_read_as_utf8(package: Path) -> None:
 
 def test_a_missing_folder_is_named(package: Path) -> None:
     with pytest.raises(ReservoirError, match="folder kernels/ is missing"):
-        resources.text("kernels", "common/philox.cl")
+        resources.text("kernels", "common/rng/philox.cl")
 
 
 @pytest.mark.parametrize("name", ["absent.csv", "xiaowan"])

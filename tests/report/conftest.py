@@ -14,11 +14,11 @@ import reservoir as package
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.plan import Plan
+from reservoir.planning.plan import Plan
 from reservoir.rules import Forecast
-from reservoir.rules.evaluation import Evaluation, evaluate
-from reservoir.rules.monthly import Months
-from reservoir.rules.zones import ZonesRule
+from reservoir.rules.base.monthly import Months
+from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
+from reservoir.rules.families.zones.rule import ZonesRule
 
 CAVEAT = "inflow made up for a test"
 FLOWS = np.array([400, 390, 420, 510, 790, 1470, 2650, 2380, 2740, 1720, 850, 600])

@@ -9,12 +9,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.plan import Plan
-from reservoir.report import level_trace, rule_scatter, spill_map
-from reservoir.report.annual_energy import MANY_YEARS, annual_energy_figure, draw_annual_energy
-from reservoir.report.record_runs import record_runs
-from reservoir.report.style import rendered
-from reservoir.rules.evaluation import Evaluation
+from reservoir.planning.plan import Plan
+from reservoir.report.figures import level_trace, rule_scatter, spill_map
+from reservoir.report.figures.annual_energy import MANY_YEARS, annual_energy_figure, draw_annual_energy
+from reservoir.report.figures.record_runs import record_runs
+from reservoir.report.figures.style import rendered
+from reservoir.rules.evaluation.evaluation import Evaluation
 
 
 def repeated(plan: Plan, times: int) -> Plan:

@@ -11,17 +11,24 @@ from matplotlib.figure import Figure
 
 import reservoir as package
 from reservoir.hydro.inflow import Inflow
-from reservoir.plan import Plan
-from reservoir.report import annual_energy, convergence, level_trace, rule_curves, storage_fan, typical_years
-from reservoir.report.bands import BANDS, percentiles
-from reservoir.report.energy_boxes import draw_rule_energy
-from reservoir.report.figures import plan_captions, plan_figures
-from reservoir.report.record_runs import record_runs
-from reservoir.report.rules_figures import rules_captions, rules_figures
-from reservoir.report.spill_map import draw_spill_map
-from reservoir.report.storage_axis import storage_bounds
-from reservoir.report.style import VIOLATION, figure_style
-from reservoir.rules.evaluation import Evaluation, evaluate
+from reservoir.planning.plan import Plan
+from reservoir.report.figures import (
+    annual_energy,
+    convergence,
+    level_trace,
+    rule_curves,
+    storage_fan,
+    typical_years,
+)
+from reservoir.report.figures.bands import BANDS, percentiles
+from reservoir.report.figures.energy_boxes import draw_rule_energy
+from reservoir.report.figures.figures import plan_captions, plan_figures
+from reservoir.report.figures.record_runs import record_runs
+from reservoir.report.figures.rules_figures import rules_captions, rules_figures
+from reservoir.report.figures.spill_map import draw_spill_map
+from reservoir.report.figures.storage_axis import storage_bounds
+from reservoir.report.figures.style import VIOLATION, figure_style
+from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
 from tests.report.layout import (
     axes_and_legends_lie_apart_within_the_figure,
     nothing_overlaps_the_foot,
@@ -95,7 +102,7 @@ def test_a_lake_that_no_dam_holds_does_not_flatten_the_fan(torn: Plan):
 
 
 def test_of_many_years_outside_the_fan_shows_the_lowest_and_the_highest(torn: Plan, monkeypatch):
-    monkeypatch.setattr("reservoir.report.storage_axis.MANY_LINES", 1)
+    monkeypatch.setattr("reservoir.report.figures.storage_axis.MANY_LINES", 1)
     ax = storage_fan.draw_storage_fan(Figure().add_subplot(), torn)
     outside = [line for line in ax.get_lines() if line.get_color() == VIOLATION]
     storages = torn.stacked("storage_hm3")[~KEPT]

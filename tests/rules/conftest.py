@@ -2,7 +2,7 @@ import pytest
 
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.plan import Plan, optimise
+from reservoir.planning.plan import Plan, optimise
 from reservoir.rules import Training
 
 

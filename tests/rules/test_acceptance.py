@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.rules import acceptance
-from reservoir.rules.acceptance import best_fitted, rules_checks
-from reservoir.rules.evaluation import Run, Sample, evaluate
+from reservoir.rules.evaluation import acceptance
+from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
+from reservoir.rules.evaluation.evaluation import Run, Sample, evaluate
 
 HELD_OUT = (Run.CONTINUOUS, Sample.HELD_OUT)
 BALANCE, RELEASE, READ_BACK, FORESIGHT, BOUNDS, STRONG, WEAK = range(7)

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.curves import Polynomial, PowerLaw, Table
+from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table
 from reservoir.hydro.inflow import Inflow
 from reservoir.rules import Forecast, fit
 from reservoir.rules.advice import Situation, advise, alike, step_of_month, storage_at_level
-from reservoir.rules.simulation import simulate
+from reservoir.rules.base.simulation import simulate
 
 LEVELS = {
     "table": Table((10.0, 20.0, 40.0, 80.0, 130.0), (405.0, 412.0, 422.0, 435.0, 447.2)),

@@ -9,15 +9,18 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.plan import optimise
-from reservoir.rules import Forecast, Training, ann, ann_regression, ann_training, rule_from_dict
-from reservoir.rules.ann_inputs import Scales, input_names
-from reservoir.rules.ann_problem import NetworkOperation
-from reservoir.rules.ann_training import SEARCHES, SIZES, SMALLEST, samples, trained
-from reservoir.rules.simulation import simulate
-from reservoir.rules.synthetic_years import synthetic_inflow
-from reservoir.solvers.perceptron import Perceptron
-from reservoir.solvers.reservoir_year import ReservoirModel
+from reservoir.planning.plan import optimise
+from reservoir.problems.mlp.perceptron import Perceptron
+from reservoir.problems.reservoir.year import ReservoirModel
+from reservoir.rules import Forecast, Training, rule_from_dict
+from reservoir.rules.base.simulation import simulate
+from reservoir.rules.families.ann import regression as ann_regression
+from reservoir.rules.families.ann import rule as ann
+from reservoir.rules.families.ann import training as ann_training
+from reservoir.rules.families.ann.inputs import Scales, input_names
+from reservoir.rules.families.ann.problem import NetworkOperation
+from reservoir.rules.families.ann.synthetic_years import synthetic_inflow
+from reservoir.rules.families.ann.training import SEARCHES, SIZES, SMALLEST, samples, trained
 
 FLOWS = np.array([35, 25, 18, 14, 12, 16, 24, 38, 55, 80, 75, 50], float)
 

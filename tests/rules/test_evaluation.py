@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.plan import optimise
+from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast
-from reservoir.rules.evaluation import Run, Sample, evaluate
-from reservoir.rules.foresight import water_value_gwh
-from reservoir.rules.scores import equal_storage, worst_decile
+from reservoir.rules.base.foresight import water_value_gwh
+from reservoir.rules.evaluation.evaluation import Run, Sample, evaluate
+from reservoir.rules.evaluation.scores import equal_storage, worst_decile
 from tests.year_ends import cyclic, free
 
 FAMILIES = ("linear", "guide-curve", "standard")

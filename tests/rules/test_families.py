@@ -5,7 +5,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.rules import FAMILIES, Forecast, fit, rule_from_dict
-from reservoir.rules.simulation import simulate
+from reservoir.rules.base.simulation import simulate
 
 FULL = 14557.0
 every_rule = pytest.mark.parametrize("forecast", Forecast)

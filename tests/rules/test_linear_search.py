@@ -7,12 +7,14 @@ import pytest
 
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.plan import optimise
-from reservoir.rules import Forecast, Training, linear, linear_search
-from reservoir.rules.linear_operation import operate_linear
-from reservoir.rules.linear_search import LinearSearchRule
-from reservoir.rules.record_operation import record_of, stored_gwh_per_hm3
-from reservoir.rules.simulation import simulate
+from reservoir.planning.plan import optimise
+from reservoir.rules import Forecast, Training
+from reservoir.rules.base.record_operation import record_of, stored_gwh_per_hm3
+from reservoir.rules.base.simulation import simulate
+from reservoir.rules.families.linear import rule as linear
+from reservoir.rules.families.linear import search as linear_search
+from reservoir.rules.families.linear.operation import operate_linear
+from reservoir.rules.families.linear.search import LinearSearchRule
 
 FLOWS = np.array([35, 25, 18, 14, 12, 16, 24, 38, 55, 80, 75, 50], float)
 

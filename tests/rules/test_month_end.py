@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reservoir.rules.month_end import kept
+from reservoir.rules.base.month_end import kept
 
 flows = st.floats(0.0, 500.0)
 storages = st.floats(0.0, 200.0)

@@ -9,9 +9,9 @@ from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.rules import fit
-from reservoir.rules.evaluation import Run, Sample
-from reservoir.rules.record_run import run_record
-from reservoir.rules.targets import Targets
+from reservoir.rules.base.targets import Targets
+from reservoir.rules.evaluation.evaluation import Run, Sample
+from reservoir.rules.evaluation.record_run import run_record
 from tests.year_ends import cyclic
 
 FULL = 14557.0
@@ -37,7 +37,7 @@ def test_the_training_score_of_an_evaluation_is_found_again(six_year_rules, xiao
 
 def test_the_water_balance_of_the_schedule_closes(ran, ten_years):
     rows = ran.schedule()
-    gained = (rows["inflow_m3s"] - rows["release_m3s"]) * ten_years.calendar.volume_per_flow.ravel()
+    gained = (rows["inflow_m3s"] - rows["release_m3s"]) * ten_years.calendar.hm3_per_m3s.ravel()
     assert np.allclose(rows["storage_start_hm3"] + gained, rows["storage_end_hm3"], atol=1e-6)
     assert np.allclose(rows["release_m3s"], rows["turbined_m3s"] + rows["spill_m3s"])
 

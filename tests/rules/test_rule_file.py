@@ -8,9 +8,9 @@ from pydantic import ValidationError
 
 import reservoir as package
 from reservoir.errors import InputError, OutputError
+from reservoir.io.rule_belonging import require_reservoir
+from reservoir.io.rule_file import read_rule, write_rule
 from reservoir.rules import FAMILIES, Forecast, fit, rule_from_dict
-from reservoir.rules.belonging import require_reservoir
-from reservoir.rules.rule_file import read_rule, write_rule
 
 FITTED_TO = {"record": "inflow.csv", "years": ["1953", "1962"]}
 every_family = pytest.mark.parametrize("family", FAMILIES)

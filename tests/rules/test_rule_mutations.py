@@ -10,9 +10,9 @@ from dataclasses import asdict
 import pytest
 
 from reservoir.errors import InputError
+from reservoir.io.rule_file import read_rule, write_rule
 from reservoir.rules import fit, rule_from_dict
 from reservoir.rules.advice import Situation, advise
-from reservoir.rules.rule_file import read_rule, write_rule
 
 ODD = (None, True, 0, -1, 1.5, 1e308, 1e29, -1e29, 1e-320, 10**400, "x", "\x00", "\ud800", [], {}, [None])
 FACTORS = (1e30, 1e-30, 1e10, -1, 0, 1e25)

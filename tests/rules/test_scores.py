@@ -3,11 +3,11 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.rules import Forecast, Training, fit
-from reservoir.rules.cross_validation import blocks, held_out_rules
-from reservoir.rules.foresight import foresight_over_record, water_value_gwh
-from reservoir.rules.scores import energy_at_equal_storage, score, service
-from reservoir.rules.simulation import simulate
-from reservoir.rules.targets import Targets
+from reservoir.rules.base.foresight import foresight_over_record, water_value_gwh
+from reservoir.rules.base.simulation import simulate
+from reservoir.rules.base.targets import Targets
+from reservoir.rules.evaluation.scores import energy_at_equal_storage, score, service
+from reservoir.rules.folds import blocks, held_out_rules
 
 FULL = 14557.0
 
@@ -68,7 +68,7 @@ def test_a_score_is_consistent_with_its_simulation(training, ten_years, foresigh
     found = score(run, training.model, energy, yearly, Targets(19_000, 1_000, True), **names)
     assert found.worst_gwh <= found.worst_decile_gwh <= found.mean_gwh
     assert found.percent_of_foresight == pytest.approx(100 * (1 - found.regret_gwh / yearly.mean()))
-    assert found.mean_gwh == pytest.approx(run.energy_gwh.mean() + found.end_charge_gwh)
+    assert found.mean_gwh == pytest.approx(run.energy_gwh.mean() + found.end_storage_value_gwh)
 
 
 @pytest.mark.parametrize(("years", "folds"), [(10, 5), (10, 3), (10, 10), (62, 5)])
@@ -87,7 +87,7 @@ def test_a_number_of_folds_that_leaves_nothing_to_fit_is_refused(folds):
 
 def test_a_held_out_year_is_decided_by_a_rule_that_never_saw_it(plan, monkeypatch):
     seen = []
-    import reservoir.rules.cross_validation as cross_validation
+    import reservoir.rules.folds as cross_validation
 
     real = cross_validation.fit
 

@@ -9,13 +9,15 @@ from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
-from reservoir.plan import optimise
-from reservoir.rules import Forecast, Training, sdp, standard
-from reservoir.rules.inflow_chain import inflow_chain
-from reservoir.rules.month_physics import Physics
-from reservoir.rules.scores import energy_at_equal_storage
-from reservoir.rules.simulation import simulate
-from reservoir.rules.value_iteration import along, outcomes, repeating_values
+from reservoir.planning.plan import optimise
+from reservoir.rules import Forecast, Training
+from reservoir.rules.base.simulation import simulate
+from reservoir.rules.evaluation.scores import energy_at_equal_storage
+from reservoir.rules.families import standard
+from reservoir.rules.families.sdp import rule as sdp
+from reservoir.rules.families.sdp.inflow_chain import inflow_chain
+from reservoir.rules.families.sdp.month_physics import Physics
+from reservoir.rules.families.sdp.value_iteration import interpolate_values, outcomes, repeating_values
 
 START_HM3 = 14557.0
 
@@ -92,7 +94,7 @@ def test_values_repeat_after_a_year(rule):
     again = repeating_values(rule.physics, rule.forecast, grid, classes, transitions)
     np.testing.assert_array_equal(again, values)
     end, gained = outcomes(rule.physics, rule.forecast, 11, grid, classes[11])
-    worth = gained + along(grid, values[0], end)
+    worth = gained + interpolate_values(grid, values[0], end)
     if rule.forecast is Forecast.MONTH:
         back = worth.max(axis=0) @ transitions[11].T
     else:
@@ -171,7 +173,7 @@ def test_beats_the_standard_rule_on_the_training_years(rule, eight, years):
 
 
 def test_stays_below_perfect_foresight(rule, eight, years):
-    assert energy(rule, eight, years) <= GWH_PER_MW_VOLUME * float((eight.power_mw * eight.volume_per_flow).sum())
+    assert energy(rule, eight, years) <= GWH_PER_MW_VOLUME * float((eight.power_mw * eight.hm3_per_m3s).sum())
 
 
 def test_other_reservoirs_with_months_of_their_own_bounds(small, small_inflow):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from reservoir.rules import Forecast, fit
-from reservoir.rules.simulation import simulate
+from reservoir.rules.base.simulation import simulate
 
 FULL = 14557.0
 
@@ -30,7 +30,7 @@ def test_storage_is_carried_over_in_a_continuous_run_and_not_in_a_yearly_one(tra
 def test_the_water_balance_of_a_simulation_closes(training, ten_years):
     run = simulate(fit("linear", training), training.model, ten_years, FULL)
     storage = run.stacked("storage_hm3")
-    gained = (ten_years.flow_m3s - run.stacked("release_m3s")) * run.volume_per_flow
+    gained = (ten_years.flow_m3s - run.stacked("release_m3s")) * run.hm3_per_m3s
     assert np.abs(storage[:, :-1] + gained - storage[:, 1:]).max() < 1e-9 * FULL
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.rules.targets import Targets
+from reservoir.rules.base.targets import Targets
 
 
 def without_guarantee(training):

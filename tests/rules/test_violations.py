@@ -10,15 +10,16 @@ import reservoir as package
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.plan import Plan, optimise
+from reservoir.io.reservoir_toml.reader import read_reservoir
+from reservoir.planning.plan import Plan, optimise
 from reservoir.rules import Training, fit
-from reservoir.rules.acceptance import best_fitted, rules_checks
-from reservoir.rules.evaluation import Evaluation, Run, Sample, evaluate
-from reservoir.rules.record_operation import violation_costs
-from reservoir.rules.record_run import run_record
-from reservoir.rules.shortfalls import shortfalls
-from reservoir.rules.simulation import simulate
-from reservoir.rules.violations import Violations, beyond_bounds
+from reservoir.rules.base.record_operation import violation_costs
+from reservoir.rules.base.simulation import simulate
+from reservoir.rules.base.violations import Violations, beyond_bounds
+from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
+from reservoir.rules.evaluation.evaluation import Evaluation, Run, Sample, evaluate
+from reservoir.rules.evaluation.record_run import run_record
+from reservoir.rules.evaluation.shortfalls import shortfalls
 
 HELD_OUT = (Run.CONTINUOUS, Sample.HELD_OUT)
 BOUNDS = "outside its bounds where foresight's is not"
@@ -27,7 +28,7 @@ BOUNDS = "outside its bounds where foresight's is not"
 @pytest.fixture(scope="module")
 def lake() -> Reservoir:
     """The template's reservoir: 120 hm3, some 40 m3/s, and floods that its outlets cannot pass at once."""
-    return Reservoir.read(Path(package.__file__).resolve().parent.parent / "data/template.toml")
+    return read_reservoir(Path(package.__file__).resolve().parent.parent / "data/template.toml")
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,14 @@ from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.power import specific_power_curve
-from reservoir.plan import optimise
-from reservoir.rules import Forecast, Training, standard, zones
-from reservoir.rules.scores import energy_at_equal_storage
-from reservoir.rules.simulation import simulate
-from reservoir.rules.zones_chart import Charts
-from reservoir.rules.zones_trial import Trial
+from reservoir.planning.plan import optimise
+from reservoir.rules import Forecast, Training
+from reservoir.rules.base.simulation import simulate
+from reservoir.rules.evaluation.scores import energy_at_equal_storage
+from reservoir.rules.families import standard
+from reservoir.rules.families.zones import rule as zones
+from reservoir.rules.families.zones.chart import Charts
+from reservoir.rules.families.zones.trial import Trial
 
 FULL = 14557.0
 every_forecast = pytest.mark.parametrize("forecast", Forecast)

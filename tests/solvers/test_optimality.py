@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from reservoir.opencl import DeviceInfo
+from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import SOLVERS, Solution, solve
-from reservoir.solvers.reservoir_year import ReservoirYear, reservoir_problems
 from tests.year_ends import cyclic, free
 
 

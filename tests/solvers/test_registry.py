@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
+from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers import SOLVERS, settings_of, solve, solver_named
-from reservoir.solvers.reservoir_year import ReservoirYear
 
 
 def _usable(request: pytest.FixtureRequest) -> str:
@@ -131,7 +131,7 @@ def test_a_fault_in_an_engine_is_no_mistake_of_the_user(years: list[ReservoirYea
     def broken(*_: object, **__: object) -> None:
         raise TypeError("got an unexpected keyword argument 'temperature'")
 
-    monkeypatch.setattr("reservoir.solvers.clpso_sequential._solve_one", broken)
+    monkeypatch.setattr("reservoir.solvers.clpso.sequential._solve_one", broken)
     with pytest.raises(TypeError, match="temperature"):
         solve(years[:1], solver="clpso-sequential")
 

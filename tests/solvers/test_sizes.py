@@ -9,10 +9,10 @@ import pytest
 from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import ordering_of
 from reservoir.solvers import solve
-from reservoir.solvers.island_program import gene_type, single_layout
-from reservoir.solvers.island_settings import IslandSettings
-from reservoir.solvers.lshade_program import layout_for
-from reservoir.solvers.lshade_settings import LshadeSettings
+from reservoir.solvers.island_ga.program import gene_type, single_layout
+from reservoir.solvers.island_ga.settings import IslandSettings
+from reservoir.solvers.lshade.program import layout_for
+from reservoir.solvers.lshade.settings import LshadeSettings
 from tests.solvers.toys import Toy
 
 LARGEST = 2**31 - 1
@@ -59,7 +59,7 @@ def test_a_swarm_that_no_stack_holds_is_refused(pocl):
 def test_more_numbers_than_32_bits_count_are_refused(pocl):
     wide = SimpleNamespace(encoding="real", dimension=60_000, label="wide", kernel_context=lambda: np.zeros(1))
     with pytest.raises(InputError, match=r"too many numbers.*fewer members_per_dimension"):
-        layout_for(pocl, wide, LshadeSettings(members_per_dimension=1000, archive_part=100.0))
+        layout_for(pocl, wide, LshadeSettings(members_per_dimension=1000, archive_fraction=100.0))
     with pytest.raises(InputError, match="the population has too many numbers"):
         single_layout(pocl, wide, IslandSettings(islands=1, island_size=65_536))
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reservoir.solvers.fitness import register_fitness
-from reservoir.solvers.problem import Certified, FloatArray, KernelProblem
+from reservoir.problems.base import Certified, FloatArray, KernelProblem
+from reservoir.problems.fitness import register_fitness
 
 
 class ToyContext(NamedTuple):
@@ -64,7 +64,7 @@ reals fitness(const reals *position, CONTEXT_SPACE const float *context) {
 class Toy:
     """A bowl: ``-slope * sum((x - centre)**2)``, and `nothing` where the first variable is beyond `edge`."""
 
-    stream: int = 1
+    rng_stream_id: int = 1
     dimension: int = 3
     centre: float = 1.0
     slope: float = 1.0
@@ -84,7 +84,7 @@ class Toy:
         return np.full(self.dimension, 3.0)
 
     @property
-    def signature(self) -> Hashable:
+    def program_key(self) -> Hashable:
         """Toys of one dimension share a program, noisy ones another."""
         return "toy", self.dimension, self.noisy
 

@@ -1,15 +1,1 @@
-"""The eight benchmark functions of Yu et al. 2020 (Complexity 6589658, Table 2), as problems that any solver takes."""
-
-from reservoir.bench.functions.catalogue import FUNCTIONS, Function, functions_named
-from reservoir.bench.functions.problem import FunctionProblem, function_problems
-from reservoir.bench.functions.rotation import ROTATIONS, Rotation
-
-__all__ = [
-    "FUNCTIONS",
-    "ROTATIONS",
-    "Function",
-    "FunctionProblem",
-    "Rotation",
-    "function_problems",
-    "functions_named",
-]
+"""Any solver on the eight functions."""

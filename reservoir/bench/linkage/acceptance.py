@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from reservoir.bench.linkage.findings import by_kind_and_bits, differing_runs, evaluations, rows_of, stage_times
-from reservoir.checks import Check
 from reservoir.opencl import DeviceInfo
+from reservoir.planning.checks import Check
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND
 
 #: How far the lossy engine's evaluations may be from the lossless one's: the paper's largest difference.

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from reservoir import resources
-from reservoir.bench.linkage.problems import FAMILIES, BitProblem, spin_problem
-from reservoir.bench.linkage.spin_file import SpinGlass, read_spin_glass
 from reservoir.errors import InputError, Mistake
+from reservoir.problems.bits.problem import FAMILIES, BitProblem, spin_problem
+from reservoir.problems.bits.spin_file import SpinGlass, read_spin_glass
 
 SPIN = "spin"
 #: Titles of all kinds of problems.
@@ -48,11 +48,11 @@ class Case:
     population: int
     glass: SpinGlass | None = None
 
-    def problem(self, stream: int) -> BitProblem:
+    def problem(self, rng_stream_id: int) -> BitProblem:
         """The problem with the random numbers of a stream."""
         if self.glass is not None:
-            return spin_problem(self.glass, stream)
-        return FAMILIES[self.kind].of(self.bits, stream)
+            return spin_problem(self.glass, rng_stream_id)
+        return FAMILIES[self.kind].of(self.bits, rng_stream_id)
 
 
 def kinds_named(text: str | None) -> tuple[str, ...]:

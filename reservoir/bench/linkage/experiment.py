@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 import reservoir
-from reservoir.bench.effort import QUICK_WARNING, Effort
+from reservoir.bench.effort import QUICK_WARNING, RunBudget
 from reservoir.bench.linkage.acceptance import SPEED_CASE, model_checks
 from reservoir.bench.linkage.cases import (
     SPIN,
@@ -28,7 +28,7 @@ from reservoir.bench.machine import device_origin, processor_name
 from reservoir.bench.record import Record
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, choose_devices
-from reservoir.plan import StageProgress, silent_stage
+from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND
 
 #: Sizes of traps: multiples of the blocks of all three kinds.
@@ -37,7 +37,7 @@ SIZES, QUICK_SIZES = (60, 120, 240, 360, 480, 600), (60, 120)
 
 def run(
     *,
-    effort: Effort,
+    effort: RunBudget,
     sweep: bool = False,
     problems: str | None = None,
     sizes: str | None = None,
@@ -48,7 +48,7 @@ def run(
 
     Parameters
     ----------
-    effort : Effort
+    effort : RunBudget
         Its runs are sweeps of each problem, or runs of each problem and way to build a model.
     sweep : bool
         Find populations by sweep, in place of timing models.
@@ -90,7 +90,7 @@ def _refuse_idle(kinds: tuple[str, ...], sizes: str | None, spin: tuple[Path, ..
         raise InputError(Mistake("are those of traps", "mk, ftrap or cyc in --problems", "add one", column="--sizes"))
 
 
-def _traps(kinds: tuple[str, ...], sizes: str | None, effort: Effort, *, sweep: bool) -> list[Case]:
+def _traps(kinds: tuple[str, ...], sizes: str | None, effort: RunBudget, *, sweep: bool) -> list[Case]:
     traps = tuple(kind for kind in kinds if kind != SPIN)
     if sizes is not None:
         return trap_cases(traps, sizes_named(sizes))
@@ -100,7 +100,7 @@ def _traps(kinds: tuple[str, ...], sizes: str | None, effort: Effort, *, sweep: 
     return [case for kind in traps for case in trap_cases((kind,), known[kind][: 1 if effort.quick else None])]
 
 
-def _sweep_record(sweeps: pd.DataFrame, effort: Effort) -> Record:
+def _sweep_record(sweeps: pd.DataFrame, effort: RunBudget) -> Record:
     largest = by_size(sweeps).iloc[-1]
     return Record(
         title="Populations of DSMGA-II by sweep",
@@ -119,7 +119,7 @@ def _sweep_record(sweeps: pd.DataFrame, effort: Effort) -> Record:
     )
 
 
-def _model_record(runs: pd.DataFrame, evaluated: pd.DataFrame, effort: Effort, device: DeviceInfo) -> Record:
+def _model_record(runs: pd.DataFrame, evaluated: pd.DataFrame, effort: RunBudget, device: DeviceInfo) -> Record:
     foot = f"{effort.runs} timed runs, evaluations of {evaluated['run'].nunique()} · {device.name} "
     foot += f"({device.platform} {device.driver}); sequential: {processor_name()}"
     foot += f" · {QUICK_WARNING}" if effort.quick else ""
@@ -147,7 +147,7 @@ def _headlines(runs: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def _origin(effort: Effort) -> dict[str, Any]:
+def _origin(effort: RunBudget) -> dict[str, Any]:
     return {
         "processor": processor_name(),
         "version": reservoir.__version__,

@@ -11,8 +11,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 from reservoir.bench.linkage.cases import SPIN, TITLES
 from reservoir.bench.linkage.findings import by_kind_and_bits, evaluations, stage_times
 from reservoir.bench.linkage.stages import MODELS
-from reservoir.report.axes import written
-from reservoir.report.style import (
+from reservoir.report.figures.axes import written
+from reservoir.report.figures.style import (
     DRY,
     LIMITS,
     POWER,

@@ -12,11 +12,11 @@ import pandas as pd
 
 from reservoir.bench.linkage.cases import Case
 from reservoir.opencl import DeviceInfo, Session
-from reservoir.plan import StageProgress
-from reservoir.solvers.dsmga2 import Dsmga2Settings, run_all
+from reservoir.planning.plan import StageProgress
 from reservoir.solvers.dsmga2.device_builder import DeviceBuilder
 from reservoir.solvers.dsmga2.device_program import build_model_program, model_layout
-from reservoir.solvers.dsmga2.people import CLIMBING, EQUAL, HIT
+from reservoir.solvers.dsmga2.engine import Dsmga2Settings, run_all
+from reservoir.solvers.dsmga2.population import CLIMBING, EQUAL, HIT
 from reservoir.solvers.dsmga2.run import (
     LINKAGE_STAGE,
     MATRIX_STAGE,

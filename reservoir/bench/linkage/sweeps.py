@@ -11,8 +11,8 @@ import pandas as pd
 from reservoir.bench.linkage.cases import SPIN, TITLES, Case
 from reservoir.bench.linkage.sweep import Point, Trial, sweep
 from reservoir.bench.record import ResultTable
-from reservoir.checks import Check
-from reservoir.plan import StageProgress
+from reservoir.planning.checks import Check
+from reservoir.planning.plan import StageProgress
 from reservoir.solvers import solve
 
 #: Population and evaluations that single sweeps of the original program gave, by kind and size.

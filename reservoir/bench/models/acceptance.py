@@ -12,9 +12,9 @@ from reservoir.bench.models.reference import KNOWN_RANGES
 from reservoir.bench.models.runs import Course, of_engine
 from reservoir.bench.models.tables import FOUND, against_others, engines_of, functions_of, t_tests
 from reservoir.bench.models.throughput import MANY_SWARMS, lanes_speed_up, speed_of
-from reservoir.checks import Check
-from reservoir.solvers.clpso_models import LANES
-from reservoir.validation import SIGNIFICANCE
+from reservoir.planning.checks import Check
+from reservoir.planning.validation import SIGNIFICANCE
+from reservoir.solvers.clpso.models import LANES
 
 #: Between the sequential engine and the independent program.
 KNOWN_SIGNIFICANCE = 0.01

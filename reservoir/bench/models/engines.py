@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.solvers.clpso_models import MODELS
-from reservoir.solvers.swarm import STRICT
+from reservoir.solvers.clpso.models import MODELS
+from reservoir.solvers.clpso.settings import STRICT
 
 SEQUENTIAL, SEQUENTIAL_STRICT, SEQUENTIAL_FOLLOWING = "sequential", "sequential, strict", "sequential, following"
 

@@ -7,9 +7,7 @@ from typing import Any
 import pandas as pd
 
 import reservoir
-from reservoir.bench.effort import QUICK_WARNING, Effort
-from reservoir.bench.functions import functions_named
-from reservoir.bench.functions.rotation_record import rotation_frames, rotation_origin
+from reservoir.bench.effort import QUICK_WARNING, RunBudget
 from reservoir.bench.journal import Journal, sources_digest
 from reservoir.bench.machine import device_origin, processor_name
 from reservoir.bench.models.acceptance import model_checks
@@ -20,15 +18,17 @@ from reservoir.bench.models.runs import DIMENSION, PARTICLES, Course, model_runs
 from reservoir.bench.models.tables import others_table, table_3, table_4, table_7, throughput_table
 from reservoir.bench.models.throughput import FUNCTION, lanes_speed_up, measure_throughput, speed_of
 from reservoir.bench.record import Record
+from reservoir.bench.rotation_record import rotation_frames, rotation_origin
 from reservoir.opencl import choose_devices
-from reservoir.plan import StageProgress, silent_stage
+from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.problems.functions import functions_named
 from reservoir.report.folder import run_provenance
-from reservoir.solvers.clpso_models import LANES
+from reservoir.solvers.clpso.models import LANES
 
 
 def run(
     *,
-    effort: Effort,
+    effort: RunBudget,
     journal: Journal,
     functions: str | None = None,
     models: str | None = None,
@@ -38,7 +38,7 @@ def run(
 
     Parameters
     ----------
-    effort : Effort
+    effort : RunBudget
     journal : Journal
         Runs that it has are not made again.
     functions, models : str, optional

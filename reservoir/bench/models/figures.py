@@ -12,8 +12,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from reservoir.bench.models.runs import of_engine
 from reservoir.bench.models.tables import engines_of, functions_of, titled
-from reservoir.report.axes import written
-from reservoir.report.style import (
+from reservoir.report.figures.axes import written
+from reservoir.report.figures.style import (
     LIMITS,
     NORMAL,
     POWER,

@@ -13,8 +13,8 @@ from reservoir.bench.models.reference import PAPER_MILLISECONDS
 from reservoir.bench.models.runs import of_engine
 from reservoir.bench.models.tables import engines_of, functions_of, t_tests
 from reservoir.bench.record import ResultTable
-from reservoir.solvers.clpso_models import MODELS
-from reservoir.validation import SIGNIFICANCE
+from reservoir.planning.validation import SIGNIFICANCE
+from reservoir.solvers.clpso.models import MODELS
 
 _PAPER_ENGINES = (SEQUENTIAL, "basic", "intermediate", "final")
 #: Engines whose times differ by less are as fast as each other.

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reservoir.bench.effort import Effort
-from reservoir.bench.engine_runs import SEGMENTS
-from reservoir.bench.functions import Function, FunctionProblem, function_problems
+from reservoir.bench.case.engine_runs import SEGMENTS
+from reservoir.bench.effort import RunBudget
 from reservoir.bench.journal import Journal
 from reservoir.bench.models.engines import Engine
 from reservoir.opencl import DeviceInfo
-from reservoir.plan import StageProgress
+from reservoir.planning.plan import StageProgress
+from reservoir.problems.functions import Function, FunctionProblem, function_problems
 from reservoir.solvers import Solution, solve
 
 DIMENSION, PARTICLES, GENERATIONS, QUICK_GENERATIONS = 30, 40, 5000, 500
@@ -34,13 +34,13 @@ class Course:
     engines : sequence of Engine
     device : DeviceInfo
         Of the models.
-    effort : Effort
+    effort : RunBudget
     """
 
     functions: Sequence[Function]
     engines: Sequence[Engine]
     device: DeviceInfo
-    effort: Effort
+    effort: RunBudget
 
     @property
     def generations(self) -> int:
@@ -119,13 +119,13 @@ def _row(function: Function, engine: Engine, run: int, solution: Solution) -> di
         "run": run,
         "seed": solution.settings["seed"],
         "counted": run > 0,
-        "best": -solution.judged_fitness if function.noise else value,
+        "best": -solution.fitness_float32 if function.noise else value,
         "value": value,
         "seconds": solution.wall_seconds,
         "device_seconds": solution.device_seconds,
         "evaluations": solution.evaluations,
         "generations": solution.generations,
-        **{f"{name}_seconds": solution.segments.get(name) for name in SEGMENTS},
+        **{f"{name}_seconds": solution.host_seconds_by_phase.get(name) for name in SEGMENTS},
         _TRACE: [float(each) for each in seen[every - 1 :: every]],
     }
 

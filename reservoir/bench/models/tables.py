@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reservoir.bench.case_tables import SEGMENT_TITLES
-from reservoir.bench.engine_runs import SEGMENTS
-from reservoir.bench.functions import FUNCTIONS
+from reservoir.bench.case.engine_runs import SEGMENTS
+from reservoir.bench.case.tables import SEGMENT_TITLES
 from reservoir.bench.models.engines import SEQUENTIAL, SEQUENTIAL_FOLLOWING
 from reservoir.bench.models.reference import KNOWN, KNOWN_RANGES, PAPER_BEST
 from reservoir.bench.models.runs import of_engine
 from reservoir.bench.record import ResultTable
 from reservoir.bench.samples import p_value, p_value_of, summary
+from reservoir.problems.functions import FUNCTIONS
 
 #: Best values below it count as found, as the paper prints them.
 FOUND = 1e-6
@@ -102,7 +102,7 @@ def table_7(runs: pd.DataFrame, models: Sequence[str]) -> ResultTable:
     note = (
         "Milliseconds of the host, mean over the functions. Context and program are kept between runs, so that first "
         "runs alone make them (a driver may still have the program of an earlier day). The kernel is waited for "
-        "between segments 4 and 5, and there PoCL compiles once more before its first. Segment 6 frees kernel, buffers "
+        "between phases 4 and 5, and there PoCL compiles once more before its first. Segment 6 frees kernel, buffers "
         "and queue."
     )
     formats = {name: ",.2f" for row in rows[:1] for name in row if name not in ("model", "run")}

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reservoir.bench.functions import FUNCTIONS, function_problems
 from reservoir.bench.models.engines import SEQUENTIAL
 from reservoir.bench.models.runs import DIMENSION, PARTICLES, Course
-from reservoir.plan import StageProgress
+from reservoir.planning.plan import StageProgress
+from reservoir.problems.functions import FUNCTIONS, function_problems
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.clpso_models import LANES
+from reservoir.solvers.clpso.models import LANES
 
 #: The function that the speeds are stated on.
 FUNCTION = "f5"

@@ -9,8 +9,8 @@ import pandas as pd
 
 from reservoir.bench.networks.runs import BASELINE, NO_LOCAL, TWO_LEVEL, Course, chosen
 from reservoir.bench.samples import p_value
-from reservoir.checks import Check
-from reservoir.validation import SIGNIFICANCE
+from reservoir.planning.checks import Check
+from reservoir.planning.validation import SIGNIFICANCE
 
 #: Time of two levels beside that without a local level, on a GPU.
 MOST_TIME = 0.5

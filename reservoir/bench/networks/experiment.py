@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import reservoir
-from reservoir.bench.effort import QUICK_WARNING, Effort
+from reservoir.bench.effort import QUICK_WARNING, RunBudget
 from reservoir.bench.machine import device_origin, processor_name
 from reservoir.bench.networks.acceptance import network_checks
 from reservoir.bench.networks.figures import ERRORS_CAPTION, TIMES_CAPTION, errors_figure, times_figure
@@ -20,8 +20,8 @@ from reservoir.bench.networks.tables import result_tables
 from reservoir.bench.record import Record
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import choose_devices
-from reservoir.plan import StageProgress, silent_stage
-from reservoir.solvers.two_level_settings import TwoLevelSettings
+from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.solvers.two_level_pso.settings import TwoLevelSettings
 
 #: Iterations by table, and of the baseline where its time alone counts.
 ITERATIONS = {1: 2000, 2: 2000, 3: 1000, 4: 1000, 5: 2000}
@@ -32,7 +32,7 @@ THREADS = 2
 
 def run(
     *,
-    effort: Effort,
+    effort: RunBudget,
     tables: str | None = None,
     iterations: int | None = None,
     iterations_3: int | None = None,
@@ -48,7 +48,7 @@ def run(
 
     Parameters
     ----------
-    effort : Effort
+    effort : RunBudget
         Its runs are those of Table 3; times are medians of its repeats.
     tables : str, optional
         Numbers with commas between them; all if not given.

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from reservoir.bench.networks.runs import BASELINE, IN_STEPS, NO_LOCAL, TWO_LEVEL, chosen
-from reservoir.report.axes import written
-from reservoir.report.style import (
+from reservoir.report.figures.axes import written
+from reservoir.report.figures.style import (
     LIMITS,
     POWER,
     RELEASE,

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reservoir.bench.functions import FUNCTIONS, Function, function_problems
-from reservoir.bench.functions.catalogue import ROSENBROCK_SWAPPED
 from reservoir.bench.networks import response
+from reservoir.problems.functions import FUNCTIONS, Function, function_problems
+from reservoir.problems.functions.catalogue import ROSENBROCK_SWAPPED
+from reservoir.problems.mlp.perceptron import Perceptron
+from reservoir.problems.mlp.training_error import TrainingError
 from reservoir.solvers import Problem
-from reservoir.solvers.perceptron import Perceptron
-from reservoir.solvers.training_error import TrainingError
 
 #: Particles where the paper does not vary them, and the iterations of its Tables 1 and 2.
 PARTICLES, PAPER_ITERATIONS = 1024, 100_000

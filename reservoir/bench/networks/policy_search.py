@@ -8,13 +8,13 @@ import pandas as pd
 
 import reservoir as package
 from reservoir.bench.networks.runs import Course
-from reservoir.plan import StageProgress, optimise
+from reservoir.planning.plan import StageProgress, optimise
+from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.rules import Forecast, Training
-from reservoir.rules.ann_inputs import Scales, input_names
-from reservoir.rules.ann_problem import NetworkOperation
-from reservoir.rules.ann_training import SETTLING
+from reservoir.rules.families.ann.inputs import Scales, input_names
+from reservoir.rules.families.ann.problem import NetworkOperation
+from reservoir.rules.families.ann.training import SETTLING
 from reservoir.solvers import solve
-from reservoir.solvers.perceptron import Perceptron
 
 HIDDEN, PARTICLES, GENERATIONS, GROUP = 8, 512, 2000, 32
 QUICK_GENERATIONS = 50

@@ -8,13 +8,13 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.effort import Effort
+from reservoir.bench.effort import RunBudget
 from reservoir.bench.networks.loads import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5, Load
 from reservoir.opencl import DeviceInfo
-from reservoir.plan import StageProgress
+from reservoir.planning.plan import StageProgress
+from reservoir.problems.mlp.training_error import TrainingError
 from reservoir.solvers import Problem, Solution, solve
-from reservoir.solvers.ann_pso import FUSED, GLOBAL, STEPS
-from reservoir.solvers.training_error import TrainingError
+from reservoir.solvers.two_level_pso.engine import FUSED, GLOBAL, STEPS
 
 #: Engines by name: the solver and its settings.
 TWO_LEVEL, IN_STEPS, NO_LOCAL = "two-level", "two-level, a kernel a step", "no local reduction"
@@ -29,7 +29,7 @@ class Course:
     Parameters
     ----------
     device : DeviceInfo
-    effort : Effort
+    effort : RunBudget
     tables : tuple of int
     iterations : mapping of int to int
         By table.
@@ -46,7 +46,7 @@ class Course:
     """
 
     device: DeviceInfo
-    effort: Effort
+    effort: RunBudget
     tables: tuple[int, ...]
     iterations: dict[int, int]
     baseline_iterations: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reservoir.solvers.reservoir_year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYear
 
 
 @dataclass(frozen=True)

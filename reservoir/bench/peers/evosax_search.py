@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reservoir.bench.peers.budget import Attempt, Course, gap_to
 from reservoir.bench.peers.jax_objective import fitness, stacked_years
 from reservoir.bench.peers.objective import FloatArray
-from reservoir.solvers.reservoir_year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYear
 
 #: Generations from one look at the results to the next.
 _CHUNK = 50

@@ -9,7 +9,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from reservoir.bench.peers.entry import Entry
 from reservoir.bench.peers.race import OWN, PeerRace
-from reservoir.report.style import GRID, LIMITS, STORAGE
+from reservoir.report.figures.style import GRID, LIMITS, STORAGE
 
 #: As many times longer than the last entrant's is the axis, to have room for what is written there.
 _ROOM = 6.0

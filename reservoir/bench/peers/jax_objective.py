@@ -1,7 +1,7 @@
 """The fitness of a year in JAX: what evosax is given, in float32 on the forms of the curves that every solver uses.
 
-The third expression of the physics (`hydro`, ``kernels/problems/reservoir_year.cl``), needed because JAX can neither
-call compiled Python within its own programs nor OpenCL. A test holds it against `ReservoirYear.certify`.
+The third expression of the physics (`hydro`, ``kernels/problems/reservoir``), needed because JAX can neither call
+compiled Python within its own programs nor OpenCL. A test holds it against `ReservoirYear.certify`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from reservoir.hydro.approximation import Form
 from reservoir.hydro.balance import Plant
 from reservoir.hydro.constraints import YearArrays
-from reservoir.hydro.forms import PolynomialForm
+from reservoir.hydro.curves.approximation import Form
+from reservoir.hydro.curves.forms import PolynomialForm
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
-from reservoir.solvers.reservoir_year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYear
 
 _NOT_ARRAYS = ("cyclic", "unrolled")
 
@@ -45,7 +45,7 @@ def fitness(like: ReservoirYear, year: dict[str, jax.Array], position: jax.Array
     wanted = jnp.clip(position[:steps], year["release_lower"], year["release_upper"])
     start = position[steps] if cyclic else year["start"]
     releases, storages = _follow(year, wanted, start, cyclic)
-    volume = year["volume_per_flow"]
+    volume = year["hm3_per_m3s"]
     mean_storages = 0.5 * (storages[:-1] + storages[1:])
     energy = jnp.sum(_power(plant, mean_storages, releases) * volume) * GWH_PER_MW_VOLUME
     return energy - like.penalty_gwh * _violation(year, storages[1:], start, cyclic)
@@ -67,9 +67,7 @@ def _follow(year: dict[str, jax.Array], wanted: Any, start: Any, cyclic: bool) -
         following = jnp.where(kept == steered, target, storage + (inflow - kept) * volume)
         return following, (kept, following)
 
-    inflow, volume, least, most = (
-        year[name] for name in ("inflow", "volume_per_flow", "release_lower", "release_upper")
-    )
+    inflow, volume, least, most = (year[name] for name in ("inflow", "hm3_per_m3s", "release_lower", "release_upper"))
     # A loop: unrolled, the steps take three times as long to compile and no less to run.
     _, (releases, ends) = jax.lax.scan(step, start, (wanted, inflow, volume, lower, upper, least, most))
     return releases, jnp.append(start, ends)

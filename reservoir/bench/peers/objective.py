@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.bench.peers.budget import Budget, gap_to
-from reservoir.hydro.compile import compiled
-from reservoir.solvers.fitness import fitness_of
-from reservoir.solvers.reservoir_year import ReservoirYear
+from reservoir.hydro.jit import compiled
+from reservoir.problems.fitness import fitness_of
+from reservoir.problems.reservoir.year import ReservoirYear
 
 FloatArray = NDArray[np.float64]
 

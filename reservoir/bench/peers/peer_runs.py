@@ -14,7 +14,7 @@ from reservoir.bench.peers import workers
 from reservoir.bench.peers.budget import Attempt, Course
 from reservoir.bench.peers.libraries import Peer
 from reservoir.bench.peers.run import Run, summed_up
-from reservoir.solvers.progress import Progress
+from reservoir.solvers.base.progress import Progress
 
 
 def peer_runs(peer: Peer, course: Course, progress: Progress) -> Generator[Run]:
@@ -66,7 +66,7 @@ def _started(
     peer: Peer, course: Course, pool: ProcessPoolExecutor, year: int, attempt: int, deadline: float
 ) -> Future[Attempt]:
     left = replace(course.budget, seconds=deadline - time.perf_counter())
-    seeds = course.seed, course.years[year].stream, attempt
+    seeds = course.seed, course.years[year].rng_stream_id, attempt
     return pool.submit(workers.search_year, peer, course.years[year], course.optima_gwh[year], seeds, left)
 
 

@@ -16,9 +16,9 @@ from reservoir.bench.peers.libraries import INSTALL, PEERS, Peer
 from reservoir.bench.peers.own_runs import own_runs
 from reservoir.bench.peers.peer_runs import peer_runs
 from reservoir.bench.peers.run import Run
-from reservoir.plan import StageProgress
+from reservoir.planning.plan import StageProgress
+from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers import SOLVERS, Solution, why_unusable
-from reservoir.solvers.reservoir_year import ReservoirYear
 
 #: Stands where libraries have their name.
 OWN = "reservoir"

@@ -23,7 +23,7 @@ import numpy as np
 from reservoir.bench.peers.budget import Attempt, Budget, Course
 from reservoir.bench.peers.libraries import Peer
 from reservoir.bench.peers.objective import SearchOver, YearObjective
-from reservoir.solvers.reservoir_year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYear
 
 #: Enough for every library to have done everything once.
 _WARM_UP = Budget(near=-math.inf, evaluations=1000, seconds=60)

@@ -16,10 +16,10 @@ from reservoir.bench.ring.findings import (
     speed_up,
     values_of,
 )
-from reservoir.bench.ring.functions import RING_FUNCTIONS
 from reservoir.bench.ring.runs import SEQUENTIAL, Course
-from reservoir.checks import Check
-from reservoir.solvers.ring_pso import ASYNC, SYNC
+from reservoir.planning.checks import Check
+from reservoir.problems.sums.functions import RING_FUNCTIONS
+from reservoir.solvers.ring_pso.engine import ASYNC, SYNC
 
 #: Standard errors between means that chance explains.
 MOST_ERRORS = 3.0

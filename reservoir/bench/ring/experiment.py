@@ -7,20 +7,20 @@ from typing import Any
 import pandas as pd
 
 import reservoir
-from reservoir.bench.effort import QUICK_WARNING, Effort
+from reservoir.bench.effort import QUICK_WARNING, RunBudget
 from reservoir.bench.machine import device_origin, processor_name
 from reservoir.bench.record import Record
 from reservoir.bench.ring.acceptance import DEAR, ring_checks
 from reservoir.bench.ring.figures import CAPTION, ring_figure
 from reservoir.bench.ring.findings import median_ratio, speed_up, values_of
-from reservoir.bench.ring.functions import FEWEST, MOST, RING_FUNCTIONS
 from reservoir.bench.ring.runs import BATCH, Course, all_runs, standard_runs
 from reservoir.bench.ring.tables import result_tables
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import choose_devices
-from reservoir.plan import StageProgress, silent_stage
-from reservoir.solvers.ring_pso import ASYNC, SYNC
-from reservoir.solvers.ring_settings import RingSettings
+from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.problems.sums.functions import FEWEST, MOST, RING_FUNCTIONS
+from reservoir.solvers.ring_pso.engine import ASYNC, SYNC
+from reservoir.solvers.ring_pso.settings import RingSettings
 
 #: Powers of two as in the paper, and 10, of which more is known.
 DIMENSIONS, QUICK_DIMENSIONS = (2, 4, 8, 10, 16, 32, 64, 128), (2, 10, 32)
@@ -30,7 +30,7 @@ PARTICLES = 32
 
 def run(
     *,
-    effort: Effort,
+    effort: RunBudget,
     dimensions: str | None = None,
     generations: int | None = None,
     particles: int = PARTICLES,
@@ -40,7 +40,7 @@ def run(
 
     Parameters
     ----------
-    effort : Effort
+    effort : RunBudget
         Its runs are swarms of each engine, function and number of variables; times are medians of its repeats.
     dimensions : str, optional
         Numbers with commas between them.

@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from reservoir.bench.ring.findings import NOUGHT, mean_of_best, milliseconds, speed_up, values_of
-from reservoir.bench.ring.functions import RING_FUNCTIONS
 from reservoir.bench.ring.runs import ENGINES, SEQUENTIAL
-from reservoir.report.style import (
+from reservoir.problems.sums.functions import RING_FUNCTIONS
+from reservoir.report.figures.style import (
     LIMITS,
     RELEASE,
     STORAGE,
@@ -21,7 +21,7 @@ from reservoir.report.style import (
     footed_figure,
     settled,
 )
-from reservoir.solvers.ring_pso import ASYNC, SYNC
+from reservoir.solvers.ring_pso.engine import ASYNC, SYNC
 
 CAPTION = (
     "By the number of variables, a row for each function: mean of the best 98 % of the runs (values under 1e-6 are "

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reservoir.bench.ring.runs import SEQUENTIAL
 
 #: Part of the runs whose mean is told: "the 98 best results out of 100 runs".
-BEST_PART = 0.98
+BEST_FRACTION = 0.98
 #: Means of the best 98 % of 20 runs of an independent program, synchronous, by function and variables.
 REFERENCE: dict[str, dict[int, float]] = {
     "sphere": {10: 0.0, 32: 0.0, 128: 2.8e-17},
@@ -40,7 +40,7 @@ def values_of(runs: pd.DataFrame, function: str, dimension: int, engine: str) ->
 
 def mean_of_best(values: NDArray[np.float64]) -> float:
     """Mean of the best 98 % of the runs."""
-    return float(values[: max(1, math.ceil(BEST_PART * len(values)))].mean())
+    return float(values[: max(1, math.ceil(BEST_FRACTION * len(values)))].mean())
 
 
 def milliseconds(times: pd.DataFrame, function: str, dimension: int, engine: str, *, alone: bool) -> float:

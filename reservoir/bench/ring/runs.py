@@ -7,14 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.effort import Effort
-from reservoir.bench.ring.functions import RING_FUNCTIONS, RingFunction, RingProblem
+from reservoir.bench.effort import RunBudget
 from reservoir.opencl import DeviceInfo
-from reservoir.plan import StageProgress
+from reservoir.planning.plan import StageProgress
+from reservoir.problems.sums.functions import RING_FUNCTIONS, RingFunction, RingProblem
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.ring_pso import ASYNC, SYNC
-from reservoir.solvers.ring_pso_sequential import STAR
-from reservoir.solvers.ring_settings import RingSettings
+from reservoir.solvers.ring_pso.engine import ASYNC, SYNC
+from reservoir.solvers.ring_pso.sequential import STAR
+from reservoir.solvers.ring_pso.settings import RingSettings
 
 SEQUENTIAL = "sequential"
 ENGINES = (SEQUENTIAL, SYNC, ASYNC)
@@ -31,13 +31,13 @@ class Course:
     Parameters
     ----------
     device : DeviceInfo
-    effort : Effort
+    effort : RunBudget
     dimensions : tuple of int
     generations, particles : int
     """
 
     device: DeviceInfo
-    effort: Effort
+    effort: RunBudget
     dimensions: tuple[int, ...]
     generations: int
     particles: int

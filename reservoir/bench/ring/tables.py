@@ -18,9 +18,9 @@ from reservoir.bench.ring.findings import (
     speed_up,
     values_of,
 )
-from reservoir.bench.ring.functions import RING_FUNCTIONS
 from reservoir.bench.ring.runs import BATCH, ENGINES, SEQUENTIAL, STANDARD_RUNS, Course
-from reservoir.solvers.ring_pso import ASYNC, SYNC
+from reservoir.problems.sums.functions import RING_FUNCTIONS
+from reservoir.solvers.ring_pso.engine import ASYNC, SYNC
 
 
 def result_tables(course: Course, runs: pd.DataFrame, times: pd.DataFrame, standard: pd.DataFrame) -> list[ResultTable]:

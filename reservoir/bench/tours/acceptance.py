@@ -10,7 +10,7 @@ import pandas as pd
 
 from reservoir.bench.tours.runs import SERIAL, Course
 from reservoir.bench.tours.tables import TITLES, median_ms, reference_length, relative_errors
-from reservoir.checks import Check
+from reservoir.planning.checks import Check
 
 #: Relative error of the paper's operators on att48 by population, of an independent program.
 ERRORS = {1024: 0.127, 4096: 0.099, 16384: 0.056}

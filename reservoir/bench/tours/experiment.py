@@ -9,18 +9,18 @@ import pandas as pd
 
 import reservoir
 from reservoir import resources
-from reservoir.bench.effort import QUICK_WARNING, Effort
+from reservoir.bench.effort import QUICK_WARNING, RunBudget
 from reservoir.bench.machine import device_origin, processor_name
 from reservoir.bench.record import Record
 from reservoir.bench.tours.acceptance import tour_checks
 from reservoir.bench.tours.figures import CAPTIONS, tour_figures
-from reservoir.bench.tours.problem import tour_problem
 from reservoir.bench.tours.runs import ISLAND, SERIAL, Course, block_runs, counts, engine_runs, strong_runs
 from reservoir.bench.tours.tables import TITLES, ByPopulation, median_ms, relative_errors, result_tables
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import choose_devices
-from reservoir.plan import StageProgress, silent_stage
-from reservoir.solvers.island_settings import IslandSettings
+from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.problems.tours.problem import tour_problem
+from reservoir.solvers.island_ga.settings import IslandSettings
 
 ITERATIONS, QUICK_ITERATIONS = 1000, 100
 POPULATIONS = (1024, 2048, 4096, 8192, 16384, 32768)
@@ -29,7 +29,7 @@ QUICK_POPULATIONS = POPULATIONS[:2]
 
 def run(
     *,
-    effort: Effort,
+    effort: RunBudget,
     path: Path | None = None,
     optimum: int | None = None,
     iterations: int | None = None,
@@ -40,7 +40,7 @@ def run(
 
     Parameters
     ----------
-    effort : Effort
+    effort : RunBudget
         Its runs are those of every engine and population; Table 3's times are medians of its repeats.
     path : Path, optional
         A file of TSPLIB; the bundled att48 if not given.
@@ -121,7 +121,7 @@ def _headlines(wall: ByPopulation, errors: ByPopulation, strong: pd.DataFrame) -
 
 def _origin(course: Course) -> dict[str, Any]:
     settings = IslandSettings().for_encoding(course.problem.encoding).as_dict()
-    kept = ("selection_part", "crossover_part", "migrate_every", "migrants", "crossover", "mutation")
+    kept = ("selection_fraction", "crossover_fraction", "migrate_every", "migrants", "crossover", "mutation")
     return {
         "processor": processor_name(),
         "device": device_origin(course.device),

@@ -9,8 +9,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 
 from reservoir.bench.tours.runs import SERIAL
 from reservoir.bench.tours.tables import TITLES, ByPopulation
-from reservoir.report.axes import written
-from reservoir.report.style import (
+from reservoir.report.figures.axes import written
+from reservoir.report.figures.style import (
     DRY,
     INFLOW,
     LIMITS,

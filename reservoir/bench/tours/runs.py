@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.effort import Effort
-from reservoir.bench.tours.problem import TourProblem
+from reservoir.bench.effort import RunBudget
 from reservoir.errors import DeviceError
 from reservoir.opencl import DeviceInfo
-from reservoir.plan import StageProgress
+from reservoir.planning.plan import StageProgress
+from reservoir.problems.tours.problem import TourProblem
 from reservoir.solvers import Solution, solve
 
 #: Individuals of an island, as in the paper.
@@ -36,7 +36,7 @@ WAITING = {f"{name}, waiting": {"scheme": name, "wait_each": True} for name in (
 STRONG: dict[str, Any] = {
     "crossover": "order",
     "mutation": "two-opt",
-    "crossover_part": 0.35,
+    "crossover_fraction": 0.35,
     "islands": 8,
     "island_size": ISLAND,
 }
@@ -50,14 +50,14 @@ class Course:
     Parameters
     ----------
     device : DeviceInfo
-    effort : Effort
+    effort : RunBudget
     problem : TourProblem
     iterations : int
     populations : tuple of int
     """
 
     device: DeviceInfo
-    effort: Effort
+    effort: RunBudget
     problem: TourProblem
     iterations: int
     populations: tuple[int, ...]

@@ -220,7 +220,7 @@ def _strong(course: Course, strong: pd.DataFrame) -> ResultTable:
         "longest, ms": 1e3 * float(strong["seconds"].max()),
     }
     notes = (
-        f"LIM-IS with order crossover (Davis 1985) for {STRONG['crossover_part']:.0%} of an island, and a mutation "
+        f"LIM-IS with order crossover (Davis 1985) for {STRONG['crossover_fraction']:.0%} of an island, and a mutation "
         "that makes the best 2-opt move, or a double bridge where none is better. The paper's operators are weak: "
         "these reach what they do not in a fraction of the iterations.",
     )

@@ -14,9 +14,9 @@ import numpy as np
 
 from reservoir.errors import Mistake
 from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTH_NAMES, MONTHS_PER_YEAR
-from reservoir.hydro.curves import Curve, FloatArray
+from reservoir.hydro.curves.curve import Curve, FloatArray
 from reservoir.hydro.ranges import FLOW_M3S, LEAST_ACTIVE_PART, LEAST_CAPACITY_M3S, LEAST_FULL_HM3, STORAGE_HM3, Range
-from reservoir.hydro.reservoir import Marks, YearEnd
+from reservoir.hydro.reservoir import ReferenceLevels, YearEnd
 from reservoir.hydro.wording import Words
 
 Claim = Callable[..., Iterator[Mistake]]
@@ -155,7 +155,7 @@ def installed_capacity_within_reach(installed_mw: float, most_power_mw: float, w
         yield words.mistake("installed_mw", problem, f"about {most_power_mw:,.4g} MW", mend)
 
 
-def marks_near_the_lake(marks: Marks, level: Curve, words: Words) -> Iterator[Mistake]:
+def marks_near_the_lake(marks: ReferenceLevels, level: Curve, words: Words) -> Iterator[Mistake]:
     """Require marks that a figure can draw beside the lake's levels; they need not equal any limit."""
     low, high = (float(level(end)) for end in level.domain)
     margin = max(MARK_MARGIN_M, high - low)

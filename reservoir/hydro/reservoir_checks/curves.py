@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from reservoir.errors import Mistake
-from reservoir.hydro.curves import Curve
+from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.power import specific_power
 from reservoir.hydro.reservoir import ConversionKind
-from reservoir.hydro.reservoir_checks.laws import Law, broken_laws
+from reservoir.hydro.reservoir_checks.laws import CurveConstraint, check_curve
 from reservoir.hydro.wording import Words
 
 Domain = tuple[float, float]
@@ -34,12 +34,12 @@ _NEEDED = {
 }
 
 
-def curve_mistakes(law: Law, curve: Curve, needed: Domain | None, words: Words) -> Iterator[Mistake]:
+def curve_mistakes(law: CurveConstraint, curve: Curve, needed: Domain | None, words: Words) -> Iterator[Mistake]:
     """State what is wrong with a curve.
 
     Parameters
     ----------
-    law : Law
+    law : CurveConstraint
     curve : Curve
     needed : pair of float or None
         The range on which it will be asked; None where a mistake elsewhere leaves it unknown.
@@ -50,7 +50,7 @@ def curve_mistakes(law: Law, curve: Curve, needed: Domain | None, words: Words) 
         have, allowed = (" to ".join(words.amount(law.x, end) for end in ends) for ends in (curve.domain, law.x_range))
         yield words.mistake("", f"covers {have}", f"nothing beyond {allowed}", "check the numbers and their units")
         return
-    yield from broken_laws(law, curve, words)
+    yield from check_curve(law, curve, words)
     if needed is None:
         return
     slack = SLACK * (needed[1] - needed[0])

@@ -21,9 +21,9 @@ from reservoir.hydro.ranges import (
     STORAGE_HM3,
     Range,
 )
-from reservoir.hydro.reservoir import ConversionKind, Marks, YearEnd
+from reservoir.hydro.reservoir import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.wording import plain
-from reservoir.printable import first_unprintable
+from reservoir.text.printable import first_unprintable
 
 
 class Wrong(NamedTuple):
@@ -113,11 +113,11 @@ def _curve(value: object) -> object:
     return value
 
 
-def _marks(value: object) -> Marks:
-    if not isinstance(value, Marks):
-        raise _Refused("is not a set of marks", "Marks(...)")
+def _marks(value: object) -> ReferenceLevels:
+    if not isinstance(value, ReferenceLevels):
+        raise _Refused("is not a set of marks", "ReferenceLevels(...)")
     levels = {name: _number_or_none(LEVEL_M, getattr(value, name)) for name in ("normal_m", "flood_m", "dead_m")}
-    return Marks(**levels, flood_months=tuple(_month(month) for month in value.flood_months))
+    return ReferenceLevels(**levels, flood_months=tuple(_month(month) for month in value.flood_months))
 
 
 def _bytes(value: object) -> bytes:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import Mistake
-from reservoir.hydro.curves import Curve, FloatArray, Table
+from reservoir.hydro.curves.curve import Curve, FloatArray, Table
 from reservoir.hydro.ranges import (
     FLOW_M3S,
     HEAD_M,
@@ -34,7 +34,7 @@ ROUNDING = 1e-3
 
 
 @dataclass(frozen=True)
-class Law:
+class CurveConstraint:
     """What must hold for one of the curves.
 
     Parameters
@@ -67,8 +67,8 @@ def _not_falling(before: FloatArray, after: FloatArray) -> NDArray[np.bool_]:
     return after >= before - 1e-9 * np.abs(before)
 
 
-LAWS: Mapping[str, Law] = {
-    "level": Law(
+LAWS: Mapping[str, CurveConstraint] = {
+    "level": CurveConstraint(
         "storage_hm3",
         "level_m",
         "a level that never falls with the storage",
@@ -77,7 +77,7 @@ LAWS: Mapping[str, Law] = {
         _not_falling,
         "falls",
     ),
-    "tailrace": Law(
+    "tailrace": CurveConstraint(
         "release_m3s",
         "level_m",
         "a level that never falls with the release",
@@ -86,7 +86,7 @@ LAWS: Mapping[str, Law] = {
         _not_falling,
         "falls",
     ),
-    "conversion_rate": Law(
+    "conversion_rate": CurveConstraint(
         "head_m",
         "rate_m3_per_kwh",
         "a rate above 0 that falls with the head",
@@ -95,14 +95,14 @@ LAWS: Mapping[str, Law] = {
         operator.gt,
         "does not fall",
     ),
-    "output_coefficient": Law(
+    "output_coefficient": CurveConstraint(
         "head_m",
         "coefficient",
         f"a coefficient above 0, and not above {LOSSLESS_COEFFICIENT}, a plant without any loss",
         HEAD_M,
         Range(LEAST_COEFFICIENT, LOSSLESS_COEFFICIENT),
     ),
-    "efficiency": Law(
+    "efficiency": CurveConstraint(
         "head_m",
         "efficiency",
         "a fraction above 0, and not above 1",
@@ -110,7 +110,7 @@ LAWS: Mapping[str, Law] = {
         Range(LEAST_EFFICIENCY, 1.0),
         mend="write 0.92 for 92 %",
     ),
-    "capacity": Law(
+    "capacity": CurveConstraint(
         "head_m",
         "capacity_m3s",
         "a capacity above 0 that never falls with the head",
@@ -127,7 +127,7 @@ LAWS: Mapping[str, Law] = {
 class _Sample:
     """A curve under inspection: its points, or the values of its formula on a dense grid."""
 
-    law: Law
+    law: CurveConstraint
     of_points: bool
     x: FloatArray
     y: FloatArray
@@ -144,7 +144,7 @@ class _Sample:
         return self.words.mistake(self.law.y if self.of_points else "", problem, expected, mend or self.law.mend)
 
 
-def broken_laws(law: Law, curve: Curve, words: Words) -> Iterator[Mistake]:
+def check_curve(law: CurveConstraint, curve: Curve, words: Words) -> Iterator[Mistake]:
     """Check the values of a curve: its points, or its formula on a dense grid."""
     of_points = isinstance(curve, Table)
     x, y = (np.array(curve.x), np.array(curve.y)) if isinstance(curve, Table) else _grid(curve)
@@ -164,7 +164,7 @@ def broken_laws(law: Law, curve: Curve, words: Words) -> Iterator[Mistake]:
         yield from _physical(sample)
 
 
-def _expected(law: Law, words: Words) -> str:
+def _expected(law: CurveConstraint, words: Words) -> str:
     least, most = (words.amount(law.y, end) for end in law.y_range)
     return f"{law.claim}: {least} to {most}"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.curves import Curve
+from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.reservoir_checks.claims import CLAIMS, Lake, failures
 from reservoir.hydro.reservoir_checks.curves import (
     CONVERSIONS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
+from reservoir.solvers.base.work_groups import items_for
 from reservoir.solvers.dsmga2.information import rank_bits
-from reservoir.solvers.work_groups import items_for
 
 #: Loci of a work item of a GPU beyond which a group takes more items, and how many it takes at most; measured on an
 #: H200 with 60 to 600 loci.
@@ -100,5 +100,8 @@ def model_layout(
 def build_model_program(device: DeviceInfo, layout: ModelLayout) -> BuiltProgram:
     """Assemble and build."""
     return build(
-        device, assemble(["common/lanes.cl", "common/teams.cl", "solvers/linkage_model.cl"], layout.constants())
+        device,
+        assemble(
+            ["common/vector/lanes.cl", "common/sync/teams.cl", "solvers/dsmga2/linkage_model.cl"], layout.constants()
+        ),
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 from numpy.typing import NDArray
 
-from reservoir.hydro.compile import INLINED, OPTIONS, compiled_for_any
-from reservoir.solvers.coding import coding_of, gray_level, level_position
-from reservoir.solvers.encoding import BITS, encoding_of
-from reservoir.solvers.fitness import fitness_of, fresh_noise
-from reservoir.solvers.problem import FloatArray, Problem
+from reservoir.hydro.jit import INLINED, OPTIONS, compiled_for_any, overload
+from reservoir.problems.base import FloatArray, Problem
+from reservoir.problems.coding import coding_of, gray_level, level_position
+from reservoir.problems.encoding import BITS, encoding_of
+from reservoir.problems.fitness import fitness_of
+from reservoir.solvers.rng.noise import fresh_noise
 
 
 class Plain(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reservoir.hydro.compile import compiled_part, inlined
+from reservoir.hydro.jit import compiled_part, inlined
 from reservoir.solvers.dsmga2.information import USED
 
 _PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)

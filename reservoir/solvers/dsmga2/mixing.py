@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from reservoir.hydro.compile import compiled_part, inlined
+from reservoir.hydro.jit import compiled_part, inlined
 from reservoir.solvers.dsmga2.genotype import bits_worth
 from reservoir.solvers.dsmga2.linkage import begin_set, extend_set, strongest
-from reservoir.solvers.dsmga2.people import EQUAL, HIT, MIXING, below, note_hit, permute
+from reservoir.solvers.dsmga2.population import EQUAL, HIT, MIXING, below, note_hit, permute
 
 
 @compiled_part
@@ -17,7 +17,7 @@ def mix(kind, people, model, mask_order):
     Parameters
     ----------
     kind : Plain or Coded
-    people : People
+    people : Population
     model : Model
         Built from this population.
     mask_order : ndarray of int64, shape (individuals,)

@@ -14,10 +14,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.problems.base import FloatArray, Problem
+from reservoir.problems.encoding import BITS, encoding_of
 from reservoir.solvers.dsmga2.genotype import Coded, Plain, genotype_of
 from reservoir.solvers.dsmga2.information import between_variables
 from reservoir.solvers.dsmga2.model import Model, new_model
-from reservoir.solvers.dsmga2.people import CLIMBING, MIXING, People, best_of, new_people, settled
+from reservoir.solvers.dsmga2.population import CLIMBING, MIXING, Population, best_of, new_population, settled
 from reservoir.solvers.dsmga2.settings import ON_DEMAND, Dsmga2Settings, require_loci
 from reservoir.solvers.dsmga2.steps import (
     begin_people,
@@ -27,8 +29,6 @@ from reservoir.solvers.dsmga2.steps import (
     mix_people,
     select_winners,
 )
-from reservoir.solvers.encoding import BITS, encoding_of
-from reservoir.solvers.problem import FloatArray, Problem
 
 #: Names of the stages whose seconds are counted: selection, copies and matrix; linkage sets and copies; mixing.
 MATRIX_STAGE, LINKAGE_STAGE, MIXING_STAGE = "matrix", "linkage", "mixing"
@@ -43,7 +43,7 @@ class Run:
     problem : Problem
     kind : Plain or Coded
         How its bits are judged.
-    people : People
+    people : Population
     model : Model
     generations : int
         Done so far.
@@ -55,7 +55,7 @@ class Run:
 
     problem: Problem
     kind: Plain | Coded
-    people: People
+    people: Population
     model: Model
     generations: int = 0
     trace: list[float] = field(default_factory=list)
@@ -136,11 +136,11 @@ def new_run(problem: Problem, settings: Dsmga2Settings, seed: int) -> Run:
     kind, loci = genotype_of(problem, settings.bits)
     require_loci(problem, loci)
     optimum = getattr(problem, "optimum", None) if encoding_of(problem) == BITS else None
-    people = new_people(
+    people = new_population(
         loci,
         settings.individuals,
         seed=seed,
-        stream=problem.stream,
+        rng_stream_id=problem.rng_stream_id,
         optimum=math.inf if optimum is None else optimum,
     )
     run = Run(problem, kind, people, new_model(loci, settings.individuals, settings.model))

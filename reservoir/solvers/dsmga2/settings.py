@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.solvers.problem import Problem
-from reservoir.solvers.setting_ranges import require_ranges
+from reservoir.problems.base import Problem
+from reservoir.solvers.base.setting_ranges import require_ranges
 
 #: Ways to build the model: whole linkage sets on the host; the same on a device; sets that end with the last
 #: complementary pattern on a device; and whole sets on the host of which only what mixing asks for is ever built.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from reservoir.hydro.compile import compiled, compiled_for_any, inlined
+from reservoir.hydro.jit import compiled, compiled_for_any, inlined
 from reservoir.solvers.dsmga2.linkage import count_genes, fill_matrix, fill_sets
 from reservoir.solvers.dsmga2.mixing import mix
-from reservoir.solvers.dsmga2.people import begin, below, select
+from reservoir.solvers.dsmga2.population import begin, below, select
 
 
 @compiled
@@ -22,7 +22,7 @@ def select_for_device(people, model, lossy, numbers):
 
     Parameters
     ----------
-    people : People
+    people : Population
     model : Model
     lossy : bool
     numbers : ndarray of uint32, shape (numbers,)

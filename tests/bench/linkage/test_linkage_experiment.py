@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.effort import Effort
+from reservoir.bench.effort import RunBudget
 from reservoir.bench.linkage import run
 from reservoir.bench.linkage.acceptance import model_checks
 from reservoir.bench.linkage.findings import stage_times
@@ -18,7 +18,7 @@ from reservoir.errors import InputError
 
 @pytest.fixture(scope="module")
 def effort(pocl):
-    return Effort(runs=2, quick=True, device=str(pocl.index))
+    return RunBudget(runs=2, quick=True, device=str(pocl.index))
 
 
 @pytest.fixture(scope="module")

@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.effort import Effort
+from reservoir.bench.effort import RunBudget
 from reservoir.bench.ring import RING_FUNCTIONS, acceptance, findings, run
 from reservoir.bench.ring.runs import ENGINES, SEQUENTIAL, Course
 from reservoir.errors import InputError
-from reservoir.solvers.ring_pso import ASYNC, SYNC
+from reservoir.solvers.ring_pso.engine import ASYNC, SYNC
 
 
 @pytest.fixture(scope="module")
 def record(pocl):
-    effort = Effort(runs=3, quick=True, device=str(pocl.index))
+    effort = RunBudget(runs=3, quick=True, device=str(pocl.index))
     return run(effort=effort, generations=30, dimensions="2,5", particles=8)
 
 
@@ -44,7 +44,7 @@ def test_a_quick_trial_claims_nothing_and_says_that_it_is_one(record):
 @pytest.mark.parametrize("dimensions", ["1", "2,x", "2000"])
 def test_numbers_of_variables_are_checked(dimensions):
     with pytest.raises(InputError, match=r"--dimensions.*2 to 1,024"):
-        run(effort=Effort(quick=True), dimensions=dimensions)
+        run(effort=RunBudget(quick=True), dimensions=dimensions)
 
 
 def test_the_best_98_percent_are_meant():
@@ -60,7 +60,7 @@ def test_values_that_are_nought_for_float32_are_as_good():
 def claimed(pocl, **changes):
     """Checks of figures that are at their bars, or changed."""
     device = replace(pocl, kind="GPU", compute_units=132)
-    course = Course(device, Effort(runs=4), (10, 128), 10_000, 32)
+    course = Course(device, RunBudget(runs=4), (10, 128), 10_000, 32)
     rows, times = [], []
     seconds = {SEQUENTIAL: 100.0, SYNC: 3.1, ASYNC: 1.0} | changes.get("seconds", {})
     for name in RING_FUNCTIONS:

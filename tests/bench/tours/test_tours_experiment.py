@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reservoir import resources
-from reservoir.bench.effort import Effort
+from reservoir.bench.effort import RunBudget
 from reservoir.bench.tours import acceptance, run, tour_problem
 from reservoir.bench.tours.runs import ENGINES, SERIAL, WAITING, Course
 from reservoir.errors import InputError
@@ -17,7 +17,7 @@ SQUARE = "EDGE_WEIGHT_TYPE : EUC_2D\nDIMENSION : 4\nNODE_COORD_SECTION\n1 0 0\n2
 
 @pytest.fixture(scope="module")
 def record(pocl):
-    effort = Effort(runs=2, quick=True, device=str(pocl.index))
+    effort = RunBudget(runs=2, quick=True, device=str(pocl.index))
     return run(effort=effort, iterations=60, populations="256,512")
 
 
@@ -64,7 +64,7 @@ def test_a_quick_trial_claims_nothing_and_says_that_it_is_one(record):
 def test_a_file_of_ones_own_is_solved_without_a_known_optimum(pocl, tmp_path):
     path = tmp_path / "square.tsp"
     path.write_text(SQUARE, encoding="utf-8")
-    effort = Effort(runs=1, quick=True, device=str(pocl.index))
+    effort = RunBudget(runs=1, quick=True, device=str(pocl.index))
     found = run(effort=effort, path=path, iterations=3, populations="128")
     assert (found.data["runs"]["length"] == 14).all()
     notes = " ".join(note for table in found.tables for note in table.notes)
@@ -74,14 +74,14 @@ def test_a_file_of_ones_own_is_solved_without_a_known_optimum(pocl, tmp_path):
 @pytest.mark.parametrize("populations", ["100", "0", "1024,x", "131072"])
 def test_populations_are_whole_islands(populations):
     with pytest.raises(InputError, match=r"--populations.*multiples of 128"):
-        run(effort=Effort(quick=True), populations=populations)
+        run(effort=RunBudget(quick=True), populations=populations)
 
 
 def claimed(pocl, kind="GPU", units=132, **changes):
     """Checks of figures that are at their bars, or changed."""
     problem = tour_problem(resources.path("data", "tsp/att48.tsp"))
     device = replace(pocl, kind=kind, compute_units=units)
-    course = Course(device, Effort(runs=1), problem, 1000, tuple(acceptance.ERRORS))
+    course = Course(device, RunBudget(runs=1), problem, 1000, tuple(acceptance.ERRORS))
     seconds = {"lim-is": 1.0, "tim": 4.6, "sak": 1.6, "slk": 1.6, SERIAL: 28.0} | changes.get("seconds", {})
     errors = acceptance.ERRORS | changes.get("errors", {})
     rows = [

@@ -1,0 +1,122 @@
+// The grids of a year's storages: first everything that can be reached, then ever finer ones around the best trajectory
+// found, and all of it again from a finer first grid until two agree. One work item decides for its group.
+//
+// Constants: STATES, FINE_STATES, HALF_WIDTH, TOLERANCE, AGREEMENT, MOST_REFINEMENTS
+// (reservoir/solvers/grid_settings.py), and STEPS. Storages are those at the start and at the end of every step.
+
+#define POINTS (STEPS + 1)
+#define FOR_POINTS for (int point = 0; point < POINTS; ++point)
+
+typedef struct {
+    REAL low, high, spacing;
+    int states; // one where low is high
+} Grid;
+
+typedef struct {
+    REAL fitness;
+    REAL storage[POINTS];
+} Trajectory;
+
+typedef struct {
+    REAL start;
+    REAL lower[POINTS], upper[POINTS]; // what can be reached and left again
+    Grid grid[POINTS];
+    REAL spacing[POINTS]; // of the next finer grid's corridor; stays while the trajectory leans against the corridor
+    Trajectory latest, best_of_run, best;
+    int states, most_states, grids_of_run, grids, quiet;
+    bool coarse, done;
+} Search;
+
+REAL storage_at(__local const Grid *grid, const int state) {
+    return state < grid->states - 1 ? FUSED((REAL)state, grid->spacing, grid->low) : grid->high;
+}
+
+void divide(__local Grid *grid, const REAL low, const REAL high, const int states) {
+    grid->low = low;
+    grid->high = high;
+    grid->states = high > low ? states : 1;
+    grid->spacing = (high - low) / (states - 1);
+}
+
+// Storages that can be reached from the start and from which the year can be completed; where none within the bounds
+// can be reached, the one nearest to them stands alone (`corridor` in reservoir/hydro/limits.py).
+void find_corridor(__local Search *search, const REAL start, CONTEXT_SPACE const REAL *year) {
+    search->lower[0] = search->upper[0] = start;
+    for (int step = 0; step < STEPS; ++step) {
+        const REAL inflow = AT(INFLOW, step), per_flow = AT(HM3_PER_M3S, step);
+        const REAL least = FUSED(inflow - AT(RELEASE_UPPER, step), per_flow, search->lower[step]);
+        const REAL most = FUSED(inflow - AT(RELEASE_LOWER, step), per_flow, search->upper[step]);
+        const reals lowest = within_reach((reals)(-INFINITY), (reals)(start), step, year);
+        const reals highest = within_reach((reals)(INFINITY), (reals)(start), step, year);
+        const REAL lower = fmin(fmax(least, REAL_OF(lowest, 0)), most), upper = fmax(fmin(most, REAL_OF(highest, 0)), least);
+        const REAL alone = least > REAL_OF(highest, 0) ? least : most;
+        search->lower[step + 1] = lower > upper ? alone : lower;
+        search->upper[step + 1] = lower > upper ? alone : upper;
+    }
+}
+
+void start_run(__local Search *search, const int states) {
+    search->states = states;
+    search->grids_of_run = search->quiet = 0;
+    search->coarse = true;
+    FOR_POINTS {
+        divide(&search->grid[point], search->lower[point], search->upper[point], states);
+        search->spacing[point] = search->grid[point].spacing;
+    }
+}
+
+void refine(__local Search *search) {
+    search->coarse = false;
+    FOR_POINTS {
+        const REAL lower = search->lower[point], upper = search->upper[point], reach = HALF_WIDTH * search->spacing[point];
+        const REAL storage = search->latest.storage[point];
+        const REAL low = clamp(storage - reach, lower, upper), high = clamp(storage + reach, lower, upper);
+        divide(&search->grid[point], low, high, FINE_STATES);
+    }
+}
+
+// Whether the latest trajectory leans against the grid where the year's own limits do not hold it.
+bool at_edge(__local const Search *search) {
+    bool leans = false;
+    FOR_POINTS {
+        const REAL storage = search->latest.storage[point], low = search->grid[point].low, high = search->grid[point].high;
+        leans |= low < high && storage <= low && low > search->lower[point];
+        leans |= low < high && storage >= high && high < search->upper[point];
+    }
+    return leans;
+}
+
+bool close_to(const REAL one, const REAL other, const REAL tolerance) {
+    return fabs(one - other) <= tolerance * fmax(fabs(other), (REAL)1e-12f);
+}
+
+void start_search(__local Search *search, const REAL start, const int most_states, CONTEXT_SPACE const REAL *year) {
+    search->start = start;
+    find_corridor(search, start, year);
+    search->best.fitness = -INFINITY;
+    search->grids = 0;
+    search->most_states = most_states;
+    search->done = false;
+    start_run(search, STATES);
+}
+
+// Judge the latest trajectory, once a grid is solved, and choose the next grid.
+void judge(__local Search *search, const REAL fitness_before) {
+    const REAL fitness = search->latest.fitness;
+    if (search->coarse) search->best_of_run.fitness = -INFINITY;
+    else {
+        search->quiet = close_to(fitness_before, fitness, TOLERANCE) ? search->quiet + 1 : 0;
+        if (!at_edge(search)) FOR_POINTS search->spacing[point] = search->grid[point].spacing;
+    }
+    if (fitness > search->best_of_run.fitness) search->best_of_run = search->latest;
+    ++search->grids;
+    ++search->grids_of_run;
+    if (search->quiet < 2 && search->grids_of_run < MOST_REFINEMENTS) {
+        refine(search);
+        return;
+    }
+    const bool agreed = close_to(search->best.fitness, search->best_of_run.fitness, AGREEMENT);
+    if (search->best_of_run.fitness > search->best.fitness) search->best = search->best_of_run;
+    search->done = agreed || search->states >= search->most_states;
+    if (!search->done) start_run(search, search->states * 3 / 2);
+}

@@ -1,0 +1,278 @@
+// Particle swarm optimisation in a ring (Mussi, Nashed and Cagnoni 2011): a work group has a particle, a work item a dimension
+// of it (or several, if there are fewer items), and a particle is informed by itself and its two neighbours.
+//
+// Constants: PARTICLES of a swarm, INERTIA, COGNITIVE, SOCIAL, STOPS (velocity is lost at a bound), BOUNDED, BY_DIMENSION (the
+// fitness is made of terms that items may share, see problems/sums/of_terms.cl), ITEMS of a group, TEAM of its items that add up
+// their shares in registers, CHECKED (what is read of neighbours is held against its fitness).
+
+#define WORKERS (ITEMS / TEAM)
+
+typedef struct {
+    float at[DIM], velocity[DIM], best[DIM], lead[DIM]; // with the own best, and the best that is followed
+    float sums[WORKERS], products[WORKERS], value;
+    int chosen, fresh, slot, sound, heard;
+} GroupScratch;
+
+#define STATE_ARGUMENTS __global const float *contexts, const int context_size, __global float *positions, \
+    __global float *velocities, volatile __global float *bests, __global float *values, volatile __global float *best_values, \
+    __global int *informants, __global float *trace, const int trace_points
+#define STATE_VALUES contexts, context_size, positions, velocities, bests, values, best_values, informants, trace, trace_points
+// Where particles post their bests for each other: two slots, taken in turns, and stamps. Stamp 2 v: v bests were posted, the
+// last of them in slot v % 2; 2 v + 1: another is being written into the other slot.
+#define POST_ARGUMENTS volatile __global float *posted, volatile __global float *posted_values, volatile __global int *stamps
+#define GROUP_KERNEL __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
+
+#if ITEMS > 1
+#define MEET barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#else
+#define MEET
+#endif
+
+#define SET_UP                                                                        \
+    const int group = get_group_id(0), item = get_local_id(0);                        \
+    const int swarm = group / PARTICLES, particle = group % PARTICLES;                \
+    const size_t row = (size_t)group * DIM;                                           \
+    __global const float *context = contexts + (size_t)swarm * context_size;          \
+    __local GroupScratch own_desk;                                                            \
+    __local GroupScratch *desk = &own_desk;
+#define EACH_DIMENSION(d) for (int d = item; d < DIM; d += ITEMS)
+
+int left_of(const int group) { return group % PARTICLES ? group - 1 : group + PARTICLES - 1; }
+int right_of(const int group) { return group % PARTICLES < PARTICLES - 1 ? group + 1 : group - PARTICLES + 1; }
+
+#ifdef NOISE
+#define NOISE_OF(word) (number_at(word, (uint)(2 * DIM)) * (NOISE))
+#else
+#define NOISE_OF(word) 0.0f
+#endif
+
+// The fitness of a position at the desk, for all items; all have met before.
+float judged(__local const float *at, __local GroupScratch *desk, const int item, __global const float *context) {
+#if BY_DIMENSION
+    float sum = 0, product = 1;
+    EACH_DIMENSION(d) add_term(at[d], at[min(d + 1, DIM - 1)], d, &sum, &product, context);
+    const SubGroup team = {item % TEAM, 0};
+    sum = team_sum_of_floats(sum, team);
+    product = team_product_of_floats(product, team);
+    if (item % TEAM == 0) {
+        desk->sums[item / TEAM] = sum;
+        desk->products[item / TEAM] = product;
+    }
+    MEET;
+    sum = 0;
+    product = 1;
+    for (int worker = 0; worker < WORKERS; ++worker) {
+        sum += desk->sums[worker];
+        product *= desk->products[worker];
+    }
+    const float value = fitness_of_terms(sum, product);
+#else
+    if (item == 0) {
+        float position[DIM];
+        for (int d = 0; d < DIM; ++d) position[d] = at[d];
+        desk->value = fitness(position, context);
+    }
+    MEET;
+    const float value = desk->value;
+#endif
+    MEET;
+    return value;
+}
+
+// A step of one dimension, eq. 1 and 2; returns the velocity and changes the position.
+float step_of(float *at, const float velocity, const float own, const float lead, const int d, const uint word,
+              __global const float *context) {
+    const float towards_own = COGNITIVE * number_at(word, 2u * d) * (own - *at);
+    const float towards_lead = SOCIAL * number_at(word, 2u * d + 1u) * (lead - *at);
+    float speed = INERTIA * velocity + towards_own + towards_lead;
+    const float moved = *at + speed;
+#if BOUNDED
+    *at = fmin(fmax(moved, lower(d, context)), upper(d, context));
+    if (STOPS && *at != moved) speed = 0;
+#else
+    *at = moved;
+#endif
+    return speed;
+}
+
+// First positions, velocities that are half the way to others, and first bests.
+GROUP_KERNEL initialise(STATE_ARGUMENTS, POST_ARGUMENTS, NUMBER_ARGUMENTS) {
+    SET_UP
+    const uint word = next_word(0, swarm, particle, 0, NUMBER_VALUES);
+    EACH_DIMENSION(d) {
+        const float low = lower(d, context), width = upper(d, context) - low;
+        const float at = FUSED(number_at(word, 2u * d), width, low), other = FUSED(number_at(word, 2u * d + 1u), width, low);
+        desk->at[d] = positions[row + d] = bests[row + d] = posted[row + d] = at;
+        velocities[row + d] = 0.5f * (other - at);
+    }
+    MEET;
+    const float value = judged(desk->at, desk, item, context) + NOISE_OF(word);
+    if (item == 0) {
+        values[group] = best_values[group] = posted_values[group] = value > -INFINITY ? value : -INFINITY;
+        informants[group] = group;
+    }
+}
+
+// The three kernels of a generation of the synchronous form, and how informants are first chosen. Positions:
+GROUP_KERNEL move(STATE_ARGUMENTS, const int generation, NUMBER_ARGUMENTS) {
+    SET_UP
+    const uint word = next_word(0, swarm, particle, generation, NUMBER_VALUES);
+    const size_t lead = (size_t)informants[group] * DIM;
+    EACH_DIMENSION(d) {
+        float at = positions[row + d];
+        velocities[row + d] = step_of(&at, velocities[row + d], bests[row + d], bests[lead + d], d, word, context);
+        positions[row + d] = at;
+    }
+}
+
+// Fitness.
+GROUP_KERNEL evaluate(STATE_ARGUMENTS, const int generation, NUMBER_ARGUMENTS) {
+    SET_UP
+    EACH_DIMENSION(d) desk->at[d] = positions[row + d];
+    MEET;
+    float value = judged(desk->at, desk, item, context);
+#ifdef NOISE
+    value += NOISE_OF(next_word(0, swarm, particle, generation, NUMBER_VALUES));
+#endif
+    if (item == 0) values[group] = value;
+}
+
+// What a particle's best will be, whether or not its group has taken it yet.
+float best_to_be(const int group, __global const float *values, volatile __global const float *best_values) {
+    const float value = values[group], best = best_values[group];
+    return value > best ? value : best;
+}
+
+// Bests: of each particle, and whom it follows. The point of the trace is negative if none is due.
+GROUP_KERNEL take_bests(STATE_ARGUMENTS, const int point) {
+    SET_UP
+    if (item == 0) {
+        const float value = values[group], before = best_values[group];
+        float most = best_to_be(group, values, best_values);
+        desk->sound = value > before;
+        int found = group;
+        for (int side = 0; side < 2; ++side) {
+            const int other = side ? right_of(group) : left_of(group);
+            const float theirs = best_to_be(other, values, best_values);
+            if (theirs > most) {
+                most = theirs;
+                found = other;
+            }
+        }
+        informants[group] = found;
+        if (value > before) best_values[group] = value;
+        if (point >= 0) trace[(size_t)group * trace_points + point] = best_to_be(group, values, best_values);
+    }
+    MEET;
+    EACH_DIMENSION(d) if (desk->sound) bests[row + d] = positions[row + d];
+}
+
+#if GROUPS_WAIT
+
+// The asynchronous form: generations behind `before`, with no barrier between particles. A particle posts a best by its stamp,
+// then its position and fitness, a fence, and its stamp again. Who reads takes the last that is complete, and looks at the
+// stamp again afterwards: if by then the slot may have been written over, it follows its own best for once.
+//
+// `span` generations if all groups answer the roll call, else `slice`. `seen`: pairs of position and fitness that were read,
+// and how many of them did not belong together, if CHECKED.
+GROUP_KERNEL run_async(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *roll, __global int *seen, const int before,
+                 const int span, const int slice, const int trace_every, NUMBER_ARGUMENTS) {
+    SET_UP
+    const bool present = co_residency_probe(roll, get_num_groups(0), &desk->heard, item) == PRESENT;
+    const int number = present ? span : slice, groups = get_num_groups(0);
+    EACH_DIMENSION(d) {
+        desk->at[d] = positions[row + d];
+        desk->best[d] = desk->lead[d] = bests[row + d];
+        desk->velocity[d] = velocities[row + d];
+    }
+    float best = best_values[group];
+    int own_bests = look(&stamps[group]) / 2;
+    int held = -1, held_bests = -1; // whose best stands at the desk, and which, by item 0
+    for (int generation = before + 1; generation <= before + number; ++generation) {
+        const uint word = next_word(0, swarm, particle, generation, NUMBER_VALUES);
+        int their_bests = 0;
+        if (item == 0) {
+            const int left = left_of(group), right = right_of(group);
+            const int of_left = look(&stamps[left]) / 2, of_right = look(&stamps[right]) / 2;
+            DEVICE_FENCE;
+            const float left_value = look_at(&posted_values[(size_t)(of_left % 2) * groups + left]);
+            const float right_value = look_at(&posted_values[(size_t)(of_right % 2) * groups + right]);
+            float most = best;
+            int found = group;
+            if (left_value > most) {
+                most = left_value;
+                found = left;
+                their_bests = of_left;
+            }
+            if (right_value > most) {
+                most = right_value;
+                found = right;
+                their_bests = of_right;
+            }
+            desk->chosen = found;
+            desk->fresh = found == group || found != held || their_bests != held_bests;
+            desk->slot = their_bests % 2;
+            desk->value = most;
+        }
+        MEET;
+        const int chosen = desk->chosen;
+        const bool fresh = desk->fresh;
+        const float theirs = desk->value;
+        const size_t from = ((size_t)desk->slot * groups + chosen) * DIM;
+        EACH_DIMENSION(d) if (fresh) desk->lead[d] = chosen == group ? desk->best[d] : look_at(&posted[from + d]);
+        if (fresh) DEVICE_FENCE;
+        MEET;
+        if (item == 0) {
+            desk->sound = chosen == group || !fresh || look(&stamps[chosen]) <= 2 * their_bests + 2;
+            held = desk->sound && chosen != group ? chosen : -1;
+            held_bests = their_bests;
+        }
+        MEET;
+        const bool sound = desk->sound;
+        EACH_DIMENSION(d) if (!sound) desk->lead[d] = desk->best[d];
+#if CHECKED
+        MEET;
+        const float again = judged(desk->lead, desk, item, context);
+        if (item == 0 && sound && chosen != group && fresh) {
+            atomic_inc(&seen[0]);
+            if (again != theirs) atomic_inc(&seen[1]);
+        }
+#endif
+        EACH_DIMENSION(d) {
+            float at = desk->at[d];
+            desk->velocity[d] = step_of(&at, desk->velocity[d], desk->best[d], desk->lead[d], d, word, context);
+            desk->at[d] = at;
+        }
+        MEET;
+        const float value = judged(desk->at, desk, item, context) + NOISE_OF(word);
+        const bool better = value > best;
+        if (better) ++own_bests;
+        if (item == 0 && better) show(&stamps[group], 2 * own_bests - 1);
+        MEET;
+        if (better) DEVICE_FENCE; // of every item that writes: who reads what it wrote finds this stamp afterwards
+        const size_t to = (size_t)(own_bests % 2) * groups + group;
+        EACH_DIMENSION(d) {
+            if (better) {
+                desk->best[d] = desk->at[d];
+                show_at(&posted[to * DIM + d], desk->at[d]);
+            }
+        }
+        if (item == 0 && better) show_at(&posted_values[to], value);
+        MEET;
+        if (item == 0 && better) {
+            DEVICE_FENCE;
+            show(&stamps[group], 2 * own_bests);
+        }
+        best = better ? value : best;
+        if (item == 0 && generation % trace_every == 0)
+            trace[(size_t)group * trace_points + generation / trace_every - 1] = best;
+    }
+    EACH_DIMENSION(d) {
+        positions[row + d] = desk->at[d];
+        velocities[row + d] = desk->velocity[d];
+        bests[row + d] = desk->best[d];
+    }
+    if (item == 0) best_values[group] = best;
+}
+
+#endif

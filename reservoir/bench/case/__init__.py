@@ -1,0 +1,1 @@
+"""The case study of Yu et al. 2020 on any reservoir."""

@@ -1,0 +1,153 @@
+"""Any solver of the registry on the eight functions, so that it can be compared with other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from reservoir.bench.effort import QUICK_WARNING, RunBudget
+from reservoir.bench.machine import device_origin, processor_name
+from reservoir.bench.models.tables import titled
+from reservoir.bench.record import Record, ResultTable
+from reservoir.bench.rotation_record import rotation_frames, rotation_origin
+from reservoir.bench.samples import summary
+from reservoir.errors import InputError, Mistake
+from reservoir.opencl import choose_devices
+from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.problems.functions import ROTATIONS, Function, FunctionProblem, function_problems, functions_named
+from reservoir.solvers import GENERAL_SOLVERS, Solver, solve
+from reservoir.solvers.base.progress import Progress
+
+DIMENSION = 30
+#: The budget of Yu et al. 2020, section 5: 40 particles and so many generations, or as many evaluations.
+PAPER_BUDGET, QUICK_BUDGET = {"generations": 5000, "evaluations": 200_000}, {"generations": 500, "evaluations": 20_000}
+
+
+def run(
+    *,
+    effort: RunBudget,
+    solver: str = "clpso",
+    dimension: int = DIMENSION,
+    functions: str | None = None,
+    rotations: int = ROTATIONS,
+    budget: Mapping[str, Any] | None = None,
+    progress: StageProgress = silent_stage,
+) -> Record:
+    """Solve every function as often as there are runs, all in one call.
+
+    Parameters
+    ----------
+    effort : RunBudget
+    solver : str
+        A name of `reservoir.solvers.GENERAL_SOLVERS`.
+    dimension : int
+        Variables.
+    functions : str, optional
+        Names with commas between them; all if not given.
+    rotations : int
+        Of the matrix of the rotated functions.
+    budget : mapping, optional
+        Settings of the solver; the paper's budget for those that are not given.
+    progress : callable
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or a number out of range.
+    """
+    if solver not in GENERAL_SOLVERS:
+        known = ", ".join(GENERAL_SOLVERS)
+        raise InputError(Mistake("this engine solves no functions", known, "choose one of them", value=solver))
+    engine, chosen = GENERAL_SOLVERS[solver], functions_named(functions)
+    usual = QUICK_BUDGET if effort.quick else PAPER_BUDGET
+    settings = {name: value for name, value in usual.items() if name in engine.budget} | dict(budget or {})
+    rows: list[dict[str, Any]] = []
+    for done, function in enumerate(chosen):
+        problems = function_problems(function, effort.runs, dimension=dimension, rotations=rotations)
+        rows += _solved(engine, problems, effort, settings, _inner(progress, function, done, len(chosen)))
+    runs = pd.DataFrame(rows)
+    turned = [function_problems(each, 1, dimension=dimension, rotations=rotations)[0] for each in chosen]
+    return Record(
+        title=f"{solver} on benchmark functions in {dimension} dimensions",
+        warnings=(QUICK_WARNING,) if effort.quick else (),
+        headlines=_headlines(runs),
+        checks=(),
+        tables=(_table(runs),),
+        data={"runs": runs} | rotation_frames(turned),
+        figures={},
+        captions={},
+        origin=_origin(engine, effort, dimension, settings) | rotation_origin(turned),
+    )
+
+
+def _inner(progress: StageProgress, function: Function, done: int, total: int) -> Progress:
+    """Tell of the swarms of a function as of parts of the whole."""
+    return lambda part, parts: progress("functions", done + (part == parts), total)
+
+
+def _solved(
+    engine: Solver, problems: list[FunctionProblem], effort: RunBudget, settings: Mapping[str, Any], progress: Progress
+) -> list[dict[str, Any]]:
+    asked: dict[str, Any] = {"solver": engine.name, "seed": effort.seed, "device": effort.device, **settings}
+    # Compiles; a device may lay out other numbers of problems otherwise.
+    solve(problems if engine.opencl else problems[:1], **asked)
+    found = solve(problems, progress=progress, **asked)
+    function = problems[0].function
+    return [
+        {
+            "function": function.name,
+            "run": place,
+            "best": -each.fitness_float32 if function.noise else -each.fitness,
+            "value": -each.fitness,
+            "evaluations": each.evaluations,
+            "call_seconds": each.wall_seconds,
+            "device_seconds": each.device_seconds,
+        }
+        for place, each in enumerate(found, start=1)
+    ]
+
+
+def _headlines(runs: pd.DataFrame) -> dict[str, str]:
+    best = runs.groupby("function", sort=False)["best"]
+    return {
+        titled(str(name)): f"mean {values.mean():.3g}, from {values.min():.3g} to {values.max():.3g}"
+        for name, values in best
+    }
+
+
+def _table(runs: pd.DataFrame) -> ResultTable:
+    rows = []
+    for name, mine in runs.groupby("function", sort=False):
+        evaluations = mine["evaluations"].sum()
+        rows.append(
+            {"function": titled(str(name))}
+            | summary(mine["best"], ".3g")
+            | {
+                "evaluations a run": round(mine["evaluations"].mean()),
+                "seconds, all runs": float(mine["call_seconds"].iloc[0]),
+                "evaluations, M/s": evaluations / float(mine["call_seconds"].iloc[0]) / 1e6,
+            }
+        )
+    note = (
+        f"{runs['run'].max()} runs of each function in one call, after one that compiles. Best values "
+        "are recomputed in float64; f3's are as the solver saw them, with their noise."
+    )
+    return ResultTable(
+        "Best values", pd.DataFrame(rows), (note,), {"seconds, all runs": ",.3f", "evaluations, M/s": ",.1f"}
+    )
+
+
+def _origin(engine: Solver, effort: RunBudget, dimension: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+    device = {"device": device_origin(choose_devices(effort.device)[0])} if engine.opencl else {}
+    return {
+        "processor": processor_name(),
+        **device,
+        "solver": engine.name,
+        "settings": dict(settings),
+        "dimension": dimension,
+        "quick": effort.quick,
+        "runs": effort.runs,
+        "seed": effort.seed,
+    }

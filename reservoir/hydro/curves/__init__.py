@@ -1,0 +1,1 @@
+"""Curves of a reservoir, and the forms of them that solvers evaluate."""

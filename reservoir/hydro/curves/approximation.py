@@ -1,0 +1,206 @@
+"""The forms of the curves that solvers evaluate: least-degree polynomials, or even tables where those will not do.
+
+A polynomial costs a few fused multiply-adds in every vector lane, a table look-up much more. The forms are float32, as
+devices take them; what they do to head and power is measured against the exact curves, rounding included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Chebyshev
+from numpy.typing import ArrayLike, NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.balance import Plant
+from reservoir.hydro.curves.forms import PolynomialForm, UnclampedPolynomial, UniformTable
+from reservoir.hydro.power import specific_power_curve
+from reservoir.hydro.reservoir import Reservoir
+
+FloatArray = NDArray[np.float64]
+RealArray = NDArray[np.floating]
+Function = Callable[[FloatArray], FloatArray]
+Form = PolynomialForm | UniformTable
+
+#: Largest part of power that all forms together may change.
+POWER_TOLERANCE = 2e-4
+TABLE_SIZES = (256, 1024, 4096, 8192)
+_CHECKED_POINTS = 4001
+
+
+@dataclass(frozen=True)
+class FitTolerance:
+    """How close a curve's form must be.
+
+    Parameters
+    ----------
+    tolerance : float
+        Largest part of power that it may change before a higher degree is taken.
+    highest_degree : int
+        Beyond which an even table is taken.
+    """
+
+    tolerance: float
+    highest_degree: int
+
+
+#: For engines that make billions of evaluations: positions best for these forms lose up to 1.3e-5 of the energy of
+#: the best for the exact curves (bundled case), less than such engines leave themselves.
+COARSE = FitTolerance(6e-5, 12)
+#: For engines that leave less: up to 9e-6, for an eighth more time.
+FINE = FitTolerance(2e-5, 24)
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """A plant in float32 forms, and what they change.
+
+    Parameters
+    ----------
+    plant : Plant
+        Forms of level by storage, tailrace by release, MW per m3/s by head, and capacity by head.
+    head_error_m : float
+        Largest difference in head.
+    power_error : float
+        Largest relative difference in power.
+    """
+
+    plant: Plant
+    head_error_m: float
+    power_error: float
+
+    @property
+    def unheld_plant(self) -> Plant:
+        """The same for storages and releases within their bounds, where polynomials need not be held at their ends."""
+        curves = (self.plant.level, self.plant.tailrace, self.plant.conversion, self.plant.capacity)
+        unheld = [UnclampedPolynomial(*each[2:]) if isinstance(each, PolynomialForm) else each for each in curves]
+        return Plant._make([*unheld, self.plant.installed_mw])
+
+
+def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Approximation:
+    """Fit the forms of a reservoir's curves.
+
+    Raises
+    ------
+    InputError
+        If the forms change power by more than `POWER_TOLERANCE` somewhere.
+    """
+    ends = [end for end in (reservoir.initial_storage_hm3, reservoir.final_storage_hm3) if end is not None]
+    storage = _span([*reservoir.storage_lower_hm3, *ends], [*reservoir.storage_upper_hm3, *ends])
+    release = _span(reservoir.release_lower_m3s, reservoir.release_upper_m3s)
+    head = (
+        float(reservoir.level(storage[0]) - reservoir.tailrace(release[1])),
+        float(reservoir.level(storage[1]) - reservoir.tailrace(release[0])),
+    )
+    power_of = specific_power_curve(reservoir)
+    plant = Plant(
+        _fit(reservoir.level, storage, lambda value: np.full_like(value, head[0]), closeness),
+        _fit(reservoir.tailrace, release, lambda value: np.full_like(value, head[0]), closeness),
+        _fit(power_of, head, np.abs, closeness),
+        _fit(reservoir.capacity_m3s, head, np.abs, closeness),
+        np.float32(reservoir.installed_mw),
+    )
+    checked = Approximation(plant, *_differences(reservoir, plant, storage, release))
+    if checked.power_error > POWER_TOLERANCE:
+        raise InputError(_too_coarse(reservoir, checked))
+    return checked
+
+
+def evaluate(form: Form, x: RealArray) -> NDArray[np.float32]:
+    """Values of a form in float32, as a device computes them."""
+    at = np.asarray(x, np.float32)
+    if isinstance(form, PolynomialForm):
+        scaled = (np.clip(at, form.lower, form.upper) - form.centre) * form.per_unit
+        value = np.full_like(scaled, form.coefficients[0])
+        for coefficient in form.coefficients[1:]:
+            value = value * scaled + coefficient
+        return value
+    place = np.clip((at - form.lower) * form.per_unit, 0, len(form.values) - 1)
+    left = np.minimum(place.astype(np.int64), len(form.values) - 2)
+    return form.values[left] + (place - left).astype(np.float32) * (form.values[left + 1] - form.values[left])
+
+
+def _span(lower: ArrayLike, upper: ArrayLike) -> tuple[float, float]:
+    return float(np.min(lower)), float(np.max(upper))
+
+
+def _fit(curve: Function, domain: tuple[float, float], scale: Function, closeness: FitTolerance) -> Form:
+    """The cheapest form whose largest difference, as a part of `scale` of the value, is within the tolerance."""
+    points = np.linspace(*domain, _CHECKED_POINTS)
+    exact = curve(points)
+    allowed = closeness.tolerance * scale(exact)
+
+    def close(form: Form) -> bool:
+        return bool(np.all(np.abs(evaluate(form, points) - exact) <= allowed))
+
+    for degree in range(1, closeness.highest_degree + 1):
+        form: Form = _polynomial(curve, domain, degree)
+        if close(form):
+            return form
+    for size in TABLE_SIZES:
+        form = _even_table(curve, domain, size)
+        if close(form):
+            return form
+    return form
+
+
+def _polynomial(curve: Function, domain: tuple[float, float], degree: int) -> PolynomialForm:
+    """Least squares on Chebyshev points: within a small factor of the best polynomial of that degree."""
+    lower, upper = domain
+    centre, half = (lower + upper) / 2, (upper - lower) / 2 or 1.0
+    nodes = np.cos(np.linspace(0, np.pi, 50 * (degree + 1)))
+    fitted = Chebyshev.fit(nodes, curve(centre + half * nodes), degree, domain=[-1, 1])
+    powers = fitted.convert(kind=np.polynomial.Polynomial).coef
+    padded = np.pad(powers, (0, degree + 1 - len(powers)))[::-1]
+    constants: list[Any] = [np.float32(value) for value in (lower, upper, centre, 1 / half)]
+    return PolynomialForm._make([*constants, tuple(np.float32(value) for value in padded)])
+
+
+def _even_table(curve: Function, domain: tuple[float, float], size: int) -> UniformTable:
+    lower, upper = domain
+    values = curve(np.linspace(lower, upper, size)).astype(np.float32)
+    return UniformTable(np.float32(lower), np.float32((size - 1) / ((upper - lower) or 1.0)), values)
+
+
+def _differences(
+    reservoir: Reservoir, plant: Plant, storage: tuple[float, float], release: tuple[float, float]
+) -> tuple[float, float]:
+    """Largest difference in head (m) and largest relative difference in power, over a grid of all states."""
+    storages, releases = np.meshgrid(np.linspace(*storage, 601), np.linspace(*release, 601))
+    head = reservoir.level(storages) - reservoir.tailrace(releases)
+    power = _power(specific_power_curve(reservoir), reservoir.capacity_m3s, head, releases, reservoir.installed_mw)
+    form_head = evaluate(plant.level, storages) - evaluate(plant.tailrace, releases)
+    form_power = _power(
+        lambda at: evaluate(plant.conversion, at),
+        lambda at: evaluate(plant.capacity, at),
+        form_head,
+        releases.astype(np.float32),
+        plant.installed_mw,
+    )
+    produced = power > 0
+    relative = np.abs(form_power - power)[produced] / power[produced]
+    return float(np.max(np.abs(form_head - head))), float(np.max(relative, initial=0.0))
+
+
+def _power(
+    specific: Callable[[Any], RealArray],
+    capacity: Callable[[Any], RealArray],
+    head: RealArray,
+    release: RealArray,
+    installed: Any,
+) -> RealArray:
+    return np.minimum(specific(head) * np.minimum(release, capacity(head)), installed)
+
+
+def _too_coarse(reservoir: Reservoir, found: Approximation) -> Mistake:
+    return Mistake(
+        problem=f"the curves are too jagged for the solvers' float32 forms, which change power by up to "
+        f"{100 * found.power_error:.3g} % and head by up to {found.head_error_m:.3g} m",
+        expected=f"at most {100 * POWER_TOLERANCE:.3g} % of power",
+        mend="smooth the points of the curves, or narrow the storage and release bounds to what is really used",
+        file=reservoir.source,
+        column="curves",
+    )

@@ -1,0 +1,117 @@
+"""Compile scalar physics and solvers with numba, cached on disk under a hash of the sources.
+
+numba's own cache notices a change of the file that holds a function, but not of the files it calls into. Here the
+cache folder is named by a hash of every module that holds compiled code, so that a change anywhere is a miss.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Callable
+from functools import cache, wraps
+from pathlib import Path
+from typing import Any
+
+from reservoir.caches import usable_folder
+from reservoir.errors import InputError, Mistake
+
+
+def _refuse(problem: str) -> InputError:
+    given = [name for name in sorted(os.environ) if name.startswith("NUMBA_")]
+    mend = f"unset {' and '.join(given)}" if given else "install numba again"
+    return InputError(Mistake(f"numba, which compiles the solvers, cannot work: {problem}", mend=mend))
+
+
+_features = os.environ.get("NUMBA_CPU_FEATURES", "")
+if not all(each[0] in "+-" for each in map(str.strip, _features.split(",")) if each):
+    raise _refuse("NUMBA_CPU_FEATURES names features without + or -")
+try:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Environment variable")
+        import numba
+        import numba.core.config as numba_config
+        from numba.extending import overload as overload
+
+        from reservoir.hydro.jit_cache import KeptCode
+except ImportError:
+    raise
+except Exception as error:  # numba reads its settings when it is imported, and raises what each of them happens to
+    raise _refuse(str(error).partition("\n")[0].rstrip(".")) from error
+
+#: Reassociation and contraction allowed. Infinities and NaN keep their meaning: solvers use the first as "worse than
+#: anything", and the second must never become a best.
+FAST = frozenset({"nsz", "arcp", "contract", "reassoc"})
+
+
+@cache
+def cache_folder() -> str | None:
+    """Folder of this version's compiled code; None where nothing can be written."""
+    package = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256(numba.__version__.encode())
+    for sources in ("hydro/**/*.py", "problems/**/*.py", "solvers/**/*.py", "rules/**/*operation.py"):
+        for source in sorted(package.glob(sources)):
+            digest.update(source.read_bytes())
+    folder = usable_folder(f"numba/{digest.hexdigest()[:16]}")
+    return None if folder is None else str(folder)
+
+
+#: Options of all compiled code. Without numba's runtime nothing is reference-counted, which costs several times the
+#: arithmetic of a step; compiled code therefore allocates nothing, its caller does.
+OPTIONS: dict[str, Any] = {"fastmath": set(FAST), "_nrt": False, "error_model": "numpy"}
+#: Options of functions that are compiled into their callers.
+INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Decorate `function` as numba code that Python calls: without the interpreter's lock, cached on disk."""
+    dispatcher = numba.njit(nogil=True, **OPTIONS)(function)
+    if numba_config.DISABLE_JIT:  # type: ignore[attr-defined]
+        raise _refuse("it is told not to compile")
+    folder = cache_folder()
+    if folder is not None:
+        before = numba_config.CACHE_DIR  # type: ignore[attr-defined]
+        numba_config.CACHE_DIR = folder  # type: ignore[attr-defined]
+        try:
+            dispatcher._cache = KeptCode(function)
+        finally:
+            numba_config.CACHE_DIR = before  # type: ignore[attr-defined]
+    return dispatcher
+
+
+def compiled_for_any(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `compiled`, for code whose first argument is a named tuple that a program of its own may have made.
+
+    The cache on disk holds types by name: one that other programs cannot import would break it for them. For such a
+    tuple, or one within it, the code is compiled in the process alone.
+    """
+    kept = compiled(function)
+
+    @cache
+    def fresh() -> Any:
+        return numba.njit(nogil=True, **OPTIONS)(function)
+
+    @wraps(function)
+    def call(named: Any, *arguments: Any) -> Any:
+        return (kept if _of_this_package(named) else fresh())(named, *arguments)
+
+    return call
+
+
+def _of_this_package(value: Any) -> bool:
+    """Whether all named tuples within a value are this package's."""
+    if not isinstance(value, tuple):
+        return True
+    mine = type(value) is tuple or type(value).__module__.startswith("reservoir.")
+    return mine and all(map(_of_this_package, value))
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Decorate a scalar function that is compiled into its callers."""
+    return numba.njit(**INLINED)(function)
+
+
+def compiled_part(function: Callable[..., Any]) -> Any:
+    """Decorate a function that compiled code calls: on its own the compiler knows more of its arrays than inlined."""
+    return numba.njit(**OPTIONS)(function)

@@ -1,0 +1,1 @@
+"""Between bytes and objects: records, reservoir files, rule files, plan folders."""

@@ -1,0 +1,39 @@
+"""What a file says about itself that is shown wherever its results are: ``# caveat: synthetic, not observed``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reservoir.errors import Mistake
+from reservoir.io.inflow_csv.table import InflowTable
+from reservoir.text.printable import first_unprintable
+
+#: Characters of all caveats of a file: they stand on every figure.
+MOST_CHARACTERS = 1_000
+
+
+def caveat_of(table: InflowTable) -> str:
+    """All caveats of a file, as one text."""
+    return " ".join(text for _, text in _caveats(table) if text)
+
+
+def caveat_mistakes(table: InflowTable) -> Iterator[Mistake]:
+    """Refuse a caveat that a figure or a page cannot show, or that would fill it."""
+    length = 0
+    for row, text in _caveats(table):
+        found = first_unprintable(text)
+        if found:
+            problem = f"the caveat holds the character {found}, which cannot be shown"
+            yield Mistake(problem, "plain text", "delete the character", table.file, row)
+        length += len(text)
+        if length > MOST_CHARACTERS:
+            problem = f"the caveats have more than {MOST_CHARACTERS:,} characters"
+            yield Mistake(problem, "a sentence or two", "shorten them, they stand on every figure", table.file, row)
+            return
+
+
+def _caveats(table: InflowTable) -> Iterator[tuple[int, str]]:
+    for comment in table.comments:
+        text = comment.says("caveat")
+        if text is not None:
+            yield comment.number, text.replace("\t", " ")

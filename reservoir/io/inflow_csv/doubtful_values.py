@@ -1,0 +1,88 @@
+"""Values that are numbers and yet may not be flows: codes for "not known", and points between thousands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import median
+
+from reservoir.errors import Mistake
+from reservoir.io.inflow_csv.record import MonthlyValue
+
+#: 99, 999, 9999, 999.9, 9999.99 and their like.
+_CODE = re.compile(r"99+(\.(9+|0*))?")
+_GROUPED = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+_WHOLE = re.compile(r"\d+")
+#: From how many times the largest other value a code stands out, however often it stands there; a short one may be
+#: a flood of a small river, and is no news among other values.
+_STANDS_OUT, _SHORT_STANDS_OUT, _SHORT = 2.0, 5.0, 100.0
+#: Whole numbers this many times larger than one with three decimals, and numbers that are written without thousands.
+_LARGER, _HUNDREDS = 10.0, range(100, 1000)
+
+
+def code_mistakes(readings: Sequence[MonthlyValue], file: str) -> Iterator[Mistake]:
+    """Refuse codes that stand out of the record, or in months that follow each other."""
+    for code, places in _codes(readings).items():
+        if _is_surely_code(code, places, readings):
+            for reading in places:
+                yield Mistake(
+                    "looks like a missing-value code",
+                    file=file,
+                    row=reading.row,
+                    column=reading.column,
+                    value=reading.text,
+                    expected="the value of the month",
+                    mend="fill in the month's value, or keep only the part of the record that is complete; if it is "
+                    f"known, write a digit more: {reading.text}{'' if '.' in reading.text else '.'}1",
+                )
+
+
+def code_notes(readings: Sequence[MonthlyValue]) -> Iterator[str]:
+    """Codes that may well be flows."""
+    for code, places in _codes(readings).items():
+        if code >= _SHORT and not _is_surely_code(code, places, readings):
+            first = places[0]
+            times = "" if len(places) == 1 else f", {len(places)} times"
+            place = f"row {first.row}, column {first.column}{times}"
+            yield f"{first.text} ({place}) is read as a value, not as a missing one"
+
+
+def _codes(readings: Sequence[MonthlyValue]) -> dict[float, list[MonthlyValue]]:
+    found: dict[float, list[MonthlyValue]] = {}
+    for reading in readings:
+        if _CODE.fullmatch(reading.text):
+            found.setdefault(reading.value, []).append(reading)
+    return found
+
+
+def _is_surely_code(code: float, places: Sequence[MonthlyValue], readings: Sequence[MonthlyValue]) -> bool:
+    others = [reading.value for reading in readings if not _CODE.fullmatch(reading.text)]
+    largest = max(others, default=0.0)
+    if code > (_STANDS_OUT if code >= _SHORT else _SHORT_STANDS_OUT) * largest:
+        return True
+    months = [reading.month.ordinal for reading in places]
+    return len(places) > 1 and (
+        code > largest or (code >= _SHORT and any(after == before + 1 for before, after in pairwise(months)))
+    )
+
+
+def thousands_mistakes(readings: Sequence[MonthlyValue], file: str) -> Iterator[Mistake]:
+    """Refuse ``1.110`` among whole numbers, where the point may stand between thousands."""
+    grouped = [reading for reading in readings if _GROUPED.fullmatch(reading.text)]
+    whole = [reading.value for reading in readings if _WHOLE.fullmatch(reading.text)]
+    if not grouped or not whole or len(grouped) + len(whole) < len(readings):
+        return
+    hundreds = max(whole) in _HUNDREDS
+    for reading in grouped:
+        if hundreds or median(whole) >= _LARGER * reading.value:
+            number = reading.text.replace(".", "")
+            yield Mistake(
+                "three decimals among whole numbers: is the point a decimal mark, or does it stand between thousands",
+                file=file,
+                row=reading.row,
+                column=reading.column,
+                value=reading.text,
+                expected="numbers with nothing between thousands",
+                mend=f"write {number} if that is the value, and {reading.text}0 if it is not",
+            )

@@ -1,0 +1,174 @@
+"""The lines of an inflow file: comments apart, the header found, and nothing larger than what is stated here."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from reservoir.errors import InputError, Mistake
+from reservoir.text.decoding import text_of
+from reservoir.text.limited_read import read_limited
+
+#: What an inflow file may hold: five centuries of days, and no line that is a file by itself.
+MOST_BYTES = 16_000_000
+MOST_LINES = 200_000
+MOST_CHARACTERS = 10_000
+MOST_COMMENTS = 1_000
+
+DELIMITERS = ",;\t"
+#: Lines above the header that are looked through for it.
+_MOST_TITLES = 20
+#: Columns that every header has one of.
+_HEADER_NAMES = frozenset({"date", "year"})
+
+
+class Line(NamedTuple):
+    """A line with the number that an editor shows."""
+
+    number: int
+    text: str
+
+
+class Comment(NamedTuple):
+    """One comment line, without its mark."""
+
+    number: int
+    text: str
+
+    def says(self, key: str) -> str | None:
+        """Give what stands after ``key:``, or None where the comment is about something else."""
+        match = re.match(rf"{key}\s*[:=](.*)", self.text, re.IGNORECASE)
+        return match[1].strip() if match else None
+
+
+@dataclass(frozen=True)
+class Content:
+    """The lines of a file that are no comments, from the header on, and the character between their cells."""
+
+    lines: tuple[Line, ...]
+    delimiter: str
+    comments: tuple[Comment, ...]
+
+
+def bytes_of(path: str | os.PathLike[str]) -> bytes:
+    """What a file, or a pipe, holds.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is larger than MOST_BYTES.
+    """
+    file = os.fspath(path)
+    try:
+        return read_limited(file, MOST_BYTES)
+    except FileNotFoundError:
+        mistake = Mistake("there is no such file", file=file, mend="check the name and the folder")
+    except IsADirectoryError:
+        mistake = Mistake("this is a folder", file=file, expected="a CSV file", mend="name a file in it")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        mistake = Mistake(f"the file cannot be read: {reason}", file=file, mend="check its name and permissions")
+    raise InputError(mistake)
+
+
+def content_of(data: bytes, file: str) -> Content:
+    """Decode a file and find its header.
+
+    Raises
+    ------
+    InputError
+        If it is not UTF-8 text, is too large, holds no header, or something else above it.
+    """
+    lines = _lines(data, file)
+    comments = tuple(Comment(line.number, _comment(line.text)) for line in lines if _is_comment(line.text))
+    if len(comments) > MOST_COMMENTS:
+        problem = f"the file has {len(comments):,} lines of comments"
+        raise InputError(_too_much(problem, f"at most {MOST_COMMENTS:,}", file))
+    content = [line for line in lines if line.text.strip() and not _is_comment(line.text)]
+    delimiter, content = _announced_delimiter(content, file)
+    if not content:
+        raise InputError(_no_header(file, has_comments=bool(comments)))
+    _refuse_titles(content, delimiter, file)
+    return Content(tuple(content), delimiter or delimiter_of(content[0].text), comments)
+
+
+def delimiter_of(header: str) -> str:
+    """The delimiter that a header has most of, before others if one of its cells then is ``date`` or ``year``."""
+    unquoted = re.sub(r'"[^"]*"', "", header)
+    return max(DELIMITERS, key=lambda delimiter: (_is_header(header, delimiter), unquoted.count(delimiter)))
+
+
+def _lines(data: bytes, file: str) -> list[Line]:
+    # Counted before anything is cut: every line costs more than its bytes.
+    ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+    if ends > MOST_LINES:
+        raise InputError(_too_much(f"the file has {ends:,} lines", f"at most {MOST_LINES:,} lines", file))
+    # str.splitlines also breaks at form feeds and the like, which editors do not count as lines.
+    # Old programs end a file with a control-Z.
+    text = text_of(data.rstrip(b"\x1a"), file).replace("\r\n", "\n").replace("\r", "\n")
+    lines = [Line(number, line) for number, line in enumerate(text.split("\n"), start=1)]
+    long = next((line for line in lines if len(line.text) > MOST_CHARACTERS), None)
+    if long is not None:
+        problem = f"the line has {len(long.text):,} characters"
+        raise InputError(_too_much(problem, f"at most {MOST_CHARACTERS:,} in a line", file, long.number))
+    return lines
+
+
+def _is_comment(line: str) -> bool:
+    # Spreadsheets put quotation marks round a comment that holds a comma, and pad it with delimiters.
+    return line.lstrip(' \t"').startswith("#")
+
+
+def _comment(line: str) -> str:
+    return line.rstrip(" ,;\t").strip(' \t"').lstrip("# \t")
+
+
+def _announced_delimiter(content: list[Line], file: str) -> tuple[str, list[Line]]:
+    """The delimiter that a spreadsheet's first line ``sep=;`` announces, or none, and the lines behind it."""
+    found = re.fullmatch(r'\s*"?sep=(.)"?[ ,;]*', content[0].text, re.IGNORECASE) if content else None
+    if not found:
+        return "", content
+    if found[1] not in DELIMITERS:
+        mend = "save the file with commas, semicolons or tabs between the cells"
+        raise InputError(
+            Mistake("another delimiter", "a comma, a semicolon or a tab", mend, file, content[0].number, "", found[1])
+        )
+    return found[1], content[1:]
+
+
+def _refuse_titles(content: Sequence[Line], delimiter: str, file: str) -> None:
+    """Refuse lines above the header that are no comments; where there is no header, its own mistake is told later."""
+    headers = (_is_header(line.text, delimiter or delimiter_of(line.text)) for line in content[:_MOST_TITLES])
+    place = next((place for place, is_header in enumerate(headers) if is_header), 0)
+    if place:
+        count = "a line that is no comment stands" if place == 1 else f"{place} lines that are no comments stand"
+        raise InputError(
+            Mistake(
+                f"{count} above the header in row {content[place].number}",
+                file=file,
+                row=content[0].number,
+                value=content[0].text,
+                expected="the header as the first line",
+                mend='put "# " before it, or delete it' if place == 1 else 'put "# " before them, or delete them',
+            )
+        )
+
+
+def _is_header(line: str, delimiter: str) -> bool:
+    return bool(_HEADER_NAMES & {cell.strip(' "').casefold() for cell in line.split(delimiter)})
+
+
+def _too_much(problem: str, expected: str, file: str, row: int | None = None) -> Mistake:
+    return Mistake(problem, expected, "check that this is the file you mean: an inflow record by months", file, row)
+
+
+def _no_header(file: str, *, has_comments: bool) -> Mistake:
+    return Mistake(
+        "the file holds comments only" if has_comments else "the file is empty",
+        file=file,
+        expected="a header line, then the record's rows",
+        mend="check that this is the file you mean",
+    )

@@ -1,0 +1,95 @@
+"""The long layout: one row a month, with its date and its value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from reservoir.errors import Mistake
+from reservoir.io.inflow_csv.cells import Month, parse_date, parse_flow
+from reservoir.io.inflow_csv.record import MonthlyRecord, MonthlyValue, PeriodIndex, TimeAxis, sequence_mistakes
+from reservoir.io.inflow_csv.table import InflowTable, mistakes_in
+
+#: More rows than this in one month, or more months of several rows, are a record of shorter steps, not a slip.
+_MOST_SLIPS = 3
+
+
+def read_long(table: InflowTable) -> MonthlyRecord:
+    """Read a table with a column ``date`` and one column of values, of any name."""
+    date_column = [cell.casefold() for cell in table.header.cells].index("date")
+    value_columns = [index for index in range(len(table.header.cells)) if index != date_column]
+    dates = table.parsed(date_column, parse_date)
+    mistakes = (*mistakes_in(dates), *_sequence_mistakes(table, dates, date_column))
+    if len(value_columns) != 1:
+        return MonthlyRecord(mistakes=(_not_one_value(table, value_columns), *mistakes))
+    (value_column,) = value_columns
+    name = table.header.cells[value_column]
+    flows = table.parsed(value_column, parse_flow)
+    return MonthlyRecord(
+        readings=tuple(sorted(_readings(table, dates, flows, value_column))),
+        value_column=name,
+        unit_texts=((name, name),),
+        first_stamp=_first_stamp([row.cells[date_column] for row in table.rows]),
+        mistakes=(*mistakes, *mistakes_in(flows)),
+    )
+
+
+def _readings(
+    table: InflowTable, dates: Sequence[Month | Mistake], flows: Sequence[float | Mistake], column: int
+) -> Iterator[MonthlyValue]:
+    for row, month, flow in zip(table.rows, dates, flows, strict=True):
+        if isinstance(month, Month) and not isinstance(flow, Mistake):
+            yield MonthlyValue(month, flow, row.number, table.header.cells[column], row.cells[column])
+
+
+def _first_stamp(stamps: Sequence[str]) -> str:
+    """The first of the dates, if every one is the first day of a month."""
+    return stamps[0] if stamps and all(stamp[7:10] == "-01" for stamp in stamps) else ""
+
+
+def _sequence_mistakes(table: InflowTable, dates: Sequence[Month | Mistake], column: int) -> Iterator[Mistake]:
+    stamps = [
+        PeriodIndex(month.ordinal, row.number)
+        for row, month in zip(table.rows, dates, strict=True)
+        if isinstance(month, Month)
+    ]
+    scale = TimeAxis(
+        "month",
+        file=table.file,
+        column=table.header.cells[column],
+        mend_double="delete one of the rows; average daily records to months first",
+        written=lambda ordinal: str(Month.at(ordinal)),
+        unreadable=table.unreadable(dates),
+    )
+    rows_in = Counter(stamp.ordinal for stamp in stamps)
+    crowded = [ordinal for ordinal, rows in rows_in.items() if rows > _MOST_SLIPS]
+    doubled = [ordinal for ordinal, rows in rows_in.items() if rows > 1]
+    if len(doubled) > max(_MOST_SLIPS, len(rows_in) / 2):
+        crowded = doubled
+    if crowded:
+        yield _shorter_steps(stamps, min(crowded), scale)
+    else:
+        yield from sequence_mistakes(stamps, scale)
+
+
+def _shorter_steps(stamps: Sequence[PeriodIndex], crowded: int, scale: TimeAxis) -> Mistake:
+    rows = [stamp.row for stamp in stamps if stamp.ordinal == crowded]
+    return Mistake(
+        f"the steps are shorter than a month: {len(rows)} rows fall in {scale.written(crowded)}",
+        file=scale.file,
+        row=rows[1],
+        column=scale.column,
+        expected="one row for each month",
+        mend="average the flows of each month first, or keep the rows of one station",
+    )
+
+
+def _not_one_value(table: InflowTable, columns: Sequence[int]) -> Mistake:
+    names = [table.header.cells[index] or "(no name)" for index in columns]
+    return Mistake(
+        f"{len(names)} columns beside the date: {', '.join(names)}" if names else "no column beside the date",
+        file=table.file,
+        row=table.header.number,
+        expected="one column of values, such as inflow_m3s",
+        mend="keep the column of inflows and delete the others" if names else "add the column of inflows",
+    )

@@ -1,0 +1,151 @@
+"""Inflow file (CSV) -> `Inflow`: every mistake found at once, with row and column."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.hydro.inflow import Inflow
+from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
+from reservoir.io.inflow_csv.doubtful_values import code_mistakes, code_notes, thousands_mistakes
+from reservoir.io.inflow_csv.layouts import read_record
+from reservoir.io.inflow_csv.record import MOST_YEARS, MonthlyRecord, MonthlyValue, too_many_years
+from reservoir.io.inflow_csv.stamps import stamp_mistakes, stamp_notes
+from reservoir.io.inflow_csv.table import InflowTable, read_table
+from reservoir.io.inflow_csv.units import InflowUnit, choose_unit
+from reservoir.io.inflow_csv.years import WholeYears, whole_years
+
+#: No river carries this much; the Amazon in flood carries a third of it.
+LARGEST_FLOW_M3S = 1e6
+
+_MONTHS = range(1, MONTHS_PER_YEAR + 1)
+#: Mistakes told in one go, and of one kind among them.
+MOST_MISTAKES = 50
+MOST_ALIKE = 12
+
+
+def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_month: int | None = None) -> Inflow:
+    """Read monthly inflows from a CSV file, one row a year or one row a month.
+
+    Parameters
+    ----------
+    path : str or path-like
+        UTF-8 text of at most 16 MB and 8,000 years; cells separated by commas, semicolons or tabs; lines that begin
+        with ``#`` are comments, of which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year``
+        and twelve months (``m01``, ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01`` or ``1953-01-31``) and one
+        column of values.
+    unit : str, optional
+        Unit of the values, one of `units.FLOW_M3S` (mean flow) or `units.VOLUME_HM3` (volume of the month). Without
+        it, a comment or the value column's name (``volume_hm3``) says it; failing these, values that are called a
+        flow, or by their months alone, are taken for m3/s. Whatever is not wholly understood is a mistake.
+    first_month : int, optional
+        Calendar month (1 to 12) in which the water year begins; by default, that of the first column of months, or
+        January where there is one row a month. Months at either end that fill no whole water year are left out.
+
+    Returns
+    -------
+    Inflow
+        Mean flows (m3/s) of whole water years; its notes say which months were left out.
+
+    Raises
+    ------
+    InputError
+        With every mistake in the file and in the call.
+    """
+    table = read_table(path)
+    record = read_record(table)
+    chosen = choose_unit(table, record, unit)
+    begins = int(first_month) if first_month is not None and first_month in _MONTHS else record.first_month
+    whole = len(record.readings) // MONTHS_PER_YEAR
+    mistakes = [
+        *([too_many_years(whole, table.file)] if whole > MOST_YEARS else ()),
+        *table.mistakes,
+        *record.mistakes,
+        *chosen.mistakes,
+        *caveat_mistakes(table),
+        *_month_mistakes(table, record, first_month),
+        *code_mistakes(record.readings, table.file),
+        *thousands_mistakes(record.readings, table.file),
+        *stamp_mistakes(table, record, begins),
+    ]
+    if mistakes:
+        raise InputError(_worth_telling(mistakes))
+    years = whole_years(record.readings, begins, table.file, record.first_month)
+    return Inflow(
+        _flow_m3s(years, chosen.unit, table.file),
+        years.calendar,
+        notes=(*record.notes, *stamp_notes(record), *years.notes, *code_notes(record.readings)),
+        caveat=caveat_of(table),
+        source=table.file,
+        sha256=hashlib.sha256(table.content).hexdigest(),
+        unit=chosen.unit.name,
+        unit_from=chosen.said_by,
+        content=table.content,
+    )
+
+
+def _month_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int | None) -> Iterator[Mistake]:
+    if first_month is None:
+        return
+    if first_month not in _MONTHS:
+        yield Mistake(
+            "there is no such month",
+            column="first_month",
+            value=first_month,
+            expected="a month from 1 to 12",
+            mend="name the calendar month in which the water year begins",
+        )
+    elif record.names_water_years and first_month != record.first_month:
+        yield Mistake(
+            f"the water years begin in {MONTH_NAMES[record.first_month - 1]} here and their names span two years, "
+            f"but those of the reservoir begin in {MONTH_NAMES[first_month - 1]}",
+            file=table.file,
+            row=table.header.number,
+            value=first_month,
+            expected=f"first month {record.first_month}",
+            mend=f"set first_month = {record.first_month} in the reservoir file (or the call), or name each row by the "
+            "one year in which it begins",
+        )
+
+
+def _flow_m3s(years: WholeYears, unit: InflowUnit, file: str) -> NDArray[np.float64]:
+    values = np.array([reading.value for reading in years.readings]).reshape(-1, MONTHS_PER_YEAR)
+    flow = unit.flow_m3s(values, years.calendar)
+    excessive = np.flatnonzero(flow > LARGEST_FLOW_M3S)
+    if excessive.size:
+        raise InputError(_worth_telling(_excessive(years.readings[index], unit, file) for index in excessive.tolist()))
+    return flow
+
+
+def _excessive(reading: MonthlyValue, unit: InflowUnit, file: str) -> Mistake:
+    return Mistake(
+        f"no river carries so much, if the unit is {unit.name}",
+        file=file,
+        row=reading.row,
+        column=reading.column,
+        value=reading.value,
+        expected=f"a mean flow of at most {LARGEST_FLOW_M3S:,.0f} m3/s",
+        mend='check the value, and name the unit if it is another: a comment line "# unit: hm3" does it',
+    )
+
+
+def _worth_telling(mistakes: Iterable[Mistake]) -> list[Mistake]:
+    """Order mistakes by row, and cut long lists short so that one slip made everywhere does not hide the others."""
+    told: list[Mistake] = []
+    alike: dict[str, int] = defaultdict(int)
+    for mistake in sorted(mistakes, key=lambda mistake: mistake.row or 0):
+        alike[mistake.problem] += 1
+        if alike[mistake.problem] <= MOST_ALIKE and len(told) < MOST_MISTAKES:
+            told.append(mistake)
+    untold = sum(alike.values()) - len(told)
+    if untold:
+        more = "1 more mistake is" if untold == 1 else f"{untold} more mistakes are"
+        told.append(Mistake(f"{more} not shown", mend="correct these first, then read the file again"))
+    return told

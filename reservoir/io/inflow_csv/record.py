@@ -1,0 +1,143 @@
+"""What both layouts of an inflow file become: one reading a month, and a check that none is missing or doubled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from reservoir.errors import Mistake
+from reservoir.io.inflow_csv.cells import Month
+
+#: Water years of a record: a few fewer than the calendar has. Longer records are planned in parts.
+MOST_YEARS = 8_000
+
+
+class MonthlyValue(NamedTuple):
+    """The value of one month, the cell it stands in, and how it is written there."""
+
+    month: Month
+    value: float
+    row: int
+    column: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class MonthlyRecord:
+    """An inflow file, understood.
+
+    Parameters
+    ----------
+    readings : tuple of MonthlyValue
+        Every month, in order and without holes wherever `mistakes` is empty; values in the unit of the file.
+    first_month : int
+        Calendar month (1 to 12) in which the file's own years begin.
+    names_water_years : bool
+        Whether years are written like ``1953/54``, which fixes the month in which they begin.
+    value_column : str or None
+        Name of the one column of values; None where each month has its own.
+    unit_texts : tuple of (str, str)
+        Columns whose names may say the unit, and what of the name does.
+    first_stamp : str
+        The first date as it is written, if every date is the first day of a month; else empty.
+    mistakes : tuple of Mistake
+        All that is wrong with the header and the cells.
+    notes : tuple of str
+        What the user should know about how the file was understood.
+    """
+
+    readings: tuple[MonthlyValue, ...] = ()
+    first_month: int = 1
+    names_water_years: bool = False
+    value_column: str | None = None
+    unit_texts: tuple[tuple[str, str], ...] = ()
+    first_stamp: str = ""
+    mistakes: tuple[Mistake, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class PeriodIndex(NamedTuple):
+    """A year or a month as an ordinal number, and the row it stands in."""
+
+    ordinal: int
+    row: int
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """What the stamps of a file are, and how they are written.
+
+    Parameters
+    ----------
+    noun : str
+        What one of them is called: year or month.
+    file, column : str
+        Where they stand.
+    mend_double : str
+        What to do about one that stands twice.
+    written : callable
+        A stamp, by its ordinal, as the file writes it.
+    unreadable : frozenset of int
+        Rows whose stamp could not be read: a hole that one of them may fill is not reported.
+    """
+
+    noun: str
+    file: str
+    column: str
+    mend_double: str
+    written: Callable[[int], str]
+    unreadable: frozenset[int] = frozenset()
+
+
+def too_many_years(years: int, file: str) -> Mistake:
+    """Refuse a record of more years than this program is made for."""
+    return Mistake(
+        f"the record has {years:,} years", f"at most {MOST_YEARS:,} years", "plan it in parts, of whole years", file
+    )
+
+
+def sequence_mistakes(stamps: Sequence[PeriodIndex], scale: TimeAxis) -> Iterator[Mistake]:
+    """Name every stamp that stands twice, and every hole between two stamps.
+
+    Parameters
+    ----------
+    stamps : sequence of PeriodIndex
+        In any order.
+    scale : TimeAxis
+        What they are.
+    """
+    for before, after in pairwise(sorted(stamps)):
+        if after.ordinal == before.ordinal:
+            yield _doubled(before, after, scale)
+        elif after.ordinal > before.ordinal + 1 and not _may_be_filled(before, after, scale.unreadable):
+            yield _hole(before, after, scale)
+
+
+def _may_be_filled(before: PeriodIndex, after: PeriodIndex, unreadable: frozenset[int]) -> bool:
+    return any(before.row < row < after.row for row in unreadable)
+
+
+def _doubled(first: PeriodIndex, second: PeriodIndex, scale: TimeAxis) -> Mistake:
+    return Mistake(
+        f"the {scale.noun} stands twice, first in row {first.row}",
+        file=scale.file,
+        row=second.row,
+        column=scale.column,
+        value=scale.written(second.ordinal),
+        expected=f"one row for each {scale.noun}",
+        mend=scale.mend_double,
+    )
+
+
+def _hole(before: PeriodIndex, after: PeriodIndex, scale: TimeAxis) -> Mistake:
+    first, last = scale.written(before.ordinal + 1), scale.written(after.ordinal - 1)
+    missing = f"the {scale.noun} {first} is" if first == last else f"the {scale.noun}s {first} to {last} are"
+    return Mistake(
+        f"{missing} missing between {scale.written(before.ordinal)} and {scale.written(after.ordinal)}",
+        file=scale.file,
+        row=after.row,
+        column=scale.column,
+        mend="add the missing rows, or keep only the part of the record before or after the hole",
+    )

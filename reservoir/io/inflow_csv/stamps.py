@@ -1,0 +1,55 @@
+"""Dates such as ``1990-02-01`` may be the first day of the month that is meant, or the day after its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from reservoir.errors import Mistake
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.io.inflow_csv.record import MonthlyRecord
+from reservoir.io.inflow_csv.table import InflowTable
+
+_ENDS = re.compile(
+    r"\b(month[- ]?end(?:s|ing)?|ends? of (?:the |each |every )?(?:month|period)|period[- ]end(?:ing|s)?)\b", re.I
+)
+
+
+def stamp_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int) -> Iterator[Mistake]:
+    """Refuse dates on the first of a month where the file tells that they may stand at the end of the month before.
+
+    A comment says so, or whole years begin one month after January or after `first_month`, in which the water year
+    begins.
+    """
+    if not record.first_stamp or not record.readings:
+        return
+    first, last = record.readings[0].month, record.readings[-1].month
+    late = first.month in {2, first_month % MONTHS_PER_YEAR + 1} and first.month != first_month
+    whole = len(record.readings) % MONTHS_PER_YEAR == 0
+    said = next((comment for comment in table.comments if _ENDS.search(comment.text)), None)
+    if said is None and not (late and whole):
+        return
+    why = (
+        f"the comment in row {said.number} speaks of the month's end"
+        if said
+        else f"the record has whole years, {first} to {last}"
+    )
+    yield Mistake(
+        f"the dates may be those of the day after each month: {why}",
+        file=table.file,
+        row=record.readings[0].row,
+        value=record.first_stamp,
+        expected=f"the month whose flow this is: {type(first).at(first.ordinal - 1)} or {first}",
+        mend="write dates as YYYY-MM",
+    )
+
+
+def stamp_notes(record: MonthlyRecord) -> Iterator[str]:
+    """How dates on the first of a month were read."""
+    if record.first_stamp and record.readings:
+        month = record.readings[0].month
+        before = type(month).at(month.ordinal - 1)
+        yield (
+            f"dates on the first of a month are read as that month: {month}-01 is {MONTH_NAMES[month.month - 1]} "
+            f"{month.year}; if the flow is that of the month before, write {before}"
+        )

@@ -1,0 +1,165 @@
+"""An inflow file as a table of trimmed cells, each row with the number that an editor shows."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+from reservoir.errors import InputError, Mistake
+from reservoir.io.inflow_csv.lines import Comment, Content, Line, bytes_of, content_of
+from reservoir.text.printable import first_unprintable
+
+#: Columns of a file; a year, twelve months and what people keep beside them are far fewer.
+MOST_COLUMNS = 100
+#: Cells of a file: two centuries of days in a dozen columns.
+MOST_CELLS = 1_000_000
+
+T = TypeVar("T")
+
+
+class Row(NamedTuple):
+    """One line of the file, cut into trimmed cells."""
+
+    number: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class InflowTable:
+    """Cells of an inflow file, before anybody knows what they mean.
+
+    Parameters
+    ----------
+    file : str
+        The file as it was named.
+    content : bytes
+        What it holds.
+    header : Row
+        Names of the columns, as written.
+    rows : tuple of Row
+        Data rows with as many cells as the header.
+    comments : tuple of Comment
+        Lines that begin with ``#``.
+    mistakes : tuple of Mistake
+        Rows that cannot be cut into cells; they are not in `rows`.
+    """
+
+    file: str
+    content: bytes
+    header: Row
+    rows: tuple[Row, ...]
+    comments: tuple[Comment, ...]
+    mistakes: tuple[Mistake, ...]
+
+    def unreadable(self, column: Iterable[object]) -> frozenset[int]:
+        """Give the numbers of the rows that could not be cut into cells, or have a mistake in this parsed column."""
+        mistakes = (*self.mistakes, *mistakes_in(column))
+        return frozenset(mistake.row for mistake in mistakes if mistake.row is not None)
+
+    def parsed(self, column: int, parse: Callable[[str], T | Mistake]) -> list[T | Mistake]:
+        """Read every cell of a column; the mistakes among the results know their place."""
+        results = [(row, parse(row.cells[column])) for row in self.rows]
+        return [self._placed(result, row, column) if isinstance(result, Mistake) else result for row, result in results]
+
+    def _placed(self, mistake: Mistake, row: Row, column: int) -> Mistake:
+        name = self.header.cells[column]
+        return replace(mistake, file=self.file, row=row.number, column=name, value=row.cells[column])
+
+
+def mistakes_in(column: Iterable[object]) -> tuple[Mistake, ...]:
+    """Pick the mistakes out of a parsed column."""
+    return tuple(result for result in column if isinstance(result, Mistake))
+
+
+def read_table(path: str | os.PathLike[str]) -> InflowTable:
+    """Read `path` and cut it into cells.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is too large, is not UTF-8 text, or holds no header.
+    """
+    file = os.fspath(path)
+    data = bytes_of(file)
+    content = content_of(data, file)
+    header = _cut(content.lines[0], content.delimiter, file)
+    if isinstance(header, Mistake):
+        raise InputError(header)
+    _check_header(header, len(content.lines), file)
+    found = [_cut(line, content.delimiter, file) for line in content.lines[1:]]
+    filled = [row for row in found if isinstance(row, Mistake) or any(row.cells)]
+    header, filled = _without_padding(header, filled)
+    rows = tuple(row for row in filled if isinstance(row, Row) and len(row.cells) == len(header.cells))
+    mistakes = tuple(_row_mistakes(filled, header, content, file))
+    return InflowTable(file, data, header, rows, content.comments, mistakes)
+
+
+def _cut(line: Line, delimiter: str, file: str) -> Row | Mistake:
+    try:
+        cells = next(csv.reader([line.text], delimiter=delimiter, skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        return Mistake(
+            f"the line cannot be cut into cells ({error})",
+            file=file,
+            row=line.number,
+            value=line.text,
+            mend="close every quotation mark on the line where it opens",
+        )
+    return Row(line.number, tuple(cell.strip() for cell in cells))
+
+
+def _check_header(header: Row, lines: int, file: str) -> None:
+    columns = len(header.cells)
+    if columns > MOST_COLUMNS or columns * lines > MOST_CELLS:
+        problem = f"the file has {columns:,} columns and {lines:,} rows"
+        mend = "keep the date and the inflow, or the year and its twelve months"
+        expected = f"at most {MOST_COLUMNS} columns, and {MOST_CELLS:,} cells"
+        raise InputError(Mistake(problem, expected, mend, file, header.number))
+    for cell in header.cells:
+        found = first_unprintable(cell)
+        if found:
+            problem = f"a column's name holds the character {found}, which cannot be shown"
+            raise InputError(Mistake(problem, "plain text", "delete the character", file, header.number, "", cell))
+
+
+def _without_padding(header: Row, found: list[Row | Mistake]) -> tuple[Row, list[Row | Mistake]]:
+    """Leave out what spreadsheets put at the end of lines: cells that are empty in the header and in every row."""
+    named = len(header.cells)
+    while named > 1 and not header.cells[named - 1]:
+        named -= 1
+    if any(isinstance(row, Row) and any(row.cells[named : len(header.cells)]) for row in found):
+        named = len(header.cells)
+    return Row(header.number, header.cells[:named]), [
+        Row(row.number, row.cells[:named]) if isinstance(row, Row) and not any(row.cells[named:]) else row
+        for row in found
+    ]
+
+
+def _row_mistakes(found: list[Row | Mistake], header: Row, content: Content, file: str) -> Iterator[Mistake]:
+    if not found:
+        yield Mistake("there are no rows below the header", file=file, row=header.number, mend="add the record's rows")
+    for row in found:
+        if isinstance(row, Mistake):
+            yield row
+        elif len(row.cells) != len(header.cells):
+            yield _misfit(row, len(header.cells), content.delimiter, file)
+
+
+def _misfit(row: Row, columns: int, delimiter: str, file: str) -> Mistake:
+    if len(row.cells) < columns:
+        mend = "fill in what is missing, one cell for each column of the header"
+    elif delimiter == ",":
+        mend = "remove the extra cells; if commas are decimal marks here, write points instead (412.5)"
+    else:
+        mend = "remove the extra cells"
+    return Mistake(
+        "wrong number of cells",
+        file=file,
+        row=row.number,
+        value=len(row.cells),
+        expected=f"{columns} cells, as in the header",
+        mend=mend,
+    )

@@ -1,0 +1,120 @@
+"""Cut a header or a sentence into words, and say of each what it is: a unit, a quantity, a name, or not understood."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from reservoir.io.inflow_csv import vocabulary as known
+
+
+class Kind(Enum):
+    """What a word is."""
+
+    UNIT = "a unit that is known"
+    NUMBER = "a number"
+    STRANGE = "a unit, a multiplier or a rate that is not known"
+    STATISTIC = "not the mean or the sum of a month"
+    DAILY = "of a day"
+    FLOW = "a flow"
+    VOLUME = "a volume"
+    RUNOFF = "a flow or a volume"
+    OTHER = "another quantity"
+    PLAIN = "a word that changes nothing"
+    NAME = "a name, perhaps"
+    OPEN = "an opening bracket"
+    CLOSE = "a closing bracket"
+
+
+class Word(NamedTuple):
+    """A word, or the few that name a unit; `unit` is its name in the table of units."""
+
+    kind: Kind
+    text: str
+    unit: str = ""
+
+
+_UNIT_OF = {spelling: unit for unit, spellings in known.SPELLINGS.items() for spelling in spellings}
+_LONGEST = max(spelling.count(" ") + 1 for spelling in _UNIT_OF)
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−﹣－", "-") | dict.fromkeys("·⋅•∙․⸱_", " "))
+_CJK = r"\u3400-\u9fff"
+_BRACKETS = {"(": Kind.OPEN, "[": Kind.OPEN, "{": Kind.OPEN, ")": Kind.CLOSE, "]": Kind.CLOSE, "}": Kind.CLOSE}
+_SETS = (
+    (known.FLOW, Kind.FLOW),
+    (known.VOLUME, Kind.VOLUME),
+    (known.RUNOFF, Kind.RUNOFF),
+    (known.PLAIN, Kind.PLAIN),
+    (known.SHORT, Kind.PLAIN),
+    (known.STATISTIC, Kind.STATISTIC),
+    (known.DAILY, Kind.DAILY),
+    (known.STRANGE, Kind.STRANGE),
+    (known.OTHER, Kind.OTHER),
+)
+_CHINESE = (
+    (known.CHINESE_OTHER, Kind.OTHER),
+    (known.CHINESE_UNIT, Kind.STRANGE),
+    (known.CHINESE_VOLUME, Kind.VOLUME),
+    (known.CHINESE_FLOW, Kind.FLOW),
+    (known.CHINESE_RUNOFF, Kind.RUNOFF),
+)
+
+
+def folded(text: str) -> str:
+    """One spelling for what typography writes in many: ``m³·s⁻¹`` and ``M^3 s-1`` are ``m3 s-1``."""
+    # Compatibility would make 10⁶ of a million and 106 of both.
+    text = re.sub("([0-9])([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", r"\1^\2", text)
+    text = unicodedata.normalize("NFKC", text).translate(_DASHES).casefold()
+    text = re.sub(r"(?<![a-z])(h?m|mm|ft|км|м)\s?(?:\^|\*\*)\s?3(?!\d)", r"\g<1>3", text)
+    return re.sub(r"(?<![a-z])s\s?(?:\^|\*\*)\s?\(?-1\)?", "s-1", text)
+
+
+def words_of(text: str) -> tuple[Word, ...]:
+    """Cut a text into words, units as long as they can be."""
+    return tuple(_matched(list(_tokens(folded(text)))))
+
+
+def _tokens(text: str) -> Iterator[str]:
+    text = re.sub(rf"(?<=[{_CJK}])(?=[a-z0-9])|(?<=[a-z0-9])(?=[{_CJK}])", " ", text)
+    # 入库水量亿m3: the multiplier belongs to the unit, but 百亿 is another.
+    text = re.sub(r"(?<![十百千万亿兆])亿\s?(?=立方米|m3)", " 亿 ", text)
+    # One word each, so that a comment about them is found; neither is read.
+    text = re.sub(r"(?<![a-z])(?:m?l|lit[re]{2}s?)\s?/\s?s(?:ec)?(?![a-z])", " lps ", text)
+    text = re.sub(r"(?<![a-z])mm\s?/\s?(?:d|day|month|mon|a|yr|year)(?![a-z])", " mmday ", text)
+    for token in re.findall(r"""[()\[\]{}/]|[^\s()\[\]{}/<>,;:=|"'.?!]+""", text):
+        if "-" in token.strip("-") and token not in _UNIT_OF and token != "s-1":
+            yield from (part for part in token.split("-") if part)
+        elif token.strip("-"):
+            yield token
+
+
+def _matched(tokens: Sequence[str]) -> Iterator[Word]:
+    place = 0
+    while place < len(tokens):
+        for length in range(min(_LONGEST, len(tokens) - place), 0, -1):
+            text = " ".join(tokens[place : place + length])
+            if text in _UNIT_OF:
+                yield Word(Kind.UNIT, text, _UNIT_OF[text])
+                break
+        else:
+            length = 1
+            yield Word(_kind(tokens[place]), tokens[place])
+        place += length
+
+
+def _kind(token: str) -> Kind:
+    if token in _BRACKETS:
+        return _BRACKETS[token]
+    if token.isdecimal():
+        return Kind.NUMBER
+    for words, kind in _SETS:
+        if token in words:
+            return kind
+    if re.search(f"[{_CJK}]", token):
+        return next((kind for form, kind in _CHINESE if form.match(token)), Kind.NAME)
+    short = len(token) < 4 and token.isascii()
+    if short or not token.isalpha() or known.STRANGE_FORMS.fullmatch(token):
+        return Kind.STRANGE
+    return Kind.NAME

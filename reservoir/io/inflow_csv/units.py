@@ -1,0 +1,182 @@
+"""The unit of an inflow file: named by the caller, by a comment or by a header, and never by two that disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import Mistake
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
+from reservoir.io.inflow_csv.column_words import Saying, understand
+from reservoir.io.inflow_csv.comment_claims import claims_of, mentions_of
+from reservoir.io.inflow_csv.record import MonthlyRecord
+from reservoir.io.inflow_csv.table import InflowTable
+from reservoir.io.inflow_csv.unit_words import Kind
+
+#: Where the unit was said, if it was not.
+ASSUMED = "assumed: the file names none"
+
+
+@dataclass(frozen=True)
+class InflowUnit:
+    """A unit of mean flow, or of the volume that a month brings.
+
+    Parameters
+    ----------
+    name : str
+        As in the table of units.
+    size : float
+        One of it in m3/s, or in hm3 where it is a volume.
+    is_volume : bool
+        Whether a value is the volume of its month.
+    """
+
+    name: str
+    size: float
+    is_volume: bool
+
+    def flow_m3s(self, values: NDArray[np.float64], calendar: Calendar) -> NDArray[np.float64]:
+        """Convert values of this unit, shape (years, steps), to mean flow (m3/s) with each month's real days."""
+        return values * self.size / calendar.hm3_per_m3s if self.is_volume else values * self.size
+
+
+_UNITS = {name: InflowUnit(name, size, is_volume=False) for name, size in FLOW_M3S.items()} | {
+    name: InflowUnit(name, size, is_volume=True) for name, size in VOLUME_HM3.items()
+}
+
+
+@dataclass(frozen=True)
+class UnitChoice:
+    """The unit of a file, where it was said, and what is wrong about it."""
+
+    unit: InflowUnit = _UNITS["m3/s"]
+    said_by: str = ASSUMED
+    mistakes: tuple[Mistake, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Claim:
+    source: str
+    text: str
+    saying: Saying
+    at: partial[Mistake]
+
+    @property
+    def unit(self) -> InflowUnit | None:
+        whole = len(self.saying.units) == 1 and not self.saying.strange
+        return _UNITS[self.saying.units[0]] if whole else None
+
+
+def choose_unit(table: InflowTable, record: MonthlyRecord, argument: str | None) -> UnitChoice:
+    """Find the unit of `table`: m3/s where nobody names one and the values are said to be flows.
+
+    Parameters
+    ----------
+    table : InflowTable
+        Its comments may name a unit: ``# unit: hm3``.
+    record : MonthlyRecord
+        Its headers may name a unit: ``inflow_m3s``, ``Jan (hm3)``.
+    argument : str or None
+        The unit that the caller names.
+    """
+    claims = [*_argued(argument), *_commented(table), *_headed(table, record)]
+    wrong = (*(_unknown(claim) for claim in claims if claim.unit is None), *_of_something_else(table, record))
+    known = [(claim, claim.unit) for claim in claims if claim.unit is not None]
+    if wrong:
+        return UnitChoice(mistakes=wrong)
+    if not known:
+        return UnitChoice(mistakes=tuple(_doubts(table, record)))
+    first, unit = known[0]
+    differing = [claim for claim, other in known if (other.size, other.is_volume) != (unit.size, unit.is_volume)]
+    return UnitChoice(unit, f"said by {first.source}", tuple(_contradiction(first, claim) for claim in differing))
+
+
+def _argued(argument: str | None) -> Iterator[_Claim]:
+    if argument is not None:
+        saying = understand(argument)
+        if saying.kinds - {Kind.UNIT}:
+            saying = understand("")
+        yield _Claim("the call", argument, saying, partial(Mistake, column="unit"))
+
+
+def _commented(table: InflowTable) -> Iterator[_Claim]:
+    for comment in table.comments:
+        for text, saying in () if comment.says("caveat") is not None else claims_of(comment.text):
+            source = f"the comment in row {comment.number}"
+            # A name beside a unit that is claimed may be a multiplier in a language that is not known here.
+            whole = saying if not saying.names else understand("")
+            yield _Claim(source, text, whole, partial(Mistake, file=table.file, row=comment.number))
+
+
+def _headed(table: InflowTable, record: MonthlyRecord) -> Iterator[_Claim]:
+    seen = set()
+    for column, text in record.unit_texts:
+        saying = understand(text)
+        if (saying.units or saying.strange) and saying not in seen:
+            seen.add(saying)
+            at = partial(Mistake, file=table.file, row=table.header.number, column=column)
+            yield _Claim("the column's name", " ".join(saying.strange) or ", ".join(saying.units), saying, at)
+
+
+def _of_something_else(table: InflowTable, record: MonthlyRecord) -> Iterator[Mistake]:
+    if record.value_column is not None and understand(record.value_column).is_other:
+        yield Mistake(
+            "the column does not seem to hold inflow",
+            file=table.file,
+            row=table.header.number,
+            column=record.value_column,
+            expected="the mean flow or the volume of every month's inflow",
+            mend="keep the column of inflows; if this is it, name it inflow_m3s, or inflow with another unit",
+        )
+
+
+def _doubts(table: InflowTable, record: MonthlyRecord) -> Iterator[Mistake]:
+    """Why m3/s must not be taken for granted."""
+    if record.value_column is not None and not understand(record.value_column).means_flow:
+        yield Mistake(
+            "nothing says the unit of the values",
+            file=table.file,
+            row=table.header.number,
+            column=record.value_column,
+            expected=_accepted(),
+            mend='name the column inflow_m3s (or inflow_hm3, ...), add a line "# unit: m3/s", or give the unit in the '
+            "call (--unit m3/s)",
+        )
+        return
+    for comment in table.comments:
+        others = [unit for unit in mentions_of(comment.text) if unit != "m3/s"]
+        if others:
+            yield Mistake(
+                f"a comment speaks of {others[0]}, and nothing says the unit of the values",
+                file=table.file,
+                row=comment.number,
+                expected=_accepted(),
+                mend=f'add a line such as "# unit: m3/s" or "# unit: {others[0]}", or give --unit',
+            )
+
+
+def _accepted() -> str:
+    return f"{', '.join(FLOW_M3S)} (mean flow) or {', '.join(VOLUME_HM3)} (volume of the month)"
+
+
+def _unknown(claim: _Claim) -> Mistake:
+    units = ", ".join(claim.saying.units)
+    problem = f"two units: {units}" if len(claim.saying.units) > 1 else "unknown unit"
+    if claim.saying.units and claim.saying.strange:
+        problem = f'{units} with "{" ".join(claim.saying.strange)}", which is not understood'
+    return claim.at(
+        problem, value=claim.text, expected=_accepted(), mend="convert the values, or name one of these units alone"
+    )
+
+
+def _contradiction(first: _Claim, second: _Claim) -> Mistake:
+    return second.at(
+        f"units that contradict: {first.source} says {first.text}, {second.source} says {second.text}",
+        expected="one unit",
+        mend="find out which unit the values have, and remove or correct the other",
+    )

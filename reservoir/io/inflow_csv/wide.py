@@ -1,0 +1,139 @@
+"""The wide layout: one row a year, one column for each month."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import combinations
+
+from reservoir.errors import Mistake
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, year_label
+from reservoir.io.inflow_csv.cells import Month, Year, parse_flow, parse_year
+from reservoir.io.inflow_csv.month_headers import MonthColumn, month_columns, unit_texts
+from reservoir.io.inflow_csv.record import MonthlyRecord, MonthlyValue, PeriodIndex, TimeAxis, sequence_mistakes
+from reservoir.io.inflow_csv.table import InflowTable, mistakes_in
+
+
+def read_wide(table: InflowTable, year_at: int) -> MonthlyRecord:
+    """Read a table with a column of years, at the place `year_at`, and twelve columns of months.
+
+    The first column of a month begins the water year. Where that is not January, a row named ``1953`` or ``1953/54``
+    begins in 1953.
+    """
+    columns = month_columns(table.header.cells)
+    first_month = columns[0].month
+    years = table.parsed(year_at, partial(_parse_year, first_month=first_month))
+    flows = [table.parsed(column.position, parse_flow) for column in columns]
+    return MonthlyRecord(
+        readings=tuple(sorted(_readings(table, columns, years, flows))),
+        first_month=first_month,
+        unit_texts=unit_texts(table.header.cells),
+        names_water_years=any(year.spans_two for year in years if isinstance(year, Year)),
+        mistakes=(
+            *_header_mistakes(table, columns, year_at),
+            *mistakes_in(years),
+            *sequence_mistakes(_stamps(table, years), _scale(table, years, first_month, year_at)),
+            *(mistake for column in flows for mistake in mistakes_in(column)),
+        ),
+        notes=tuple(_notes(years, first_month)),
+    )
+
+
+def _parse_year(text: str, *, first_month: int) -> Year | Mistake:
+    year = parse_year(text)
+    if isinstance(year, Year) and year.spans_two and first_month == 1:
+        return Mistake(
+            "a water year of two calendar years, in a table whose months begin in January",
+            expected=str(year.start),
+            mend="write one year, or let the columns begin with the first month of the water year",
+        )
+    return year
+
+
+def _readings(
+    table: InflowTable,
+    columns: Sequence[MonthColumn],
+    years: Sequence[Year | Mistake],
+    flows: Sequence[Sequence[float | Mistake]],
+) -> Iterator[MonthlyValue]:
+    for column, flows_of_month in zip(columns, flows, strict=True):
+        name, into_next_year = table.header.cells[column.position], int(column.month < columns[0].month)
+        for row, year, flow in zip(table.rows, years, flows_of_month, strict=True):
+            if isinstance(year, Year) and not isinstance(flow, Mistake):
+                month = Month(year.start + into_next_year, column.month)
+                yield MonthlyValue(month, flow, row.number, name, row.cells[column.position])
+
+
+def _stamps(table: InflowTable, years: Sequence[Year | Mistake]) -> list[PeriodIndex]:
+    return [
+        PeriodIndex(year.start, row.number)
+        for row, year in zip(table.rows, years, strict=True)
+        if isinstance(year, Year)
+    ]
+
+
+def _scale(table: InflowTable, years: Sequence[Year | Mistake], first_month: int, year_at: int) -> TimeAxis:
+    return TimeAxis(
+        "year",
+        file=table.file,
+        column=table.header.cells[year_at],
+        mend_double="delete one of the rows, or correct its year",
+        written=partial(year_label, first_month=first_month),
+        unreadable=table.unreadable(years),
+    )
+
+
+def _notes(years: Sequence[Year | Mistake], first_month: int) -> Iterator[str]:
+    plain = [year.start for year in years if isinstance(year, Year) and not year.spans_two]
+    if first_month != 1 and plain:
+        begin, end = f"{MONTH_NAMES[first_month - 1]} {plain[0]}", f"{MONTH_NAMES[first_month - 2]} {plain[0] + 1}"
+        yield f"a row is named by the year in which it begins: {plain[0]} is {begin} to {end}"
+
+
+def _header_mistakes(table: InflowTable, columns: Sequence[MonthColumn], year_at: int) -> Iterator[Mistake]:
+    at_header = partial(Mistake, file=table.file, row=table.header.number)
+    known = {column.position for column in columns} | {year_at}
+    for position, name in enumerate(table.header.cells):
+        if position not in known:
+            problem, mend = _not_a_month(name)
+            yield at_header(problem, column=name, expected="the year and twelve months", mend=mend)
+    for earlier, column in combinations(columns, 2):
+        if earlier.month == column.month:
+            yield at_header(
+                f"a second column for {MONTH_NAMES[column.month - 1]}",
+                column=table.header.cells[column.position],
+                expected="one column for each month",
+                mend="delete or rename one of them",
+            )
+    yield from _month_order_mistakes([column.month for column in columns], table.header.cells, at_header)
+
+
+def _month_order_mistakes(
+    months: Sequence[int], header: Sequence[str], at_header: Callable[..., Mistake]
+) -> Iterator[Mistake]:
+    missing = [name for month, name in enumerate(MONTH_NAMES, start=1) if month not in months]
+    if missing:
+        yield at_header(
+            f"no column for {', '.join(missing)}",
+            expected="twelve columns of months",
+            mend="add what is missing, with names from m01 to m12 or from Jan to Dec",
+        )
+    elif len(months) == MONTHS_PER_YEAR and not _consecutive(months):
+        yield at_header(
+            "the columns of months are out of order",
+            value=", ".join(header),
+            expected="consecutive months, from the first of the water year to its last",
+            mend="move the columns together with their values",
+        )
+
+
+def _consecutive(months: Sequence[int]) -> bool:
+    return all((month - months[0]) % MONTHS_PER_YEAR == step for step, month in enumerate(months))
+
+
+def _not_a_month(name: str) -> tuple[str, str]:
+    if not name:
+        return "a column without a name", "delete the column, or the extra delimiter in the header"
+    if name.casefold() == "year":
+        return "a second column of years", "delete one of them"
+    return "a column that is neither the year nor a month", "delete the column, or rename it after its month"

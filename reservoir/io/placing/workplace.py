@@ -1,0 +1,209 @@
+"""The hidden folder that a run works in: who holds it keeps other runs away from a place, and the dead hold none."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from reservoir.errors import Mistake, OutputError
+from reservoir.interrupts import deferred
+from reservoir.io.placing.lock import HeldError, hold
+from reservoir.io.placing.moves import ASIDE, DRAFT, MOVES, undo
+
+#: Whose it is; held while that run lives.
+OWNER = "owner.json"
+_KNOWN = {OWNER, DRAFT, ASIDE, MOVES}
+_NAME = re.compile(r"\.reservoir-[0-9a-f]{12}")
+#: A run that begins or ends in this moment holds a place without a name: look again.
+_LOOKS, _BETWEEN_SECONDS = 40, 0.05
+
+
+class BeingWrittenError(OutputError):
+    """Another run writes there."""
+
+
+@contextmanager
+def workplace(folder: Path, name: str, shown: Path) -> Iterator[Path]:
+    """Keep other runs away from an entry of a folder; gives a hidden folder beside that entry to work in.
+
+    What a run that died left there is undone and removed first, and all of it is removed at the end.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+        The entry; ``.`` for all of the folder.
+    shown : Path
+        What the user calls it.
+
+    Raises
+    ------
+    BeingWrittenError
+        If another run is at it.
+    OSError
+        If nothing can be written there.
+    """
+    path = folder / f".reservoir-{hashlib.sha256(os.fsencode(name)).hexdigest()[:12]}"
+    held: list[int] = []
+    try:
+        with deferred():
+            held.append(_take(path, shown))
+        yield path
+    finally:
+        with deferred():
+            for number in held:
+                _remove(path, number)
+
+
+def contents(folder: Path) -> list[str]:
+    """Names of what a folder holds, without the hidden folders of runs."""
+    return sorted(entry.name for entry in folder.iterdir() if not _is_workplace(entry))
+
+
+def clear_abandoned(folder: Path) -> None:
+    """Undo and remove what runs that died have left in a folder; what is in doubt stays."""
+    try:
+        found = [entry for entry in folder.iterdir() if _is_workplace(entry)]
+    except OSError:
+        return
+    for path in found:
+        with deferred(), suppress(OSError, HeldError):
+            path.rmdir() if not any(path.iterdir()) else _clear(path)
+
+
+def _clear(path: Path) -> None:
+    number = hold(path / OWNER, make=False)
+    if _may_live(_owner(path)):
+        os.close(number)
+        return
+    _remove(path, number)
+
+
+def _take(path: Path, shown: Path) -> int:
+    for _ in range(_LOOKS):
+        with suppress(FileExistsError):
+            path.mkdir()
+        if not _is_workplace(path):
+            if not os.path.lexists(path):
+                continue
+            raise FileExistsError(errno.EEXIST, f"{path}, which no run made, is in the way")
+        try:
+            number = hold(path / OWNER)
+        except FileNotFoundError:  # another run has removed it in this moment
+            continue
+        except HeldError:
+            owner = _owner(path)
+            if owner:
+                raise BeingWrittenError(_busy(path, shown, owner)) from None
+            time.sleep(_BETWEEN_SECONDS)
+            continue
+        try:
+            return _renew(path, number, shown)
+        except BeingWrittenError:
+            os.close(number)
+            raise
+        except BaseException:
+            _remove(path, number)
+            raise
+    raise BeingWrittenError(_busy(path, shown, {}))
+
+
+def _renew(path: Path, number: int, shown: Path) -> int:
+    """Clear what a run that died left, and write down whose it is now."""
+    owner = _owner(path)
+    if _may_live(owner):
+        raise BeingWrittenError(_busy(path, shown, owner))
+    try:
+        undo(path, path.parent)
+    except OSError as error:
+        problem = f"{path} holds what a run that was killed has replaced, and it cannot be put back: {error}"
+        raise OSError(error.errno, problem) from error
+    _empty(path)
+    since = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+    record = json.dumps({"pid": os.getpid(), "since": since} | dict(_machine()))
+    os.truncate(number, 0)
+    os.lseek(number, 0, os.SEEK_SET)
+    os.write(number, record.encode())
+    return number
+
+
+def _remove(path: Path, number: int) -> None:
+    """Remove a workplace that this process holds, its lock last; what could not be undone is kept."""
+    try:
+        with suppress(OSError):
+            os.truncate(number, 0)  # who comes now waits for the end of this, and does not take it for a run
+            undo(path, path.parent)
+            _empty(path)
+            if sys.platform != "win32":  # there, no file can be removed that is open
+                os.unlink(path / OWNER)
+                path.rmdir()
+    finally:
+        os.close(number)
+    if sys.platform == "win32":
+        with suppress(OSError):
+            if os.listdir(path) == [OWNER]:
+                os.unlink(path / OWNER)
+                path.rmdir()
+
+
+def _empty(path: Path) -> None:
+    for name in (MOVES, DRAFT, ASIDE):
+        if (path / name).is_dir() and not (path / name).is_symlink():
+            shutil.rmtree(path / name)
+        else:
+            (path / name).unlink(missing_ok=True)
+
+
+def _is_workplace(path: Path) -> bool:
+    """Whether a run made it, by its name and by what is in it: a user's own folders stay."""
+    if not _NAME.fullmatch(path.name) or path.is_symlink():
+        return False
+    try:
+        return set(os.listdir(path)) <= _KNOWN
+    except OSError:
+        return False
+
+
+def _owner(path: Path) -> dict[str, Any]:
+    """What its owner wrote down; empty if that cannot be read, or is not written yet."""
+    try:
+        with (path / OWNER).open("rb") as file:
+            owner = json.loads(file.read(4096))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return owner if isinstance(owner, dict) else {}
+
+
+def _may_live(owner: dict[str, Any]) -> bool:
+    """Whether the owner may live although the lock is free: not all disks that machines share tell of locks."""
+    here = dict(_machine())
+    return bool(owner) and owner.get("host") != here["host"] and owner.get("boot") != here["boot"]
+
+
+@cache
+def _machine() -> tuple[tuple[str, str], ...]:
+    """Name of this machine, and its present boot, which containers on it share."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        boot = f"of {platform.node()}"
+    return ("host", platform.node()), ("boot", boot)
+
+
+def _busy(path: Path, shown: Path, owner: dict[str, Any]) -> Mistake:
+    who = f" (process {owner.get('pid')} on {owner.get('host')}, since {owner.get('since')})" if owner else ""
+    mend = f"wait until it ends, or choose another place; if no such process is alive, delete {path}"
+    return Mistake(f"is being written by another run{who}", file=str(shown), mend=mend)

@@ -1,0 +1,267 @@
+"""Read a plan back from the folder that ``reservoir plan`` wrote, and refuse one that was changed since."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.io.plan_folder.provenance import check_files, read_provenance
+from reservoir.io.plan_folder.tables import (
+    AGAIN,
+    FIGURES,
+    MOST_BYTES,
+    REFERENCE_VIOLATION,
+    RESERVOIR,
+    SCHEDULE,
+    SUMMARY,
+    changed,
+    read_schedule,
+    read_summary,
+)
+from reservoir.io.reservoir_toml.reader import read_reservoir
+from reservoir.planning.checks import Check
+from reservoir.planning.infeasible import feasible_years
+from reservoir.planning.plan import Plan
+from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.solvers import Solution
+from reservoir.text.limited_read import read_limited
+
+FloatArray = NDArray[np.float64]
+
+#: Energy that the schedule states and energy that follows from its releases differ by less than this part of the most
+#: that a month makes, and this many GWh; storages by this many hm3: the tables have six decimals.
+ENERGY_PART, ENERGY_GWH, STORAGE_HM3 = 1e-6, 1e-5, 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class SavedPlan:
+    """A plan from its folder.
+
+    Parameters
+    ----------
+    folder : Path
+    plan : Plan
+        Recomputed from the releases; its solutions have no convergence trace.
+    origin : mapping
+        Content of ``plan.json``.
+    """
+
+    folder: Path
+    plan: Plan
+    origin: Mapping[str, Any]
+
+    @property
+    def checks(self) -> list[Check]:
+        """The acceptance table that was written with the plan."""
+        return [
+            Check(
+                str(each["check"]),
+                float("nan") if each["value"] is None else float(each["value"]),
+                float(each["threshold"]),
+                bool(each.get("at_least", False)),
+            )
+            for each in self.origin["checks"]
+        ]
+
+
+def read_plan(folder: Path) -> SavedPlan:
+    """Read a plan's folder.
+
+    Raises
+    ------
+    InputError
+        If it is no such folder, if a file is missing or was changed, or if the schedule does not follow from the
+        reservoir.
+    """
+    origin = read_provenance(folder)
+    plant = _reservoir(folder, origin)
+    schedule, summary = read_schedule(folder), read_summary(folder)
+    inflow = _inflow(folder / SCHEDULE, schedule, plant, origin)
+    if list(summary["year"]) != list(inflow.labels):
+        raise changed(folder / SUMMARY, "does not hold the years of schedule.csv")
+    years = tuple(reservoir_problems(plant, inflow))
+    positions = [_position(year, rows) for year, rows in zip(years, _by_year(schedule), strict=True)]
+    operations = tuple(year.operate(position) for year, position in zip(years, positions, strict=True))
+    solutions = tuple(_solutions(years, positions, summary, origin))
+    plan = Plan(
+        plant,
+        inflow,
+        years,
+        operations,
+        solutions,
+        tuple(_references(years, solutions, summary, origin)),
+        tuple(origin["notes"]),
+        dict(origin["seconds"]),
+    )
+    _check_follows(folder / SCHEDULE, schedule, plan)
+    _check_figures(folder, origin)
+    check_files(folder, origin)
+    return SavedPlan(folder, plan, origin)
+
+
+def _reservoir(folder: Path, origin: Mapping[str, Any]) -> Reservoir:
+    path = folder / RESERVOIR
+    if not path.is_file():
+        if origin["reservoir"]["sha256"]:
+            raise changed(path, "is missing")
+        problem = "is missing: the plan was made without a reservoir file"
+        raise InputError(Mistake(problem, mend="plan from files, or fit rules in Python", file=str(path)))
+    if hashlib.sha256(_bytes(path)).hexdigest() != origin["reservoir"]["sha256"]:
+        raise changed(path, "was changed since the plan was made")
+    return read_reservoir(path)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return read_limited(path, MOST_BYTES)
+    except OSError as error:
+        raise changed(path, f"cannot be read ({error.strerror or error})") from error
+
+
+def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
+    first = str(schedule["year"].iloc[0])[:4]
+    if not first.isdecimal() or int(first) == 0:
+        mistake = Mistake(
+            "is no year", "a year such as 1953 or 1953/54", AGAIN, str(path), 2, "year", schedule["year"].iloc[0]
+        )
+        raise InputError(mistake)
+    years = origin["years"]
+    calendar = Calendar(int(first), len(schedule) // MONTHS_PER_YEAR + 1, plant.first_month)
+    _check_calendar(path, schedule, calendar)
+    if len(schedule) != years * MONTHS_PER_YEAR:
+        problem = f"holds {len(schedule)} months; the plan has {years * MONTHS_PER_YEAR}"
+        raise changed(path, problem)
+    calendar = Calendar(int(first), years, plant.first_month)
+    below = [
+        Mistake("is below 0", "0 or more", AGAIN, str(path), int(row) + 2, "inflow_m3s", float(value))
+        for row, value in enumerate(schedule["inflow_m3s"])
+        if value < 0
+    ]
+    if below:
+        raise InputError(below)
+    flow = schedule["inflow_m3s"].to_numpy(float).reshape(years, MONTHS_PER_YEAR)
+    source = origin["inflow"]
+    return Inflow(
+        flow,
+        calendar,
+        caveat=str(source.get("caveat", "")),
+        source=str(source.get("file", "")),
+        sha256=str(source.get("sha256", "")),
+        unit=str(source.get("unit", "")),
+        unit_from=str(source.get("unit_from", "")),
+    )
+
+
+def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> None:
+    """Refuse the first row that is not the month after the one before it."""
+    months = schedule["month"].to_numpy(float)
+    for row, (label, month) in enumerate(zip(schedule["year"], months, strict=True)):
+        year, step = divmod(row, MONTHS_PER_YEAR)
+        wanted = calendar.labels[year], int(calendar.months[step])
+        for name, found, expected in (("year", str(label), wanted[0]), ("month", f"{month:g}", str(wanted[1]))):
+            if found != expected:
+                problem = f"is another {name} than the one that follows"
+                raise InputError(Mistake(problem, expected, AGAIN, str(path), row + 2, name, found))
+
+
+def _by_year(schedule: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    for first in range(0, len(schedule), MONTHS_PER_YEAR):
+        yield schedule.iloc[first : first + MONTHS_PER_YEAR]
+
+
+def _position(year: ReservoirYear, rows: pd.DataFrame) -> FloatArray:
+    start = [float(rows["storage_start_hm3"].iloc[0])] if year.limits.cyclic else []
+    return np.concatenate([rows["release_m3s"].to_numpy(float), start])
+
+
+def _solutions(
+    years: tuple[ReservoirYear, ...], positions: list[FloatArray], summary: pd.DataFrame, origin: Mapping[str, Any]
+) -> Iterator[Solution]:
+    wall = float(origin["seconds"].get(origin["solver"], 0.0))
+    for year, position, row in zip(years, positions, summary.to_dict("records"), strict=True):
+        found = year.certify(position)
+        yield Solution(
+            position,
+            found.fitness,
+            found.benefit,
+            found.violation,
+            int(row["generations"]),
+            int(row["evaluations"]),
+            wall,
+            origin.get("device_seconds"),
+            str(origin["solver"]),
+            str(origin["device"]),
+            origin["settings"],
+        )
+
+
+def _references(
+    years: tuple[ReservoirYear, ...], solutions: Sequence[Solution], summary: pd.DataFrame, origin: Mapping[str, Any]
+) -> Iterator[Solution]:
+    """The reference optima, known by their energy and violation alone.
+
+    A plan that was written before tables had the violation states the fitness in place of the energy, which is then
+    unknown in years that cannot keep their limits.
+    """
+    if summary["reference_gwh"].isna().any() or not origin.get("reference"):
+        return
+    settings = dict(origin["reference"])
+    solver = str(settings.pop("solver", "dp"))
+    wall = float(origin["seconds"].get(solver, 0.0))
+    worths = summary["reference_gwh"].to_numpy(float)
+    violations = np.asarray(summary.get(REFERENCE_VIOLATION, np.zeros(len(years))), np.float64)
+    energies = worths
+    if REFERENCE_VIOLATION not in summary:
+        energies = np.where(feasible_years(years, [each.violation for each in solutions]), worths, np.nan)
+    penalties = years[0].penalty_gwh * violations
+    rows = zip(solutions, worths - penalties, energies, violations, strict=True)
+    for found, fitness, energy, violation in rows:
+        unknown = np.full_like(found.position, np.nan)
+        yield Solution(unknown, float(fitness), float(energy), float(violation), 0, 0, wall, None, solver, "", settings)
+
+
+def _check_follows(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:
+    """Refuse the first storage or energy of each year that is not what the releases come to."""
+    energy = plan.stacked("energy_gwh")
+    computed = (
+        ("storage_start_hm3", "hm3", plan.stacked("storage_hm3")[:, :-1], STORAGE_HM3),
+        ("energy_gwh", "GWh", energy, ENERGY_PART * float(np.abs(energy).max()) + ENERGY_GWH),
+    )
+    apart = [
+        np.abs(schedule[name].to_numpy(float).reshape(follows.shape) - follows) > most
+        for name, _, follows, most in computed
+    ]
+    mistakes = []
+    for year, wrong in enumerate(np.stack(apart, axis=-1)):
+        if wrong.any():
+            step, which = (int(place[0]) for place in np.nonzero(wrong))
+            name, unit, follows, _ = computed[which]
+            row = year * MONTHS_PER_YEAR + step
+            problem, expected = "does not follow from the releases and reservoir.toml", f"{follows[year, step]:,.6f}"
+            found = float(schedule[name].iloc[row])
+            mistakes.append(Mistake(problem, f"{expected} {unit}", AGAIN, str(path), row + 2, name, found))
+    if mistakes:
+        raise InputError(mistakes)
+
+
+def _check_figures(folder: Path, origin: Mapping[str, Any]) -> None:
+    """Refuse a folder without the drawings that its report shows."""
+    drawings = [folder / FIGURES / f"{name}.svg" for name in origin["figures"]]
+    mistakes = [
+        Mistake("is a link" if each.is_symlink() else "is missing", mend=AGAIN, file=str(each))
+        for each in drawings
+        if each.is_symlink() or not each.is_file()
+    ]
+    if mistakes:
+        raise InputError(mistakes)

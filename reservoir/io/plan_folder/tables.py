@@ -1,0 +1,120 @@
+"""The files of a plan's folder, and its tables as they were written; no physics, so that reading them is quick."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from reservoir.errors import InputError, Mistake
+from reservoir.text.limited_read import read_limited
+from reservoir.text.sound_json import read_json
+
+#: Files of a plan's folder; the first tells it from any other folder.
+PROVENANCE, SCHEDULE, SUMMARY = "plan.json", "schedule.csv", "summary.csv"
+#: Copies of what was planned.
+RESERVOIR, INFLOW = "reservoir.toml", "inflow.csv"
+#: Folder of the figures.
+FIGURES = "figures"
+#: How to mend a file that is not as it was written.
+AGAIN = "run `reservoir plan` again, or restore the file"
+#: No file of a plan is larger: that many months are more than three thousand years.
+MOST_BYTES = 50_000_000
+#: No flow, volume, energy or count in a table is as large, and none but 0 as small: tables have six decimals.
+_LARGEST, _SMALLEST = 1e15, 1e-9
+_SCHEDULE = ("year", "month", "inflow_m3s", "release_m3s", "storage_start_hm3", "energy_gwh")
+_SUMMARY = ("year", "reference_gwh", "generations", "evaluations")
+#: Of the reference; not there where it violates nothing, and in plans whose ``reference_gwh`` is less the penalty.
+REFERENCE_VIOLATION = "reference_violation"
+
+
+def read_schedule(folder: Path) -> pd.DataFrame:
+    """The months of a plan, as ``schedule.csv`` has them.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, or holds what is no number.
+    """
+    return _table(folder / SCHEDULE, _SCHEDULE)
+
+
+def schedule_sha256(folder: Path) -> str:
+    """Hash of ``schedule.csv``, by which a rule knows the plan that it was fitted to.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    path = folder / SCHEDULE
+    try:
+        return hashlib.sha256(read_limited(path, MOST_BYTES)).hexdigest()
+    except OSError as error:
+        raise changed(path, f"cannot be read ({error.strerror or error})") from error
+
+
+def read_summary(folder: Path) -> pd.DataFrame:
+    """The years of a plan, as ``summary.csv`` has them; raises as `read_schedule` does."""
+    return _table(folder / SUMMARY, _SUMMARY, (REFERENCE_VIOLATION,))
+
+
+def read_caveats(folder: Path) -> tuple[str, ...]:
+    """What must be said wherever a plan's results are shown, as ``plan.json`` has it.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    path = folder / PROVENANCE
+    try:
+        return tuple(str(each) for each in read_json(path, MOST_BYTES).get("caveats", ()))
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise changed(path, "cannot be read as the provenance of a plan") from error
+
+
+def changed(path: Path, problem: str) -> InputError:
+    """Refuse a file of a plan's folder that is not as it was written."""
+    return InputError(Mistake(problem, mend=AGAIN, file=str(path)))
+
+
+def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> pd.DataFrame:
+    """A CSV file with the columns needed, and others if they are there, all but the year's label finite numbers."""
+    try:
+        content = read_limited(path, MOST_BYTES)
+        table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False).fillna("")
+    except FileNotFoundError as error:
+        raise InputError(Mistake("is missing", mend=AGAIN, file=str(path))) from error
+    except (OSError, ValueError) as error:
+        reason = (error.strerror or error) if isinstance(error, OSError) else " ".join(str(error).split())
+        raise changed(path, f"cannot be read as a table ({reason})") from error
+    missing = [name for name in needed if name not in table.columns]
+    if missing:
+        raise changed(path, f"has no column {', '.join(missing)}")
+    if table.empty:
+        raise changed(path, "has no rows")
+    read = (*needed[1:], *(name for name in optional if name in table.columns))
+    numbers = {name: pd.to_numeric(table[name], errors="coerce").astype(float) for name in read}
+    mistakes = [mistake for name in numbers for mistake in _not_numbers(path, table[name], numbers[name])]
+    if mistakes:
+        raise InputError(mistakes)
+    return table.assign(**numbers)
+
+
+def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[Mistake]:
+    # A plan without a reference has no number there, in any year.
+    if cells.name == "reference_gwh" and (cells == "").all():
+        return
+    size = np.abs(numbers)
+    for row in np.flatnonzero(~(size <= _LARGEST) | (size > 0) & (size < _SMALLEST)):
+        cell = str(cells.iloc[row])
+        problem, found = ("is no finite number", cell) if cell else ("is empty", None)
+        if np.isfinite(numbers.iloc[row]):
+            problem = "is a number that no table of a plan holds"
+        # The heading is row 1.
+        yield Mistake(problem, "a number", AGAIN, str(path), int(row) + 2, str(cells.name), found)

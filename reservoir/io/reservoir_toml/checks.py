@@ -1,0 +1,75 @@
+"""What must hold in a reservoir file beyond what must hold for every reservoir: see `reservoir_checks`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reservoir.errors import Mistake
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.hydro.reservoir_checks.claims import Claim, offending
+from reservoir.io.reservoir_toml.draft import Draft
+from reservoir.io.reservoir_toml.schema import Storage
+
+#: The ways to say how much power water gives.
+CONVERSIONS = (
+    "curves.conversion_rate",
+    "curves.output_coefficient",
+    "curves.efficiency",
+    "plant.output_coefficient",
+    "plant.efficiency",
+)
+
+
+def one_conversion(draft: Draft) -> Iterator[Mistake]:
+    """Require exactly one way from water to power."""
+    given = [key for key in CONVERSIONS if draft.has(key)]
+    if not given and isinstance(draft.tree.get("plant", {}), dict):
+        yield draft.mistake("plant", "does not say how much power water gives", f"one of {', '.join(CONVERSIONS)}")
+    for key in given[1:]:
+        yield draft.mistake(key, f"contradicts {given[0]}", f"only one of {', '.join(given)}")
+
+
+def one_capacity(draft: Draft) -> Iterator[Mistake]:
+    """Allow one hydraulic capacity."""
+    if draft.has("curves.capacity") and draft.has("plant.hydraulic_capacity_m3s"):
+        yield draft.mistake("plant.hydraulic_capacity_m3s", "contradicts curves.capacity", "only one of the two")
+
+
+def dead_below_full(storage: Storage, draft: Draft) -> Iterator[Mistake]:
+    """Require some storage to work with."""
+    if not storage.is_lake:
+        expected = f"less than the full storage, {draft.amount('storage.dead_hm3', storage.full_hm3)}"
+        yield draft.mistake("storage.dead_hm3", "leaves no active storage", expected)
+
+
+def storage_bounds_within_the_lake(storage: Storage, draft: Draft) -> Iterator[Mistake]:
+    """Require monthly bounds between dead and full storage."""
+    key = "storage.dead_hm3"
+    for bound in ("lower", "upper"):
+        values = getattr(storage, bound)
+        months = offending(not storage.dead_hm3 <= value <= storage.full_hm3 for value in values)
+        if months and storage.is_lake:
+            lake = f"{draft.amount(key, storage.dead_hm3)} (dead) to {draft.amount(key, storage.full_hm3)} (full)"
+            yield draft.mistake(f"storage.{bound}_hm3", f"leaves the lake in {months}", lake)
+
+
+def final_within_its_month(storage: Storage, first_month: int, draft: Draft) -> Iterator[Mistake]:
+    """Require a final storage within the bounds of the last month of the water year."""
+    month = (first_month - 2) % MONTHS_PER_YEAR
+    low, high = storage.lower[month], storage.upper[month]
+    if storage.final is None or low <= storage.final <= high:
+        return
+    if storage.dead_hm3 <= storage.final <= storage.full_hm3:
+        given = draft.has("storage.final_hm3")
+        key = "storage.final_hm3" if given else "storage.initial_hm3"
+        problem = f"{'' if given else 'ends the year too, and '}is not allowed at the end of {MONTH_NAMES[month]}"
+        yield draft.mistake(key, problem, f"{draft.amount(key, low)} to {draft.amount(key, high)}, as [storage] says")
+
+
+CHECKS: tuple[Claim, ...] = (
+    one_conversion,
+    one_capacity,
+    dead_below_full,
+    storage_bounds_within_the_lake,
+    final_within_its_month,
+)

@@ -1,0 +1,242 @@
+"""What a reservoir file holds: every key with its type, its default and its meaning.
+
+Messages use the descriptions too: they follow the word "expected". A section that is missing or broken is None here and
+its mistake is stated elsewhere, so that what the other sections say can still be checked.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field
+
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.ranges import (
+    ENERGY_GWH,
+    FLOW_M3S,
+    HEAD_M,
+    LEAST_CAPACITY_M3S,
+    LEAST_COEFFICIENT,
+    LEAST_EFFICIENCY,
+    LEVEL_M,
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    PENALTY_GWH,
+    POWER_MW,
+    STORAGE_HM3,
+)
+from reservoir.hydro.reservoir import YearEnd
+from reservoir.hydro.reservoir_checks.fields import text_fault
+from reservoir.hydro.reservoir_checks.laws import LOSSLESS_COEFFICIENT
+from reservoir.io.reservoir_toml.curve_schema import (
+    Block,
+    HeadPolynomial,
+    HeadPower,
+    Number,
+    Numbers,
+    Points,
+    ReleasePolynomial,
+    ReleasePower,
+    StoragePolynomial,
+    StoragePower,
+    refusal,
+)
+
+_ENTRY = "one number, or a list of twelve (January to December)"
+
+
+def _twelve(value: object) -> object:
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf:
+        return [value] * MONTHS_PER_YEAR
+    if not isinstance(value, list):
+        raise refusal("is neither a number nor a list of numbers", _ENTRY)
+    if len(value) != MONTHS_PER_YEAR:
+        raise refusal(f"has {len(value)} value{'s' * (len(value) != 1)}", _ENTRY)
+    return value
+
+
+def plain_name(value: str) -> str:
+    """Allow a name that can stand in file names."""
+    _shown(value, LONGEST_NAME)
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", value):
+        raise refusal("is not a name that can stand in file names", "letters a to z, digits, - and _ only")
+    return value
+
+
+def _shown(value: str, longest: int = LONGEST_TEXT) -> str:
+    fault = text_fault(value, longest)
+    if fault:
+        raise refusal(*fault)
+    return value
+
+
+def _one_line(value: str) -> str:
+    """Join the lines of a text: it is shown as one sentence."""
+    return _shown(re.sub(r"[ \t]*[\r\n\t]\s*", " ", value).strip())
+
+
+StorageHm3 = Annotated[Number, Field(ge=STORAGE_HM3.least, le=STORAGE_HM3.most)]
+FullHm3 = Annotated[Number, Field(gt=0, le=STORAGE_HM3.most)]
+FlowM3s = Annotated[Number, Field(ge=FLOW_M3S.least, le=FLOW_M3S.most)]
+LevelM = Annotated[Number, Field(ge=LEVEL_M.least, le=LEVEL_M.most)]
+HeadM = Annotated[Number, Field(ge=HEAD_M.least, le=HEAD_M.most)]
+PowerMw = Annotated[Number, Field(ge=POWER_MW.least, le=POWER_MW.most)]
+CapacityM3s = Annotated[Number, Field(ge=LEAST_CAPACITY_M3S, le=FLOW_M3S.most)]
+EnergyGwh = Annotated[Number, Field(gt=ENERGY_GWH.least, le=ENERGY_GWH.most)]
+PenaltyGwh = Annotated[Number, Field(ge=PENALTY_GWH.least, le=PENALTY_GWH.most)]
+Coefficient = Annotated[Number, Field(ge=LEAST_COEFFICIENT, le=LOSSLESS_COEFFICIENT)]
+Efficiency = Annotated[Number, Field(ge=LEAST_EFFICIENCY, le=1)]
+Text = Annotated[str, AfterValidator(_one_line)]
+Month = Annotated[int, Field(strict=True, ge=1, le=MONTHS_PER_YEAR)]
+Monthly = Annotated[Numbers, BeforeValidator(_twelve)]
+
+
+class Plant(Block):
+    """The turbines."""
+
+    installed_capacity_mw: PowerMw = Field(description="the installed capacity of the plant, MW")
+    guaranteed_energy_gwh: EnergyGwh | None = Field(default=None, description="the energy promised for a year, GWh")
+    output_coefficient: Coefficient | None = Field(
+        default=None, description="K in power (kW) = K x flow (m3/s) x head (m); 9.80665 is a plant without any loss"
+    )
+    efficiency: Efficiency | None = Field(
+        default=None, description="the overall efficiency as a fraction: 0.92 for 92 %"
+    )
+    hydraulic_capacity_m3s: CapacityM3s | None = Field(default=None, description="the most that the turbines can pass")
+
+
+class ReferenceLevels(Block):
+    """Levels to draw into figures."""
+
+    normal_m: LevelM | None = Field(default=None, description="the level at full storage, m")
+    flood_m: LevelM | None = Field(default=None, description="the level not to be passed in the flood months, m")
+    dead_m: LevelM | None = Field(default=None, description="the level at dead storage, m")
+    flood_months: tuple[Month, ...] = Field(default=(), description="a list of calendar months, 1 to 12")
+
+
+class Storage(Block):
+    """Limits of the storage, and how a year begins and ends."""
+
+    dead_hm3: StorageHm3 = Field(description="the storage below which the lake is never drawn")
+    full_hm3: FullHm3 = Field(description="the storage above which the lake is never filled")
+    lower_hm3: Monthly | None = Field(default=None, description=f"the least storage at the end of a month: {_ENTRY}")
+    upper_hm3: Monthly | None = Field(default=None, description=f"the most storage at the end of a month: {_ENTRY}")
+    year_end: YearEnd = Field(
+        default=YearEnd.FIXED, description='"fixed", "cyclic" or "free": how a year ends, fixed if left out'
+    )
+    initial_hm3: StorageHm3 | None = Field(default=None, description="the storage with which every year begins")
+    final_hm3: StorageHm3 | None = Field(default=None, description="the storage with which every year ends")
+
+    @property
+    def is_lake(self) -> bool:
+        """Whether there is room between dead and full storage; without it nothing else can be judged."""
+        return self.dead_hm3 < self.full_hm3
+
+    @property
+    def bounds_within_lake(self) -> bool:
+        """Whether every month's bounds lie between dead and full storage."""
+        return all(self.dead_hm3 <= value <= self.full_hm3 for value in (*self.lower, *self.upper))
+
+    @property
+    def lower(self) -> Numbers:
+        """Least storage (hm3) at the end of each calendar month."""
+        return self.lower_hm3 or (self.dead_hm3,) * MONTHS_PER_YEAR
+
+    @property
+    def upper(self) -> Numbers:
+        """Largest storage (hm3) at the end of each calendar month."""
+        return self.upper_hm3 or (self.full_hm3,) * MONTHS_PER_YEAR
+
+    @property
+    def final(self) -> float | None:
+        """Storage (hm3) at the end of a year; None where the plan chooses it."""
+        if self.year_end is not YearEnd.FIXED or self.final_hm3 is not None:
+            return self.final_hm3
+        return self.initial_hm3
+
+
+class Release(Block):
+    """Limits of the release, turbined and spilled together."""
+
+    lower_m3s: Monthly = Field(description=f"the least release: {_ENTRY}")
+    upper_m3s: Monthly = Field(description=f"the largest release: {_ENTRY}")
+
+
+class Objective(Block):
+    """What a violation costs."""
+
+    penalty_gwh: PenaltyGwh | None = Field(default=None, description="the cost of a relative violation of 1, GWh")
+
+
+class LevelPoints(Points):
+    """Level by storage."""
+
+    x: tuple[StorageHm3, ...] = Field(alias="storage_hm3", description="a list of storages")
+    y: Numbers = Field(alias="level_m", description="a list of levels, m, one for each storage")
+
+
+class TailracePoints(Points):
+    """Tailrace level by release."""
+
+    x: tuple[FlowM3s, ...] = Field(alias="release_m3s", description="a list of releases")
+    y: Numbers = Field(alias="level_m", description="a list of levels below the dam, m, one for each release")
+
+
+class HeadPoints(Points):
+    """Anything by head."""
+
+    x: tuple[HeadM, ...] = Field(alias="head_m", description="a list of heads, m")
+
+
+class RatePoints(HeadPoints):
+    """Water that a kilowatt-hour takes."""
+
+    y: Numbers = Field(alias="rate_m3_per_kwh", description="a list of conversion rates, m3/kWh, one for each head")
+
+
+class CoefficientPoints(HeadPoints):
+    """Output coefficient K."""
+
+    y: Numbers = Field(alias="coefficient", description="a list of output coefficients K, one for each head")
+
+
+class EfficiencyPoints(HeadPoints):
+    """Overall efficiency."""
+
+    y: Numbers = Field(alias="efficiency", description="a list of efficiencies, fractions, one for each head")
+
+
+class CapacityPoints(HeadPoints):
+    """Hydraulic capacity."""
+
+    y: Numbers = Field(alias="capacity_m3s", description="a list of hydraulic capacities, one for each head")
+
+
+class Curves(Block):
+    """The curves."""
+
+    level: Annotated[LevelPoints | StoragePolynomial | StoragePower, Discriminator("kind")] | None = None
+    tailrace: Annotated[TailracePoints | ReleasePolynomial | ReleasePower, Discriminator("kind")] | None = None
+    conversion_rate: Annotated[RatePoints | HeadPolynomial | HeadPower, Discriminator("kind")] | None = None
+    output_coefficient: Annotated[CoefficientPoints | HeadPolynomial | HeadPower, Discriminator("kind")] | None = None
+    efficiency: Annotated[EfficiencyPoints | HeadPolynomial | HeadPower, Discriminator("kind")] | None = None
+    capacity: Annotated[CapacityPoints | HeadPolynomial | HeadPower, Discriminator("kind")] | None = None
+
+
+class File(Block):
+    """The whole file."""
+
+    name: Annotated[str, AfterValidator(plain_name)] | None = Field(
+        default=None, description="a short name for the reservoir"
+    )
+    description: Text = Field(default="", description="a sentence about the reservoir")
+    caveat: Text = Field(default="", description="a warning to print on every figure")
+    first_month: Month = Field(default=1, description="the calendar month in which the water year begins, 1 to 12")
+    plant: Plant | None = None
+    marks: ReferenceLevels = ReferenceLevels()
+    storage: Storage | None = None
+    release: Release | None = None
+    objective: Objective = Objective()
+    curves: Curves = Curves()

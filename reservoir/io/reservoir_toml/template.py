@@ -1,0 +1,38 @@
+"""The commented reservoir file that a user starts from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from reservoir import resources
+from reservoir.errors import InputError, Mistake, OutputError
+from reservoir.hydro.ranges import LONGEST_NAME
+from reservoir.io.placing.whole_file import write_whole
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+def write_template(name: str, target: Path, *, force: bool = False) -> Path:
+    """Write ``data/template.toml`` under a reservoir's name; the whole file or none of it.
+
+    Raises
+    ------
+    InputError
+        If the name has other characters than a reservoir file allows.
+    OutputError
+        If the file exists and `force` is off, or cannot be written.
+    """
+    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        expected = f"letters, digits, - and _, at most {LONGEST_NAME}"
+        raise InputError(Mistake("is no name for a reservoir", expected, "choose another name", value=name))
+    if target.exists() and not (force and target.is_file()):
+        mend = "choose another --out" if target.is_dir() else "choose another --out, or replace it with --force"
+        raise OutputError(Mistake("exists already", file=str(target), mend=mend))
+    text = resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
+    try:
+        write_whole(target, text)
+    except OSError as error:
+        mistake = Mistake(f"cannot be written ({error.strerror})", file=str(target), mend="choose another --out")
+        raise OutputError(mistake) from error
+    return target

@@ -1,0 +1,188 @@
+"""Validate a draft against the schema, and say what the schema refuses in words for the author of the file."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from reservoir.errors import Mistake
+from reservoir.io.reservoir_toml.draft import Draft, shown
+from reservoir.io.reservoir_toml.keys import KEYS, Guess, Key, guess, siblings
+from reservoir.io.reservoir_toml.schema import File
+
+#: What no file can do without, and what is expected there.
+_REQUIRED = {
+    "name": "a short name for the reservoir",
+    "plant": "a section [plant] with the installed capacity",
+    "storage": "a section [storage] with the limits of the storage",
+    "release": "a section [release] with the limits of the release",
+    "curves.level": "a section [curves.level]: the lake's level by its storage",
+    "curves.tailrace": "a section [curves.tailrace]: the level below the dam by the release",
+}
+
+#: What a value is not, and what it should have been, by the validator's name for the error.
+_TYPES: Mapping[str, tuple[str, str]] = {
+    "float_type": ("is not a number", "a number"),
+    "finite_number": ("is not a finite number", "a number"),
+    "int_type": ("is not a whole number", "a whole number"),
+    "string_type": ("is not text", "text in quotes"),
+    "tuple_type": ("is not a list", "numbers in square brackets"),
+}
+
+
+def validated(draft: Draft) -> tuple[File, list[Mistake]]:
+    """Validate a draft as a whole.
+
+    Returns
+    -------
+    File
+        What is sound: without unknown keys, and without the sections that hold a wrong or missing value.
+    list of Mistake
+        Everything that the schema refuses.
+    """
+    errors = _errors(draft.tree)
+    meant = {_meant(error, draft) for error in errors}
+    told: dict[str, ErrorDetails] = {}
+    for error in errors:
+        # One message for a list with many wrong values, and for a key that is missing because it is misspelt.
+        if error["type"] != "missing" or _dotted(error) not in meant:
+            told.setdefault(_dotted(error), error)
+    mistakes = [_mistake(error, draft) for error in told.values()]
+    absent = (key for key in _REQUIRED if not draft.has(key) and key not in meant)
+    mistakes += (draft.mistake(key, "is missing", _REQUIRED[key]) for key in absent)
+    return File.model_validate(_sound(draft.tree, errors)), mistakes
+
+
+def _errors(tree: dict[str, Any]) -> list[ErrorDetails]:
+    try:
+        File.model_validate(tree)
+    except ValidationError as refused:
+        return refused.errors(include_url=False)
+    return []
+
+
+def _path(error: ErrorDetails) -> tuple[str | int, ...]:
+    path = error["loc"]
+    # A curve's kind is part of the validator's path, but not of the file's.
+    return path[:2] + path[3:] if path[0] == "curves" else path
+
+
+def _dotted(error: ErrorDetails) -> str:
+    kind = ("kind",) if error["type"].startswith("union_tag") else ()
+    return ".".join(part for part in (*_path(error), *kind) if isinstance(part, str))
+
+
+def _sound(tree: dict[str, Any], errors: list[ErrorDetails]) -> dict[str, Any]:
+    sound = copy.deepcopy(tree)
+    for error in sorted(errors, key=lambda error: error["type"] != "extra_forbidden"):
+        path = _path(error)
+        if error["type"] != "extra_forbidden":
+            path = path[:2] if path[0] == "curves" else path[:1]
+        table: Any = sound
+        for section in path[:-1]:
+            table = table[section]
+        table.pop(path[-1], None)
+    return sound
+
+
+def _mistake(error: ErrorDetails, draft: Draft) -> Mistake:
+    dotted = _dotted(error)
+    problem, expected, mend = _words(error, dotted, draft)
+    mistake = draft.mistake(dotted, problem, expected, mend)
+    value, index = draft.entry(dotted).value, error["loc"][-1]
+    return (
+        replace(mistake, value=shown(value[index])) if isinstance(value, list) and isinstance(index, int) else mistake
+    )
+
+
+def _words(error: ErrorDetails, dotted: str, draft: Draft) -> tuple[str, str, str]:
+    meaning = KEYS.get(dotted, "")
+    match error["type"]:
+        case "refusal":
+            context = error["ctx"]
+            return context["problem"], context["expected"], context["mend"]
+        case "missing":
+            return "is missing", meaning, f"add {dotted.rpartition('.')[2]} = ... {_home(dotted)}"
+        case "extra_forbidden":
+            return _unknown(error, dotted, draft)
+        case "model_type" | "model_attributes_type":
+            return "is not a section", f"a line [{dotted}], and its keys below it", ""
+        case "union_tag_not_found":
+            return "is missing", meaning, ""
+        case "union_tag_invalid" | "enum":
+            return "is not one of the choices", meaning, ""
+        case kind if kind in _TYPES:
+            problem, form = _TYPES[kind]
+            return _at(error) + problem, f"{form}: {meaning}" if meaning else form, ""
+    return _at(error) + "is out of range", _range(error, dotted, draft), ""
+
+
+def _at(error: ErrorDetails) -> str:
+    last = error["loc"][-1]
+    return f"value {last + 1} of the list " if isinstance(last, int) else ""
+
+
+def _range(error: ErrorDetails, dotted: str, draft: Draft) -> str:
+    words = {"gt": "a number above", "ge": "a number not below", "lt": "a number below", "le": "a number not above"}
+    limits = {words[name]: limit for name, limit in error["ctx"].items() if name in words}
+    said = " and ".join(f"{word} {draft.amount(dotted, limit)}" for word, limit in limits.items())
+    above_zero = "a number above 0, " if error["ctx"].get("ge", 0) > 0 else ""
+    return f"{above_zero}{said}: {KEYS.get(dotted, '')}"
+
+
+def _guess(dotted: str, draft: Draft) -> Guess | None:
+    return guess(dotted.rpartition(".")[0], draft.entry(dotted).key.rpartition(".")[2])
+
+
+def _meant(error: ErrorDetails, draft: Draft) -> str | None:
+    """Guess the key of the same section that an unknown key was meant to be."""
+    dotted = _dotted(error)
+    if error["type"] != "extra_forbidden" or dotted in KEYS:
+        return None
+    found = _guess(dotted, draft)
+    section = dotted.rpartition(".")[0]
+    return f"{section}.{found.key.name}" if found and section else found.key.name if found else None
+
+
+def _unknown(error: ErrorDetails, dotted: str, draft: Draft) -> tuple[str, str, str]:
+    if dotted in KEYS:
+        return f'does not go with kind = "{error["loc"][2]}"', "", "remove it, or change the kind"
+    section, _, name = dotted.rpartition(".")
+    found = _guess(dotted, draft)
+    if found:
+        return _almost(found, KEYS[f"{section}.{found.key.name}" if section else found.key.name])
+    elsewhere = [known for known in KEYS if known.rpartition(".")[2] == name]
+    if elsewhere:
+        return "is not a known key here", "", f"move it {_home(elsewhere[0])}"
+    known = ", ".join(key.name for key in siblings(section))
+    return "is not a known key", f"one of {known}" if known else "", "remove it"
+
+
+def _almost(found: Guess, meaning: str) -> tuple[str, str, str]:
+    """Say what a key was probably meant to be, and never another unit than it may have been written in."""
+    key, ending = found
+    if found.unit:
+        return "is not a known key", meaning, f"write {key.written(found.unit)}, if that is what you mean"
+    if key.units and ending:
+        problem = f'is not a known key: "{ending}" is no unit known here'
+        return problem, _choices(key), f"convert {'the value' if len(key.units) == 1 else 'it to one of these units'}"
+    if key.units:
+        others = f"; in another unit, one of {key.choices}" if len(key.units) > 1 else "; else convert it"
+        return "is not a known key", meaning, f"write {key.name}, if it is in {key.units[0].name}{others}"
+    if ending:
+        return "is not a known key", f"{key.stem}: {meaning}", "convert the value to what is expected"
+    return "is not a known key", meaning, f"write {key.stem}, if that is what you mean"
+
+
+def _choices(key: Key) -> str:
+    return key.choices if len(key.units) == 1 else f"one of {key.choices}"
+
+
+def _home(dotted: str) -> str:
+    section = dotted.rpartition(".")[0]
+    return f"below the line [{section}]" if section else "to the top of the file, above the first [section]"

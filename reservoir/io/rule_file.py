@@ -1,0 +1,157 @@
+"""Rule files (JSON): written whole or not at all, and read back with every mistake in them stated at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import reservoir as package
+from reservoir.errors import InputError, Mistake, OutputError
+from reservoir.rules import rule_from_dict
+from reservoir.rules.base.rule import Rule
+from reservoir.rules.base.wording import WRITTEN
+from reservoir.text.limited_read import read_limited
+from reservoir.text.sound_json import each_key_once
+
+#: Number of the format; another one is not read.
+FORMAT = 1
+#: A table of releases takes some hundred kilobytes.
+_MOST_BYTES = 20_000_000
+_EXPECTED = 'a rule file (JSON), as "reservoir rules" writes it'
+
+
+def write_rule(rule: Rule, path: str | Path, fitted_to: Mapping[str, Any]) -> None:
+    """Write a rule to a file; the whole file or none of it.
+
+    Parameters
+    ----------
+    rule : Rule
+        A rule of any family.
+    path : str or Path
+        Written over if it is there.
+    fitted_to : mapping
+        What the rule was fitted to, for whoever reads the file: JSON's kinds of values under any names.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    content = {
+        "format": FORMAT,
+        "program": f"reservoir {package.__version__}",
+        "fitted_to": dict(fitted_to),
+        "rule": rule.to_dict(),
+    }
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    target = Path(path)
+    try:
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".reservoir-") as workplace:
+            draft = Path(workplace) / target.name
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(target)
+    except OSError as error:
+        mistake = Mistake(f"cannot be written ({error.strerror})", file=str(path), mend="choose another place")
+        raise OutputError(mistake) from error
+
+
+@dataclass(frozen=True)
+class RuleFile:
+    """A rule as its file holds it.
+
+    Parameters
+    ----------
+    rule : Rule
+    fitted_to : mapping
+        What the file says of it, sound or not.
+    source, sha256 : str
+        The file, and the hash of its bytes.
+    """
+
+    rule: Rule
+    fitted_to: Mapping[str, Any]
+    source: str
+    sha256: str = ""
+
+
+def read_rule(path: str | Path) -> Rule:
+    """Read and check a rule file, and take the rule from it.
+
+    Raises
+    ------
+    InputError
+        With every mistake in the file.
+    """
+    return read_rule_file(path).rule
+
+
+def read_rule_file(path: str | Path) -> RuleFile:
+    """Read and check a rule file.
+
+    Raises
+    ------
+    InputError
+        With every mistake in the file.
+    """
+    try:
+        read = _bytes(path)
+        content = _parsed(_decoded(read))
+        rule = _rule_in(content)
+        found = content.get("fitted_to") if isinstance(content, dict) else None
+        digest = hashlib.sha256(read).hexdigest()
+        return RuleFile(rule, found if isinstance(found, dict) else {}, str(path), digest)
+    except InputError as refused:
+        mistakes = [replace(mistake, file=str(path)) for mistake in refused.mistakes]
+    raise InputError(mistakes)
+
+
+def _bytes(path: str | Path) -> bytes:
+    try:
+        return read_limited(path, _MOST_BYTES)
+    except FileNotFoundError:
+        problem, mend = "is not there", "check the path"
+    except IsADirectoryError:
+        problem, mend = "is a folder, not a file", "name the JSON file in it"
+    except (OSError, ValueError) as error:
+        problem, mend = f"cannot be read: {getattr(error, 'strerror', None) or error}", ""
+    raise InputError(Mistake(problem, _EXPECTED, mend))
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = content.count(b"\n", 0, error.start) + 1
+    raise InputError(Mistake("is not UTF-8 text", _EXPECTED, "save the file as UTF-8, without a code page", row=row))
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text, object_pairs_hook=each_key_once)
+    except json.JSONDecodeError as error:
+        mistake = Mistake(f"is not JSON: {error.msg}", _EXPECTED, WRITTEN, row=error.lineno, column=str(error.colno))
+    except (ValueError, RecursionError) as error:
+        mistake = Mistake(f"is not JSON that can be read: {error}", _EXPECTED, WRITTEN)
+    raise InputError(mistake)
+
+
+def _rule_in(content: object) -> Rule:
+    """Read the rule in a file's content; its keys are those of the file."""
+    if not isinstance(content, dict) or "format" not in content:
+        raise InputError(Mistake("is not a rule file", _EXPECTED, "check the path"))
+    found = content["format"]
+    if type(found) is not int or found != FORMAT:
+        mend = "fit the rules anew, or use the program that wrote them"
+        raise InputError(Mistake("is of another format", str(FORMAT), mend, column="format", value=found))
+    if "rule" not in content:
+        raise InputError(Mistake("is missing", "the rule itself", WRITTEN, column="rule"))
+    try:
+        return rule_from_dict(content["rule"])
+    except InputError as refused:
+        mistakes = [replace(each, column=f"rule.{each.column}".rstrip(".")) for each in refused.mistakes]
+    raise InputError(mistakes)

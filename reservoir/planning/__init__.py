@@ -1,0 +1,1 @@
+"""Plans: optimise a case, check it, compare solvers, validate an installation."""

@@ -1,0 +1,107 @@
+"""Acceptance checks: a claim, what was measured, the threshold, and whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.curves.approximation import POWER_TOLERANCE
+from reservoir.planning.infeasible import counted
+from reservoir.planning.plan import Plan, relative_gap
+from reservoir.solvers import Solution
+
+#: Largest water balance residual, as a part of the largest storage.
+BALANCE_TOLERANCE = 1e-9
+#: Largest gap to the reference optimum of any year, and of the sum of all years.
+YEAR_GAP = 2e-4
+TOTAL_GAP = 5e-5
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of an acceptance table: passed if the value does not exceed the threshold (`at_least`: reaches it)."""
+
+    check: str
+    value: float
+    threshold: float
+    at_least: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether the claim holds; a value that is no number never passes."""
+        return bool(self.value >= self.threshold if self.at_least else self.value <= self.threshold)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The line as ``--json`` prints it."""
+        value = float(self.value) if np.isfinite(self.value) else None
+        return {"check": self.check, "value": value, "threshold": self.threshold, "pass": self.passed}
+
+
+def all_pass(checks: Iterable[Check]) -> bool:
+    """Whether every claim holds."""
+    return all(check.passed for check in checks)
+
+
+def plan_checks(plan: Plan) -> list[Check]:
+    """What every plan must satisfy."""
+    checks = [
+        Check(
+            "water balance, largest residual (part of the largest storage)", balance_residual(plan), BALANCE_TOLERANCE
+        ),
+        Check("release outside its bounds, most (m3/s)", release_excess(plan), 0.0),
+        Check("storage outside its bounds, sum of relative violations", float(plan.violation.sum()), 0.0),
+        Check("power of the solvers' curves, largest difference", plan.approximation.power_error, POWER_TOLERANCE),
+    ]
+    if plan.references:
+        checks += gap_checks(plan.solutions, plan.references, plan.feasible)
+    return checks
+
+
+def gap_checks(
+    solutions: Sequence[Solution], references: Sequence[Solution], feasible: NDArray[np.bool_], who: str = ""
+) -> list[Check]:
+    """How close solutions come to their references; apart, years that cannot keep their limits (see `Plan.feasible`).
+
+    In those the fitness is an energy less what the violation costs, and their gap is a part of the reference's energy.
+    """
+    checks = []
+    if feasible.any():
+        gap = relative_gap(solutions, references)[feasible]
+        found, reference = (sum_of(each, feasible) for each in (solutions, references))
+        which = "" if feasible.all() else f"{counted(int(feasible.sum()))} that can keep their limits"
+        worst, summed = (f"worst of {which}", f"sum of {which}") if which else ("worst year", "sum of all years")
+        checks += [
+            Check(f"{who}gap to dp, {worst} (either way)", float(np.abs(gap).max()), YEAR_GAP),
+            Check(f"{who}gap to dp, {summed} (either way)", abs(reference - found) / abs(reference), TOTAL_GAP),
+        ]
+    if not feasible.all():
+        pairs = [pair for pair, able in zip(zip(solutions, references, strict=True), feasible, strict=True) if not able]
+        short = [abs(best.fitness - found.fitness) / (abs(best.benefit) or 1.0) for found, best in pairs]
+        what = f"energy less penalty against dp's, worst of {counted(len(pairs))} that cannot keep their limits"
+        checks.append(Check(f"{who}{what} (either way)", float(np.max(short)), YEAR_GAP))
+    return checks
+
+
+def sum_of(solutions: Sequence[Solution], which: NDArray[np.bool_]) -> float:
+    """Fitness of some of the years, summed."""
+    return sum(each.fitness for each, taken in zip(solutions, which, strict=True) if taken)
+
+
+def balance_residual(plan: Plan) -> float:
+    """Largest |storage + (inflow - release) x time - next storage|, as a part of the largest storage."""
+    storage = plan.stacked("storage_hm3")
+    volume = plan.inflow.calendar.hm3_per_m3s
+    residual = storage[:, :-1] + (plan.inflow.flow_m3s - plan.stacked("release_m3s")) * volume - storage[:, 1:]
+    return float(np.abs(residual).max() / np.abs(storage).max())
+
+
+def release_excess(plan: Plan) -> float:
+    """How far any release is outside its bounds, m3/s."""
+    release = plan.stacked("release_m3s")
+    lower = plan.reservoir.by_step(plan.reservoir.release_lower_m3s)
+    upper = plan.reservoir.by_step(plan.reservoir.release_upper_m3s)
+    return float(np.maximum(lower - release, release - upper).clip(min=0).max())

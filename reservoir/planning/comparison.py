@@ -1,0 +1,128 @@
+"""Several solvers on the same years: energy, gap, violation and seconds side by side."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.planning.infeasible import chosen, feasible_years
+from reservoir.planning.plan import StageProgress, relative_gap, silent_stage
+from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.solvers import SOLVERS, Solution, solve, solver_named, why_unusable
+
+REFERENCE = "dp"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How one solver did, over its repeats.
+
+    Parameters
+    ----------
+    solver, device : str
+    seconds : float
+        Median wall seconds of a repeat, compilation excluded.
+    device_seconds : float or None
+        Median seconds the device was busy.
+    energy_gwh : float
+        Energy of the years that can keep their limits, mean of the repeats.
+    violation : float
+        Sum of the relative violations of all years, worst repeat.
+    gap : float
+        Largest part by which the fitness of a year that can keep its limits falls short of the reference optimum, in
+        any repeat; NaN where there is no such year.
+    left_out : tuple of str
+        Years that cannot keep their limits: neither in the energy nor in the gap.
+    """
+
+    solver: str
+    device: str
+    seconds: float
+    device_seconds: float | None
+    energy_gwh: float
+    violation: float
+    gap: float
+    left_out: tuple[str, ...] = ()
+
+
+def compare(
+    reservoir: Reservoir,
+    inflow: Inflow,
+    *,
+    solvers: Sequence[str] = (),
+    repeats: int = 1,
+    seed: int = 1,
+    device: str | None = "auto",
+    options: Mapping[str, Any] | None = None,
+    progress: StageProgress = silent_stage,
+) -> list[Comparison]:
+    """Solve the same years with several solvers; repeat k uses seed + k.
+
+    Parameters
+    ----------
+    solvers : sequence of str
+        Names of `SOLVERS`; if empty, all of them that can run here.
+    repeats : int
+        Runs of each seeded solver; the others run once more for the time alone.
+    options : mapping
+        Settings such as ``generations``; each solver is given those that it has.
+
+    Raises
+    ------
+    InputError, DeviceError
+        As `reservoir.planning.plan.optimise`.
+    """
+    years = reservoir_problems(reservoir, inflow)
+    names = list(dict.fromkeys(solvers)) or [name for name in SOLVERS if not why_unusable(name)]
+    references = solve(years, solver=REFERENCE, progress=lambda done, total: progress("reference", done, total))
+    feasible = feasible_years(years, [each.violation for each in references])
+    return [
+        _compared(years, name, references, feasible, repeats, seed, device, options or {}, progress) for name in names
+    ]
+
+
+def _compared(
+    years: list[ReservoirYear],
+    name: str,
+    references: Sequence[Solution],
+    feasible: NDArray[np.bool_],
+    repeats: int,
+    seed: int,
+    device: str | None,
+    options: Mapping[str, Any],
+    progress: StageProgress,
+) -> Comparison:
+    settings = {setting: value for setting, value in options.items() if setting in solver_named(name).budget}
+    warm = {**settings, "generations": 1} if "generations" in solver_named(name).budget else settings
+    solve(years[:1], solver=name, seed=seed, device=device, **warm)  # compiles; not timed
+    runs = []
+    for repeat in range(repeats):
+        progress(name, repeat, repeats)
+        runs.append(solve(years, solver=name, seed=seed + repeat, device=device, **settings))
+        progress(name, repeat + 1, repeats)
+    busy = [run[0].device_seconds for run in runs if run[0].device_seconds is not None]
+    return Comparison(
+        name,
+        runs[0][0].device,
+        statistics.median(run[0].wall_seconds for run in runs),
+        statistics.median(busy) if busy else None,
+        statistics.fmean(sum(each.benefit for each in _of(run, feasible)) for run in runs),
+        max(sum(each.violation for each in run) for run in runs),
+        max(_worst_gap(_of(run, feasible), _of(references, feasible)) for run in runs),
+        chosen([year.label for year in years], ~feasible),
+    )
+
+
+def _of(solutions: Sequence[Solution], feasible: NDArray[np.bool_]) -> list[Solution]:
+    return [each for each, able in zip(solutions, feasible, strict=True) if able]
+
+
+def _worst_gap(solutions: Sequence[Solution], references: Sequence[Solution]) -> float:
+    return float(np.max(relative_gap(solutions, references))) if solutions else float("nan")

@@ -1,0 +1,314 @@
+"""Optimise a case: a reservoir and an inflow record in, the best operation of every year out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reservoir.errors import DeviceError
+from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.hydro.curves.approximation import Approximation
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objective import Operation
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.planning.infeasible import feasible_years
+from reservoir.planning.stopwatch import Stopwatch
+from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
+from reservoir.solvers import Solution, solve, solver_named, why_unusable
+from reservoir.solvers.clpso.settings import SwarmSettings
+
+FloatArray = NDArray[np.float64]
+
+#: Told the name of a stage, how much of it is done and how much there is.
+StageProgress = Callable[[str, int, int], None]
+
+FALLBACK_SOLVER = "clpso-sequential"
+#: Dynamic programming, by cores of the host and by a device.
+REFERENCE_SOLVERS = HOST_REFERENCE, DEVICE_REFERENCE = "dp", "dp-opencl"
+
+
+def silent_stage(stage: str, done: int, total: int) -> None:
+    """No-op callback."""
+
+
+# Compared by identity, as the arrays it holds.
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The optimised operation of every year, recomputed in float64 from the releases a solver proposed.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    inflow : Inflow
+    years : tuple of ReservoirYear
+        The problems that were solved.
+    operations : tuple of Operation
+        What the releases of each year come to.
+    solutions : tuple of Solution
+        What the solver returned.
+    references : tuple of Solution, or empty
+        The reference optimum of each year (dynamic programming).
+    notes : tuple of str
+        What the user should know about this plan.
+    seconds : mapping of str to float
+        Wall time of each stage; stages do not overlap. A solver's bears its name.
+    """
+
+    reservoir: Reservoir
+    inflow: Inflow
+    years: tuple[ReservoirYear, ...]
+    operations: tuple[Operation, ...]
+    solutions: tuple[Solution, ...]
+    references: tuple[Solution, ...]
+    notes: tuple[str, ...]
+    seconds: Mapping[str, float]
+
+    def stacked(self, name: str) -> FloatArray:
+        """One quantity of `Operation` for all years, shape (years, steps), or (years, steps + 1) for storage."""
+        return np.stack([getattr(operation, name) for operation in self.operations])
+
+    @property
+    def approximation(self) -> Approximation:
+        """The forms of the curves that solvers evaluated, and what they change."""
+        return self.years[0].model.approximation
+
+    @cached_property
+    def spill_m3s(self) -> FloatArray:
+        """Released past the turbines, shape (years, steps)."""
+        return self.stacked("release_m3s") - self.stacked("turbined_m3s")
+
+    @cached_property
+    def energy_gwh(self) -> FloatArray:
+        """Energy of each year, shape (years,)."""
+        return self.stacked("energy_gwh").sum(axis=1)
+
+    @cached_property
+    def violation(self) -> FloatArray:
+        """Sum of the relative violations of each year (eq. 20), shape (years,)."""
+        return self.stacked("violation").sum(axis=1)
+
+    @cached_property
+    def feasible(self) -> NDArray[np.bool_]:
+        """Whether some schedule keeps the limits of each year, shape (years,)."""
+        return feasible_years(self.years, [each.violation for each in self.solutions])
+
+    @cached_property
+    def keeps_limits(self) -> NDArray[np.bool_]:
+        """Whether this plan keeps the limits of each year, shape (years,); means and sums are of these years."""
+        return np.asarray(self.violation == 0)
+
+    @cached_property
+    def kept_energy_gwh(self) -> FloatArray:
+        """Energy of the years that keep their limits, shape (years that do,)."""
+        return self.energy_gwh[self.keeps_limits]
+
+    @cached_property
+    def gap(self) -> FloatArray:
+        """Part by which each year's fitness falls short of the reference optimum; NaN without one.
+
+        NaN too in years that cannot keep their limits, where the fitness is no energy: compare the violations.
+        """
+        if not self.references:
+            return np.full(len(self.years), np.nan)
+        return np.where(self.feasible, relative_gap(self.solutions, self.references), np.nan)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What must be said wherever results are shown."""
+        return tuple(caveat for caveat in (self.inflow.caveat, self.reservoir.caveat) if caveat)
+
+    def schedule(self) -> pd.DataFrame:
+        """One row a year and month; storages in hm3 at the start and end of the month, the level at its end.
+
+        Tailrace, head and power are means of the month; ``head_m`` is the level at the month's mean storage less the
+        tailrace.
+        """
+        calendar = self.inflow.calendar
+        years, steps = len(self.years), calendar.steps
+        columns = {
+            "year": np.repeat(np.array(calendar.labels, dtype=object), steps),
+            "month": np.tile(calendar.months, years),
+            "inflow_m3s": self.inflow.flow_m3s,
+            "release_m3s": self.stacked("release_m3s"),
+            "turbined_m3s": self.stacked("turbined_m3s"),
+            "spill_m3s": self.spill_m3s,
+            "storage_start_hm3": self.stacked("storage_hm3")[:, :-1],
+            "storage_end_hm3": self.stacked("storage_hm3")[:, 1:],
+            "level_m": self.stacked("level_m"),
+            "tailrace_m": self.stacked("tailrace_m"),
+            "head_m": self.stacked("head_m"),
+            "power_mw": self.stacked("power_mw"),
+            "energy_gwh": self.stacked("energy_gwh"),
+            "violation": self.stacked("violation"),
+        }
+        return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
+
+    def summary(self) -> pd.DataFrame:
+        """One row a year: mean inflow, energy, spill, violation, gap to the reference optimum, generations.
+
+        ``reference_gwh`` is the reference's energy. Only where the reference violates limits too, in any year, a column
+        ``reference_violation`` says by how much.
+        """
+        volume = self.inflow.calendar.hm3_per_m3s
+        reference = [each.benefit for each in self.references] or [np.nan] * len(self.years)
+        violation = [each.violation for each in self.references]
+        return pd.DataFrame(
+            {
+                "year": list(self.inflow.labels),
+                "inflow_mean_m3s": self.inflow.annual_mean_m3s,
+                "energy_gwh": self.energy_gwh,
+                "spill_hm3": (self.spill_m3s * volume).sum(axis=1),
+                "violation": self.violation,
+                "reference_gwh": reference,
+                **({"reference_violation": violation} if any(violation) else {}),
+                "gap": self.gap,
+                "generations": [solution.generations for solution in self.solutions],
+                "evaluations": [solution.evaluations for solution in self.solutions],
+            }
+        )
+
+    def shortfalls(self) -> list[str]:
+        """A sentence for every end-of-month storage outside its bounds: year, month, quantity and amount."""
+        return [
+            f"{_shortfall(year, operation, step, int(month))}; {_blame(feasible)}"
+            for year, operation, feasible in zip(self.years, self.operations, self.feasible, strict=True)
+            for step, month in enumerate(self.inflow.calendar.months)
+            if operation.violation[step] > 0
+        ]
+
+
+def optimise(
+    reservoir: Reservoir,
+    inflow: Inflow,
+    *,
+    solver: str = "clpso",
+    seed: int = 1,
+    device: str | None = "auto",
+    reference: bool = True,
+    progress: StageProgress = silent_stage,
+    **options: Any,
+) -> Plan:
+    """Find the best operation of every year of a record.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    inflow : Inflow
+        Its water years begin in the reservoir's first month.
+    solver : str
+        A name of `reservoir.solvers.SOLVERS`.
+    seed : int
+        The same seed on the same device gives the same plan.
+    device : str, optional
+        See `reservoir.opencl.choose_device`.
+    reference : bool
+        Also find the reference optimum by dynamic programming, so that every year's gap is known.
+    progress : callable
+        Told the stage, how many years are done and how many there are.
+    **options
+        Settings of the solver, such as ``particles`` and ``generations``.
+
+    Raises
+    ------
+    InputError
+        If reservoir and record do not fit each other, or a setting is wrong.
+    DeviceError
+        If the device asked for is missing or too small.
+    """
+    watch = Stopwatch()
+    with watch("prepare"):
+        years = reservoir_problems(reservoir, inflow)
+    with watch("devices"):
+        solver, notes, options = _available(solver, device, options)
+    with watch(solver):
+        solutions = _solved(years, solver, seed, device, progress, options)
+    references: list[Solution] = []
+    if solver in REFERENCE_SOLVERS:
+        references = solutions
+    elif reference:
+        references = _references(years, solver, device, progress, watch)
+    with watch("certify"):
+        operations = tuple(year.operate(found.position) for year, found in zip(years, solutions, strict=True))
+    return Plan(
+        reservoir,
+        inflow,
+        tuple(years),
+        operations,
+        tuple(solutions),
+        tuple(references),
+        (*inflow.notes, *reservoir.notes, *notes),
+        watch.seconds,
+    )
+
+
+def relative_gap(solutions: Sequence[Solution], references: Sequence[Solution]) -> FloatArray:
+    """Part by which each solution's fitness falls short of its reference, shape (problems,)."""
+    best = np.array([each.fitness for each in references])
+    found = np.array([each.fitness for each in solutions])
+    scale = np.where(best == 0, 1.0, np.abs(best))
+    return np.asarray((best - found) / scale)
+
+
+def _solved(
+    years: list[ReservoirYear],
+    solver: str,
+    seed: int,
+    device: str | None,
+    progress: StageProgress,
+    options: Mapping[str, Any],
+) -> list[Solution]:
+    progress(solver, 0, len(years))
+    return solve(
+        years,
+        solver=solver,
+        seed=seed,
+        device=device,
+        progress=lambda done, total: progress(solver, done, total),
+        **options,
+    )
+
+
+def _references(
+    years: list[ReservoirYear], solver: str, device: str | None, progress: StageProgress, watch: Stopwatch
+) -> list[Solution]:
+    """Dynamic programming on the device that solves the plan, if one does and can; else on the host."""
+    if solver_named(solver).opencl:
+        with suppress(DeviceError), watch(DEVICE_REFERENCE):
+            return _solved(years, DEVICE_REFERENCE, 0, device, progress, {})
+    with watch(HOST_REFERENCE):
+        return _solved(years, HOST_REFERENCE, 0, None, progress, {})
+
+
+def _available(solver: str, device: str | None, options: dict[str, Any]) -> tuple[str, tuple[str, ...], dict[str, Any]]:
+    """Replace a solver that cannot run here, unless a particular device was asked for; keep the options it shares."""
+    reason = "" if device not in (None, "auto") else why_unusable(solver)
+    if not reason:
+        return solver, (), options
+    shared = {name: value for name, value in options.items() if name in SwarmSettings.__dataclass_fields__}
+    return FALLBACK_SOLVER, (f"{reason}. Solved by {FALLBACK_SOLVER} instead of {solver}.",), shared
+
+
+def _blame(feasible: bool) -> str:
+    if feasible:
+        return "the solver missed a schedule that keeps the bounds: give it more generations"
+    return "no release within its bounds keeps this year's storage within its bounds"
+
+
+def _shortfall(year: ReservoirYear, operation: Operation, step: int, month: int) -> str:
+    storage = operation.storage_hm3[step + 1]
+    lower, upper = year.limits.storage_lower_hm3[step], year.limits.storage_upper_hm3[step]
+    if year.limits.cyclic and step == year.limits.steps - 1:
+        lower = upper = operation.storage_hm3[0]
+    above = storage > upper
+    bound, amount = (upper, storage - upper) if above else (lower, lower - storage)
+    return (
+        f"{year.label} {MONTH_NAMES[month - 1]}: the storage at the end of the month is {storage:,.6g} hm3, "
+        f"{amount:,.4g} hm3 {'above its upper' if above else 'below its lower'} bound of {bound:,.6g} hm3"
+    )

@@ -1,0 +1,163 @@
+"""Validate an installation on a case: physics, device against sequential, both against dynamic programming."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.curves.approximation import POWER_TOLERANCE
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, gap_checks, plan_checks, sum_of
+from reservoir.planning.plan import (
+    FALLBACK_SOLVER,
+    HOST_REFERENCE,
+    Plan,
+    StageProgress,
+    optimise,
+    relative_gap,
+    silent_stage,
+)
+from reservoir.solvers import Solution, solve
+
+#: Standard deviation of the total over runs, as a part of its mean (Yu et al. 2020, Table 5: 1.6e-5 and 2.9e-5).
+SPREAD = 3e-5
+#: Part of a year's fitness by which the device's dynamic programming may fall short of the host's.
+REFERENCE_GAP = 1e-6
+#: Significance level of the two-tailed t-test (Table 6).
+SIGNIFICANCE = 0.05
+
+
+def validate(
+    reservoir: Reservoir,
+    inflow: Inflow,
+    *,
+    seed: int = 1,
+    device: str | None = "auto",
+    runs: int = 1,
+    reference_gwh: float | None = None,
+    options: Mapping[str, Any] | None = None,
+    progress: StageProgress = silent_stage,
+) -> tuple[Plan, list[Check]]:
+    """Plan a case with both CLPSO engines and check the plans against each other and against dynamic programming.
+
+    Parameters
+    ----------
+    runs : int
+        Runs of each engine; from 2 on, their spread and a t-test between them are checked too.
+    reference_gwh : float, optional
+        Total that an independent program found for this case.
+    options : mapping
+        Settings of both engines.
+
+    Returns
+    -------
+    plan : Plan
+        Of the OpenCL engine (of the sequential one where there is no OpenCL).
+    checks : list of Check
+    """
+    settings = dict(options or {})
+    plan = optimise(reservoir, inflow, seed=seed, device=device, progress=progress, **settings)
+    engine = plan.solutions[0].solver
+    # Other seeds than the device's: with the same, both engines would draw the same numbers.
+    sequential = [_stage(plan, FALLBACK_SOLVER, seed + runs + run, None, settings, progress) for run in range(runs)]
+    checks = [*plan_checks(plan), *_sequential_checks(plan, sequential[0])]
+    if reference_gwh is not None:
+        found = sum(each.fitness for each in plan.references)
+        checks.append(Check("dp against an independent program", abs(found / reference_gwh - 1), TOTAL_GAP))
+    if engine != FALLBACK_SOLVER:
+        checks.append(_device_reference(plan, progress))
+        again = _stage(plan, engine, seed, device, settings, progress)
+        checks += [_device_arithmetic(plan), _repeatable(plan, again)]
+    if runs > 1:
+        others = [_stage(plan, engine, seed + run, device, settings, progress) for run in range(1, runs)]
+        checks += _runs_checks(plan, engine, [plan.solutions, *others], sequential)
+    return plan, checks
+
+
+def _stage(
+    plan: Plan, solver: str, seed: int, device: str | None, settings: Mapping[str, Any], progress: StageProgress
+) -> list[Solution]:
+    return solve(
+        plan.years,
+        solver=solver,
+        seed=seed,
+        device=device,
+        progress=lambda done, total: progress(f"{solver}, seed {seed}", done, total),
+        **settings,
+    )
+
+
+def _sequential_checks(plan: Plan, sequential: Sequence[Solution]) -> list[Check]:
+    checks = [
+        Check("sequential: sum of relative violations", sum(each.violation for each in sequential), 0.0),
+        *gap_checks(sequential, plan.references, plan.feasible, "sequential: "),
+    ]
+    if plan.feasible.any():
+        total, other = (sum_of(solutions, plan.feasible) for solutions in (plan.solutions, sequential))
+        name = "device against sequential, difference of the sums"
+        checks.append(Check(name, abs(total - other) / abs(other), TOTAL_GAP))
+    return checks
+
+
+def _device_reference(plan: Plan, progress: StageProgress) -> Check:
+    """Dynamic programming on the device, which certifies plans, against the host's; worst year."""
+    best = solve(plan.years, solver=HOST_REFERENCE, progress=lambda done, total: progress(HOST_REFERENCE, done, total))
+    found = plan.references[0].solver
+    return Check(
+        f"{found} against {HOST_REFERENCE}, worst year", float(relative_gap(plan.references, best).max()), REFERENCE_GAP
+    )
+
+
+def _device_arithmetic(plan: Plan) -> Check:
+    """The device's own float32 fitness against hydro's in float64, worst year."""
+    differences = [abs(each.trace_fitness[-1] / each.fitness - 1) for each in plan.solutions]
+    return Check("device's float32 fitness against float64, worst year", max(differences), POWER_TOLERANCE)
+
+
+def _repeatable(plan: Plan, again: Sequence[Solution]) -> Check:
+    pairs = zip(plan.solutions, again, strict=True)
+    different = sum(one.position.tobytes() != other.position.tobytes() for one, other in pairs)
+    return Check("years that the same seed on the same device solves differently", different, 0)
+
+
+def _runs_checks(
+    plan: Plan,
+    engine: str,
+    device_runs: Sequence[Sequence[Solution]],
+    sequential_runs: Sequence[Sequence[Solution]],
+) -> list[Check]:
+    """Violation, worst gap and spread of each engine over all its runs, and a t-test between the engines.
+
+    Gaps and totals are of the years that can keep their limits.
+    """
+    from scipy.stats import ttest_ind
+
+    able = np.flatnonzero(plan.feasible)
+    checks = []
+    totals = []
+    for name, runs in ((engine, device_runs), (FALLBACK_SOLVER, sequential_runs)):
+        violation = sum(each.violation for run in runs for each in run)
+        checks.append(Check(f"{name}: sum of relative violations, {len(runs)} runs", violation, 0.0))
+        if not able.size:
+            continue
+        total = np.array([sum_of(run, plan.feasible) for run in runs])
+        gap = np.abs([relative_gap(run, plan.references)[able] for run in runs])
+        worst_run, worst_year = divmod(int(gap.argmax()), able.size)
+        worst = f"{plan.years[able[worst_year]].label}, seed {runs[worst_run][0].settings['seed']}"
+        checks += [
+            Check(f"{name}: gap to dp, worst year of {len(runs)} runs ({worst})", float(gap.max()), YEAR_GAP),
+            Check(f"{name}: standard deviation of {len(runs)} totals, part of their mean", _spread(total), SPREAD),
+        ]
+        totals.append(total)
+    if not totals:
+        return checks
+    p_value = float(ttest_ind(*totals).pvalue)
+    return [*checks, Check("two-tailed t-test between the engines' totals, p", p_value, SIGNIFICANCE, at_least=True)]
+
+
+def _spread(totals: NDArray[np.float64]) -> float:
+    return float(totals.std(ddof=1) / totals.mean())

@@ -1,0 +1,1 @@
+"""Problems of bit strings: traps and spin glasses."""

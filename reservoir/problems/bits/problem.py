@@ -1,0 +1,137 @@
+"""The problems of Li and Yu 2017, section 6.2: concatenated, folded and cyclic traps, and Ising spin glasses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.jit import compiled
+from reservoir.problems.base import Certified, FloatArray, KernelProblem
+from reservoir.problems.bits.spin_file import SpinGlass
+from reservoir.problems.bits.values import BlockContext, SpinContext
+from reservoir.problems.encoding import BITS
+from reservoir.problems.fitness import fitness_of
+
+#: A trap's value by the bits that are set (eq. 1 with k = 5), and a folded trap's (k = 6).
+TRAP = (*(0.8 * (4 - ones) / 4 for ones in range(5)), 1.0)
+FOLDED_TRAP = (1.0, 0.0, 0.4, 0.8, 0.4, 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class BitProblem:
+    """A problem of bit strings (implements `Problem`).
+
+    Parameters
+    ----------
+    label : str
+    dimension : int
+        Bits.
+    context : BlockContext or SpinContext
+    optimum : float
+        The best fitness there is.
+    rng_stream_id : int
+        Names its random numbers.
+    """
+
+    encoding = BITS
+
+    label: str
+    dimension: int
+    context: BlockContext | SpinContext = field(repr=False)
+    optimum: float
+    rng_stream_id: int = 0
+
+    @property
+    def lower(self) -> FloatArray:
+        """Noughts, shape (bits,)."""
+        return np.zeros(self.dimension)
+
+    @property
+    def upper(self) -> FloatArray:
+        """Ones, shape (bits,)."""
+        return np.ones(self.dimension)
+
+    @property
+    def program_key(self) -> Hashable:
+        """Problems with equally many bits."""
+        return BITS, self.dimension
+
+    def kernel(self, *, fine: bool = False) -> KernelProblem:
+        """There is none."""
+        raise NotImplementedError("bits are judged on the host")
+
+    def kernel_context(self) -> NDArray[np.float32]:
+        """There is none."""
+        raise NotImplementedError("bits are judged on the host")
+
+    def compiled_context(self) -> Any:
+        """Blocks or couplings."""
+        return self.context
+
+    def certify(self, position: FloatArray) -> Certified:
+        """Fitness in float64."""
+        genes = np.asarray(position).astype(np.uint8)
+        worth = float(_worth(self.context, genes, np.empty((2, self.dimension + 1))))
+        return Certified(worth, worth, 0.0)
+
+
+@compiled
+def _worth(context, genes, scratch):
+    return fitness_of(context, genes, scratch)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Problems of one kind in many sizes.
+
+    Parameters
+    ----------
+    name, title : str
+        As in the paper's figures.
+    multiple : int
+        Sizes are multiples of it.
+    problem : callable
+        Makes the problem of so many bits and with such a stream.
+    """
+
+    name: str
+    title: str
+    multiple: int
+    problem: Callable[[int, int], BitProblem]
+
+    def of(self, bits: int, rng_stream_id: int = 0) -> BitProblem:
+        """The problem of so many bits; InputError if there is none."""
+        if bits < 2 * self.multiple or bits % self.multiple:
+            expected = f"a multiple of {self.multiple}, two blocks at least"
+            raise InputError(Mistake(f"a {self.title.lower()} cannot have so many bits", expected, value=bits))
+        return self.problem(bits, rng_stream_id)
+
+
+def _blocks(title: str, values: tuple[float, ...], stride: int) -> Callable[[int, int], BitProblem]:
+    def problem(bits: int, rng_stream_id: int) -> BitProblem:
+        blocks = bits // stride
+        context = BlockContext(np.array(values), stride, blocks)
+        return BitProblem(f"{title} {bits}", bits, context, float(blocks), rng_stream_id)
+
+    return problem
+
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("mk", "Concatenated trap", 5, _blocks("MK", TRAP, 5)),
+        Family("ftrap", "Folded trap", 6, _blocks("FTRAP", FOLDED_TRAP, 6)),
+        Family("cyc", "Cyclic trap", 4, _blocks("CYC", TRAP, 4)),
+    )
+}
+
+
+def spin_problem(glass: SpinGlass, rng_stream_id: int = 0) -> BitProblem:
+    """The ground state of a spin glass."""
+    context = SpinContext(*(np.ascontiguousarray(column, np.int32) for column in glass.couplings.T))
+    return BitProblem(f"SPIN {glass.name}", glass.spins, context, -glass.ground_energy, rng_stream_id)

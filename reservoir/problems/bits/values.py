@@ -1,0 +1,50 @@
+"""Fitness of bit strings in compiled code."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.problems.fitness import register_fitness
+
+
+class BlockContext(NamedTuple):
+    """Blocks of neighbouring bits in a ring, each judged by how many of its bits are set."""
+
+    values: NDArray[np.float64]  # (size + 1,), by the bits that are set
+    stride: int  # from the first bit of a block to that of the next
+    blocks: int
+
+
+class SpinContext(NamedTuple):
+    """Couplings of spins."""
+
+    one: NDArray[np.int32]  # (couplings,)
+    other: NDArray[np.int32]  # (couplings,)
+    strength: NDArray[np.int32]  # (couplings,)
+
+
+def _blocks_worth(context, position, scratch):
+    size, bits = len(context.values) - 1, context.blocks * context.stride
+    total = 0.0
+    for block in range(context.blocks):
+        first, unitation = block * context.stride, 0
+        for place in range(first, first + size):
+            unitation += position[place if place < bits else place - bits]
+        total += context.values[unitation]
+    return total
+
+
+def _spins_worth(context, position, scratch):
+    """Sum of J x x over the couplings, by the spins: x x is 1 - 2 (bits differ)."""
+    total = 0
+    for coupling in range(len(context.strength)):
+        apart = position[context.one[coupling]] ^ position[context.other[coupling]]
+        total += context.strength[coupling] * (1 - 2 * np.int64(apart))
+    return total / (scratch.shape[1] - 1)
+
+
+register_fitness(BlockContext, _blocks_worth)
+register_fitness(SpinContext, _spins_worth)

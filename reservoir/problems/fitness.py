@@ -1,0 +1,51 @@
+"""`fitness_of`: what a compiled solver calls, whatever the problem; each problem registers itself here.
+
+A problem's context is a named tuple; numba picks the fitness by the tuple's class, and inlines it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from reservoir.hydro.jit import INLINED, overload
+
+_FITNESS: dict[type, Callable[..., Any]] = {}
+_NOISE: dict[type, float] = {}
+
+
+def register_fitness(context: type, function: Callable[..., Any], noise: float = 0.0) -> None:
+    """Make `function(context, position, scratch)` the fitness of problems whose context is a `context`.
+
+    To every evaluation is added `noise` times a fresh number in [0, 1).
+    """
+    _FITNESS[context] = function
+    _NOISE[context] = noise
+
+
+def noise_of(context: type) -> float:
+    """What the fitness of such problems scatters by; 0 if they are not noisy."""
+    return _NOISE.get(context, 0.0)
+
+
+def fitness_of(context, position, scratch):
+    """Fitness of a position, to be maximised; `scratch` is two arrays of dimension + 1 numbers."""
+    raise NotImplementedError("call this from compiled code")
+
+
+@overload(fitness_of, jit_options=INLINED)  # type: ignore[arg-type]
+def _fitness_of(context, position, scratch):
+    return _FITNESS.get(getattr(context, "instance_class", None))
+
+
+def scaled_noise(context, number):
+    """What is added to a fitness for a number in [0, 1): nothing if the problem is not noisy."""
+    raise NotImplementedError("call this from compiled code")
+
+
+@overload(scaled_noise, jit_options=INLINED)  # type: ignore[arg-type]
+def _scaled_noise(context, number):
+    noise = np.float32(_NOISE.get(getattr(context, "instance_class", None), 0.0))
+    return lambda context, number: noise * number

@@ -1,0 +1,119 @@
+"""A benchmark function as a problem: its fitness is the function's negative."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.opencl import literal
+from reservoir.problems.base import Certified, FloatArray, KernelProblem
+from reservoir.problems.functions.catalogue import Function
+from reservoir.problems.functions.contexts import FunctionContext
+from reservoir.problems.functions.rotation import ROTATIONS, SEED, Rotation
+
+#: Variables: Rosenbrock and planes need two, and a rotation is written into a device's program.
+FEWEST, MOST = 2, 200
+
+
+@dataclass(frozen=True)
+class FunctionProblem:
+    """One function in so many dimensions (implements `Problem`).
+
+    Parameters
+    ----------
+    function : Function
+    dimension : int
+    rng_stream_id : int
+        Names its random numbers.
+    rotation : Rotation, optional
+        Of a rotated function.
+    """
+
+    function: Function
+    dimension: int
+    rng_stream_id: int
+    rotation: Rotation | None = None
+
+    @property
+    def label(self) -> str:
+        """Name for messages and tables."""
+        return f"{self.function.name} {self.function.title}"
+
+    @property
+    def lower(self) -> FloatArray:
+        """Lower bounds, shape (dimension,)."""
+        return np.full(self.dimension, -self.function.reach)
+
+    @property
+    def upper(self) -> FloatArray:
+        """Upper bounds, shape (dimension,)."""
+        return np.full(self.dimension, self.function.reach)
+
+    @property
+    def program_key(self) -> Hashable:
+        """Whatever a program is specialised for."""
+        return self.function.name, self.dimension, self.rotation
+
+    def kernel(self, *, fine: bool = False) -> KernelProblem:
+        """The function's file, and its rotation written out."""
+        function = self.function
+        constants = {
+            "DIM": self.dimension,
+            "LOWER": -function.reach,
+            "UPPER": function.reach,
+            "OPTIMUM": function.optimum,
+        }
+        if function.noise:
+            constants["NOISE"] = function.noise
+        source = ""
+        if self.rotation is not None:
+            numbers = ", ".join(literal(each) for each in self.rotation.matrix().ravel())
+            source = f"__constant float rotation[] = {{{numbers}}};\n"
+        return KernelProblem(source, ("common/math/elementary.cl", "problems/functions/box.cl", self._file), constants)
+
+    @property
+    def _file(self) -> str:
+        return f"problems/functions/{self.function.file}"
+
+    def kernel_context(self) -> NDArray[np.float32]:
+        """Nothing; a device's arrays are not empty."""
+        return np.zeros(1, np.float32)
+
+    def compiled_context(self) -> FunctionContext:
+        """The rotation in float32."""
+        return self.function.context(self._matrix().astype(np.float32))
+
+    def value(self, position: FloatArray) -> float:
+        """The function in float64, without noise."""
+        at = np.ascontiguousarray(position, np.float64)
+        if self.rotation is None:
+            return float(self.function.value(at))
+        return float(self.function.value(at, self._matrix(), np.empty_like(at)))
+
+    def certify(self, position: FloatArray) -> Certified:
+        """The negative of the value in float64; a noisy function without its noise."""
+        fitness = -self.value(position)
+        return Certified(fitness, fitness, 0.0)
+
+    def _matrix(self) -> FloatArray:
+        return np.zeros((1, 1)) if self.rotation is None else self.rotation.matrix().copy()
+
+
+def function_problems(
+    function: Function, count: int, *, dimension: int = 30, rotations: int = ROTATIONS, rotation_seed: int = SEED
+) -> list[FunctionProblem]:
+    """So many independent problems of one function, with streams 0, 1, ...
+
+    Raises
+    ------
+    InputError
+        If the dimension is out of range.
+    """
+    if not FEWEST <= dimension <= MOST:
+        raise InputError(Mistake("the number of variables is out of range", f"{FEWEST} to {MOST}", value=dimension))
+    rotation = Rotation(dimension, rotations, rotation_seed) if function.rotated else None
+    return [FunctionProblem(function, dimension, stream, rotation) for stream in range(count)]

@@ -1,0 +1,1 @@
+"""Training a multilayer perceptron as a problem."""

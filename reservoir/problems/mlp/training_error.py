@@ -1,0 +1,148 @@
+"""Training a perceptron as a problem: its weights are the variables, its error on samples is to be made small."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.problems.base import Certified, FloatArray, KernelProblem
+from reservoir.problems.mlp.perceptron import Perceptron
+from reservoir.problems.mlp.training_fitness import TrainingContext
+
+#: Samples are padded to a multiple of this, the widest vector.
+PADDING = 16
+#: Hidden units that vectors handle together, at most: more do not fit into the registers of a processor.
+UNITS_TOGETHER = 6
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingError:
+    """The error of a network on samples (implements `Problem`): its fitness is minus that of Li and Liu 2017, eq. 3.
+
+    Parameters
+    ----------
+    network : Perceptron
+    inputs : ndarray, shape (samples, inputs)
+    desired : ndarray, shape (samples, outputs)
+    weights : ndarray, shape (samples,), optional
+        How much each sample counts; all alike if not given. A sample of no weight is not trained on.
+    reach : float
+        First weights are drawn from -reach to reach.
+    rng_stream_id : int
+        Names its random numbers.
+
+    Raises
+    ------
+    InputError
+        If samples do not fit the network, an output is the same in all samples, or the reach is not above 0.
+    """
+
+    network: Perceptron
+    inputs: FloatArray
+    desired: FloatArray
+    weights: FloatArray | None = field(default=None)
+    reach: float = 1.0
+    rng_stream_id: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse samples that a network cannot learn."""
+        count, network = len(self.inputs), self.network
+        if self.inputs.shape != (count, network.inputs) or self.desired.shape != (count, network.outputs) or not count:
+            expected = f"(samples, {network.inputs}) and (samples, {network.outputs}), for a network {network}"
+            raise InputError(
+                Mistake("are no samples of the network", expected, value=(self.inputs.shape, self.desired.shape))
+            )
+        if not (np.isfinite(self.inputs).all() and np.isfinite(self.desired).all()):
+            raise InputError(Mistake("a sample has a value that is no number", "finite numbers", "leave it out"))
+        if not 0 < self.reach < np.inf:
+            raise InputError(Mistake("the reach of first weights is out of range", "more than 0", value=self.reach))
+        if (np.ptp(self.desired, axis=0) == 0).any():
+            raise InputError(Mistake("an output is the same in all samples", "outputs that differ", "leave it out"))
+
+    @property
+    def label(self) -> str:
+        """Name for messages and tables."""
+        return f"{self.network}, {len(self.inputs)} samples"
+
+    @property
+    def dimension(self) -> int:
+        """Weights of the network."""
+        return self.network.dimension
+
+    @property
+    def lower(self) -> FloatArray:
+        """Where first weights begin; a swarm may leave."""
+        return np.full(self.dimension, -self.reach)
+
+    @property
+    def upper(self) -> FloatArray:
+        """Where first weights end; a swarm may leave."""
+        return np.full(self.dimension, self.reach)
+
+    @property
+    def program_key(self) -> Hashable:
+        """Networks of one shape on as many samples share a program."""
+        return self.network, len(self.inputs), self.reach
+
+    @cached_property
+    def ranges(self) -> FloatArray:
+        """Largest less smallest desired value of each output (eq. 3), shape (outputs,)."""
+        return np.ptp(self.desired, axis=0)
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """What the square of each sample's errors counts, shape (samples,)."""
+        weights = np.ones(len(self.inputs)) if self.weights is None else np.asarray(self.weights, float)
+        return weights / (weights.sum() * self.network.outputs)
+
+    def kernel(self, *, fine: bool = False) -> KernelProblem:
+        """The error as a sum over the samples."""
+        network = self.network
+        together = max(units for units in range(1, UNITS_TOGETHER + 1) if network.hidden % units == 0)
+        constants = {
+            "INPUTS": network.inputs,
+            "HIDDEN": network.hidden,
+            "OUTPUTS": network.outputs,
+            "BIAS": int(network.bias),
+            "REACH": self.reach,
+            "HEAD": self._head,
+            "UNITS_TOGETHER": together,
+        }
+        return KernelProblem(
+            "", ("common/math/sigmoid.cl", "problems/mlp/mlp_error.cl"), constants, terms=self._padded, bounded=False
+        )
+
+    @property
+    def _padded(self) -> int:
+        return -(-len(self.inputs) // PADDING) * PADDING
+
+    @property
+    def _head(self) -> int:
+        return -(-(1 + self.network.outputs) // PADDING) * PADDING
+
+    def kernel_context(self) -> NDArray[np.float32]:
+        """Rows of ``kernels/problems/mlp/mlp_error.cl``."""
+        rows = np.concatenate([self.inputs.T, (self.desired / self.ranges).T, self.shares[None]])
+        padded = np.pad(rows, ((0, 0), (0, self._padded - rows.shape[1])))
+        head = np.zeros(self._head)
+        head[: 1 + self.network.outputs] = self._padded, *(1 / self.ranges)
+        return np.concatenate([head, padded.ravel()]).astype(np.float32)
+
+    def compiled_context(self) -> TrainingContext:
+        """The same as arrays."""
+        return TrainingContext.of(self.network, self.inputs, self.desired / self.ranges, self.shares, 1 / self.ranges)
+
+    def error(self, position: FloatArray) -> float:
+        """The error in float64 (eq. 3)."""
+        off = (self.network(position, self.inputs) - self.desired) / self.ranges
+        return float(np.sqrt(np.sum(self.shares[:, None] * off**2)))
+
+    def certify(self, position: FloatArray) -> Certified:
+        """Minus the error in float64."""
+        fitness = -self.error(position)
+        return Certified(fitness, fitness, 0.0)

@@ -1,0 +1,1 @@
+"""A reservoir's year as a problem."""

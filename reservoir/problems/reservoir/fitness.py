@@ -1,0 +1,55 @@
+"""Fitness of a reservoir's year in compiled code (Yu et al. 2020, eq. 21): what it reads, and how it follows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from reservoir.hydro.balance import Plant
+from reservoir.hydro.constraints import YearArrays, steps_in
+from reservoir.hydro.jit import inlined
+from reservoir.hydro.objective import energy_of, follow, follow_repairable
+from reservoir.problems.fitness import register_fitness
+
+
+class ReservoirContext(NamedTuple):
+    """What compiled solvers read, in float32."""
+
+    plant: Plant
+    year: YearArrays
+    penalty: Any
+    half: Any
+    gwh_per_mw_volume: Any
+
+
+class RepairableContext(NamedTuple):
+    """The same of a year that is always repairable: no violation, and curves that need not be held at their ends."""
+
+    plant: Plant
+    year: YearArrays
+    flow_per_volume: Any
+    half: Any
+    gwh_per_mw_volume: Any
+
+
+def _fitness(context, position, scratch):
+    releases, storages = _started(context.year, position, scratch)
+    violation = follow(context.year, position, releases, storages)
+    energy = energy_of(context.plant, context.year, releases, storages, context.half, context.gwh_per_mw_volume)
+    return energy - context.penalty * violation
+
+
+def _fitness_repairable(context, position, scratch):
+    releases, storages = _started(context.year, position, scratch)
+    follow_repairable(context.year, context.flow_per_volume, position, releases, storages)
+    return energy_of(context.plant, context.year, releases, storages, context.half, context.gwh_per_mw_volume)
+
+
+@inlined
+def _started(year, position, scratch):
+    releases, storages = scratch[0], scratch[1]
+    storages[0] = position[steps_in(year)] if year.cyclic else year.start
+    return releases, storages
+
+
+register_fitness(ReservoirContext, _fitness)
+register_fitness(RepairableContext, _fitness_repairable)

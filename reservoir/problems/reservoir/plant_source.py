@@ -1,0 +1,26 @@
+"""A plant as kernels see it: its curves as source, its constants as macros."""
+
+from __future__ import annotations
+
+from reservoir.hydro.balance import Plant
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
+from reservoir.problems.reservoir.curve_source import curve_source
+
+#: The kernel file of a reservoir's step, which reads both.
+STEP_FILE = "problems/reservoir/reservoir_step.cl"
+
+
+def plant_source(plant: Plant) -> str:
+    """The plant's forms as OpenCL C."""
+    curves = {
+        "level": plant.level,
+        "tailrace": plant.tailrace,
+        "specific_power": plant.conversion,
+        "capacity": plant.capacity,
+    }
+    return "".join(curve_source(name, form) for name, form in curves.items())
+
+
+def plant_constants(plant: Plant) -> dict[str, float]:
+    """Macros of `STEP_FILE` and of whatever sums up energy."""
+    return {"INSTALLED_MW": float(plant.installed_mw), "GWH_PER_MW_VOLUME": GWH_PER_MW_VOLUME}

@@ -1,0 +1,55 @@
+"""A year's releases from the storages at the ends of its months: feasible wherever the year is.
+
+A part in [0, 1] places the storage at the end of a month in the interval that the storage before it leaves: what the
+month's least and greatest release lead to, and from where the year can still be completed (Yu et al. 2020, eq. 16-17).
+Where there is no such storage, the release keeps its bounds, and the storage leaves its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from reservoir.hydro.constraints import YearArrays, lower_reach, steps_in, upper_reach
+from reservoir.hydro.jit import inlined
+from reservoir.problems.coding import register_position
+
+
+class StorageCoding(NamedTuple):
+    """What compiled code reads, in float32."""
+
+    year: YearArrays
+    start_lower: np.float32
+    start_upper: np.float32
+
+
+def _position(coding, parts, position):
+    year = coding.year
+    storage, first = year.start, 0
+    if year.cyclic:
+        storage = coding.start_lower + parts[0] * (coding.start_upper - coding.start_lower)
+        position[steps_in(year)] = storage
+        first = 1
+    start = storage
+    for step in range(steps_in(year)):
+        at = step + first
+        part = parts[at] if at < len(parts) else parts[0] - parts[0]
+        position[step], storage = _release_to(year, step, storage, start, part)
+
+
+@inlined
+def _release_to(year, step, storage, start, part):
+    """Release of a step, and the storage that it leaves."""
+    per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
+    least = storage + (inflow - year.release_upper[step]) * per_flow
+    most = storage + (inflow - year.release_lower[step]) * per_flow
+    lower = max(lower_reach(year, step, start), least)
+    upper = min(upper_reach(year, step, start), most)
+    target = lower + part * (upper - lower)
+    release = inflow - (target - storage) / per_flow
+    release = min(max(release, year.release_lower[step]), year.release_upper[step])
+    return release, storage + (inflow - release) * per_flow
+
+
+register_position(StorageCoding, _position)

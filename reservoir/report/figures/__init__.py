@@ -1,0 +1,1 @@
+"""Figures: each takes an axis and returns it."""

@@ -1,0 +1,132 @@
+"""Energy of every year of a plan, and what it spilled."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from reservoir.planning.infeasible import left_out_sentence
+from reservoir.planning.plan import Plan
+from reservoir.report.figures.axes import THOUSANDS, name_lines, written, year_axis
+from reservoir.report.figures.style import (
+    DASHES,
+    LIMITS,
+    OUTSIDE_MARK,
+    POWER,
+    REFERENCE,
+    SPILL,
+    add_legend,
+    figure_style,
+    new_figure,
+    settled,
+    tint,
+)
+
+FloatArray = NDArray[np.float64]
+
+#: Part of a year's inflow; less is not counted as spill, for a search leaves traces of it everywhere.
+LEAST_SPILL = 1e-3
+#: More years than this are drawn as one shape without gaps between bars, which would be thinner than a pixel.
+MANY_YEARS = 120
+#: How strong the colour of a bar is that is not in the mean.
+LEFT_OUT = 0.35
+
+
+def annual_energy_figure(plan: Plan) -> Figure:
+    """Draw the energy, and under it the spill if any year spills."""
+    spills = bool(spilling(plan).any())
+    with figure_style():
+        figure, sheet = new_figure(plan, 4.4 if spills else 3.6)
+        if spills:
+            upper, lower = sheet.subplots(2, 1, sharex=True, height_ratios=[4, 1])
+            draw_annual_spill(lower, plan)
+        else:
+            upper = sheet.add_subplot()
+        draw_annual_energy(upper, plan)
+        upper.set_title("Energy of each year")
+        if spills:
+            upper.set_xlabel("")
+        if not plan.keeps_limits.all():
+            add_legend(sheet, upper)
+        return settled(figure)
+
+
+def draw_annual_energy(ax: Axes, plan: Plan) -> Axes:
+    """Draw a bar a year, with the mean and the guaranteed energy; returns the axis.
+
+    Years that leave their limits are paler, marked, and not in the mean.
+    """
+    _draw_bars(ax, plan, plan.energy_gwh, POWER, 0.8)
+    _mark_left_out(ax, plan)
+    lines = _energy_lines(plan)
+    for height, _, colour in lines:
+        ax.axhline(height, color=colour, lw=1.2, ls="-" if colour == REFERENCE else DASHES, zorder=3)
+    top = max([float(plan.energy_gwh.max()), *(height for height, _, _ in lines)])
+    ax.set_ylim(0, 1.05 * top or 1.0)
+    name_lines(ax, lines)
+    ax.set_ylabel("Energy (GWh)")
+    return ax
+
+
+def _mark_left_out(ax: Axes, plan: Plan) -> None:
+    left_out = ~plan.keeps_limits
+    if left_out.any():
+        years = np.array(plan.inflow.calendar.start_years)[left_out]
+        ax.plot(years, plan.energy_gwh[left_out], **OUTSIDE_MARK, label="leaves its limits of storage: not in the mean")
+
+
+def _energy_lines(plan: Plan) -> list[tuple[float, str, str]]:
+    energy, guaranteed = plan.kept_energy_gwh, plan.reservoir.guaranteed_energy_gwh
+    lines = [(float(energy.mean()), f"mean\n{written(energy.mean())} GWh", REFERENCE)] if energy.size > 1 else []
+    if guaranteed is not None:
+        lines.append((guaranteed, f"guaranteed\n{written(guaranteed)} GWh", LIMITS))
+    return lines
+
+
+def draw_annual_spill(ax: Axes, plan: Plan) -> Axes:
+    """Draw what every year released past the turbines, as thin bars; returns the axis."""
+    _draw_bars(ax, plan, annual_spill_hm3(plan), SPILL, 0.35)
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_locator(MaxNLocator(3))
+    ax.set_ylabel("Spill (hm³)")
+    return ax
+
+
+def annual_spill_hm3(plan: Plan) -> FloatArray:
+    """Volume released past the turbines in each year, shape (years,)."""
+    return np.asarray((plan.spill_m3s * plan.inflow.calendar.hm3_per_m3s).sum(axis=1))
+
+
+def spilling(plan: Plan) -> NDArray[np.bool_]:
+    """Which years spill a part of their inflow worth naming, shape (years,)."""
+    volume = (plan.inflow.flow_m3s * plan.inflow.calendar.hm3_per_m3s).sum(axis=1)
+    return np.asarray(annual_spill_hm3(plan) > LEAST_SPILL * volume)
+
+
+def caption(plan: Plan) -> str:
+    """How to read the figure."""
+    spill = annual_spill_hm3(plan)[plan.keeps_limits]
+    count, years = int(spilling(plan)[plan.keeps_limits].sum()), len(spill)
+    least = f"more than {100 * LEAST_SPILL:g} % of"
+    who = f"{count} of {years} years spill {least} their inflow" if count else f"no year spills {least} its inflow"
+    text = (
+        f"The best energy of every year with its inflow known in advance; {who}, and all "
+        f"that is spilled comes to {written(spill.sum())} hm³."
+    )
+    return " ".join([text, left_out_sentence(plan, "marked")]).strip()
+
+
+def _draw_bars(ax: Axes, plan: Plan, values: FloatArray, colour: str, width: float) -> None:
+    calendar = plan.inflow.calendar
+    years, kept = np.array(calendar.start_years), plan.keeps_limits
+    for these, shown in ((kept, colour), (~kept, tint(colour, LEFT_OUT))):
+        if calendar.years > MANY_YEARS and these.any():
+            edges = np.append(years, years[-1] + 1) - 0.5
+            ax.stairs(np.where(these, values, 0), edges, fill=True, color=shown, lw=0, zorder=2)
+        elif these.any():
+            ax.bar(list(years[these]), values[these], width=width, color=shown, lw=0, zorder=2)
+    year_axis(ax, calendar)
+    ax.yaxis.set_major_formatter(THOUSANDS)

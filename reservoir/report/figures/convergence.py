@@ -1,0 +1,139 @@
+"""How the search closes in on the best operation, over all years of a plan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from numpy.typing import NDArray
+
+from reservoir.planning.infeasible import chosen, counted, listed
+from reservoir.planning.plan import Plan
+from reservoir.report.figures.bands import draw_bands
+from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, add_legend, figure_style, new_figure, settled
+from reservoir.solvers import Solution
+
+FloatArray = NDArray[np.float64]
+
+#: Relative differences that float32 arithmetic cannot tell from none.
+FLOAT32_FLOOR = 1e-7
+#: A logarithmic axis whose ends differ by less than this factor has ticks between the decades.
+NARROW = 30
+
+
+def convergence_figure(plan: Plan) -> Figure | None:
+    """Draw the convergence band with its legend; None for solvers that leave no trace."""
+    if not has_trace(plan):
+        return None
+    with figure_style():
+        figure, sheet = new_figure(plan, 3.9)
+        ax = draw_convergence(sheet.add_subplot(), plan)
+        ax.set_title("Convergence of the search")
+        add_legend(sheet, ax, reverse=True)
+        return settled(figure)
+
+
+def has_trace(plan: Plan) -> bool:
+    """Whether every year's solution tells how it was approached, at two points at least, and has an optimum."""
+    return bool(plan.feasible.any()) and all(len(solution.trace_generations) > 1 for solution in plan.solutions)
+
+
+def draw_convergence(ax: Axes, plan: Plan) -> Axes:
+    """Draw each year's gap by generation as bands on logarithmic axes; returns the axis."""
+    generations, gaps = convergence(plan)
+    draw_bands(ax, generations, gaps, POWER, single=f"gap in {_labels(plan, plan.feasible)[0]}")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlim(generations[0], max(generations[-1], generations[0] + 1))
+    _name_floor(ax, float(gaps.min()))
+    _plain_ticks(ax.xaxis, lambda value: f"{value:,g}", ax.get_xlim())
+    _plain_ticks(ax.yaxis, percent, ax.get_ylim())
+    ax.set_xlabel("Generations")
+    ax.set_ylabel(f"Gap to the {'reference optimum' if plan.references else 'final value'} (%)")
+    return ax
+
+
+def convergence(plan: Plan) -> tuple[FloatArray, FloatArray]:
+    """Generations, shape (points,), and the relative gaps after them, shape (years that can keep their limits, points).
+
+    A trace is in the solver's own arithmetic and with its forms of the curves, which differ from the exact ones by more
+    than the last gaps. What a year still lacked is therefore measured to the end of its own trace, and the gap of the
+    certified solution, in float64, is added.
+    """
+    solutions = [solution for solution, able in zip(plan.solutions, plan.feasible, strict=True) if able]
+    generations = np.unique(np.concatenate([solution.trace_generations for solution in solutions]))
+    certified = plan.gap[plan.feasible] if plan.references else np.zeros(len(solutions))
+    gaps = np.stack([_lacking(solution, generations) for solution in solutions]) + certified[:, None]
+    return generations.astype(np.float64), np.maximum(gaps, FLOAT32_FLOOR)
+
+
+def _lacking(solution: Solution, generations: NDArray[np.int64]) -> FloatArray:
+    """Part of its final fitness that a solution lacked after these generations; its last value holds on."""
+    at = np.searchsorted(solution.trace_generations, generations, side="right") - 1
+    trace = solution.trace_fitness[np.maximum(at, 0)]
+    final = solution.trace_fitness[-1]
+    return np.asarray((final - trace) / (abs(final) or 1.0))
+
+
+def caption(plan: Plan) -> str:
+    """How to read the figure."""
+    to = (
+        "the gap of the certified solution to the reference optimum of dynamic programming is added"
+        if plan.references
+        else "no reference optimum was asked for, so the final value is taken for it"
+    )
+    floor = f"{percent(FLOAT32_FLOOR)} %"
+    return (
+        "How far the best operation found after so many generations falls short, over the years of the record. The "
+        f"search runs in float32 arithmetic and is measured to its own end; {to}. Gaps below {floor}, which float32 "
+        f"cannot resolve, are drawn at {floor}.{_left_out(plan)}"
+    )
+
+
+def _labels(plan: Plan, which: NDArray[np.bool_]) -> tuple[str, ...]:
+    return chosen([year.label for year in plan.years], which)
+
+
+def _left_out(plan: Plan) -> str:
+    lost = _labels(plan, ~plan.feasible)
+    if not lost:
+        return ""
+    can = "cannot keep its limits and is" if len(lost) == 1 else "cannot keep their limits and are"
+    return f" {counted(len(lost))} ({listed(lost)}) {can} left out: what is best there is no matter of energy."
+
+
+def percent(part: float) -> str:
+    """Write a part in per cent, without exponent."""
+    value = 100 * part
+    decimals = max(0, -math.floor(math.log10(value) + 1e-9)) if value > 0 else 0
+    return f"{value:,.{decimals}f}"
+
+
+def _plain_ticks(axis: Axis, written: Callable[[float], str], limits: tuple[float, float]) -> None:
+    """Write numbers in full, at decades, or between them too where there is hardly a decade."""
+    narrow = limits[1] < NARROW * limits[0]
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: written(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _name_floor(ax: Axes, lowest: float) -> None:
+    """Shade what float32 cannot resolve, where the bands come near it."""
+    if lowest > 10 * FLOAT32_FLOOR:
+        return
+    bottom = FLOAT32_FLOOR / 3
+    ax.set_ylim(bottom=bottom)
+    ax.axhspan(bottom, FLOAT32_FLOOR, color=OUTSIDE, lw=0, zorder=1)
+    ax.annotate(
+        "below the resolution of float32",
+        (0.01, math.sqrt(bottom * FLOAT32_FLOOR)),
+        xycoords=("axes fraction", "data"),
+        va="center",
+        fontsize=8,
+        color=LIMITS,
+    )

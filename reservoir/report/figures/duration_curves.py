@@ -1,0 +1,139 @@
+"""Duration curves of release, power and storage: how often each is exceeded, by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator
+from numpy.typing import NDArray
+
+from reservoir.report.figures.axes import TEXT_SHARE, THOUSANDS, written
+from reservoir.report.figures.record_runs import held_out_note, outside_caption, outside_handles, record_runs
+from reservoir.report.figures.storage_axis import cut_off
+from reservoir.report.figures.style import (
+    DASHES,
+    LIMITS,
+    OUTSIDE_MARK,
+    REFERENCE,
+    add_legend,
+    figure_style,
+    new_figure,
+    settled,
+)
+from reservoir.rules.evaluation.evaluation import Evaluation
+
+FloatArray = NDArray[np.float64]
+
+#: Part of the height of a panel that the two lines of a name take, with what keeps them off the line that they name.
+NAME_HEIGHT = 3 * TEXT_SHARE
+EXCEEDED = "Months that exceed it (%)"
+
+
+def duration_curves_figure(evaluation: Evaluation) -> Figure:
+    """Draw the three panels under one legend."""
+    with figure_style():
+        figure, sheet = new_figure(evaluation.plan, 3.7, held_out_note(evaluation))
+        panels = sheet.subplots(1, len(PANELS))
+        for ax, draw in zip(panels, PANELS.values(), strict=True):
+            draw(ax, evaluation)
+        for ax in (panels[0], panels[-1]):
+            ax.set_xlabel("")
+        for handle in outside_handles(evaluation):
+            panels[0].add_line(handle)
+        add_legend(sheet, panels[0])
+        return settled(figure)
+
+
+def draw_release(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw the duration curves of the monthly release; returns the axis."""
+    ax.set_title("Release")
+    _draw_curves(ax, evaluation, "release_m3s", "Release (m³/s)")
+    ax.set_ylim(bottom=0)
+    return ax
+
+
+def draw_power(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw the duration curves of the monthly power, and the firm power; returns the axis."""
+    ax.set_title("Power")
+    _draw_curves(ax, evaluation, "power_mw", "Power (MW)")
+    firm = evaluation.targets.firm_mw
+    ax.axhline(firm, color=LIMITS, lw=0.9, ls=DASHES, zorder=1.5)
+    highest = max(float(run.monthly("power_mw").max()) for run in record_runs(evaluation))
+    ax.set_ylim(0, max(ax.get_ylim()[1], (1 + NAME_HEIGHT) * firm if firm >= highest else 0.0))
+    # Below the line, where no curve begins, unless the ticks are there; above it where all curves are below.
+    above = firm < NAME_HEIGHT * ax.get_ylim()[1] or firm >= highest
+    ax.annotate(
+        f"firm\n{written(firm)} MW",
+        (2, firm),
+        xytext=(0, 3 if above else -3),
+        textcoords="offset points",
+        va="bottom" if above else "top",
+        color=LIMITS,
+        fontsize=8,
+    )
+    return ax
+
+
+def draw_storage(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw the duration curves of the storage at the end of the month; returns the axis.
+
+    Months that end outside the limits of storage are marked.
+    """
+    ax.set_title("Storage")
+    _draw_curves(ax, evaluation, "storage_hm3", "Storage at the end of the month (hm³)")
+    for run in record_runs(evaluation):
+        storage = run.monthly("storage_hm3").ravel()
+        outside = run.outside.ravel()[np.argsort(storage)[::-1]]
+        if outside.any():
+            exceeded, values = duration_curve(storage)
+            ax.plot(exceeded[outside], values[outside], **OUTSIDE_MARK | {"ms": 3, "clip_on": True})
+    _cut_off(ax, evaluation)
+    return ax
+
+
+def _cut_off(ax: Axes, evaluation: Evaluation) -> None:
+    """Leave out storages that are far outside the bounds."""
+    bottom, top = ax.get_ylim()
+    low, high = cut_off(evaluation.plan, np.array([bottom, top]))
+    if (low, high) != (bottom, top):
+        ax.set_ylim(low, high)
+
+
+#: The panels by the quantity they show.
+PANELS: dict[str, Callable[[Axes, Evaluation], Axes]] = {
+    "release": draw_release,
+    "power": draw_power,
+    "storage": draw_storage,
+}
+
+
+def duration_curve(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values from the highest down, and the percentage of them that exceeds each (Hazen plotting position)."""
+    ordered = np.sort(np.ravel(values))[::-1]
+    return 100 * (np.arange(ordered.size) + 0.5) / ordered.size, ordered
+
+
+def _draw_curves(ax: Axes, evaluation: Evaluation, quantity: str, label: str) -> Axes:
+    for run in record_runs(evaluation):
+        exceeded, values = duration_curve(run.monthly(quantity))
+        width = 1.8 if run.look.colour == REFERENCE else 1.4
+        ax.plot(exceeded, values, color=run.look.colour, ls=run.look.line, lw=width, label=run.name, zorder=2)
+    ax.set_xlim(0, 100)
+    ax.xaxis.set_major_locator(FixedLocator([0, 25, 50, 75, 100]))
+    ax.yaxis.set_major_formatter(THOUSANDS)
+    ax.set_xlabel(EXCEEDED)
+    ax.set_ylabel(label)
+    return ax
+
+
+def caption(evaluation: Evaluation) -> str:
+    """How to read the figure."""
+    guaranteed = evaluation.targets.guaranteed
+    firm = "the guaranteed energy as steady power" if guaranteed else "what the plan exceeds in nine months of ten"
+    return (
+        "How many of the months of the record exceed a release, a power or a storage, with the storage carried over "
+        f"from year to year; firm power is {firm}.{outside_caption(evaluation)}"
+    )

@@ -1,0 +1,124 @@
+"""Energy of a year by family of rules, on held-out years and on those fitted to, beside perfect foresight."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from reservoir.report.figures.axes import THOUSANDS, name_lines, written
+from reservoir.report.figures.record_runs import (
+    FORESIGHT_NAME,
+    HELD_OUT,
+    TRAINING,
+    held_out_note,
+    outside_caption,
+    outside_handles,
+    record_runs,
+)
+from reservoir.report.figures.style import (
+    DASHES,
+    LIMITS,
+    OUTSIDE_MARK,
+    REFERENCE,
+    family_look,
+    figure_style,
+    new_figure,
+    settled,
+    tint,
+)
+from reservoir.rules.evaluation.evaluation import Evaluation, Run
+
+FloatArray = NDArray[np.float64]
+
+#: Percentiles that the whiskers reach to, years beyond being dots; of fewer years they reach to the last one.
+WHISKERS, WHISKER_YEARS = (5, 95), 20
+_WIDTH, _OFFSET = 0.34, 0.2
+_STRENGTH = 0.55
+
+
+def rule_energy_figure(evaluation: Evaluation) -> Figure:
+    """Draw the boxes with their legend."""
+    with figure_style():
+        figure, sheet = new_figure(evaluation.plan, 3.9, held_out_note(evaluation))
+        ax = draw_rule_energy(sheet.add_subplot(), evaluation)
+        ax.set_title("Energy of a year, by rule")
+        handles = [*sample_patches(), *outside_handles(evaluation)]
+        sheet.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        return settled(figure)
+
+
+def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw a box for perfect foresight and two for each family: held-out years filled, training years hollow.
+
+    Crosses mark the years of perfect foresight and of held-out runs in which a month leaves the limits of storage.
+    """
+    _draw_box(ax, 0, evaluation.foresight_gwh[Run.CONTINUOUS], REFERENCE, filled=True)
+    for place, result in enumerate(evaluation.families, start=1):
+        colour = family_look(result.family).colour
+        _draw_box(ax, place - _OFFSET, result.energy_gwh[HELD_OUT], colour, filled=True)
+        _draw_box(ax, place + _OFFSET, result.energy_gwh[TRAINING], colour, filled=False)
+    _mark_outside(ax, evaluation)
+    names = [FORESIGHT_NAME.replace(" ", "\n"), *(result.family for result in evaluation.families)]
+    ax.set_xticks(range(len(names)), names)
+    ax.set_xlim(-0.6, len(names) - 0.4)
+    ax.grid(visible=False, axis="x")
+    ax.yaxis.set_major_formatter(THOUSANDS)
+    ax.set_ylabel("Energy of a year (GWh)")
+    if evaluation.targets.guaranteed:
+        _draw_guaranteed(ax, evaluation.targets.annual_gwh)
+    return ax
+
+
+def _mark_outside(ax: Axes, evaluation: Evaluation) -> None:
+    energies = [evaluation.foresight_gwh[Run.CONTINUOUS], *(each.energy_gwh[HELD_OUT] for each in evaluation.families)]
+    for place, (run, energy) in enumerate(zip(record_runs(evaluation), energies, strict=True)):
+        years = run.outside.any(axis=1)
+        if years.any():
+            ax.plot(np.full(years.sum(), place - _OFFSET * bool(place)), energy[years], **OUTSIDE_MARK)
+
+
+def _draw_box(ax: Axes, place: float, energy: FloatArray, colour: str, *, filled: bool) -> None:
+    line: dict[str, Any] = {"color": colour, "lw": 1.2}
+    ax.boxplot(
+        energy,
+        positions=[place],
+        widths=_WIDTH,
+        whis=WHISKERS if len(energy) >= WHISKER_YEARS else (0, 100),
+        manage_ticks=False,
+        patch_artist=True,
+        boxprops={"facecolor": tint(colour, _STRENGTH) if filled else "white", "edgecolor": colour, "lw": 1.2},
+        medianprops={"color": REFERENCE if filled else colour, "lw": 1.8},
+        whiskerprops=line,
+        capprops=line,
+        flierprops={"marker": "o", "ms": 2.5, "mfc": colour if filled else "white", "mec": colour, "mew": 0.7},
+        zorder=3,
+    )
+
+
+def _draw_guaranteed(ax: Axes, annual_gwh: float) -> None:
+    ax.axhline(annual_gwh, color=LIMITS, lw=1.2, ls=DASHES, zorder=1.5)
+    name_lines(ax, [(annual_gwh, f"guaranteed\n{written(annual_gwh)} GWh", LIMITS)])
+
+
+def sample_patches() -> list[Patch]:
+    """Legend of filled and hollow: on which years a rule is shown."""
+    return [
+        Patch(facecolor=tint(LIMITS, _STRENGTH), edgecolor=LIMITS, label="held-out years"),
+        Patch(facecolor="white", edgecolor=LIMITS, label="years that the rule was fitted to"),
+    ]
+
+
+def caption(evaluation: Evaluation) -> str:
+    """How to read the figure."""
+    many = evaluation.training.years >= WHISKER_YEARS
+    reach = f"from {WHISKERS[0]} to {WHISKERS[1]} %, dots are the years beyond" if many else "to the last year"
+    return (
+        f"Boxes hold the middle half of the years about their median, whiskers reach {reach}; where the hollow box "
+        "stands higher than the filled one, the rule does better in the years that it was fitted to than in those that "
+        f"it has never seen.{outside_caption(evaluation)}"
+    )

@@ -1,0 +1,86 @@
+"""Which months hang together: the linkage that a solver learned of the storages at their ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from reservoir.planning.plan import Plan
+from reservoir.report.figures.axes import THOUSANDS
+from reservoir.report.figures.style import OUTSIDE, figure_style, new_figure, settled
+
+START = "Start"
+#: Corners of a cell.
+_CELL = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+
+
+def linkage_map_figure(plan: Plan) -> Figure | None:
+    """Draw the dependency structure matrix of the months; None where the solver learned none."""
+    linkage = mean_linkage(plan)
+    if linkage is None:
+        return None
+    with figure_style():
+        figure, sheet = new_figure(plan, 4.6)
+        ax = sheet.add_subplot()
+        drawn = draw_linkage(ax, linkage, storage_names(plan))
+        ax.set_title("Which storages hang together")
+        bar = sheet.colorbar(drawn, ax=ax, pad=0.02, format=THOUSANDS if np.nanmax(linkage) > 10 else None)
+        assert bar.solids is not None
+        bar.solids.set(rasterized=False, edgecolor="face")  # a picture within a drawing does not enter a report
+        bar.set_label("Mutual information (nats), mean of the years")
+        return settled(figure)
+
+
+def mean_linkage(plan: Plan) -> NDArray[np.float64] | None:
+    """Mean of the years, shape (storages, storages); None where there is none, or it is of no two storages."""
+    each = [solution.linkage for solution in plan.solutions]
+    if any(linkage.shape != each[0].shape for linkage in each) or len(each[0]) < 2:
+        return None
+    return np.asarray(np.mean(each, axis=0))
+
+
+def storage_names(plan: Plan) -> list[str]:
+    """The storages that are chosen: at the end of months, and at the start of a cyclic year."""
+    names = [name[:3] for name in plan.inflow.calendar.month_names]
+    if plan.years[0].limits.cyclic:
+        names = [START, *names]
+    return names[: len(plan.solutions[0].linkage)]
+
+
+def draw_linkage(ax: Axes, linkage: NDArray[np.float64], names: list[str]) -> PolyCollection:
+    """Draw a cell for each pair, the first in the upper left corner; returns the cells, for a colour bar."""
+    one, other = np.nonzero(~np.eye(len(linkage), dtype=bool))
+    cells: Any = _CELL + np.stack([other, one], axis=1)[:, None]
+    drawn = PolyCollection(cells, array=linkage[one, other], cmap="Blues", edgecolor="face", lw=0.3)
+    drawn.set_clim(0, None)
+    ax.add_collection(drawn)
+    ax.set_xticks(range(len(names)), names)
+    ax.set_yticks(range(len(names)), names)
+    ax.set_xlim(-0.5, len(names) - 0.5)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_aspect("equal")
+    ax.grid(visible=False)
+    ax.set_facecolor(OUTSIDE)
+    label = "Storage at the start, or the end of" if names[0] == START else "Storage at the end of"
+    ax.spines[["top", "right"]].set_visible(True)
+    ax.set_xlabel(label)
+    ax.set_ylabel(label)
+    return drawn
+
+
+def caption(plan: Plan) -> str | None:
+    """How to read the figure; None where there is none."""
+    if mean_linkage(plan) is None:
+        return None
+    return (
+        "The dependency structure matrix that the solver learned: the mean of its first "
+        f"{plan.solutions[0].settings['linkage_generations']} generations at most. A storage is coded by its place in "
+        "what the storage before leaves reachable. The darker, the more the code of one storage says about that of "
+        "another among good operations, and the sooner the solver changes both together. What so many independent "
+        "individuals would show by chance is taken off."
+    )

@@ -1,0 +1,84 @@
+"""What every family makes less than perfect foresight, on held-out years and on those fitted to."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reservoir.report.figures.axes import THOUSANDS
+from reservoir.report.figures.energy_boxes import sample_patches
+from reservoir.report.figures.record_runs import HELD_OUT, TRAINING, held_out_note
+from reservoir.report.figures.style import LIMITS, family_look, figure_style, new_figure, settled
+from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult
+from reservoir.rules.evaluation.scores import Score
+
+_HEIGHT, _OFFSET = 0.36, 0.2
+#: Part of the axis' width that is kept free for what is written at the longest bar.
+_ROOM = 0.38
+_INCHES_PER_FAMILY = 0.52
+
+
+def regret_figure(evaluation: Evaluation) -> Figure:
+    """Draw the bars with their legend."""
+    with figure_style():
+        height = 1.4 + _INCHES_PER_FAMILY * len(evaluation.families)
+        figure, sheet = new_figure(evaluation.plan, height, held_out_note(evaluation))
+        ax = draw_regret(sheet.add_subplot(), evaluation)
+        ax.set_title("Energy short of perfect foresight")
+        sheet.legend(handles=sample_patches(), loc="outside lower center", ncols=2)
+        return settled(figure)
+
+
+def draw_regret(ax: Axes, evaluation: Evaluation) -> Axes:
+    """Draw two bars a family, the best on top: held-out years filled, training years hollow; returns the axis."""
+    ranked = by_regret(evaluation)
+    digits = _digits(ranked)
+    for place, result in enumerate(ranked):
+        colour = family_look(result.family).colour
+        for offset, key, fill in ((-_OFFSET, HELD_OUT, colour), (_OFFSET, TRAINING, "white")):
+            score = result.scores[key]
+            ax.barh(place + offset, score.regret_gwh, _HEIGHT, facecolor=fill, edgecolor=colour, lw=1.2, zorder=2)
+            _write(ax, place + offset, score, digits)
+    ax.set_yticks(range(len(ranked)), [result.family for result in ranked])
+    ax.set_ylim(len(ranked) - 0.4, -0.6)
+    left, right = ax.get_xlim()
+    ax.set_xlim(left, right + _ROOM * (right - left))
+    ax.axvline(0, color=LIMITS, lw=0.8, zorder=3)
+    ax.grid(visible=False, axis="y")
+    ax.tick_params(axis="y", length=0)
+    ax.xaxis.set_major_formatter(THOUSANDS)
+    ax.set_xlabel("Mean regret to perfect foresight (GWh a year)")
+    return ax
+
+
+def by_regret(evaluation: Evaluation) -> list[FamilyResult]:
+    """Families from the least regret on held-out years to the most."""
+    return sorted(evaluation.families, key=lambda result: result.scores[HELD_OUT].regret_gwh)
+
+
+def _digits(results: list[FamilyResult]) -> int:
+    """Decimals of every bar's number: three figures of the largest."""
+    most = max(abs(result.scores[key].regret_gwh) for result in results for key in (HELD_OUT, TRAINING))
+    return max(0, 2 - int(np.floor(np.log10(max(most, 1e-2)))))
+
+
+def _write(ax: Axes, place: float, score: Score, digits: int) -> None:
+    ax.annotate(
+        f"{score.regret_gwh:,.{digits}f} GWh, {score.percent_of_foresight:.1f} % of foresight",
+        (max(score.regret_gwh, 0), place),
+        xytext=(4, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=8,
+        bbox={"facecolor": "white", "lw": 0, "pad": 1},
+        zorder=1.5,
+    )
+
+
+def caption(evaluation: Evaluation) -> str:
+    """How to read the figure."""
+    return (
+        "What a rule makes less in a year than an operator who knows the whole record in advance, mean of all years "
+        "and at equal end storage; the shorter the bar, the better the rule. The best rule on held-out years is on top."
+    )

@@ -1,0 +1,84 @@
+"""All figures of an evaluation of operation rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from reservoir.report.figures import (
+    dispatch_chart,
+    duration_curves,
+    energy_boxes,
+    level_trace,
+    regret_bars,
+    rule_curves,
+    rule_scatter,
+    spill_map,
+)
+from reservoir.rules.evaluation.evaluation import Evaluation
+
+
+def _any_family(evaluation: Evaluation) -> bool:
+    return bool(evaluation.families)
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """A figure: its heading, how it is drawn and read, and whether an evaluation has anything to show in it."""
+
+    title: str
+    figure: Callable[[Evaluation], Figure]
+    caption: Callable[[Evaluation], str]
+    shown: Callable[[Evaluation], bool] = _any_family
+
+
+_DRAWINGS = {
+    "rule-curves": _Drawing(
+        "The guide curve", rule_curves.rule_curves_figure, rule_curves.caption, rule_curves.has_rule_curves
+    ),
+    "dispatch-chart": _Drawing(
+        "The dispatch chart",
+        dispatch_chart.dispatch_chart_figure,
+        dispatch_chart.caption,
+        dispatch_chart.has_dispatch_chart,
+    ),
+    "rule-scatter": _Drawing(
+        "What the plan does, and what a rule makes of it",
+        rule_scatter.rule_scatter_figure,
+        rule_scatter.caption,
+        rule_scatter.has_rule_scatter,
+    ),
+    "duration-curves": _Drawing(
+        "How often release, power and storage are exceeded",
+        duration_curves.duration_curves_figure,
+        duration_curves.caption,
+    ),
+    "rule-energy": _Drawing("What every rule yields", energy_boxes.rule_energy_figure, energy_boxes.caption),
+    "regret": _Drawing("What not knowing the future costs", regret_bars.regret_figure, regret_bars.caption),
+    "spill-map": _Drawing(
+        "When water is spilled",
+        spill_map.spill_map_figure,
+        spill_map.caption,
+        lambda evaluation: _any_family(evaluation) and spill_map.has_spill(evaluation),
+    ),
+    "level-trace": _Drawing("The level through the whole record", level_trace.level_trace_figure, level_trace.caption),
+}
+
+#: Headings of the figures of rules.
+RULES_TITLES = {name: drawing.title for name, drawing in _DRAWINGS.items()}
+
+
+def rules_figures(evaluation: Evaluation) -> dict[str, Figure]:
+    """Draw the figures of an evaluation, by the name of their files; a figure that would be empty is left out."""
+    return {name: drawing.figure(evaluation) for name, drawing in _shown(evaluation).items()}
+
+
+def rules_captions(evaluation: Evaluation) -> dict[str, str]:
+    """Say how to read each figure of `rules_figures`."""
+    return {name: drawing.caption(evaluation) for name, drawing in _shown(evaluation).items()}
+
+
+def _shown(evaluation: Evaluation) -> dict[str, _Drawing]:
+    return {name: drawing for name, drawing in _DRAWINGS.items() if drawing.shown(evaluation)}

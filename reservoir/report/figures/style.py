@@ -1,0 +1,268 @@
+"""How figures look: colours, fonts, sizes, the lines at the foot, and files with the same bytes for the same plan."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from typing import Any
+
+import matplotlib.style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.font_manager import FontProperties, fontManager
+from matplotlib.legend import Legend
+from matplotlib.textpath import text_to_path
+from matplotlib.transforms import Bbox
+
+from reservoir.planning.plan import Plan
+
+# One colour for each meaning, in every figure. Okabe and Ito (2008, Color Universal Design), whose yellow is too pale
+# for lines on paper; indigo and wine, which are told apart from the rest by readers of any colour vision, make up the
+# number (Tol 2021, Colour Schemes).
+STORAGE = "#0072B2"
+INFLOW = "#56B4E9"
+RELEASE = "#009E73"
+POWER = "#E69F00"
+SPILL = "#882255"
+WET = "#332288"
+NORMAL = "#CC79A7"
+DRY = "#D55E00"
+REFERENCE = "#000000"
+LIMITS = "#555555"
+VIOLATION = "#C1121F"
+
+#: Line style of limits.
+DASHES = (0, (5, 2))
+
+#: What leaves limits that it should keep, in every figure; told apart in black and white too.
+OUTSIDE_MARK: dict[str, Any] = {
+    "marker": "x",
+    "color": VIOLATION,
+    "mew": 1.3,
+    "ls": "none",
+    "clip_on": False,
+    "zorder": 6,
+}
+
+#: Outside the limits, and the grid.
+OUTSIDE = "#E9E9E9"
+GRID = "#DDDDDD"
+
+#: Inches. As wide as the text of an A4 page, so that it is printed at about its own size.
+WIDTH = 7.2
+DOTS_PER_INCH = 150
+
+#: Name of the lines at the foot, in a figure's elements.
+FOOT = "foot"
+FOOT_POINTS = 7.0
+_FOOT_LINE_INCHES = FOOT_POINTS * 1.35 / 72
+_FOOT_MARGIN_INCHES = 0.05
+_FOOT_SIDE_POINTS = 5.0
+#: Characters of one text at the foot: a page of caveats would be drawn, letter by letter, on every figure.
+FOOT_CHARACTERS = 2_400
+_CUT = " ... (cut; plan.json and report.html have all of it)"
+
+#: For names and caveats in Chinese, Japanese or Korean; the first of each that is installed.
+_EAST_ASIAN_FONTS = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "Microsoft YaHei", "SimHei")
+
+RC: dict[str, Any] = {
+    "font.size": 8.5,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlepad": 7,
+    "axes.labelsize": 8.5,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "legend.title_fontsize": 8,
+    "legend.frameon": False,
+    "figure.constrained_layout.h_pad": 0.06,
+    "figure.constrained_layout.w_pad": 0.06,
+    "svg.fonttype": "path",  # looks the same where the font is missing
+    "svg.hashsalt": "reservoir",  # the same names of elements every time
+    "text.hinting": "no_hinting",  # letters as far apart in a PNG as in print
+    "text.parse_math": False,  # a $ in a user's text is a $
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one of several that are compared is drawn: its colour, and what tells it apart in black and white."""
+
+    colour: str
+    line: str | tuple[float, tuple[float, ...]]
+    marker: str
+
+
+#: Families of operation rules; most of the colours are Tol's. The two greens are the two linear rules.
+FAMILY_LOOKS = {
+    "guide-curve": Look("#AA4499", (0, (5, 1.5)), "o"),
+    "linear": Look("#117733", (4.5, (9, 1.5)), "s"),
+    "linear-search": Look("#5AAE61", (0, (3, 1, 1, 1)), "X"),
+    "zones": Look("#E69F00", (0, (6, 1.5, 1.5, 1.5)), "^"),
+    "sdp": Look("#332288", (0, (2.5, 1.2)), "D"),
+    "standard": Look("#888888", (0, (1, 1)), "v"),
+    "ann-regression": Look("#661144", (0, (4, 1.2, 4, 1.2, 1, 1.2)), "d"),
+    "ann": Look("#33BBEE", (0, (6, 1.2, 1, 1.2, 1, 1.2)), "P"),
+}
+#: Of any family that has no look of its own.
+OTHER_FAMILY = Look("#882255", (0, (8, 1.5, 1, 1.5)), "p")
+FORESIGHT = Look(REFERENCE, "-", "*")
+
+
+def family_look(family: str) -> Look:
+    """How a family of rules is drawn in every figure."""
+    return FAMILY_LOOKS.get(family, OTHER_FAMILY)
+
+
+@cache
+def _font_families() -> list[str]:
+    installed = {font.name for font in fontManager.ttflist}
+    return ["DejaVu Sans", *(name for name in _EAST_ASIAN_FONTS if name in installed)][:2]
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Draw and save in this style, whatever the user's own settings of matplotlib are; they are back afterwards."""
+    rc = {**RC, "font.family": _font_families()}
+    with matplotlib.style.context(["default", rc]), warnings.catch_warnings():
+        # A character that no font has is drawn as an empty box, which says enough.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        # So are letters that should be joined or run from right to left, each by itself.
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support", category=UserWarning)
+        yield
+
+
+def new_figure(plan: Plan, height: float, note: str = "") -> tuple[Figure, SubFigure]:
+    """Make an empty figure, and in it the sheet of `height` inches to draw on, above a note and the plan's caveats."""
+    return footed_figure(height, foot_lines(plan, note))
+
+
+def footed_figure(height: float, lines: Sequence[str]) -> tuple[Figure, SubFigure]:
+    """Make an empty figure, and in it the sheet of `height` inches to draw on, above lines of text (see `broken`)."""
+    foot = len(lines) * _FOOT_LINE_INCHES + _FOOT_MARGIN_INCHES
+    figure = Figure(figsize=(WIDTH, height + foot), dpi=DOTS_PER_INCH, layout="constrained")
+    FigureCanvasAgg(figure)
+    parts: Any = figure.subfigures(2, 1, height_ratios=[height, foot], hspace=0)
+    sheet, strip = parts
+    strip.text(
+        _FOOT_SIDE_POINTS / 72 / WIDTH,
+        _FOOT_MARGIN_INCHES / foot,
+        "\n".join(lines),
+        fontsize=FOOT_POINTS,
+        color=LIMITS,
+        linespacing=1.2,
+        va="bottom",
+        gid=FOOT,
+    )
+    return figure, sheet
+
+
+def add_legend(
+    sheet: SubFigure, ax: Axes, *, reverse: bool = False, title: str | None = None, above: bool = False
+) -> Legend:
+    """Put an axis's legend between the axes and the foot, or above them, in a row or as many as it needs."""
+    handles, labels = ax.get_legend_handles_labels()
+    where: Any = f"outside {'upper' if above else 'lower'} center"
+    for rows in range(1, len(labels) + 1):
+        columns = math.ceil(len(labels) / rows)
+        legend = sheet.legend(handles, labels, loc=where, ncols=columns, reverse=reverse, title=title)
+        if columns == 1 or legend.get_window_extent().width <= sheet.bbox.width:
+            break
+        legend.remove()
+    return legend
+
+
+def foot_lines(plan: Plan, note: str = "") -> list[str]:
+    """Which reservoir, years and solver a figure shows, and what must be said of them; lines as wide as the figure.
+
+    The `note`, of this figure alone, stands between the two.
+    """
+    labels = plan.inflow.labels
+    years = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} years"
+    # The solver that ran, which may not be the one that was asked for.
+    origin = f"{plan.reservoir.name}, {years}, solved by {plan.solutions[0].solver}"
+    return broken(origin, note, " · ".join(caveat[:1].upper() + caveat[1:] for caveat in plan.caveats))
+
+
+def broken(*texts: str) -> list[str]:
+    """Texts in lines as wide as a figure; an empty text is no line."""
+    return [line for text in texts for line in _wrapped(text)]
+
+
+def _wrapped(text: str) -> list[str]:
+    """Break a text into lines that fit the figure, by what they measure: characters are of all widths.
+
+    Beyond `FOOT_CHARACTERS` it is cut off, and says so.
+    """
+    if len(text) > FOOT_CHARACTERS:
+        text = text[: FOOT_CHARACTERS - len(_CUT)].rstrip() + _CUT
+    room = 72 * WIDTH - 2 * _FOOT_SIDE_POINTS
+    font = FontProperties(size=FOOT_POINTS)
+    lines, columns = [text], len(text)
+    while text:
+        widest = max(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines)
+        if widest <= room or columns == 1:
+            break
+        columns = max(1, min(columns - 1, int(columns * room / widest)))
+        lines = textwrap.wrap(text, columns)
+    return lines if text else []
+
+
+def settled(figure: Figure) -> Figure:
+    """Lay out a figure that is complete, once: later drawings, at any resolution, keep the places of its axes."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+    # No engine at all: with one that does nothing, matplotlib would still draw twice what it saves.
+    figure.set_layout_engine(None)
+    # The layout's last digits differ from time to time, and an SVG names its clips after them.
+    for part in figure.subfigs:
+        part.bbox_relative.set(Bbox.from_bounds(*_rounded(part.bbox_relative)))  # type: ignore[attr-defined]
+    for ax in figure.get_axes():
+        ax.set_position(_rounded(ax.get_position()))
+    return figure
+
+
+def _rounded(box: Bbox) -> tuple[float, float, float, float]:
+    left, bottom, width, height = (round(float(part), 4) + 0.0 for part in box.bounds)  # no -0.0
+    return left, bottom, width, height
+
+
+def rendered(figure: Figure, kind: str) -> bytes:
+    """Return a figure as the bytes of a ``png`` or ``svg`` file, with no date and no version in them."""
+    metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[kind]
+    target = BytesIO()
+    with figure_style():
+        figure.savefig(target, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
+    return target.getvalue()
+
+
+def tint(colour: str, strength: float) -> str:
+    """Mix a colour with white; opaque, so that what lies below does not change it."""
+    red, green, blue = (1 - strength * (1 - part) for part in to_rgb(colour))
+    return to_hex((red, green, blue))
+
+
+def shade(colour: str, strength: float) -> str:
+    """Mix a colour with black, for a line on its own tints."""
+    red, green, blue = (strength * part for part in to_rgb(colour))
+    return to_hex((red, green, blue))

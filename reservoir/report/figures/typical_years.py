@@ -1,0 +1,215 @@
+"""A wet, a normal and a dry year: inflow, release, level and power (Yu et al. 2020, Figures 6 to 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.inflow import Inflow
+from reservoir.planning.plan import Plan
+from reservoir.report.figures.axes import THOUSANDS, month_axis, month_ends, month_middles, written
+from reservoir.report.figures.style import (
+    DASHES,
+    DRY,
+    LIMITS,
+    NORMAL,
+    OUTSIDE_MARK,
+    WET,
+    add_legend,
+    figure_style,
+    new_figure,
+    settled,
+)
+
+FloatArray = NDArray[np.float64]
+
+#: Which year is taken by default: the one whose mean inflow is nearest to what this part of all years exceeds (%).
+EXCEEDED_BY = {"wet": 10, "normal": 50, "dry": 90}
+
+COLOURS = {"wet": WET, "normal": NORMAL, "dry": DRY}
+# Told apart without colour too.
+MARKERS = {"wet": "o", "normal": "s", "dry": "^"}
+
+
+@dataclass(frozen=True)
+class TypicalYear:
+    """A year of the record and what it is typical of: ``wet``, ``normal``, ``dry``, or several where years are few."""
+
+    row: int
+    kinds: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """The one whose colour it is drawn in."""
+        return "normal" if "normal" in self.kinds else self.kinds[0]
+
+
+def typical_years(inflow: Inflow, years: Mapping[str, str] | None = None) -> list[TypicalYear]:
+    """Choose a wet, a normal and a dry year.
+
+    Parameters
+    ----------
+    inflow : Inflow
+    years : mapping of str to str, optional
+        Label of the year for any of ``wet``, ``normal`` and ``dry``; left out, they are chosen by `EXCEEDED_BY`.
+
+    Raises
+    ------
+    InputError
+        If a year is not in the record, or a kind is unknown.
+    """
+    rows = _chosen(inflow) if years is None else _named(inflow, years)
+    return [TypicalYear(row, tuple(kind for kind in rows if rows[kind] == row)) for row in dict.fromkeys(rows.values())]
+
+
+def _chosen(inflow: Inflow) -> dict[str, int]:
+    mean = inflow.annual_mean_m3s
+    return {
+        kind: int(np.argmin(np.abs(mean - np.percentile(mean, 100 - exceeded))))
+        for kind, exceeded in EXCEEDED_BY.items()
+    }
+
+
+def _named(inflow: Inflow, years: Mapping[str, str]) -> dict[str, int]:
+    span = f"years of the record, {inflow.labels[0]} to {inflow.labels[-1]}"
+    mistakes = [
+        Mistake("there is no such kind of year", ", ".join(EXCEEDED_BY), column="years", value=kind)
+        for kind in years
+        if kind not in EXCEEDED_BY
+    ] + [
+        Mistake(f"the {kind} year is not in the record", span, column="years", value=label)
+        for kind, label in years.items()
+        if label not in inflow.labels
+    ]
+    if mistakes or not years:
+        raise InputError(mistakes or Mistake("no typical year is named", ", ".join(EXCEEDED_BY), column="years"))
+    return {kind: inflow.labels.index(years[kind]) for kind in EXCEEDED_BY if kind in years}
+
+
+def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> Figure:
+    """Draw the four panels under one legend."""
+    chosen = typical_years(plan.inflow, years)
+    with figure_style():
+        figure, sheet = new_figure(plan, 6.0)
+        panels = sheet.subplots(2, 2, sharex=True)
+        for ax, draw in zip(panels.ravel(), PANELS.values(), strict=True):
+            draw(ax, plan, chosen)
+        _same_scale(panels[0, 0], panels[0, 1])
+        for ax in panels.ravel():
+            ax.tick_params(axis="x", which="minor", labelsize=7)
+        for ax in panels[0]:
+            ax.set_xlabel("")
+        add_legend(sheet, panels[0, 0], title="Year and its mean inflow")
+        return settled(figure)
+
+
+def draw_inflow(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
+    """Draw the monthly inflow of the years (paper, Figure 6); returns the axis."""
+    ax.set_title("Inflow")
+    return _draw_monthly(ax, plan, years, plan.inflow.flow_m3s, "Inflow (m³/s)")
+
+
+def draw_release(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
+    """Draw the monthly release of the years, turbined and spilled (paper, Figure 7); returns the axis."""
+    ax.set_title("Release")
+    return _draw_monthly(ax, plan, years, plan.stacked("release_m3s"), "Release (m³/s)")
+
+
+def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
+    """Draw the forebay level of the years at the end of each month (paper, Figure 8); returns the axis.
+
+    Months that end outside the limits of storage are marked.
+    """
+    ax.set_title("Forebay level")
+    start = plan.reservoir.level(plan.stacked("storage_hm3")[:, :1])
+    levels = np.hstack([start, plan.stacked("level_m")])
+    _draw_lines(ax, plan, years, month_ends(plan.inflow.calendar), levels)
+    for year in years:
+        outside = np.flatnonzero(plan.operations[year.row].violation > 0)
+        if outside.size:
+            ax.plot(outside + 1, levels[year.row, outside + 1], **OUTSIDE_MARK | {"ms": 7})
+    month_axis(ax, plan.inflow.calendar)
+    ax.set_ylabel("Level at the end of the month (m)")
+    return ax
+
+
+def draw_power(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
+    """Draw the monthly power of the years under the installed capacity (paper, Figure 9); returns the axis."""
+    ax.set_title("Power")
+    _draw_monthly(ax, plan, years, plan.stacked("power_mw"), "Power (MW)")
+    installed = plan.reservoir.installed_mw
+    ax.axhline(installed, color=LIMITS, lw=1.1, ls=DASHES, zorder=1.5)
+    ax.annotate(
+        f"installed {installed:,g} MW",
+        (0.1, installed),
+        xytext=(0, 4),
+        textcoords="offset points",
+        color=LIMITS,
+        fontsize=8,
+        va="bottom",
+    )
+    ax.set_ylim(0, max(ax.get_ylim()[1], installed * 1.12))
+    return ax
+
+
+#: The panels by the quantity they show, in the order of the paper's figures.
+PANELS: dict[str, Callable[[Axes, Plan, list[TypicalYear]], Axes]] = {
+    "inflow": draw_inflow,
+    "release": draw_release,
+    "level": draw_level,
+    "power": draw_power,
+}
+
+
+def caption(plan: Plan, years: Mapping[str, str] | None = None) -> str:
+    """How to read the figure."""
+    chosen = "; ".join(_label(plan, year) for year in typical_years(plan.inflow, years))
+    how = "" if years else " They are the years whose mean inflow is nearest to what 10, 50 and 90 % of years exceed."
+    outside = any(not plan.keeps_limits[year.row] for year in typical_years(plan.inflow, years))
+    marks = " Crosses mark months that end outside the limits of storage." if outside else ""
+    return (
+        f"The plan of typical years ({chosen}).{how if len(plan.years) > 1 else ''} "
+        f"Flows and power are means of the month, the level is that at its end.{marks}"
+    )
+
+
+def _draw_monthly(ax: Axes, plan: Plan, years: list[TypicalYear], values: FloatArray, label: str) -> Axes:
+    _draw_lines(ax, plan, years, month_middles(plan.inflow.calendar), values)
+    month_axis(ax, plan.inflow.calendar)
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_formatter(THOUSANDS)
+    ax.set_ylabel(label)
+    return ax
+
+
+def _draw_lines(ax: Axes, plan: Plan, years: list[TypicalYear], x: FloatArray, values: FloatArray) -> None:
+    for year in years:
+        ax.plot(
+            x,
+            values[year.row],
+            color=COLOURS[year.kind],
+            marker=MARKERS[year.kind],
+            label=_label(plan, year),
+            clip_on=False,
+            zorder=3,
+        )
+
+
+def _label(plan: Plan, year: TypicalYear) -> str:
+    label, mean = plan.inflow.labels[year.row], plan.inflow.annual_mean_m3s[year.row]
+    kinds = f"{', '.join(year.kinds)}: " if len(plan.years) > 1 else ""
+    outside = "" if plan.keeps_limits[year.row] else ", leaves its limits"
+    return f"{kinds}{label}, {written(mean)} m³/s{outside}"
+
+
+def _same_scale(*panels: Axes) -> None:
+    """Give flows the same scale, so that the eye sees what the reservoir does to them."""
+    top = max(ax.get_ylim()[1] for ax in panels)
+    for ax in panels:
+        ax.set_ylim(0, top)

@@ -1,0 +1,149 @@
+"""A self-contained HTML page: what it is made of, and how it becomes one file that opens offline."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from reservoir.errors import InputError, Mistake
+from reservoir.io.plan_folder.tables import AGAIN
+from reservoir.report.html.inline_svg import inline_svg
+from reservoir.report.html.svg_cleaning import MOST_BYTES, UncleanError
+from reservoir.text.limited_read import read_limited
+
+_TEMPLATES = Path(__file__).resolve().parent / "templates"
+_PHONE_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class Column:
+    """Head of a column; `text` is set to the left, numbers to the right."""
+
+    title: str
+    unit: str = ""
+    text: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of written cells; the first column names the rows, and rows in `marked` need attention."""
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    marked: frozenset[int] = frozenset()
+
+    @property
+    def wide(self) -> bool:
+        """Whether a phone shows some of it only when it is moved sideways; the row names of others are wrapped."""
+        return len(self.columns) > _PHONE_COLUMNS
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing and how to read it."""
+
+    name: str
+    title: str
+    caption: str
+    svg: Markup
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page under a heading of its own; whatever is empty is left out.
+
+    Parameters
+    ----------
+    name : str
+        Where links point; different for every section of a page.
+    title : str
+    text : tuple of str
+        Paragraphs.
+    items : tuple of str
+        A list.
+    facts : tuple of (str, str)
+        Short names and what they are.
+    tables : tuple of Table
+    pictures : tuple of Picture
+    warning : bool
+        Whether it tells of something wrong.
+    """
+
+    name: str
+    title: str
+    text: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    tables: tuple[Table, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    warning: bool = False
+
+    @property
+    def wide(self) -> bool:
+        """Whether a phone shows some of it only when it is moved sideways."""
+        return bool(self.pictures) or any(table.wide for table in self.tables)
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The top of a page: its title, what it is about, what must be said first, and the numbers that matter most."""
+
+    title: str
+    description: str
+    caveats: tuple[str, ...]
+    figures: tuple[tuple[str, str], ...]
+
+
+def picture(name: str, title: str, caption: str, svg: bytes) -> Picture:
+    """Make a drawing of this package part of a page."""
+    return Picture(name, title, caption, inline_svg(svg, name, title, f"{name}-caption"))
+
+
+def read_pictures(folder: Path, titles: Mapping[str, str], captions: Mapping[str, str]) -> list[Picture]:
+    """Take the drawings that were written to a folder as ``NAME.svg``, in the order of their captions.
+
+    Raises
+    ------
+    InputError
+        With every one that is unknown, missing, a link, or no drawing any more.
+    """
+    pictures, mistakes = [], []
+    for name, caption in captions.items():
+        path = folder / f"{name}.svg"
+        try:
+            pictures.append(picture(name, titles[name], caption, _own_bytes(path)))
+        except KeyError:
+            mistakes.append(Mistake("is no figure that this version draws", mend=AGAIN, file=str(path)))
+        except (OSError, UncleanError) as error:
+            problem = str(error) if isinstance(error, UncleanError) else f"cannot be read ({error.strerror})"
+            mistakes.append(Mistake(problem, mend=AGAIN, file=str(path)))
+    if mistakes:
+        raise InputError(mistakes)
+    return pictures
+
+
+def _own_bytes(path: Path) -> bytes:
+    """Content of a file of a folder, and of no other: links are not followed."""
+    if path.parent.is_symlink() or not stat.S_ISREG(path.lstat().st_mode):
+        raise UncleanError("is no file of this folder, but a link or something else")
+    return read_limited(path, MOST_BYTES)
+
+
+def render(heading: Heading, sections: Sequence[Section]) -> str:
+    """Write a page; every text in it is escaped, only the drawings are taken as they are."""
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("report.html.j2").render(heading=heading, sections=sections)

@@ -1,0 +1,164 @@
+"""The report of a plan: one HTML file with what was planned, on what, how well, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from reservoir.planning.checks import Check
+from reservoir.planning.infeasible import counted, outside_sentences
+from reservoir.planning.plan import Plan
+from reservoir.report.html.page import Heading, Picture, Section, render
+from reservoir.report.html.tables import acceptance_table, kept_years, monthly_table, number, yearly_table
+
+#: Sentences about storages outside their bounds that a report shows; all of them are in plan.json.
+SHOWN_SHORTFALLS = 24
+
+#: Headings of the figures of a plan.
+TITLES = {
+    "storage-fan": "How full the reservoir is",
+    "typical-years": "A wet, a normal and a dry year",
+    "convergence": "How close the solver came",
+    "annual-energy": "What every year yields",
+    "linkage": "Which months hang together",
+}
+
+
+def plan_report(plan: Plan, checks: Sequence[Check], origin: Mapping[str, Any], pictures: Sequence[Picture]) -> str:
+    """Write the report of a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+    checks : sequence of Check
+        Its acceptance table.
+    origin : mapping
+        Its provenance, see `reservoir.report.folder.provenance`; the same one gives the same bytes.
+    pictures : sequence of Picture
+        Its figures; none for a report without.
+    """
+    return render(plan_heading(plan, checks), plan_sections(plan, checks, origin, pictures))
+
+
+def plan_heading(plan: Plan, checks: Sequence[Check]) -> Heading:
+    """What the report is about, and what a reader must know before any number."""
+    said = (*plan.caveats, *plan.notes)
+    return Heading(
+        title=f"Operation plan of {plan.reservoir.name}, {_span(plan)}",
+        description=plan.reservoir.description,
+        caveats=tuple(caveat[:1].upper() + caveat[1:] for caveat in said),
+        figures=tuple(_key_figures(plan, checks)),
+    )
+
+
+def plan_sections(
+    plan: Plan, checks: Sequence[Check], origin: Mapping[str, Any], pictures: Sequence[Picture]
+) -> list[Section]:
+    """Make the parts of the report in their order; parts about rules can follow them."""
+    sections = [
+        _shortfalls(plan),
+        Section("planned", "What was planned", facts=tuple(_planned(plan, origin))),
+        Section("acceptance", "Acceptance", tables=(acceptance_table(checks),)),
+        Section("figures", "Figures", pictures=tuple(pictures)) if pictures else None,
+        Section("months", "The months", text=(_MONTHS,), tables=(monthly_table(plan),)),
+        Section("years", "The years", tables=(yearly_table(plan),)),
+        Section("provenance", "Provenance", facts=tuple(_provenance(origin))),
+    ]
+    return [section for section in sections if section is not None]
+
+
+_MONTHS = (
+    "What the middle year does in each month. As every column has a median of its own, the columns of a row need not "
+    "add up; schedule.csv has every month of every year."
+)
+
+
+def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
+    energy = plan.kept_energy_gwh
+    passed = sum(check.passed for check in checks)
+    of = "" if plan.keeps_limits.all() else f" of {kept_years(plan)}"
+    found = [("energy a year", "– (no year keeps its limits)")]
+    if energy.size:
+        found = [
+            (f"energy a year, mean{of}", f"{energy.mean():,.0f} GWh"),
+            (f"lowest to highest{of or ' year'}", f"{energy.min():,.0f} to {energy.max():,.0f} GWh"),
+        ]
+    found.append(("acceptance checks passed", f"{passed} of {len(checks)}"))
+    if plan.references and plan.feasible.any():
+        found.append(("largest gap to dynamic programming", number(float(np.nanmax(np.abs(plan.gap))), "{:.1e}")))
+    return found
+
+
+def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
+    first = plan.solutions[0]
+    settings = origin["settings"]
+    facts = [
+        ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
+        ("Record", f"{_span(plan)}, {counted(len(plan.years), 'year')} of monthly inflow"),
+        ("Mean inflow", f"{plan.inflow.annual_mean_m3s.mean():,.0f} m³/s"),
+        ("Inflow read as", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
+        ("Energy", f"{plan.kept_energy_gwh.sum():,.1f} GWh in {kept_years(plan)}" if plan.keeps_limits.any() else ""),
+        ("Guaranteed energy", _guaranteed(plan)),
+        ("Solver", f"{first.solver} on {first.device}"),
+        ("Seed", str(settings.get("seed", ""))),
+        ("Reference", "dynamic programming, every year" if plan.references else "none"),
+    ]
+    return [fact for fact in facts if fact[1]]
+
+
+def _guaranteed(plan: Plan) -> str:
+    promised = plan.reservoir.guaranteed_energy_gwh
+    if promised is None:
+        return ""
+    reached = int((plan.kept_energy_gwh >= promised).sum())
+    return f"{promised:,g} GWh a year, reached in {reached} of {kept_years(plan)}"
+
+
+def _shortfalls(plan: Plan) -> Section | None:
+    sentences = plan.shortfalls()
+    if not sentences:
+        return None
+    years = int((plan.violation > 0).sum())
+    text = (
+        f"{counted(len(sentences), 'month')} in {years} of {counted(len(plan.years), 'year')} "
+        f"{'ends' if len(sentences) == 1 else 'end'} with a storage outside its bounds.",
+        f"{'; '.join(outside_sentences(plan))}. What such years make is not in means, sums and medians.",
+    )
+    hidden = len(sentences) - SHOWN_SHORTFALLS
+    more = (f"And {counted(hidden, 'more month')}; plan.json lists them all.",) if hidden > 0 else ()
+    return Section(
+        "shortfalls", "Bounds that are not kept", text, items=(*sentences[:SHOWN_SHORTFALLS], *more), warning=True
+    )
+
+
+def _provenance(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
+    program, settings = origin["program"], dict(origin["settings"])
+    driver = " ".join(str(settings.pop(name)) for name in ("platform", "driver") if name in settings)
+    facts = [
+        ("Made", str(origin["created"])),
+        ("Program", f"{program['name']} {program['version']}, Python {origin['machine']['python']}"),
+        ("Packages", _listed(program["packages"])),
+        ("Reservoir file", _file(origin["reservoir"])),
+        ("Inflow file", _file(origin["inflow"])),
+        ("Solver", f"{origin['solver']} on {origin['device']}"),
+        ("Driver", driver),
+        ("Settings", _listed(settings)),
+        ("Reference", _listed(origin["reference"] or {})),
+        ("Seconds", _listed(origin["seconds"])),
+    ]
+    return [fact for fact in facts if fact[1]]
+
+
+def _listed(pairs: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in pairs.items())
+
+
+def _file(source: Mapping[str, str]) -> str:
+    return f"{source['file']}, SHA-256 {source['sha256']}" if source["sha256"] else source["file"]
+
+
+def _span(plan: Plan) -> str:
+    labels = plan.inflow.labels
+    return labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}"

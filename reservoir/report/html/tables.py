@@ -1,0 +1,113 @@
+"""Tables of a plan, written for reading: units in their heads, and no more figures than mean something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.planning.checks import Check
+from reservoir.planning.infeasible import counted
+from reservoir.planning.plan import Plan
+from reservoir.report.html.page import Column, Table
+
+#: Quantities of the schedule whose medians are shown: column, title, unit, decimals.
+_MONTHLY = (
+    ("inflow_m3s", "Inflow", "m³/s", 0),
+    ("release_m3s", "Release", "m³/s", 0),
+    ("turbined_m3s", "Turbined", "m³/s", 0),
+    ("spill_m3s", "Spilled", "m³/s", 0),
+    ("storage_end_hm3", "Storage at end", "hm³", 0),
+    ("level_m", "Level at end", "m", 1),
+    ("head_m", "Head", "m", 1),
+    ("power_mw", "Power", "MW", 0),
+    ("energy_gwh", "Energy", "GWh", 0),
+)
+#: Quantities of the summary.
+_YEARLY = (
+    ("inflow_mean_m3s", "Mean inflow", "m³/s", "{:,.0f}"),
+    ("energy_gwh", "Energy", "GWh", "{:,.1f}"),
+    ("spill_hm3", "Spill", "hm³", "{:,.1f}"),
+    ("violation", "Violation", "sum of parts", "{:.3g}"),
+    ("reference_gwh", "Reference optimum", "GWh", "{:,.1f}"),
+    ("reference_violation", "Its violation", "sum of parts", "{:.3g}"),
+    ("gap", "Gap to it", "part", "{:.1e}"),
+    ("generations", "Generations", "", "{:,.0f}"),
+)
+
+
+def acceptance_table(checks: Sequence[Check], name: str = "acceptance-table") -> Table:
+    """What is claimed, what was measured, and whether the claim holds."""
+    return Table(
+        name=name,
+        caption="Claims, measured. A value passes within its threshold.",
+        columns=(Column("Check", text=True), Column("Value"), Column("Threshold"), Column("Pass")),
+        rows=tuple(_checked(check) for check in checks),
+        marked=frozenset(row for row, check in enumerate(checks) if not check.passed),
+    )
+
+
+def yearly_table(plan: Plan) -> Table:
+    """One row a year; years outside their bounds are marked."""
+    summary = plan.summary()
+    given = [column for column in _YEARLY if column[0] in summary and summary[column[0]].notna().any()]
+    shown = [(name, Column(title, unit), form) for name, title, unit, form in given]
+    cells = [[number(value, form) for value in summary[name]] for name, _, form in shown]
+    return Table(
+        name="yearly-table",
+        caption=_yearly_caption(plan),
+        columns=(Column("Year", text=True), *(column for _, column, _ in shown)),
+        rows=tuple(zip(plan.inflow.labels, *cells, strict=True)),
+        marked=frozenset(int(row) for row in np.flatnonzero(plan.violation > 0)),
+    )
+
+
+def monthly_table(plan: Plan) -> Table:
+    """The median of every quantity over the years that keep their limits, a row a month of the water year."""
+    kept = np.repeat(plan.keeps_limits, plan.inflow.calendar.steps)
+    medians = plan.schedule()[kept].drop(columns="year").groupby("month").median()
+    months = [int(month) for month in plan.inflow.calendar.months]
+    columns = [
+        [number(value, f"{{:,.{places}f}}") for value in medians[name].reindex(months)]
+        for name, _, _, places in _MONTHLY
+    ]
+    rows = tuple(zip([MONTH_NAMES[month - 1] for month in months], *columns, strict=True))
+    return Table(
+        name="monthly-table",
+        caption=f"Medians over {kept_years(plan)}, each column by itself.",
+        columns=(Column("Month", text=True), *(Column(title, unit) for _, title, unit, _ in _MONTHLY)),
+        rows=rows,
+    )
+
+
+def number(value: float, form: str) -> str:
+    """Write a number with a true minus sign; a dash where there is none, no sign on what rounds to 0."""
+    if not np.isfinite(value):
+        return "–"
+    text = form.format(value)
+    if float(text.replace(",", "")) == 0:
+        return form.format(0.0) if "e" not in form else "0"
+    return text.replace("-", "−")
+
+
+def kept_years(plan: Plan) -> str:
+    """Write of how many years means, sums and medians are: those that keep their limits."""
+    kept = counted(int(plan.keeps_limits.sum()), "year")
+    return kept if plan.keeps_limits.all() else f"the {kept} that keep {'its' if kept == '1 year' else 'their'} limits"
+
+
+def _checked(check: Check) -> tuple[str, str, str, str]:
+    threshold = f"{'≥' if check.at_least else '≤'} {number(check.threshold, '{:.3g}')}"
+    return check.check, number(check.value, "{:.3g}"), threshold, "yes" if check.passed else "NO"
+
+
+def _yearly_caption(plan: Plan) -> str:
+    said = [f"{counted(len(plan.years), 'year')}, each optimised by itself."]
+    if plan.references:
+        said.append("The gap is the part by which a year falls short of the reference optimum of dynamic programming.")
+    if (plan.violation > 0).any():
+        said.append("Marked years leave their bounds of storage.")
+    if plan.references and not plan.feasible.all():
+        said.append("Where no schedule keeps them, the reference leaves them too: there is no gap, compare violations.")
+    return " ".join(said)

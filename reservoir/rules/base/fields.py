@@ -1,0 +1,209 @@
+"""What the values of a rule may be: each kind is a type with its refusals, and a refusal says where and why.
+
+A kind that compares with another field finds it in what is known, which holds the fields before it that are sound. So
+everything that can be judged is judged at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.text.sound_json import LARGEST
+
+#: The volume of 1 m3/s in the shortest and in the longest month, with room for roundings, hm3.
+MONTH_HM3 = (2.4, 2.7)
+#: The sound fields before the one that is judged.
+Known = Mapping[str, Any]
+
+
+class Block(BaseModel):
+    """A frozen object that holds the keys named in it and no others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the fields alone: arrays kept beside them have no single truth value."""
+        return type(self) is type(other) and all(
+            getattr(self, name) == getattr(other, name) for name in type(self).model_fields
+        )
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What is wrong within a value, where in its lists, and what would have been right."""
+
+    problem: str
+    expected: str
+    place: tuple[int, ...] = ()
+    found: object = None
+
+
+def _error(refusal: Refusal) -> InitErrorDetails:
+    words = {"problem": refusal.problem, "expected": refusal.expected}
+    kind = PydanticCustomError("refusal", "{problem}", words)
+    return InitErrorDetails(type=kind, loc=refusal.place, input=refusal.found)
+
+
+def _raise(errors: Sequence[InitErrorDetails]) -> None:
+    if errors:
+        raise ValidationError.from_exception_data("rule", list(errors))
+
+
+def check(claim: Callable[[Any, Known], Iterable[Refusal]]) -> AfterValidator:
+    """Refuse a value with every refusal of a claim, which sees the value and what is known."""
+
+    def validate(value: Any, info: ValidationInfo) -> Any:
+        _raise([_error(refusal) for refusal in claim(value, info.data)])
+        return value
+
+    return AfterValidator(validate)
+
+
+def count(wanted: int, what: str) -> WrapValidator:
+    """Require a number of values in a list; what is wrong with the values themselves is told as well."""
+
+    def validate(value: Any, judge: ValidatorFunctionWrapHandler) -> Any:
+        errors: list[InitErrorDetails] = []
+        if isinstance(value, list | tuple) and len(value) != wanted:
+            errors.append(_error(Refusal("has too few or too many values", f"{wanted}, {what}", found=len(value))))
+        try:
+            judged = judge(value)
+        except ValidationError as refused:
+            errors += _again(refused)
+        _raise(errors)
+        return judged
+
+    return WrapValidator(validate)
+
+
+def _again(refused: ValidationError) -> Iterator[InitErrorDetails]:
+    """Errors of a list, to be raised along with others."""
+    for error in refused.errors(include_url=False):
+        kind, words = error["type"], error.get("ctx", {})
+        again = PydanticCustomError(kind, "{problem}", words) if kind == "refusal" else kind
+        yield InitErrorDetails(type=again, loc=error["loc"], input=error["input"], ctx=words)
+
+
+def month_names(known: Known) -> Sequence[str]:
+    """Name of each step's month; its place in the year where the months are not sound."""
+    months = known.get("calendar_month") or getattr(known.get("months"), "calendar_month", ())
+    if months:
+        return [MONTH_NAMES[month - 1] for month in months]
+    return [f"month {step + 1} of the year" for step in range(MONTHS_PER_YEAR)]
+
+
+def beyond(
+    curve: Sequence[float],
+    side: Literal["below", "above"],
+    limit: Sequence[float],
+    name: str,
+    known: Known,
+    *place: int,
+) -> Iterator[Refusal]:
+    """Refuse each month in which a curve, which stands at a place, lies on the wrong side of a limit with a name."""
+    sign, enough = (1, "more") if side == "below" else (-1, "less")
+    for step, (value, bound) in enumerate(zip(curve, limit, strict=True)):
+        if sign * value < sign * bound:
+            problem = f"lies {side} {name} in {month_names(known)[step]}"
+            yield Refusal(problem, f"{bound:.10g} or {enough}", (*place, step), value)
+
+
+def not_below(other: str) -> AfterValidator:
+    """Require a curve that no month has below another field's."""
+    return check(lambda curve, known: beyond(curve, "below", known.get(other, curve), other, known))
+
+
+def not_above(other: str) -> AfterValidator:
+    """Require a curve that no month has above another field's."""
+    return check(lambda curve, known: beyond(curve, "above", known.get(other, curve), other, known))
+
+
+def as_long_as(other: str) -> AfterValidator:
+    """Require one value for each value of another field."""
+    return check(lambda values, known: length(values, len(known.get(other, values)), f"one for each of {other}"))
+
+
+def length(values: Sequence[Any], wanted: int, what: str, *place: int) -> Iterator[Refusal]:
+    """Refuse another number of values, in the list at a place."""
+    if len(values) != wanted:
+        yield Refusal("has too few or too many values", f"{wanted}, {what}", place, len(values))
+
+
+def falls(values: Sequence[float], *place: int) -> Iterator[Refusal]:
+    """Refuse each value that is less than the one before it, in the list at a place."""
+    for at, (before, value) in enumerate(pairwise(values), start=1):
+        if value < before:
+            yield Refusal("is less than the value before it", f"{before:.10g} or more", (*place, at), value)
+
+
+def _table(values: Sequence[float], known: Known) -> Iterator[Refusal]:
+    if len(values) < 2:
+        yield Refusal("has too few values", "two or more", found=len(values))
+    yield from falls(values)
+
+
+def _rising(values: Sequence[float], known: Known) -> Iterator[Refusal]:
+    yield from _table(values, known)
+    for at, (before, value) in enumerate(pairwise(values), start=1):
+        if value == before:
+            yield Refusal("does not rise", f"more than {before:.10g}", (at,), value)
+
+
+def _not_negative(value: float, known: Known) -> Iterator[Refusal]:
+    if value < 0:
+        yield Refusal("is below 0", "0 or more", found=value)
+
+
+def _within_reason(value: float, known: Known) -> Iterator[Refusal]:
+    if math.isfinite(value) and abs(value) > LARGEST:
+        yield Refusal("is beyond any number of a rule", f"-{LARGEST:g} to {LARGEST:g}", found=value)
+
+
+def _volume_of_a_month(values: Sequence[float], known: Known) -> Iterator[Refusal]:
+    least, most = MONTH_HM3
+    for at, value in enumerate(values):
+        if value <= 0:
+            yield Refusal("is not above 0", "more than 0", (at,), value)
+        elif not least <= value <= most:
+            yield Refusal("is not what 1 m3/s carries in a month", f"{least:g} to {most:g} hm3", (at,), value)
+
+
+def _calendar(months: Sequence[int], known: Known) -> Iterator[Refusal]:
+    if any((months[0] + step - 1) % MONTHS_PER_YEAR + 1 != month for step, month in enumerate(months)):
+        expected = "1 to 12, each once, in calendar order, beginning with any"
+        yield Refusal("are not the twelve months of a year", expected, found=list(months))
+
+
+_A_MONTH = "one a month"
+
+Number = Annotated[float, Field(strict=True), check(_within_reason)]
+NotNegative = Annotated[Number, check(_not_negative)]
+Numbers = tuple[Number, ...]
+#: Numbers of which none is less than the one before, and numbers that all differ too.
+NotFalling = Annotated[Numbers, check(_table)]
+Rising = Annotated[Numbers, check(_rising)]
+#: A number for each step of the water year.
+Monthly = Annotated[Numbers, count(MONTHS_PER_YEAR, _A_MONTH)]
+#: Volume of 1 m3/s in each month.
+MonthlyVolume = Annotated[Monthly, check(_volume_of_a_month)]
+#: The calendar month of each step.
+CalendarMonths = Annotated[
+    tuple[Annotated[int, Field(strict=True)], ...], count(MONTHS_PER_YEAR, _A_MONTH), check(_calendar)
+]

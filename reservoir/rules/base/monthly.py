@@ -1,0 +1,48 @@
+"""What every family needs of a reservoir by step: bounds, and the volume that a flow carries in a month."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from reservoir.rules.base.fields import Block, CalendarMonths, Monthly, MonthlyVolume, not_below
+from reservoir.rules.base.training import Training
+
+
+class Months(Block):
+    """The months of a water year as rules know them; one value a step.
+
+    Parameters
+    ----------
+    calendar_month : tuple of int
+        1 to 12, in calendar order from the first month of the water year.
+    volume_per_flow : tuple of float
+        hm3 that 1 m3/s carries in the month, its mean over the training years (February has 28.25 days or so).
+    inflow_m3s : tuple of float
+        Mean inflow, used where the month's own is not known.
+    release_lower_m3s, release_upper_m3s : tuple of float
+        Bounds of the release.
+    """
+
+    calendar_month: CalendarMonths
+    volume_per_flow: MonthlyVolume
+    inflow_m3s: Monthly
+    release_lower_m3s: Monthly
+    release_upper_m3s: Annotated[Monthly, not_below("release_lower_m3s")]
+
+    @classmethod
+    def of(cls, training: Training) -> Months:
+        """The months of the training years."""
+        plant = training.model.reservoir
+        return cls(
+            calendar_month=plant.months.tolist(),
+            volume_per_flow=training.hm3_per_m3s.mean(axis=0).tolist(),
+            inflow_m3s=training.inflow_m3s.mean(axis=0).tolist(),
+            release_lower_m3s=plant.by_step(plant.release_lower_m3s).tolist(),
+            release_upper_m3s=plant.by_step(plant.release_upper_m3s).tolist(),
+        )
+
+    def release_to_reach(self, step: int, storage_hm3: float, target_hm3: float, inflow_m3s: float | None) -> float:
+        """Release (m3/s) that ends a step at a storage, within the bounds of the release."""
+        inflow = self.inflow_m3s[step] if inflow_m3s is None else inflow_m3s
+        wanted = inflow - (target_hm3 - storage_hm3) / self.volume_per_flow[step]
+        return min(max(wanted, self.release_lower_m3s[step]), self.release_upper_m3s[step])

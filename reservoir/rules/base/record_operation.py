@@ -1,0 +1,116 @@
+"""Consecutive years as compiled code operates them, month by month."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reservoir.hydro.balance import power_at
+from reservoir.hydro.constraints import repaired
+from reservoir.hydro.jit import inlined
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
+from reservoir.rules.base.foresight import water_value_gwh
+from reservoir.rules.base.monthly import Months
+from reservoir.rules.base.rule import Forecast
+from reservoir.rules.base.training import Training
+from reservoir.rules.base.violations import ROUNDING
+
+
+class Record(NamedTuple):
+    """Consecutive years as compiled code reads them; arrays of shape (years * steps,).
+
+    ``known`` is the inflow that a rule reckons with, ``known_volume`` the hm3 that 1 m3/s carries for it. Storage
+    bounds are those at the end of each step, ``start`` is the storage at the first. ``cost_below`` and ``cost_above``
+    are what a hm3 outside the storage bounds costs (GWh, eq. 20-21); outside by less than ``rounding`` hm3 is within.
+    """
+
+    inflow: Any
+    inflow_before: Any
+    hm3_per_m3s: Any
+    known: Any
+    known_volume: Any
+    release_lower: Any
+    release_upper: Any
+    storage_lower: Any
+    storage_upper: Any
+    start: Any
+    cost_below: Any
+    cost_above: Any
+    rounding: Any
+
+
+def record_of(training: Training, months: Months, forecast: Forecast) -> Record:
+    """The training years one after the other, from where the plan begins the first."""
+
+    def every_year(by_step: ArrayLike) -> NDArray[np.float64]:
+        return np.tile(np.asarray(by_step, np.float64), training.years)
+
+    plant, inflow = training.model.reservoir, training.inflow_m3s.flatten()
+    below, above = violation_costs(plant)
+    return Record(
+        inflow,
+        training.inflow_before_m3s.flatten(),
+        training.hm3_per_m3s.flatten(),
+        inflow if forecast is Forecast.MONTH else every_year(months.inflow_m3s),
+        every_year(months.volume_per_flow),
+        every_year(months.release_lower_m3s),
+        every_year(months.release_upper_m3s),
+        every_year(plant.by_step(plant.storage_lower_hm3)),
+        every_year(plant.by_step(plant.storage_upper_hm3)),
+        float(training.storage_start_hm3[0, 0]),
+        every_year(below),
+        every_year(above),
+        ROUNDING * float(plant.storage_upper_hm3.max()),
+    )
+
+
+def violation_costs(plant: Reservoir) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What a hm3 below and above the storage bounds costs at the end of each step, GWh (eq. 20-21)."""
+    capacity = float(plant.storage_upper_hm3.max())
+    bounds = plant.by_step(plant.storage_lower_hm3), plant.by_step(plant.storage_upper_hm3)
+    below, above = (plant.penalty_gwh / np.where(bound > 0, bound, capacity) for bound in bounds)
+    return below, above
+
+
+def followed_by(record: Record, inflow_m3s: NDArray[np.float64], months: Months, forecast: Forecast) -> Record:
+    """A record with more years behind it, shape (years, steps), in months as a rule knows them."""
+    steps, more = inflow_m3s.shape[1], inflow_m3s.ravel()
+    volume = np.tile(months.volume_per_flow, len(inflow_m3s))
+    added = {
+        "inflow": more,
+        "inflow_before": np.concatenate([record.inflow[-1:], more[:-1]]),
+        "hm3_per_m3s": volume,
+        "known": more if forecast is Forecast.MONTH else np.tile(months.inflow_m3s, len(inflow_m3s)),
+        "known_volume": volume,
+    }
+    bounds = ("release_lower", "release_upper", "storage_lower", "storage_upper", "cost_below", "cost_above")
+    added |= {name: np.tile(getattr(record, name)[:steps], len(inflow_m3s)) for name in bounds}
+    return record._replace(**{name: np.concatenate([getattr(record, name), each]) for name, each in added.items()})
+
+
+def stored_gwh_per_hm3(training: Training) -> float:
+    """Energy that a hm3 in store would make, between the extreme storages at the plan's mean release."""
+    plant = training.model.reservoir
+    lowest, highest = float(plant.storage_lower_hm3.min()), float(plant.storage_upper_hm3.max())
+    value = water_value_gwh(training.model, highest, lowest, float(training.release_m3s.mean()))
+    return value / max(highest - lowest, 1e-9)
+
+
+@inlined
+def generated(plant, record, step, storage, asked):
+    """Energy (GWh) of a step, storage at its end and cost of what that is outside its bounds.
+
+    The release asked for is within its own bounds.
+    """
+    lower, upper = record.storage_lower[step], record.storage_upper[step]
+    release, end = repaired(record, step, storage, asked, lower, upper)
+    power = power_at(plant, 0.5 * (storage + end), release)
+    cost = 0.0
+    if end < lower - record.rounding:
+        cost = (lower - end) * record.cost_below[step]
+    elif end > upper + record.rounding:
+        cost = (end - upper) * record.cost_above[step]
+    return power * record.hm3_per_m3s[step] * GWH_PER_MW_VOLUME, end, cost

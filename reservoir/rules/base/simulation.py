@@ -1,0 +1,138 @@
+"""Run a rule over a record: month by month, within the physical limits whatever the rule asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import YearLimits, open_year
+from reservoir.hydro.objective import Operation, operate
+from reservoir.problems.reservoir.year import ReservoirModel
+from reservoir.rules.base.month_end import REPAIR_TOLERANCE, kept
+from reservoir.rules.base.rule import Forecast, Rule
+from reservoir.rules.base.training import inflow_before
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What a rule did over a record.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Names of the years.
+    operations : tuple of Operation
+        What each year came to.
+    asked_m3s : ndarray, shape (years, steps)
+        Releases that the rule asked for.
+    repaired : ndarray of bool, shape (years, steps)
+        Where the physical limits did not allow them.
+    carried : ndarray of bool, shape (years,)
+        Whether the next year starts with the storage that the year ends with.
+    hm3_per_m3s : ndarray, shape (years, steps)
+        hm3 that 1 m3/s carries in each step.
+    """
+
+    labels: tuple[str, ...]
+    operations: tuple[Operation, ...]
+    asked_m3s: FloatArray
+    repaired: NDArray[np.bool_]
+    carried: NDArray[np.bool_]
+    hm3_per_m3s: FloatArray
+
+    def stacked(self, name: str) -> FloatArray:
+        """One quantity of `Operation` for all years."""
+        return np.stack([getattr(operation, name) for operation in self.operations])
+
+    @cached_property
+    def energy_gwh(self) -> FloatArray:
+        """Energy of each year, shape (years,)."""
+        return self.stacked("energy_gwh").sum(axis=1)
+
+    @property
+    def end_storage_hm3(self) -> FloatArray:
+        """Storage at the end of each year, shape (years,)."""
+        return self.stacked("storage_hm3")[:, -1]
+
+
+def simulate(
+    rule: Rule | Sequence[Rule],
+    model: ReservoirModel,
+    inflow: Inflow,
+    start_hm3: float,
+    *,
+    continuous: bool = True,
+    inflow_before_m3s: float | None = None,
+) -> Simulation:
+    """Run a rule over every year of a record.
+
+    Parameters
+    ----------
+    rule : Rule, or sequence of Rule, one a year
+        What decides; a rule a year is what cross-validation needs.
+    model : ReservoirModel
+        The reservoir.
+    inflow : Inflow
+        Consecutive years.
+    start_hm3 : float
+        Storage at the start of the record.
+    continuous : bool
+        Carry the storage from a year to the next; otherwise every year starts at `start_hm3`.
+    inflow_before_m3s : float, optional
+        Inflow of the step before the record.
+    """
+    rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
+    limits = [open_year(model.reservoir, flow, volume) for flow, volume in _years(inflow)]
+    before = inflow_before(inflow.flow_m3s, inflow_before_m3s)
+    asked = np.empty_like(inflow.flow_m3s)
+    operations: list[Operation] = []
+    storage = start_hm3
+    for year, bounds in enumerate(limits):
+        storage = storage if continuous else start_hm3
+        asked[year] = _decisions(rules[year], bounds, before[year], storage)
+        operations.append(_operated(model, bounds, asked[year], storage))
+        storage = float(operations[-1].storage_hm3[-1])
+    moved = np.abs(np.stack([each.release_m3s for each in operations]) - asked)
+    repaired = moved > REPAIR_TOLERANCE * float(model.reservoir.release_upper_m3s.max())
+    carried = np.full(inflow.years, continuous)
+    carried[-1] = False
+    return Simulation(inflow.labels, tuple(operations), asked, repaired, carried, inflow.calendar.hm3_per_m3s)
+
+
+def _years(inflow: Inflow) -> zip[tuple[FloatArray, FloatArray]]:
+    return zip(inflow.flow_m3s, inflow.calendar.hm3_per_m3s, strict=True)
+
+
+def _decisions(rule: Rule, limits: YearLimits, before: FloatArray, start: float) -> FloatArray:
+    """Ask the rule month by month, and follow the storage as the physical limits let it go."""
+    asked = np.empty(limits.steps)
+    storage = start
+    for step in range(limits.steps):
+        now = float(limits.inflow_m3s[step])
+        known = now if rule.forecast is Forecast.MONTH else None
+        asked[step] = rule.release(step, storage, known, float(before[step]))
+        bounds = (
+            (float(limits.storage_lower_hm3[step]), float(limits.storage_upper_hm3[step])),
+            (float(limits.release_lower_m3s[step]), float(limits.release_upper_m3s[step])),
+        )
+        _, storage = kept(storage, float(asked[step]), now, float(limits.hm3_per_m3s[step]), *bounds)
+    return asked
+
+
+def _operated(model: ReservoirModel, limits: YearLimits, asked: FloatArray, start: float) -> Operation:
+    """The year's operation; no storage is steered towards what later months will need, which nobody knows."""
+    arrays = limits.starting_at(start).arrays()
+    open_end = arrays._replace(
+        storage_lower=limits.storage_lower_hm3,
+        storage_upper=limits.storage_upper_hm3,
+        reach_lower=limits.storage_lower_hm3,
+        reach_upper=limits.storage_upper_hm3,
+    )
+    return operate(model.exact, open_end, asked)

@@ -1,0 +1,93 @@
+"""The optimised years that rules are fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from reservoir.planning.plan import Plan
+    from reservoir.problems.reservoir.year import ReservoirModel
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Optimised years, any selection of a plan's; arrays of shape (years, steps).
+
+    Parameters
+    ----------
+    model : ReservoirModel
+        The reservoir.
+    labels : tuple of str
+        Names of the years.
+    inflow_m3s, inflow_before_m3s : ndarray
+        Mean inflow of each step and of the step before it. Before the first step of a record stands the mean of the
+        record's last steps, since nothing is known of it.
+    storage_start_hm3, storage_end_hm3 : ndarray
+        Storage around each step.
+    release_m3s, power_mw : ndarray
+        What the plan does.
+    hm3_per_m3s : ndarray
+        hm3 that 1 m3/s carries in each step.
+    """
+
+    model: ReservoirModel
+    labels: tuple[str, ...]
+    inflow_m3s: FloatArray
+    inflow_before_m3s: FloatArray
+    storage_start_hm3: FloatArray
+    storage_end_hm3: FloatArray
+    release_m3s: FloatArray
+    power_mw: FloatArray
+    hm3_per_m3s: FloatArray
+
+    @classmethod
+    def of(cls, plan: Plan) -> Training:
+        """All years of a plan."""
+        storage = plan.stacked("storage_hm3")
+        return cls(
+            plan.years[0].model,
+            plan.inflow.labels,
+            plan.inflow.flow_m3s,
+            inflow_before(plan.inflow.flow_m3s),
+            storage[:, :-1],
+            storage[:, 1:],
+            plan.stacked("release_m3s"),
+            plan.stacked("power_mw"),
+            plan.inflow.calendar.hm3_per_m3s,
+        )
+
+    def select(self, years: Sequence[int]) -> Training:
+        """Some of the years, by their place."""
+        chosen = list(years)
+        taken = {
+            field.name: getattr(self, field.name)[chosen]
+            for field in fields(self)
+            if field.name not in ("model", "labels")
+        }
+        return Training(self.model, tuple(self.labels[year] for year in chosen), **taken)
+
+    @property
+    def years(self) -> int:
+        """Number of years."""
+        return len(self.labels)
+
+    @property
+    def steps(self) -> int:
+        """Steps in a year."""
+        return self.inflow_m3s.shape[1]
+
+
+def inflow_before(flow_m3s: FloatArray, first_m3s: float | None = None) -> FloatArray:
+    """Inflow of the step before each step of consecutive years, shape (years, steps).
+
+    Before the very first step stands `first_m3s`, or the mean of the years' last steps where it is not known.
+    """
+    first = flow_m3s[:, -1].mean() if first_m3s is None else first_m3s
+    return np.concatenate([[first], flow_m3s.ravel()[:-1]]).reshape(flow_m3s.shape)

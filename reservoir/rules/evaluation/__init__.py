@@ -1,0 +1,1 @@
+"""How well rules serve on years that they never saw."""

@@ -1,0 +1,156 @@
+"""What rules must satisfy, and what is claimed of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+
+from reservoir.planning.checks import BALANCE_TOLERANCE, Check
+from reservoir.rules import Rule, rule_from_dict
+from reservoir.rules.base.simulation import Simulation
+from reservoir.rules.base.training import Training
+from reservoir.rules.base.violations import ROUNDING
+from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Run, Sample
+from reservoir.rules.evaluation.misfit import decisions
+
+#: Strong and weak baseline; every other family is fitted to the plan.
+STRONG, WEAK = "sdp", "standard"
+#: The two stages of one training.
+FITTED_NETWORK, SEARCHED_NETWORK = "ann-regression", "ann"
+#: The best fitted family makes at least this part of the strong baseline's energy in years that neither has seen.
+STRONG_PART = 0.995
+#: Perfect foresight is found on a grid: a rule may seem better by this part.
+FORESIGHT_TOLERANCE = 1e-5
+
+_HEADLINE = (Run.CONTINUOUS, Sample.HELD_OUT)
+
+
+def rules_checks(evaluation: Evaluation) -> list[Check]:
+    """The acceptance table of an evaluation; claims about families that were left out are left out."""
+    simulations = [each for result in evaluation.families for each in result.simulations.values()]
+    storage = float(evaluation.plan.reservoir.storage_upper_hm3.max())
+    different = sum(_decides_differently(result.rule, evaluation.training) for result in evaluation.families)
+    return [
+        Check(
+            "water balance of the simulations, largest residual (part of the largest storage)",
+            _most([_residual(evaluation, each) for each in simulations]) / storage,
+            BALANCE_TOLERANCE,
+        ),
+        Check("release outside its bounds in any simulation, most (m3/s)", _release_excess(evaluation, simulations), 0),
+        Check("rules that decide differently once written and read back", different, 0),
+        *_bounded_by_foresight(evaluation),
+        *_within_bounds(evaluation),
+        *_comparisons(evaluation),
+    ]
+
+
+def best_fitted(evaluation: Evaluation) -> FamilyResult | None:
+    """The family of most held-out energy among those that are fitted to the plan and keep the storage bounds.
+
+    Months that perfect foresight cannot keep are held against none. None where no family is left.
+    """
+    kept = [result for result in _fitted(evaluation) if _avoidable_violation(evaluation, result) <= 0]
+    return max(kept, key=_held_out_gwh) if kept else None
+
+
+def _fitted(evaluation: Evaluation) -> list[FamilyResult]:
+    return [result for result in evaluation.families if result.family not in (STRONG, WEAK)]
+
+
+def _avoidable_violation(evaluation: Evaluation, result: FamilyResult) -> float:
+    """Sum of relative violations on held-out years beyond that of perfect foresight."""
+    beyond = result.scores[_HEADLINE].violation - evaluation.foresight_violations.relative
+    return max(beyond, 0.0) if not beyond <= ROUNDING else 0.0
+
+
+def _within_bounds(evaluation: Evaluation) -> list[Check]:
+    """The family that is recommended keeps the limits of the storage; where none does, the one that comes nearest."""
+    fitted = _fitted(evaluation)
+    if not fitted:
+        return []
+    best = best_fitted(evaluation)
+    chosen = best or min(fitted, key=lambda result: _avoidable_violation(evaluation, result))
+    what = "the best fitted family" if best else "the fitted family that comes nearest"
+    check = f"held-out storage outside its bounds where foresight's is not, {what} ({chosen.family})"
+    return [Check(check, _avoidable_violation(evaluation, chosen), 0.0)]
+
+
+def _bounded_by_foresight(evaluation: Evaluation) -> list[Check]:
+    """No rule makes more than perfect foresight, unless it leaves bounds that foresight keeps: that is charged."""
+    bounded = {
+        Run.CONTINUOUS: _foresight_comes_back(evaluation),
+        Run.YEARLY: _comes_back(evaluation.training),
+    }
+    penalty = evaluation.plan.reservoir.penalty_gwh
+    violation = {
+        Run.CONTINUOUS: evaluation.foresight_violations.relative,
+        Run.YEARLY: float(evaluation.plan.violation.sum()),
+    }
+    parts = [
+        (energy.sum() - penalty * (result.scores[run, sample].violation - violation[run]))
+        / evaluation.foresight_gwh[run].sum()
+        for result in evaluation.families
+        for (run, sample), energy in result.energy_gwh.items()
+        if bounded[run]
+    ]
+    check = "energy of any rule, part of perfect foresight's"
+    return [Check(check, _most(parts), 1 + FORESIGHT_TOLERANCE)] if parts else []
+
+
+def _comparisons(evaluation: Evaluation) -> list[Check]:
+    best = best_fitted(evaluation)
+    baselines = {result.family: result for result in evaluation.families if result.family in (STRONG, WEAK)}
+    least = {STRONG: STRONG_PART, WEAK: 1.0}
+    if best is None:
+        return []
+    return [
+        Check(
+            f"held-out energy of the best fitted family ({best.family}), part of {name}'s",
+            _held_out_gwh(best) / _held_out_gwh(baseline),
+            least[name],
+            at_least=True,
+        )
+        for name, baseline in baselines.items()
+    ]
+
+
+def _held_out_gwh(result: FamilyResult) -> float:
+    return float(result.energy_gwh[_HEADLINE].sum())
+
+
+def _residual(evaluation: Evaluation, simulation: Simulation) -> float:
+    storage = simulation.stacked("storage_hm3")
+    gained = (evaluation.plan.inflow.flow_m3s - simulation.stacked("release_m3s")) * simulation.hm3_per_m3s
+    return float(np.abs(storage[:, :-1] + gained - storage[:, 1:]).max())
+
+
+def _release_excess(evaluation: Evaluation, simulations: list[Simulation]) -> float:
+    plant = evaluation.plan.reservoir
+    lower, upper = plant.by_step(plant.release_lower_m3s), plant.by_step(plant.release_upper_m3s)
+    releases = [simulation.stacked("release_m3s") for simulation in simulations]
+    return _most([np.maximum(lower - each, each - upper).clip(min=0).max() for each in releases])
+
+
+def _comes_back(training: Training) -> bool:
+    """Whether the plan's years end where they all begin: only then does no rule make more at equal end storage."""
+    ends, start = training.storage_end_hm3[:, -1], training.storage_start_hm3[0, 0]
+    return bool(np.allclose(ends, start, rtol=1e-6))
+
+
+def _foresight_comes_back(evaluation: Evaluation) -> bool:
+    """Whether the record can be completed at the storage that it began with."""
+    storage = evaluation.foresight.storage_hm3
+    return bool(np.isclose(storage[-1], storage[0], rtol=1e-6))
+
+
+def _most(values: Sequence[float]) -> float:
+    """The largest value; no number where one of them is none, which the builtin would miss."""
+    return float(np.max(values))
+
+
+def _decides_differently(rule: Rule, training: Training) -> bool:
+    again = rule_from_dict(json.loads(json.dumps(rule.to_dict())))
+    one, other = (decisions([each] * training.years, training) for each in (rule, again))
+    return not np.array_equal(one, other)

@@ -1,0 +1,228 @@
+"""Fit every family, let it operate the record, and score it on the years it was fitted to and on years it never saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reservoir.hydro.objective import Operation
+from reservoir.planning.plan import Plan, StageProgress, silent_stage
+from reservoir.rules import FAMILIES, Forecast, Rule, Training, fit
+from reservoir.rules.base.foresight import foresight_over_record
+from reservoir.rules.base.simulation import Simulation, simulate
+from reservoir.rules.base.targets import Targets
+from reservoir.rules.base.violations import Violations
+from reservoir.rules.evaluation.misfit import misfit_m3s
+from reservoir.rules.evaluation.scores import Score, energy_at_equal_storage, energy_of_foresight, equal_storage, score
+from reservoir.rules.folds import held_out_rules
+
+FloatArray = NDArray[np.float64]
+
+FOLDS = 5
+
+
+class Sample(StrEnum):
+    """Which years a rule is scored on."""
+
+    TRAINING = "training"
+    """The years that it was fitted to."""
+    HELD_OUT = "held-out"
+    """Years that it has never seen: every year by the rule fitted to the other blocks."""
+
+
+class Run(StrEnum):
+    """How the years follow each other."""
+
+    CONTINUOUS = "continuous"
+    """The storage is carried over from year to year; perfect foresight knows the whole record."""
+    YEARLY = "yearly"
+    """Every year starts where the plan starts it; perfect foresight is the plan."""
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyResult:
+    """One family: its rule, fitted to all years, and what it did.
+
+    Parameters
+    ----------
+    family : str
+    rule : Rule
+    simulations : mapping of (Run, Sample) to Simulation
+    energy_gwh : mapping of (Run, Sample) to ndarray, shape (years,)
+        At equal end storage.
+    scores : mapping of (Run, Sample) to Score
+    misfit_m3s : mapping of Sample to float
+        How far its decisions are from the plan's, see `reservoir.rules.evaluation.misfit`.
+    """
+
+    family: str
+    rule: Rule
+    simulations: Mapping[tuple[Run, Sample], Simulation]
+    energy_gwh: Mapping[tuple[Run, Sample], FloatArray]
+    scores: Mapping[tuple[Run, Sample], Score]
+    misfit_m3s: Mapping[Sample, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """All families on one plan.
+
+    Parameters
+    ----------
+    plan : Plan
+    training : Training
+        All its years.
+    forecast : Forecast
+        What the rules were told.
+    folds : int
+        Blocks of the cross-validation; as many as years leave one year out at a time.
+    targets : Targets
+    foresight : Operation
+        Perfect foresight over the whole record, one step a month.
+    foresight_gwh : mapping of Run to ndarray, shape (years,)
+        Energy of perfect foresight in each year, at equal end storage.
+    families : tuple of FamilyResult
+        In the order of the registry.
+    """
+
+    plan: Plan
+    training: Training
+    forecast: Forecast
+    folds: int
+    targets: Targets
+    foresight: Operation
+    foresight_gwh: Mapping[Run, FloatArray]
+    families: tuple[FamilyResult, ...]
+
+    def table(self) -> pd.DataFrame:
+        """One row a run, family and sample; the continuous runs, which count most, come first."""
+        return pd.DataFrame(
+            [
+                result.scores[run, sample].as_dict() | {"misfit_m3s": result.misfit_m3s[sample]}
+                for run in Run
+                for result in self.families
+                for sample in Sample
+            ]
+        )
+
+    @property
+    def foresight_violations(self) -> Violations:
+        """Storages outside their bounds even with perfect foresight: no rule can keep them."""
+        ends = self.foresight.storage_hm3[1:].reshape(self.training.years, self.training.steps)
+        return Violations.of(self.plan.reservoir, ends)
+
+    @property
+    def cross_validation(self) -> str:
+        """How years were held out, in words."""
+        if self.folds == self.training.years:
+            return "leave one year out"
+        return f"{self.folds} blocks of years"
+
+
+def evaluate(
+    plan: Plan,
+    *,
+    forecast: Forecast = Forecast.MONTH,
+    folds: int = FOLDS,
+    families: Iterable[str] = tuple(FAMILIES),
+    progress: StageProgress = silent_stage,
+) -> Evaluation:
+    """Fit, cross-validate and score families of rules.
+
+    Parameters
+    ----------
+    plan : Plan
+        Optimised years.
+    forecast : Forecast
+        What rules are told of a month's inflow.
+    folds : int
+        Blocks of years; each is operated by a rule fitted to the others.
+    families : iterable of str
+        Names in the registry.
+    progress : callable
+        Told the stage, how much of it is done and how much there is.
+
+    Raises
+    ------
+    InputError
+        If there is no such family, or fewer years than blocks.
+    """
+    training = Training.of(plan)
+    scale = _Scale.of(plan, training, progress)
+    results = tuple(_evaluated(family, scale, Forecast(forecast), folds, progress) for family in families)
+    return Evaluation(
+        plan, training, Forecast(forecast), folds, scale.targets, scale.foresight, scale.foresight_gwh, results
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Scale:
+    """What every family is measured against."""
+
+    plan: Plan
+    training: Training
+    targets: Targets
+    foresight: Operation
+    foresight_gwh: Mapping[Run, FloatArray]
+
+    @classmethod
+    def of(cls, plan: Plan, training: Training, progress: StageProgress) -> _Scale:
+        start = _start(training)
+        foresight = foresight_over_record(
+            training.model,
+            plan.inflow,
+            start,
+            start,
+            lambda done, total: progress("perfect foresight", done, total),
+        )
+        # A year that chooses its start uses up no more water than it began with, wherever others start.
+        starts, ends = training.storage_start_hm3[:, 0], training.storage_end_hm3[:, -1]
+        yearly = equal_storage(plan.energy_gwh, ends, training.release_m3s, training.model, starts)
+        energy = energy_of_foresight(foresight, training.model, training.years, start)
+        by_run = {Run.CONTINUOUS: energy, Run.YEARLY: yearly}
+        return cls(plan, training, Targets.of(training), foresight, by_run)
+
+
+def _start(training: Training) -> float:
+    """Storage that every run starts with, and that its energy is compared at."""
+    return float(training.storage_start_hm3[0, 0])
+
+
+def _evaluated(family: str, scale: _Scale, forecast: Forecast, folds: int, progress: StageProgress) -> FamilyResult:
+    def fitted(done: int, total: int) -> None:
+        progress(f"fit {family}", done + 1, total + 1)
+
+    progress(f"fit {family}", 0, folds + 1)
+    rule = fit(family, scale.training, forecast)
+    fitted(0, folds)
+    held_out = held_out_rules(family, scale.training, forecast, folds, fitted)
+    samples = {Sample.TRAINING: [rule] * scale.training.years, Sample.HELD_OUT: held_out}
+    simulations, energies, scores = {}, {}, {}
+    for run in Run:
+        for sample, rules in samples.items():
+            done = simulate(
+                rules,
+                scale.training.model,
+                scale.plan.inflow,
+                _start(scale.training),
+                continuous=run is Run.CONTINUOUS,
+            )
+            energy = energy_at_equal_storage(done, scale.training.model, _start(scale.training))
+            simulations[run, sample], energies[run, sample] = done, energy
+            scores[run, sample] = score(
+                done,
+                scale.training.model,
+                energy,
+                scale.foresight_gwh[run],
+                scale.targets,
+                family=family,
+                run=run,
+                sample=sample,
+            )
+    misfits = {sample: misfit_m3s(rules, scale.training) for sample, rules in samples.items()}
+    return FamilyResult(family, rule, simulations, energies, scores, misfits)

@@ -1,0 +1,186 @@
+"""Operate a record by one rule, and score it against perfect foresight of the same record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.problems.reservoir.year import ReservoirModel, check_first_month
+from reservoir.rules.base.foresight import foresight_over_record
+from reservoir.rules.base.rule import Rule
+from reservoir.rules.base.simulation import Simulation, simulate
+from reservoir.rules.base.targets import Targets
+from reservoir.rules.base.violations import beyond_bounds
+from reservoir.rules.evaluation.scores import Score, energy_at_equal_storage, energy_of_foresight, score
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RecordRun:
+    """What a rule does with a record.
+
+    Parameters
+    ----------
+    rule : Rule
+    reservoir : Reservoir
+    inflow : Inflow
+    start_hm3 : float
+        Storage at the start of the record, or of every year; energies are compared at it.
+    continuous : bool
+        Whether the storage is carried from year to year.
+    simulation : Simulation
+    targets : Targets or None
+        None where none are given and the reservoir guarantees no energy.
+    foresight_gwh : ndarray, shape (years,), or None
+        Energy of perfect foresight.
+    energy_gwh : ndarray, shape (years,)
+        At equal end storage.
+    score : Score
+        NaN in what cannot be known without targets or foresight.
+    """
+
+    rule: Rule
+    reservoir: Reservoir
+    inflow: Inflow
+    start_hm3: float
+    continuous: bool
+    simulation: Simulation
+    targets: Targets | None
+    foresight_gwh: FloatArray | None
+    energy_gwh: FloatArray
+    score: Score
+
+    def schedule(self) -> pd.DataFrame:
+        """One row a year and month, in the columns of a plan's schedule, with what the rule asked for."""
+        run, calendar = self.simulation, self.inflow.calendar
+        storage = run.stacked("storage_hm3")
+        columns = {
+            "year": np.repeat(np.array(calendar.labels, dtype=object), calendar.steps),
+            "month": np.tile(calendar.months, calendar.years),
+            "inflow_m3s": self.inflow.flow_m3s,
+            "asked_m3s": run.asked_m3s,
+            "release_m3s": run.stacked("release_m3s"),
+            "turbined_m3s": run.stacked("turbined_m3s"),
+            "spill_m3s": run.stacked("release_m3s") - run.stacked("turbined_m3s"),
+            "storage_start_hm3": storage[:, :-1],
+            "storage_end_hm3": storage[:, 1:],
+            "level_m": run.stacked("level_m"),
+            "power_mw": run.stacked("power_mw"),
+            "energy_gwh": run.stacked("energy_gwh"),
+            "violation": run.stacked("violation"),
+            "repaired": run.repaired.astype(int),
+        }
+        return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
+
+    def summary(self) -> pd.DataFrame:
+        """One row a year: mean inflow, energy as made and at equal end storage, foresight, spill, repairs."""
+        run = self.simulation
+        spill = (run.stacked("release_m3s") - run.stacked("turbined_m3s")) * run.hm3_per_m3s
+        foresight = np.full(len(run.labels), np.nan) if self.foresight_gwh is None else self.foresight_gwh
+        return pd.DataFrame(
+            {
+                "year": list(run.labels),
+                "inflow_mean_m3s": self.inflow.annual_mean_m3s,
+                "energy_gwh": run.energy_gwh,
+                "energy_at_equal_storage_gwh": self.energy_gwh,
+                "foresight_gwh": foresight,
+                "storage_end_hm3": run.end_storage_hm3,
+                "spill_hm3": spill.sum(axis=1),
+                "repairs": run.repaired.sum(axis=1),
+                "violation": run.stacked("violation").sum(axis=1),
+            }
+        )
+
+    def shortfalls(self) -> list[str]:
+        """A sentence for every month that no release could keep within its storage bounds."""
+        return list(self._shortfalls())
+
+    def _shortfalls(self) -> Iterator[str]:
+        lower = self.reservoir.by_step(self.reservoir.storage_lower_hm3)
+        upper = self.reservoir.by_step(self.reservoir.storage_upper_hm3)
+        ends = self.simulation.stacked("storage_hm3")[:, 1:]
+        beyond = beyond_bounds(self.reservoir, ends)
+        for year, step in np.argwhere(beyond != 0):
+            month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
+            above, amount = beyond[year, step] > 0, abs(beyond[year, step])
+            bound = upper[step] if above else lower[step]
+            where = "above its upper" if above else "below its lower"
+            yield (
+                f"{self.inflow.labels[year]} {month}: the storage at the end of the month is {amount:,.4g} hm3 {where} "
+                f"bound of {bound:,.6g} hm3, whatever the release"
+            )
+
+
+def run_record(
+    rule: Rule,
+    reservoir: Reservoir,
+    inflow: Inflow,
+    *,
+    start_hm3: float | None = None,
+    continuous: bool = True,
+    targets: Targets | None = None,
+    foresight: bool = True,
+    progress: StageProgress = silent_stage,
+) -> RecordRun:
+    """Operate a record by a rule.
+
+    Parameters
+    ----------
+    start_hm3 : float, optional
+        Storage at the start; by default the reservoir's initial storage.
+    continuous : bool
+        Carry the storage from year to year, instead of starting every year anew.
+    targets : Targets, optional
+        By default what the reservoir guarantees.
+    foresight : bool
+        Also operate with perfect foresight: over the whole record, or in every year.
+
+    Raises
+    ------
+    InputError
+        If record and reservoir begin their water years in different months, or there is no storage to start with.
+    """
+    check_first_month(reservoir, inflow)
+    start = reservoir.initial_storage_hm3 if start_hm3 is None else start_hm3
+    if start is None:
+        problem = f"{reservoir.name} has no initial storage, since its years are cyclic"
+        raise InputError(Mistake(problem, mend="say at which level the record begins", column="--level"))
+    model = ReservoirModel.of(reservoir)
+    simulation = simulate(rule, model, inflow, start, continuous=continuous)
+    energy = energy_at_equal_storage(simulation, model, start)
+    best = _foresight(model, inflow, start, continuous, progress) if foresight else None
+    aims = targets or Targets.of_reservoir(reservoir)
+    found = score(
+        simulation,
+        model,
+        energy,
+        np.full(inflow.years, np.nan) if best is None else best,
+        aims or Targets(np.nan, np.nan, False),
+        family=rule.family,
+        run="continuous" if continuous else "yearly",
+        sample="record",
+    )
+    return RecordRun(rule, reservoir, inflow, start, continuous, simulation, aims, best, energy, found)
+
+
+def _foresight(
+    model: ReservoirModel, inflow: Inflow, start: float, continuous: bool, progress: StageProgress
+) -> FloatArray:
+    spans = [inflow] if continuous else [inflow.span(year, year + 1) for year in range(inflow.years)]
+    energies = []
+    for done, span in enumerate(spans):
+        progress("perfect foresight", done, len(spans))
+        found = foresight_over_record(model, span, start, start)
+        energies.append(energy_of_foresight(found, model, span.years, start))
+    progress("perfect foresight", len(spans), len(spans))
+    return np.concatenate(energies)

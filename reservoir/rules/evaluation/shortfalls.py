@@ -1,0 +1,46 @@
+"""Say which rules leave the bounds of the storage, how often and how far, and which of it nobody could avoid."""
+
+from __future__ import annotations
+
+from reservoir.rules.base.violations import Violations
+from reservoir.rules.evaluation.acceptance import STRONG, WEAK, best_fitted
+from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Run, Sample
+
+
+def shortfalls(evaluation: Evaluation) -> list[str]:
+    """A sentence for perfect foresight and each family that leaves the bounds, storage carried through the record.
+
+    The last says what follows for the choice of a rule; none where every bound is kept.
+    """
+    months = evaluation.training.years * evaluation.training.steps
+    found = []
+    unavoidable = evaluation.foresight_violations
+    if unavoidable.months:
+        found.append(
+            f"Perfect foresight leaves the storage bounds {_months(unavoidable, months)}: no rule can keep all."
+        )
+    for result in evaluation.families:
+        by_sample = {sample: _violations(result, sample) for sample in Sample}
+        said = [f"{_months(each, months)} ({sample})" for sample, each in by_sample.items() if each.months]
+        if said:
+            found.append(f"The rule {result.family} leaves the storage bounds {' and '.join(said)}.")
+    return [*found, _choice(evaluation)] if found else []
+
+
+def _violations(result: FamilyResult, sample: Sample) -> Violations:
+    score = result.scores[Run.CONTINUOUS, sample]
+    return Violations(score.months_violated, score.largest_violation_hm3, score.violation)
+
+
+def _months(violations: Violations, months: int) -> str:
+    return f"in {violations.months} of {months} months by up to {violations.largest_hm3:,.3g} hm3"
+
+
+def _choice(evaluation: Evaluation) -> str:
+    rule = "A rule that leaves bounds which foresight keeps is never the best"
+    best = best_fitted(evaluation)
+    if best is not None:
+        return f"{rule}; the best family fitted to the plan is {best.family}."
+    if all(result.family in (STRONG, WEAK) for result in evaluation.families):
+        return f"{rule}."
+    return f"{rule}, and on held-out years every family fitted to the plan does: none is recommended."

@@ -1,0 +1,1 @@
+"""Families of rules, a module or a folder each."""

@@ -1,0 +1,1 @@
+"""Rules by a network."""

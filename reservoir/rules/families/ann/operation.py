@@ -1,0 +1,96 @@
+"""Operate consecutive years by a network, compiled: as ``kernels/problems/reservoir/ann_operation.cl`` does."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from reservoir.hydro.balance import Plant, power_at
+from reservoir.hydro.jit import compiled, inlined
+from reservoir.problems.fitness import register_fitness
+
+
+class OperationContext(NamedTuple):
+    """What compiled code reads, in float64 or float32; arrays of shape (steps,) but ``known``, (steps, inputs - 1).
+
+    Storage bounds are those at the end of each step; ``expected`` is the inflow that the rule reckons with, and
+    ``expected_flow_per_volume`` m3/s that carry 1 hm3 in the step, as it knows. ``numbers`` holds what `kernel_head` of
+    the problem does, ``half`` and ``gwh_per_mw_volume`` are numbers in the precision of the rest.
+    """
+
+    plant: Plant
+    known: Any
+    inflow: Any
+    per_flow: Any
+    flow_per_volume: Any
+    expected: Any
+    expected_flow_per_volume: Any
+    release_lower: Any
+    release_upper: Any
+    storage_lower: Any
+    storage_upper: Any
+    penalty_below: Any
+    penalty_above: Any
+    start: Any
+    water_value: Any
+    storage_low: Any
+    storage_scale: Any
+    per_year: Any
+    half: Any
+    gwh_per_mw_volume: Any
+    hidden: int
+
+
+@inlined
+def _decided(network, hidden, storage, known):
+    """Output of the network; zero and one are written so that they keep the precision of the rest."""
+    zero = storage - storage
+    one = zero + 1
+    inputs = len(known) + 1
+    output = network[hidden * (inputs + 2)]
+    for unit in range(hidden):
+        at = unit * (inputs + 2)
+        active = network[at + inputs] + network[at] * storage
+        for i in range(inputs - 1):
+            active += network[at + 1 + i] * known[i]
+        output += network[at + inputs + 1] / (one + math.exp(-active))
+    return output
+
+
+def _fitness(context, position, scratch):
+    storage = context.start
+    volume = cost = storage - storage
+    zero, one = volume, volume + 1
+    for step in range(len(context.inflow)):
+        least, most, inflow = context.release_lower[step], context.release_upper[step], context.inflow[step]
+        lowest, highest = context.storage_lower[step], context.storage_upper[step]
+        expected, flow = context.expected[step], context.expected_flow_per_volume[step]
+        filling = min(max(expected + (storage - highest) * flow, least), most)
+        emptying = min(max(expected + (storage - lowest) * flow, least), most)
+        scaled = (storage - context.storage_low) * context.storage_scale - one
+        part = min(max(_decided(position, context.hidden, scaled, context.known[step]), zero), one)
+        asked = filling + part * (emptying - filling)
+        unrepaired = storage + (inflow - asked) * context.per_flow[step]
+        end = min(max(unrepaired, lowest), highest)
+        wanted = asked + (unrepaired - end) * context.flow_per_volume[step]
+        kept = min(max(wanted, least), most)
+        if kept != wanted:
+            end = storage + (inflow - kept) * context.per_flow[step]
+            cost += max(lowest - end, zero) * context.penalty_below[step]
+            cost += max(end - highest, zero) * context.penalty_above[step]
+        volume += power_at(context.plant, (storage + end) * context.half, kept) * context.per_flow[step]
+        storage = end
+    left = (storage - context.start) * context.water_value
+    return (volume * context.gwh_per_mw_volume + left - cost) * context.per_year
+
+
+register_fitness(OperationContext, _fitness)
+
+_operated = inlined(_fitness)
+
+
+@compiled
+def operate_networks(context, networks, worths):
+    """Fill `worths`, the mean GWh of a year, with what each network makes; networks have shape (networks, numbers)."""
+    for place in range(len(networks)):
+        worths[place] = _operated(context, networks[place], 0)

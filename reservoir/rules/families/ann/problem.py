@@ -1,0 +1,191 @@
+"""Direct policy search as a problem: the variables are a network's numbers, the fitness what its operation makes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.balance import Plant
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
+from reservoir.problems.base import Certified, KernelProblem
+from reservoir.problems.mlp.perceptron import Perceptron
+from reservoir.problems.reservoir.plant_source import STEP_FILE, plant_constants, plant_source
+from reservoir.problems.reservoir.year import ReservoirModel
+from reservoir.rules.base.monthly import Months
+from reservoir.rules.base.record_operation import Record, followed_by, record_of, stored_gwh_per_hm3
+from reservoir.rules.base.rule import Forecast
+from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.families.ann.inputs import Scales, known_inputs
+from reservoir.rules.families.ann.operation import OperationContext, operate_networks
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkOperation:
+    """The operation of consecutive years by a network (implements `Problem`).
+
+    Its fitness is the mean energy of a year, GWh, less the cost of violations (eq. 21), with what the water that is
+    left at the end would make.
+
+    Parameters
+    ----------
+    model : ReservoirModel
+    network : Perceptron
+        With biases and one output.
+    record : Record
+        The years one after the other.
+    known : ndarray, shape (steps, inputs - 1)
+        From `known_inputs`.
+    scales : Scales
+    water_value : float
+        GWh that a hm3 left at the end is worth.
+    room : int
+        Steps that the problem has room for on a device: those of one room share a launch.
+    reach : float
+        First numbers are drawn from -reach to reach.
+    rng_stream_id : int
+    """
+
+    model: ReservoirModel
+    network: Perceptron
+    record: Record
+    known: FloatArray
+    scales: Scales
+    water_value: float
+    room: int
+    reach: float = 1.0
+    rng_stream_id: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        training: Training,
+        network: Perceptron,
+        forecast: Forecast,
+        scales: Scales,
+        *,
+        more_m3s: FloatArray | None = None,
+        room: int = 0,
+        reach: float = 1.0,
+        rng_stream_id: int = 0,
+    ) -> NetworkOperation:
+        """The training years one after the other, and behind them more years of inflow, shape (years, steps)."""
+        months = Months.of(training)
+        record = record_of(training, months, forecast)
+        if more_m3s is not None and len(more_m3s):
+            record = followed_by(record, more_m3s, months, forecast)
+        known = known_inputs(scales, forecast, record.inflow, record.inflow_before, training.steps)
+        value = stored_gwh_per_hm3(training)
+        return cls(training.model, network, record, known, scales, value, max(room, len(known)), reach, rng_stream_id)
+
+    @property
+    def label(self) -> str:
+        """Name for messages and tables."""
+        return f"operation by {self.network}, {len(self.known)} steps"
+
+    @property
+    def dimension(self) -> int:
+        """Numbers of the network."""
+        return self.network.dimension
+
+    @property
+    def lower(self) -> FloatArray:
+        """Where first numbers begin; a swarm may leave."""
+        return np.full(self.dimension, -self.reach)
+
+    @property
+    def upper(self) -> FloatArray:
+        """Where first numbers end; a swarm may leave."""
+        return np.full(self.dimension, self.reach)
+
+    @property
+    def program_key(self) -> Hashable:
+        """Operations of one reservoir by networks of one shape share a program."""
+        return id(self.model), self.network, self.room, self.reach
+
+    def kernel(self, *, fine: bool = False) -> KernelProblem:
+        """Curves as source, and the file that reads them."""
+        plant = (self.model.fine if fine else self.model.approximation).plant
+        constants = {
+            "KNOWN": self.network.inputs - 1,
+            "HIDDEN": self.network.hidden,
+            "REACH": self.reach,
+            **plant_constants(plant),
+        }
+        files = ("common/math/sigmoid.cl", STEP_FILE, "problems/reservoir/ann_operation.cl")
+        return KernelProblem(plant_source(plant), files, constants, bounded=False)
+
+    def kernel_context(self) -> NDArray[np.float32]:
+        """Head and rows of ``kernels/problems/reservoir/ann_operation.cl``."""
+        context = self._context(self.model.exact)
+        head = [len(self.known), context.start, context.water_value, context.storage_low, context.storage_scale]
+        rows = np.column_stack(
+            [
+                context.known,
+                context.inflow,
+                context.per_flow,
+                context.flow_per_volume,
+                context.expected,
+                context.expected_flow_per_volume,
+                context.release_lower,
+                context.release_upper,
+                context.storage_lower,
+                context.storage_upper,
+                context.penalty_below,
+                context.penalty_above,
+            ]
+        )
+        padded = np.pad(rows, ((0, self.room - len(rows)), (0, 0)))
+        return np.concatenate([head, [context.per_year], padded.ravel()]).astype(np.float32)
+
+    def compiled_context(self) -> OperationContext:
+        """The same as arrays in float32, with the solvers' forms of the curves."""
+        return self._context(self.model.approximation.plant, np.float32)
+
+    def certify(self, position: FloatArray) -> Certified:
+        """What a network makes, in float64 and by the exact curves."""
+        fitness = float(self.worths(np.asarray(position, float)[None])[0])
+        return Certified(fitness, fitness, 0.0)
+
+    def worths(self, networks: FloatArray) -> FloatArray:
+        """Mean GWh of a year of networks, shape (networks, numbers), in float64 and by the exact curves."""
+        found = np.empty(len(networks))
+        operate_networks(self._exact, np.ascontiguousarray(networks, float), found)
+        return found
+
+    @cached_property
+    def _exact(self) -> OperationContext:
+        return self._context(self.model.exact)
+
+    def _context(self, plant: Plant, precision: type[np.floating] = np.float64) -> OperationContext:
+        record, reservoir, scales = self.record, self.model.reservoir, self.scales
+        years = len(self.known) / len(reservoir.months)
+        arrays = (
+            self.known,
+            record.inflow,
+            record.hm3_per_m3s,
+            1 / record.hm3_per_m3s,
+            record.known,
+            1 / record.known_volume,
+            record.release_lower,
+            record.release_upper,
+            record.storage_lower,
+            record.storage_upper,
+            record.cost_below,
+            record.cost_above,
+        )
+        numbers = (
+            record.start,
+            self.water_value,
+            scales.storage_low_hm3,
+            2 / (scales.storage_high_hm3 - scales.storage_low_hm3),
+            1 / years,
+            0.5,
+            GWH_PER_MW_VOLUME,
+        )
+        converted = [np.ascontiguousarray(each, precision) for each in arrays]
+        scalars = [precision(each) for each in numbers]
+        return OperationContext._make([plant, *converted, *scalars, self.network.hidden])

@@ -1,0 +1,259 @@
+"""Train the network of an `ann` rule in two stages, and choose its size by years it has not seen.
+
+Stage 1, regression: the network learns which part of the feasible range the plan releases (the optimised ensemble).
+Stage 2, direct policy search: from there the swarm goes on, and what counts is the penalised energy that the operation
+itself makes, over the training years and, behind them, synthetic years made from them, so that the network does not
+learn a few years by heart. Both stages by the swarm of `solvers.ann_pso`. The second is run several times, each with
+other synthetic years, and the mean of the networks it ends with is the rule's: a network with the units of all.
+
+Before, for each size, both stages are tried in short on parts of the training years and judged on the others: the size
+is taken that makes the most energy there, and each stage stops where it did best there (early stopping).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from reservoir.problems.mlp.perceptron import Perceptron
+from reservoir.problems.mlp.training_error import TrainingError
+from reservoir.rules.base.monthly import Months
+from reservoir.rules.base.rule import Forecast
+from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.families.ann.inputs import Scales, input_names, known_inputs
+from reservoir.rules.families.ann.problem import NetworkOperation
+from reservoir.rules.families.ann.synthetic_years import synthetic_inflow
+from reservoir.rules.folds import blocks
+from reservoir.solvers import Problem, Solution, solve, why_unusable
+
+#: Hidden units that are tried, and what is taken where there are too few years to try.
+SIZES, SMALLEST = (3, 4, 6), 4
+#: Parts of the training years that are held out in turn to choose the size, and the fewest years of one.
+PARTS, YEARS_A_PART = 3, 4
+#: Coefficients with which a swarm settles (Clerc and Kennedy 2002, IEEE Trans. Evol. Comput. 6:58).
+SETTLING: dict[str, Any] = {"inertia": 0.7298, "cognitive": 1.49618, "social": 1.49618, "velocity_fraction": 0.5}
+#: The swarm of each stage, and of the trials of the second.
+REGRESSION = {"particles": 128, "group": 128, "generations": 400, "exchange_every": 20}
+SEARCH = {"particles": 64, "group": 32, "generations": 2500, "exchange_every": 50}
+TRIAL = SEARCH | {"generations": 300, "exchange_every": 20}
+#: Searches whose mean is the rule; synthetic years behind the training years in each, and in the trials.
+SEARCHES, SYNTHETIC_YEARS, TRIAL_YEARS = 3, 200, 60
+#: Part of the swarm that begins the search about the fitted network, and how far about it.
+ABOUT, SPREAD = 0.5, 0.3
+#: A feasible range narrower than this part of the largest release tells nothing about decisions.
+NARROWEST = 1e-3
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A network after each stage.
+
+    Parameters
+    ----------
+    scales : Scales
+    network : Perceptron
+        Its shape after the first stage, of the size that did best.
+    fitted : ndarray
+        Its numbers.
+    mean : Perceptron
+        Shape of the mean of the networks after the second stage.
+    searched : ndarray
+        Its numbers.
+    validated : mapping of int to float
+        Mean energy of a year (GWh) that each size made in years held out; empty if none was tried.
+    """
+
+    scales: Scales
+    network: Perceptron
+    fitted: FloatArray
+    mean: Perceptron
+    searched: FloatArray
+    validated: dict[int, float]
+
+
+def trained(training: Training, forecast: Forecast) -> Trained:
+    """Choose a size and train it in both stages; the same training gives the same network.
+
+    Raises
+    ------
+    DeviceError
+        If an OpenCL device is there but cannot be used.
+    """
+    decided = (training.inflow_m3s, training.storage_start_hm3, training.release_m3s)
+    key = _Key(id(training.model), training.labels, tuple(each.tobytes() for each in decided), training)
+    return _trained(key, forecast)
+
+
+@dataclass(frozen=True)
+class _Key:
+    """Training years, equal if they are of one reservoir and their inflow and plan are equal."""
+
+    model: int  # the very object, which lives as long as the key
+    labels: tuple[str, ...]
+    decided: tuple[bytes, ...]
+    training: Training = field(compare=False)
+
+
+@lru_cache(maxsize=32)
+def _trained(key: _Key, forecast: Forecast) -> Trained:
+    """Kept, since both families of networks ask for the same."""
+    training = key.training
+    scales, inputs = Scales.of(training), len(input_names(forecast))
+    trials = _Trials.of(training, forecast, scales)
+    choices = {size: trials.choice(Perceptron(inputs, size, 1, bias=True)) for size in SIZES} if trials.parts else {}
+    size = max(choices, key=lambda each: choices[each].worth) if choices else SMALLEST
+    choice = choices.get(size, _Choice())
+    network = Perceptron(inputs, size, 1, bias=True)
+    every_year = [np.ones(training.years)]
+    fitted = _regression(training, forecast, scales, network, every_year)[0]
+    stop = max(1, round(choice.regression_part * len(fitted.best_position_history)))
+    begun = fitted.best_position_history[stop - 1]
+    operations = [
+        _operation(training, forecast, scales, network, SYNTHETIC_YEARS, rng_stream_id=search)
+        for search in range(SEARCHES)
+    ]
+    swarm = SEARCH | {"generations": max(1, round(choice.search_part * SEARCH["generations"]))}
+    searches = _searched(operations, [begun] * SEARCHES, swarm)
+    mean, position = network.mean_of([found.position for found in searches])
+    return Trained(scales, network, begun, mean, position, {each: found.worth for each, found in choices.items()})
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Energy of a size in held-out years (GWh a year), and after which part of each stage it was best."""
+
+    worth: float = -np.inf
+    regression_part: float = 1.0
+    search_part: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Trials:
+    """Parts of the training years that are held out in turn."""
+
+    training: Training
+    forecast: Forecast
+    scales: Scales
+    parts: list[range]
+
+    @classmethod
+    def of(cls, training: Training, forecast: Forecast, scales: Scales) -> _Trials:
+        """As many parts as the years allow; none where they are too few to choose by."""
+        enough = training.years >= PARTS * YEARS_A_PART
+        return cls(training, forecast, scales, blocks(training.years, PARTS) if enough else [])
+
+    def choice(self, network: Perceptron) -> _Choice:
+        """Try a size in both stages on every part at once."""
+        years = self.training.years
+        outside = [[year for year in range(years) if year not in part] for part in self.parts]
+        counted = [np.isin(range(years), each).astype(np.float64) for each in outside]
+        fits = _regression(self.training, self.forecast, self.scales, network, counted)
+        errors = [
+            [
+                _error(self.training, self.forecast, self.scales, network, part, position)
+                for position in fit.best_position_history
+            ]
+            for part, fit in zip(self.parts, fits, strict=True)
+        ]
+        stop = int(np.mean(errors, axis=0).argmin())
+        room = max(map(len, outside)) + TRIAL_YEARS
+        operations = [
+            _operation(self.training.select(each), self.forecast, self.scales, network, TRIAL_YEARS, room, place)
+            for place, each in enumerate(outside)
+        ]
+        searches = _searched(operations, [fit.best_position_history[stop] for fit in fits], TRIAL)
+        held_out = [_operation(self.training.select(part), self.forecast, self.scales, network) for part in self.parts]
+        worths = np.mean(
+            [each.worths(found.best_position_history) for each, found in zip(held_out, searches, strict=True)], axis=0
+        )
+        best = int(worths.argmax())
+        return _Choice(float(worths[best]), (stop + 1) / len(fits[0].best_position_history), (best + 1) / len(worths))
+
+
+def samples(training: Training, forecast: Forecast, scales: Scales) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """What the plan decided: inputs, parts of the feasible range, and how much each counts.
+
+    Returns
+    -------
+    inputs : ndarray, shape (years * steps, inputs)
+    parts : ndarray, shape (years * steps, 1)
+    weights : ndarray, shape (years * steps,)
+        0 where the feasible range is too narrow to tell anything, else 1.
+    """
+    plant, months = training.model.reservoir, Months.of(training)
+    lower, upper = plant.by_step(plant.storage_lower_hm3), plant.by_step(plant.storage_upper_hm3)
+    volume = np.asarray(months.volume_per_flow)
+    inflow = training.inflow_m3s if forecast is Forecast.MONTH else np.tile(months.inflow_m3s, (training.years, 1))
+    bounds = months.release_lower_m3s, months.release_upper_m3s
+    filling, emptying = (
+        np.clip(inflow + (training.storage_start_hm3 - bound) / volume, *bounds) for bound in (upper, lower)
+    )
+    width = emptying - filling
+    narrow = width <= NARROWEST * max(months.release_upper_m3s)
+    part = np.clip((training.release_m3s - filling) / np.where(narrow, 1.0, width), 0.0, 1.0)
+    known = known_inputs(
+        scales, forecast, training.inflow_m3s.ravel(), training.inflow_before_m3s.ravel(), training.steps
+    )
+    inputs = np.column_stack([scales.storage(training.storage_start_hm3.ravel()), known])
+    return inputs, part.reshape(-1, 1), np.where(narrow, 0.0, 1.0).ravel()
+
+
+def _regression(
+    training: Training, forecast: Forecast, scales: Scales, network: Perceptron, years: Sequence[FloatArray]
+) -> list[Solution]:
+    """Fit a network to the plan for each weighting of the years."""
+    inputs, parts, weights = samples(training, forecast, scales)
+    if np.ptp(parts) == 0:
+        parts = parts + np.linspace(-1e-6, 1e-6, len(parts))[:, None]  # the plan always decides alike
+    problems = [
+        TrainingError(network, inputs, parts, np.repeat(counted, training.steps) * weights, rng_stream_id=place)
+        for place, counted in enumerate(years)
+    ]
+    return _solved(problems, **REGRESSION)
+
+
+def _error(
+    training: Training, forecast: Forecast, scales: Scales, network: Perceptron, part: range, position: FloatArray
+) -> float:
+    """Root of the mean square by which a network misses the plan's decisions in some years."""
+    inputs, parts, weights = samples(training.select(part), forecast, scales)
+    missed = weights[:, None] * (network(position, inputs) - parts) ** 2
+    return float(np.sqrt(missed.sum() / max(weights.sum(), 1.0)))
+
+
+def _operation(
+    training: Training,
+    forecast: Forecast,
+    scales: Scales,
+    network: Perceptron,
+    synthetic: int = 0,
+    room_years: int = 0,
+    rng_stream_id: int = 0,
+) -> NetworkOperation:
+    """Years to operate, and behind them synthetic ones, others for every stream."""
+    more = synthetic_inflow(training, synthetic, SEED + rng_stream_id)
+    room = room_years * training.steps
+    return NetworkOperation.of(
+        training, network, forecast, scales, more_m3s=more, room=room, rng_stream_id=rng_stream_id
+    )
+
+
+def _searched(
+    operations: Sequence[NetworkOperation], begun: Sequence[FloatArray], swarm: dict[str, Any]
+) -> list[Solution]:
+    """Direct policy search from networks that are fitted."""
+    random = np.random.default_rng(SEED)
+    about = random.normal(0, SPREAD, (max(1, int(ABOUT * swarm["particles"])), operations[0].dimension))
+    about[0] = 0
+    return _solved(operations, first=[position + about for position in begun], **swarm)
+
+
+def _solved(problems: Sequence[Problem], **options: Any) -> list[Solution]:
+    """By the swarm in OpenCL, or on CPU threads where there is none."""
+    name = "ann-pso-parallel" if why_unusable("ann-pso") else "ann-pso"
+    return solve(problems, solver=name, seed=SEED, best_position_history=True, **(SETTLING | options))

@@ -1,0 +1,29 @@
+"""Operate linear rules over consecutive years, compiled."""
+
+from __future__ import annotations
+
+from reservoir.hydro.jit import compiled
+from reservoir.rules.base.record_operation import generated
+
+
+@compiled
+def operate_linear(plant, record, rules, stored_gwh_per_hm3, worths):
+    """Operate every rule from the start of the record; fills `worths`, GWh.
+
+    A rule is worth its energy and the water stored at the end, less the cost of storages outside their bounds.
+    ``rules`` has shape (rules, steps, 4): constant, and factors of start storage, inflow before and inflow now. A
+    target is kept within the storage bounds, as in `LinearRule.release`.
+    """
+    steps = rules.shape[1]
+    for rule in range(len(rules)):
+        storage, energy = record.start, 0.0
+        for step in range(len(record.inflow)):
+            month = step % steps
+            target = rules[rule, month, 0] + rules[rule, month, 1] * storage
+            target += rules[rule, month, 2] * record.inflow_before[step] + rules[rule, month, 3] * record.inflow[step]
+            target = min(max(target, record.storage_lower[step]), record.storage_upper[step])
+            wanted = record.known[step] - (target - storage) / record.known_volume[step]
+            asked = min(max(wanted, record.release_lower[step]), record.release_upper[step])
+            made, storage, cost = generated(plant, record, step, storage, asked)
+            energy += made - cost
+        worths[rule] = energy + stored_gwh_per_hm3 * (storage - record.start)

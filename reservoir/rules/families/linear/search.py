@@ -1,0 +1,62 @@
+"""Linear decision rule, improved by direct policy search: for the energy that the rule itself makes.
+
+Least squares follow a plan that knows the future. From there every constant and factor is moved, one at a time, as long
+as the training years, operated one after the other by the rule, make more energy (parameterisation, simulation,
+optimisation: Koutsoyiannis and Economou 2003, Water Resour. Res. 39:1170). Where a search ends depends on single years:
+the rule is the mean of several, each without a part of the years (bagging; Breiman 1996, Machine Learning 24:123).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final, Literal
+
+import numpy as np
+
+from reservoir.rules.base.rule import Forecast
+from reservoir.rules.base.training import Training
+from reservoir.rules.families.linear import rule as linear
+from reservoir.rules.families.linear.rule import LinearRule
+
+FAMILY: Final = "linear-search"
+#: Searches whose mean is the rule, and the fewest years that one may do without; of fewer, one search has them all.
+SEARCHES, YEARS_A_PART = 5, 6
+
+
+class LinearSearchRule(LinearRule):
+    """A `LinearRule` whose end storages may be any within the bounds."""
+
+    family: Literal["linear-search"]  # type: ignore[assignment]
+
+
+def fit(training: Training, forecast: Forecast) -> LinearSearchRule:
+    """Begin with the least squares of `linear.fit`, search from there, and take the mean of the searches."""
+    # Compiled code is loaded for fitting alone: an operator with a rule does not wait for it.
+    from reservoir.rules.families.linear.trial import LinearTrial
+
+    begun = linear.fit(training, forecast)
+    plant = training.model.reservoir
+    start = np.column_stack([begun.constant_hm3, begun.factors])
+    searches = [
+        LinearTrial.of(training.select(years), begun.months, forecast).improved(start)
+        for years in _parts(training.years)
+    ]
+    found = np.mean(searches, axis=0)
+    return LinearSearchRule(
+        family=FAMILY,
+        reservoir=plant.name,
+        forecast=forecast,
+        months=begun.months,
+        constant_hm3=found[:, 0].tolist(),
+        factors=found[:, 1:].tolist(),
+        lowest_hm3=plant.by_step(plant.storage_lower_hm3).tolist(),
+        highest_hm3=plant.by_step(plant.storage_upper_hm3).tolist(),
+    )
+
+
+def _parts(years: int) -> list[list[int]]:
+    """All years but one part of consecutive ones, for every part; all of them where there are too few to part."""
+    if years < YEARS_A_PART * SEARCHES:
+        return [list(range(years))]
+    edges = np.linspace(0, years, SEARCHES + 1).round().astype(int)
+    return [[*range(first), *range(last, years)] for first, last in pairwise(edges.tolist())]

@@ -1,0 +1,1 @@
+"""Stochastic dynamic programming."""

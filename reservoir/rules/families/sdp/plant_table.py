@@ -1,0 +1,71 @@
+"""The curves of a plant as tables, dense enough to stand for them: a rule holds its plant without the plant's file."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+
+from reservoir.hydro.power import specific_power_curve
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.rules.base.fields import Block, NotFalling, Number, Numbers, as_long_as
+from reservoir.rules.base.training import FloatArray
+
+#: Points of each curve.
+POINTS = 401
+
+
+class PlantTable(Block):
+    """The curves of a plant at so many points that straight lines between them lose nothing.
+
+    Parameters
+    ----------
+    storage_hm3, level_m : tuple of float
+        Forebay level by storage.
+    release_m3s, tailrace_m : tuple of float
+        Tailrace level by release.
+    head_m, specific_mw, capacity_m3s : tuple of float
+        Power of 1 m3/s and hydraulic capacity by head.
+    installed_mw : float
+    """
+
+    storage_hm3: NotFalling
+    level_m: Annotated[Numbers, as_long_as("storage_hm3")]
+    release_m3s: NotFalling
+    tailrace_m: Annotated[Numbers, as_long_as("release_m3s")]
+    head_m: NotFalling
+    specific_mw: Annotated[Numbers, as_long_as("head_m")]
+    capacity_m3s: Annotated[Numbers, as_long_as("head_m")]
+    installed_mw: Number
+
+    @classmethod
+    def of(cls, plant: Reservoir) -> PlantTable:
+        """Take points from the exact curves, over all storages and releases within the bounds."""
+        storage = np.linspace(plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max(), POINTS)
+        release = np.linspace(plant.release_lower_m3s.min(), plant.release_upper_m3s.max(), POINTS)
+        level, tailrace = plant.level(storage), plant.tailrace(release)
+        head = np.linspace(level.min() - tailrace.max(), level.max() - tailrace.min(), POINTS)
+        return cls(
+            storage_hm3=storage.tolist(),
+            level_m=level.tolist(),
+            release_m3s=release.tolist(),
+            tailrace_m=tailrace.tolist(),
+            head_m=head.tolist(),
+            specific_mw=specific_power_curve(plant)(head).tolist(),
+            capacity_m3s=plant.capacity_m3s(head).tolist(),
+            installed_mw=float(plant.installed_mw),
+        )
+
+    @cached_property
+    def curves(self) -> dict[str, FloatArray]:
+        """The points of the curves as arrays."""
+        return {name: np.array(getattr(self, name), float) for name in type(self).model_fields}
+
+    def power_mw(self, mean_storage_hm3: FloatArray, release_m3s: FloatArray) -> FloatArray:
+        """Power at a month's mean storage and release (eq. 7-9)."""
+        of = self.curves
+        level = np.interp(mean_storage_hm3, of["storage_hm3"], of["level_m"])
+        head = level - np.interp(release_m3s, of["release_m3s"], of["tailrace_m"])
+        discharge = np.minimum(release_m3s, np.interp(head, of["head_m"], of["capacity_m3s"]))
+        return np.minimum(np.interp(head, of["head_m"], of["specific_mw"]) * discharge, self.installed_mw)

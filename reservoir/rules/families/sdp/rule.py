@@ -1,0 +1,125 @@
+"""Explicit stochastic dynamic programming: the strong baseline.
+
+Stedinger, Sule and Loucks 1984, Water Resour. Res. 20:1499; Loucks and van Beek 2017, Water Resource Systems Planning
+and Management, ch. 8. The inflow of each month falls into classes, and the class of a month depends on that of the
+month before (a lag-1 Markov chain that repeats every year). The value of a storage and a class is the energy still to
+come, beyond the yearly mean, found by going backwards through the year until it repeats. A decision looks one month
+ahead with the inflow that is known, rather than reading a table of decisions made for whole classes.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Final, Literal
+
+import numpy as np
+
+from reservoir.rules.base.fields import Monthly, Number, not_below
+from reservoir.rules.base.rule import Forecast
+from reservoir.rules.base.rule_model import RuleModel
+from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.families.sdp.inflow_chain import inflow_chain, shares
+from reservoir.rules.families.sdp.month_physics import RELEASES, Physics
+from reservoir.rules.families.sdp.plant_table import PlantTable
+from reservoir.rules.families.sdp.tables import Chain, Classes, Grid, Values
+from reservoir.rules.families.sdp.value_iteration import interpolate_values, repeating_values
+
+FAMILY: Final = "sdp"
+#: Storages of the grid.
+STORAGES = 61
+#: Releases whose worth differs by less than this part are equally good.
+EQUAL = 1e-12
+
+
+class Sdp(RuleModel):
+    """A rule that takes the release of most energy, this month's and the value of what it leaves behind.
+
+    Parameters
+    ----------
+    plant : PlantTable
+    storage_lower_hm3, storage_upper_hm3 : tuple of float
+        Bounds of the storage at the end of each step.
+    penalty_gwh : float
+        Cost of a relative violation of 1 (eq. 21).
+    grid_hm3 : tuple of float
+        Storages that values are known at, evenly apart.
+    classes_m3s : tuple of tuple of float
+        Mean inflow of each class, by step; they rise.
+    transitions : tuple of tuple of tuple of float
+        Probability of a class, by step, class of the step before and class.
+    values_gwh : tuple of tuple of tuple of float
+        Energy still to come beyond the yearly mean, by step, storage at its start and class of the step before.
+    """
+
+    family: Literal["sdp"]
+    plant: PlantTable
+    storage_lower_hm3: Monthly
+    storage_upper_hm3: Annotated[Monthly, not_below("storage_lower_hm3")]
+    penalty_gwh: Number
+    grid_hm3: Grid
+    classes_m3s: Classes
+    transitions: Chain
+    values_gwh: Values
+
+    @cached_property
+    def physics(self) -> Physics:
+        """What a release comes to."""
+        return Physics(self.months, self.plant, self.storage_lower_hm3, self.storage_upper_hm3, self.penalty_gwh)
+
+    @cached_property
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Grid, classes, transitions and values as arrays."""
+        nested = (self.grid_hm3, self.classes_m3s, self.transitions, self.values_gwh)
+        grid, classes, transitions, values = (np.array(each, float) for each in nested)
+        return grid, classes, transitions, values
+
+    def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
+        """Release of the greatest expected worth: tried over the whole range, then between the best one's neighbours.
+
+        Without a forecast the expectation runs over the classes that may follow the inflow before.
+        """
+        inflow, probability, values = self._outcomes(step, inflow_now_m3s, inflow_before_m3s)
+        storage = np.asarray(float(storage_hm3))
+        tried = self.physics.releases(step, storage, inflow[0], inflow[-1])
+        for _ in range(2):
+            end, gained = self.physics.after(step, storage, tried[:, None], inflow)
+            best = _best((gained + interpolate_values(self.arrays[0], values, end)) @ probability)
+            chosen = float(tried[best])
+            tried = np.linspace(tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)], RELEASES)
+        return chosen
+
+    def _outcomes(self, step: int, now: float | None, before: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Inflows that may come, their probabilities, and the values of storages after each (storages, inflows)."""
+        _, classes, transitions, values = self.arrays
+        following = values[(step + 1) % len(classes)]
+        if self.forecast is Forecast.NONE or now is None:
+            return classes[step], shares(classes[step - 1], before) @ transitions[step], following
+        return np.array([now]), np.ones(1), following @ shares(classes[step], now)[:, None]
+
+
+def fit(training: Training, forecast: Forecast) -> Sdp:
+    """Estimate the classes and their transitions from the training years, and the values that repeat every year."""
+    physics = Physics.of(training)
+    classes, transitions = inflow_chain(training)
+    grid = np.linspace(min(physics.storage_lower_hm3), max(physics.storage_upper_hm3), STORAGES)
+    values = repeating_values(physics, forecast, grid, classes, transitions)
+    return Sdp(
+        family=FAMILY,
+        reservoir=training.model.reservoir.name,
+        forecast=forecast,
+        months=physics.months,
+        plant=physics.plant,
+        storage_lower_hm3=physics.storage_lower_hm3,
+        storage_upper_hm3=physics.storage_upper_hm3,
+        penalty_gwh=physics.penalty_gwh,
+        grid_hm3=grid.tolist(),
+        classes_m3s=classes.tolist(),
+        transitions=transitions.tolist(),
+        values_gwh=values.tolist(),
+    )
+
+
+def _best(worth: FloatArray) -> int:
+    """Place of the best; of equals the last, the greatest release: repair then has the least to add."""
+    most = worth.max()
+    return int(np.flatnonzero(worth >= most - EQUAL * abs(most))[-1])

@@ -1,0 +1,94 @@
+"""Operate dispatch charts over consecutive years, compiled.
+
+Charts that are compared differ little, and do the same in most months: what the first of them does is remembered, and
+where another is at the same storage and chooses the same output, it is not worked out again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from reservoir.hydro.jit import compiled, inlined
+from reservoir.rules.base.record_operation import generated
+
+
+class Releases(NamedTuple):
+    """Releases that make outputs, ``values`` of shape (outputs, storages), at even distances from `lowest`.
+
+    A storage is above a curve where it is higher by more than `on_curve`.
+    """
+
+    lowest: Any
+    per_unit: Any
+    values: Any
+    on_curve: Any
+
+
+class Value(NamedTuple):
+    """What counts beside the energy: the guaranteed energy of a year, a GWh short of it, and stored water."""
+
+    guaranteed_gwh: Any
+    shortfall_weight: Any
+    stored_gwh_per_hm3: Any
+
+
+class Followed(NamedTuple):
+    """What a chart does: ``storages`` of shape (years * steps + 1,), the others (years * steps,).
+
+    ``levels`` are the places of the outputs chosen, ``energies`` and ``costs`` of storages outside their bounds in GWh.
+    """
+
+    storages: Any
+    levels: Any
+    energies: Any
+    costs: Any
+
+
+@compiled
+def operate_charts(plant, record, table, value, curves, levels, first, worths):
+    """Operate every chart from the start of the record; fills `first`, what the first of them does, and `worths`.
+
+    ``curves`` has shape (charts, curves, steps), ``levels`` (charts, zones), ``worths`` (charts,).
+    """
+    steps = curves.shape[2]
+    first.storages[0] = record.start
+    for chart in range(len(levels)):
+        storage, total, energy, costs = record.start, 0.0, 0.0, 0.0
+        for step in range(len(record.inflow)):
+            level = levels[chart, _zone(curves, chart, step % steps, storage - table.on_curve)]
+            if chart == 0 or storage != first.storages[step] or level != first.levels[step]:
+                made, end, cost = _step(plant, record, table, step, storage, level)
+            else:
+                made, end, cost = first.energies[step], first.storages[step + 1], first.costs[step]
+            if chart == 0:
+                first.levels[step], first.energies[step], first.storages[step + 1] = level, made, end
+                first.costs[step] = cost
+            storage = end
+            energy += made
+            costs += cost
+            if step % steps == steps - 1:
+                total += energy - value.shortfall_weight * max(value.guaranteed_gwh - energy, 0.0)
+                energy = 0.0
+        worths[chart] = total + value.stored_gwh_per_hm3 * (storage - record.start) - costs
+
+
+@inlined
+def _zone(curves, chart, month, storage):
+    zone = 0
+    for curve in range(curves.shape[1]):
+        zone += storage > curves[chart, curve, month]
+    return zone
+
+
+@inlined
+def _step(plant, record, table, step, storage, level):
+    """Energy of a step, storage at its end and cost of its violation, as the simulation of `ZonesRule` has them."""
+    last = table.values.shape[1] - 1
+    place = min(max((storage - table.lowest) * table.per_unit, 0.0), float(last))
+    left = min(int(place), last - 1)
+    low = table.values[level, left]
+    wanted = low + (place - left) * (table.values[level, left + 1] - low)
+    least = record.known[step] - (record.storage_upper[step] - storage) / record.known_volume[step]
+    most = record.known[step] - (record.storage_lower[step] - storage) / record.known_volume[step]
+    asked = min(max(min(max(wanted, least), most), record.release_lower[step]), record.release_upper[step])
+    return generated(plant, record, step, storage, asked)

@@ -1,0 +1,120 @@
+"""Dispatch chart (调度图): storages that part reduced, guaranteed, increased and full output, month by month.
+
+The chart of Chinese practice: the storage at the start of a month falls in a zone, and the zone says the output. How it
+is fitted is in `zones_search`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Annotated, Final, Literal
+
+import numpy as np
+
+from reservoir.rules.base.fields import (
+    Known,
+    Monthly,
+    NotFalling,
+    Numbers,
+    Refusal,
+    Rising,
+    beyond,
+    check,
+    count,
+    length,
+    not_below,
+)
+from reservoir.rules.base.rule import Forecast
+from reservoir.rules.base.rule_model import RuleModel
+from reservoir.rules.base.training import Training
+from reservoir.rules.families.zones.chart import CURVES, ON_CURVE, ZONES
+
+FAMILY: Final = "zones"
+#: The bounds of the storage, and the curve that must not pass each.
+_FENCE: tuple[tuple[str, Literal["below", "above"], int], ...] = (
+    ("storage_lower_hm3", "below", 0),
+    ("storage_upper_hm3", "above", CURVES - 1),
+)
+
+
+def _in_order(curves: Sequence[Numbers], known: Known) -> Iterator[Refusal]:
+    """Refuse curves that cross, or leave the storage bounds at the start of a step."""
+    for place, (lower, upper) in enumerate(pairwise(curves)):
+        yield from beyond(upper, "below", lower, f"curves_hm3[{place}]", known, place + 1)
+    for name, side, place in _FENCE:
+        if name in known:
+            yield from beyond(curves[place], side, np.roll(known[name], 1), f"{name} of the month before", known, place)
+
+
+def _by_storage(tables: Sequence[Numbers], known: Known) -> Iterator[Refusal]:
+    for place, table in enumerate(tables):
+        yield from length(table, len(known.get("storage_hm3", table)), "one for each of storage_hm3", place)
+
+
+class ZonesRule(RuleModel):
+    """A dispatch chart.
+
+    Parameters
+    ----------
+    storage_lower_hm3, storage_upper_hm3 : tuple of float
+        Bounds of the storage at the end of each step.
+    curves_hm3 : three tuples of float
+        Storage at the start of each step above which the output is guaranteed, increased and full; never crossing.
+    outputs_mw : tuple of four float
+        Output of each zone of `ZONES`, rising.
+    storage_hm3 : tuple of float
+        Storages of the table of releases.
+    release_m3s : four tuples of float
+        Release that makes each zone's output at those storages; that of most output where none makes it.
+    """
+
+    family: Literal["zones"]
+    storage_lower_hm3: Monthly
+    storage_upper_hm3: Annotated[Monthly, not_below("storage_lower_hm3")]
+    curves_hm3: Annotated[tuple[Monthly, ...], count(CURVES, "one list a curve"), check(_in_order)]
+    outputs_mw: Annotated[NotFalling, count(len(ZONES), "one a zone")]
+    storage_hm3: Rising
+    release_m3s: Annotated[tuple[Numbers, ...], count(len(ZONES), "one list a zone"), check(_by_storage)]
+
+    def zone(self, step: int, storage_hm3: float) -> str:
+        """Name of the zone that a storage at the start of a step falls in; on a curve, the zone below it."""
+        return ZONES[self._zone(step, storage_hm3)]
+
+    def _zone(self, step: int, storage_hm3: float) -> int:
+        return bisect_left([curve[step] for curve in self.curves_hm3], storage_hm3 - ON_CURVE * self.storage_hm3[-1])
+
+    def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
+        """Release that makes the zone's output at the start storage, and keeps the end within the storage bounds."""
+        table = self.release_m3s[self._zone(step, storage_hm3)]
+        wanted = float(np.interp(storage_hm3, self.storage_hm3, table))
+        least, most = (
+            self.months.release_to_reach(step, storage_hm3, bound[step], inflow_now_m3s)
+            for bound in (self.storage_upper_hm3, self.storage_lower_hm3)
+        )
+        allowed = min(max(wanted, least), most)
+        return min(max(allowed, self.months.release_lower_m3s[step]), self.months.release_upper_m3s[step])
+
+
+def fit(training: Training, forecast: Forecast) -> ZonesRule:
+    """Fit boundaries and outputs to the plan, then improve them by the energy of the training years."""
+    # Compiled code is loaded for fitting alone: an operator with a chart does not wait for it.
+    from reservoir.rules.families.zones.search import best_chart
+    from reservoir.rules.families.zones.trial import Trial
+
+    trial = Trial.of(training, forecast)
+    chart = best_chart(trial)
+    bounds = trial.bounds_hm3
+    return ZonesRule(
+        family=FAMILY,
+        reservoir=training.model.reservoir.name,
+        forecast=forecast,
+        months=trial.months,
+        storage_lower_hm3=bounds[0].tolist(),
+        storage_upper_hm3=bounds[1].tolist(),
+        curves_hm3=chart.curves.tolist(),
+        outputs_mw=trial.outputs_mw[chart.levels].tolist(),
+        storage_hm3=trial.storages_hm3.tolist(),
+        release_m3s=trial.releases_m3s[chart.levels].tolist(),
+    )

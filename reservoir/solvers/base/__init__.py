@@ -1,0 +1,1 @@
+"""What engines share: solutions, settings, launches, certification, progress."""

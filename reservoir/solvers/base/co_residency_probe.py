@@ -1,0 +1,37 @@
+"""Work groups of a launch that wait for each other: the host's side of ``kernels/common/sync/grid.cl``."""
+
+from __future__ import annotations
+
+from reservoir.errors import DeviceError, Mistake
+from reservoir.opencl import DeviceInfo, Session, ordering_of
+
+#: Looks at the roll until a group gives up that the others are there: some tenths of a second.
+MAX_POLLS = {"GPU": 200_000, "accelerator": 200_000, "CPU": 20_000_000}
+
+_PRESENT = 2
+
+
+def require_ordering(device: DeviceInfo, what: str, mend: str) -> None:
+    """Refuse a device whose work groups cannot show each other what they write, in order.
+
+    Parameters
+    ----------
+    device : DeviceInfo
+    what : str
+        Whose groups do so.
+    mend : str
+        What to choose instead.
+
+    Raises
+    ------
+    DeviceError
+    """
+    if not ordering_of(device).promised:
+        problem = f"work groups of {what} read what others write meanwhile, and {device.name} does not promise an order"
+        expected = "OpenCL C 2.0, OpenCL C 3.0 with atomics of the scope of the device, or CUDA"
+        raise DeviceError(Mistake(problem, expected, mend))
+
+
+def all_present(session: Session) -> bool:
+    """Whether the groups answered the roll call together; waits for the kernel that called it."""
+    return bool(session.download("roll")[1] == _PRESENT)

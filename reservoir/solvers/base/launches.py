@@ -1,0 +1,99 @@
+"""Many problems on one device or several, in launches that a device can be given at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Lock
+
+from reservoir.opencl import DeviceInfo
+from reservoir.problems.base import Problem, by_program_key
+from reservoir.solvers.base.device_result import DeviceResult, LaunchResult
+from reservoir.solvers.base.progress import Progress
+
+#: Solves problems of one signature on one device at once; results in the problems' order.
+Launch = Callable[[DeviceInfo, list[Problem]], LaunchResult]
+
+
+def launch_all(
+    problems: Sequence[Problem],
+    devices: Sequence[DeviceInfo],
+    most: Callable[[DeviceInfo], int],
+    launch: Launch,
+    progress: Progress,
+) -> LaunchResult:
+    """Share problems among devices by their compute units, and work on all devices at once.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        Of any signatures: those of one signature are launched together.
+    devices : sequence of DeviceInfo
+        At least one.
+    most : callable
+        Problems that one launch on a device may hold.
+    launch : callable
+        See `Launch`; called by a thread for each device where there are several.
+    progress : callable
+        Told how many of the problems are done.
+    """
+    found: dict[int, DeviceResult] = {}
+    lock, stop = Lock(), Event()
+
+    def work(device: DeviceInfo, launches: list[list[int]]) -> tuple[float, Counter[str]]:
+        seconds, host_seconds_by_phase = 0.0, Counter[str]()
+        for members in launches:
+            if stop.is_set():
+                break
+            brought = launch(device, [problems[index] for index in members])
+            seconds += brought.device_seconds
+            host_seconds_by_phase.update(brought.host_seconds_by_phase)
+            with lock:
+                found.update(zip(members, brought.found, strict=True))
+                progress(len(found), len(problems))
+        return seconds, host_seconds_by_phase
+
+    shares = _shares(problems, devices, most)
+    if len(shares) == 1:
+        done = [work(*shares[0])]
+    else:
+        with ThreadPoolExecutor(len(shares)) as pool:
+            try:
+                done = list(pool.map(lambda share: work(*share), shares))
+            except BaseException:
+                stop.set()  # the other devices end with the launch that they are at
+                raise
+    host_seconds_by_phase = sum((each for _, each in done), Counter[str]())
+    return LaunchResult(
+        [found[index] for index in range(len(problems))], max(each for each, _ in done), dict(host_seconds_by_phase)
+    )
+
+
+def _shares(
+    problems: Sequence[Problem], devices: Sequence[DeviceInfo], most: Callable[[DeviceInfo], int]
+) -> list[tuple[DeviceInfo, list[list[int]]]]:
+    """Launches of each device that gets any."""
+    launches: dict[DeviceInfo, list[list[int]]] = {device: [] for device in devices}
+    for group in by_program_key(problems).values():
+        for device, part in _parts(group, devices):
+            launches[device] += _cut(part, most(device))
+    return [share for share in launches.items() if share[1]]
+
+
+def _parts(group: list[int], devices: Sequence[DeviceInfo]) -> Iterator[tuple[DeviceInfo, list[int]]]:
+    """A part of the group for each device, as large as its share of the compute units."""
+    units = sum(device.compute_units for device in devices)
+    first = before = 0
+    for device in devices:
+        before += device.compute_units
+        last = len(group) * before // units
+        yield device, group[first:last]
+        first = last
+
+
+def _cut(part: list[int], most: int) -> Iterator[list[int]]:
+    """Launches of at most so many problems, as even as can be."""
+    count = -(-len(part) // max(most, 1))
+    for launch in range(count):
+        yield part[len(part) * launch // count : len(part) * (launch + 1) // count]

@@ -1,0 +1,160 @@
+"""How a swarm is laid out on a device, and the program that is specialised for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
+from reservoir.problems.base import Problem
+from reservoir.solvers.base.work_groups import (
+    items_for,
+    lanes_for,
+    local_bytes_of,
+    most_items,
+    require_countable,
+    require_private,
+)
+from reservoir.solvers.clpso.models import LANES, MODELS, OPERATORS, Model
+from reservoir.solvers.clpso.random_schemes import RandomScheme
+from reservoir.solvers.clpso.settings import SwarmSettings
+from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
+
+#: Work items that a GPU runs in step; its groups are whole multiples of them.
+WARP = 32
+#: Swarms for each compute unit from which on a group takes several: before, every swarm has a unit of its own.
+MANY_SWARMS = 4
+#: Work items of a group whose swarms share the choice of exemplars, at most; measured with 32 and 40 particles.
+SHARING_ITEMS = 160
+#: Floats that a swarm's context and velocities may be padded with.
+_ALIGNMENT = 6
+
+
+@dataclass(frozen=True)
+class SwarmLayout:
+    """Particles of a swarm: blocks x items x lanes, padded; and swarms on a work group.
+
+    Parameters
+    ----------
+    lanes : int
+        Particles in a vector.
+    items : int
+        Work items of a swarm.
+    blocks : int
+        Vectors in a work item.
+    swarms : int
+        Swarms in a group.
+    best_in_global : bool
+        Personal bests stand in global memory: local memory is too small for them, or the model has them there.
+    state_in_global : bool
+        So do position, velocity and exemplar.
+    conditionals : int
+        How bounds are held (`clpso_models`).
+    """
+
+    lanes: int
+    items: int
+    blocks: int
+    swarms: int
+    best_in_global: bool
+    state_in_global: bool = False
+    conditionals: int = OPERATORS
+
+    @property
+    def swarm(self) -> int:
+        """Particles with padding."""
+        return self.lanes * self.items * self.blocks
+
+    def padded(self, values: NDArray[np.float64]) -> NDArray[np.float32]:
+        """One value a particle, with zeros for the padding."""
+        return np.pad(values, (0, self.swarm - len(values))).astype(np.float32)
+
+
+def layout_for(
+    device: DeviceInfo,
+    problem: Problem,
+    count: int,
+    settings: SwarmSettings,
+    lanes: int | None = None,
+    items: int | None = None,
+    swarms: int | None = None,
+    model: Model = MODELS[LANES],
+) -> SwarmLayout:
+    """Choose a layout for `count` problems.
+
+    On a GPU a work item has a particle, and a group several swarms where there are more than enough of them; on a CPU
+    one work item has a swarm, in vectors. The paper's models have one swarm a group and one particle an item.
+    """
+    if model.of_the_paper:
+        if any(each not in (None, fixed) for each, fixed in ((lanes, 1), (items, settings.particles), (swarms, 1))):
+            mend = "leave lanes, items and swarms to it, or take another model"
+            raise InputError(
+                Mistake("this model has one particle a work item", "its own layout", mend, value=model.name)
+            )
+        items = items_for(device, settings.particles, settings.particles)
+        return SwarmLayout(1, items, 1, 1, True, model.state_in_global, model.conditionals)
+    lanes = lanes_for(device, settings.particles, lanes)
+    vectors = -(-settings.particles // lanes)
+    items = items_for(device, vectors, items, 1 if swarms is None else swarms)
+    blocks = -(-vectors // items)
+    swarm = lanes * items * blocks
+    require_countable((problem.dimension + 1) * swarm, "a swarm", "choose fewer particles")
+    private = 4 * blocks * lanes * state_words(problem.dimension)
+    require_private(device, private, f"a swarm of {settings.particles:,} particles", "choose fewer particles")
+    local_bytes = local_bytes_of(device)
+    if swarms is None:
+        room = min(most_items(device) // items, local_bytes // _local_bytes(problem, swarm, lanes, 2) * 2)
+        many = device.kind != "CPU" and count >= MANY_SWARMS * device.compute_units
+        swarms = _fullest_group(items, room) if many else 1
+    return SwarmLayout(lanes, items, blocks, swarms, _local_bytes(problem, swarm, lanes, swarms) > local_bytes)
+
+
+def state_words(dimension: int) -> int:
+    """32-bit words of the state of a particle in global memory, with room for any random numbers' own and padding."""
+    return 3 * dimension + 8
+
+
+def _local_bytes(problem: Problem, swarm: int, lanes: int, swarms: int) -> int:
+    """Local memory of a group: personal bests, context and largest velocities; and a shared choice of exemplars."""
+    floats = (problem.dimension + 1) * swarm + len(problem.kernel_context()) + problem.dimension + _ALIGNMENT
+    shared = (problem.dimension + 2) * swarm + 2 if lanes == 1 and swarms > 1 else 0
+    return 4 * swarms * (floats + shared)
+
+
+def _fullest_group(items: int, most: int) -> int:
+    """Swarms of so many items that leave the fewest work items of a group's warps idle, the most of equals."""
+    largest = max(1, min(most, SHARING_ITEMS // items))
+    return min(
+        range(1, largest + 1), key=lambda swarms: (-(-swarms * items // WARP) * WARP / (swarms * items), -swarms)
+    )
+
+
+def build_program(
+    device: DeviceInfo, problem: Problem, settings: SwarmSettings, scheme: RandomScheme, layout: SwarmLayout
+) -> BuiltProgram:
+    """Assemble and build CLPSO for a problem's signature."""
+    kernel = problem.kernel()
+    constants = {
+        **kernel.constants,
+        **settings.constants(),
+        **scheme.constants(settings, problem.dimension, kernel.noisy),
+        "LANES": layout.lanes,
+        "ITEMS": layout.items,
+        "BLOCKS": layout.blocks,
+        "SWARMS": layout.swarms,
+        "SWARM": layout.swarm,
+        "WIDE_DRAWS": int(max(settings.particles, problem.dimension) > EVEN_IN_16_BITS),
+        "CONTEXT_SPACE": "__local",
+        "CONDITIONALS": layout.conditionals,
+        "STATE_IN_GLOBAL": int(layout.state_in_global),
+        "STATE_SPACE": "__global" if layout.state_in_global else "__private",
+        "BEST_IN_GLOBAL": int(layout.best_in_global),
+        "BEST_SPACE": "__global" if layout.best_in_global else "__local",
+        "BEST_FENCE": "CLK_GLOBAL_MEM_FENCE" if layout.best_in_global else "CLK_LOCAL_MEM_FENCE",
+    }
+    before = assemble(["common/vector/lanes.cl", *scheme.files, "common/rng/noise.cl"], constants)
+    after = assemble([*kernel.files, "solvers/clpso/clpso.cl"], {})
+    return build(device, "\n".join([before, kernel.source, after]))

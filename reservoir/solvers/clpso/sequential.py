@@ -1,0 +1,282 @@
+"""Comprehensive learning particle swarm optimisation, one swarm after another on one thread.
+
+Yu et al. 2020, Complexity 6589658, section 2.1 and Figure 1, with the relaxed choice of exemplars of its last lines or
+the strict one before them; the algorithm is Liang et al. 2006, IEEE Trans. Evol. Comput. 10:281. It is the baseline
+that speed-ups are stated against, hence float32 and compiled. It draws the same random streams as the OpenCL engine:
+with one seed, the two differ by rounding alone, unless exemplars follow their teachers, which this engine alone can.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.jit import compiled_for_any, inlined
+from reservoir.hydro.stack_array import stack_array
+from reservoir.problems.base import Problem
+from reservoir.problems.fitness import fitness_of
+from reservoir.solvers.base.progress import Progress, silent
+from reservoir.solvers.base.solution import Solution
+from reservoir.solvers.clpso.settings import SMALLEST_VELOCITY, SwarmSettings
+from reservoir.solvers.rng.noise import fresh_noise
+from reservoir.solvers.rng.stream import below, fill_uniform, mixed, next_bits, next_uniform, rivals, stream_states
+
+NAME = "clpso-sequential"
+SETTINGS = SwarmSettings
+DEVICE = "one CPU thread"
+
+
+def solve(
+    problems: Sequence[Problem],
+    *,
+    seed: int = 1,
+    device: str | None = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> list[Solution]:
+    """Solve each problem with its own swarm, one after another.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        Any mixture.
+    seed : int
+        With a problem's `rng_stream_id`, names its random numbers.
+    device : str, optional
+        Not used: this engine needs no device.
+    progress : callable
+        Told how many of the problems are done.
+    **options
+        Fields of `SwarmSettings`.
+    """
+    settings = SwarmSettings(**options)
+    started = time.perf_counter()
+    found = []
+    for done, problem in enumerate(problems, start=1):
+        found.append(_solve_one(problem, settings, seed))
+        progress(done, len(problems))
+    wall = time.perf_counter() - started
+    return [
+        _solution(problem, *run, wall=wall, settings=settings, seed=seed)
+        for problem, run in zip(problems, found, strict=True)
+    ]
+
+
+class Swarm(NamedTuple):
+    """State of one swarm and room to work in; arrays of N particles by D dimensions unless said otherwise."""
+
+    position: NDArray[np.float32]
+    velocity: NDArray[np.float32]
+    exemplar: NDArray[np.float32]
+    best: NDArray[np.float32]
+    best_fitness: NDArray[np.float32]  # (N,)
+    stagnation: NDArray[np.int64]  # (N,)
+    states: NDArray[np.uint32]  # (N, 4), random streams
+    learning: NDArray[np.float32]  # (N,)
+    lower: NDArray[np.float32]  # (D,)
+    upper: NDArray[np.float32]  # (D,)
+    acceleration: np.float32
+    inertia_first: np.float32
+    inertia_fall: np.float32
+    velocity_fraction: np.float32
+    gap: int
+    strict: int  # 1 if a particle learns from others only
+    follows: bool  # exemplars are those of the teachers as they are
+    teacher: NDArray[np.int32]  # whom a particle learns from in each dimension
+    unrolled: tuple[int, ...]  # D zeros: a length known when code is compiled, so that loops become vector instructions
+
+
+def _new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
+    particles, dimension = settings.particles, problem.dimension
+    matrices: list[Any] = [np.empty((particles, dimension), np.float32) for _ in range(4)]
+    return Swarm._make(
+        [
+            *matrices,
+            np.empty(particles, np.float32),
+            np.full(particles, settings.refreshing_gap),
+            stream_states(seed, problem.rng_stream_id, particles),
+            settings.learning_probability().astype(np.float32),
+            problem.lower.astype(np.float32),
+            problem.upper.astype(np.float32),
+            np.float32(settings.acceleration),
+            np.float32(settings.inertia_first),
+            np.float32(settings.inertia_first - settings.inertia_last),
+            np.float32(settings.velocity_fraction),
+            settings.refreshing_gap,
+            int(settings.strict),
+            settings.exemplars_follow,
+            np.empty((particles, dimension), np.int32),
+            (0,) * dimension,
+        ]
+    )
+
+
+def _solve_one(problem: Problem, settings: SwarmSettings, seed: int) -> tuple[NDArray[np.float32], float, Any, int]:
+    """Best position, its fitness as it was judged, trace, and evaluations."""
+    swarm = _new_swarm(problem, settings, seed)
+    trace = np.empty(len(settings.trace_generations), np.float32)
+    context = problem.compiled_context()
+    evaluations = _run(context, swarm, settings.generations, settings.trace_every, trace)
+    leader = int(swarm.best_fitness.argmax())
+    return swarm.best[leader], float(swarm.best_fitness[leader]), trace, evaluations
+
+
+def _solution(
+    problem: Problem,
+    position: Any,
+    judged: float,
+    trace: Any,
+    evaluations: int,
+    *,
+    wall: float,
+    settings: SwarmSettings,
+    seed: int,
+) -> Solution:
+    at = position.astype(np.float64)
+    worth = problem.certify(at)
+    return Solution(
+        at,
+        worth.fitness,
+        worth.benefit,
+        worth.violation,
+        settings.generations,
+        evaluations,
+        wall,
+        None,
+        NAME,
+        DEVICE,
+        {**settings.as_dict(), "seed": seed},
+        settings.trace_generations,
+        trace.astype(np.float64),
+        fitness_float32=judged,
+    )
+
+
+@inlined
+def _initialise(swarm, i):
+    """Step 1: uniform velocity within its limits and uniform position within its bounds."""
+    one, two = np.float32(1), np.float32(2)
+    for d in range(len(swarm.unrolled)):
+        width = swarm.upper[d] - swarm.lower[d]
+        swarm.velocity[i, d] = (two * next_uniform(swarm.states, i) - one) * (width * swarm.velocity_fraction)
+        swarm.position[i, d] = swarm.lower[d] + next_uniform(swarm.states, i) * width
+        swarm.best[i, d] = swarm.position[i, d]
+    swarm.best_fitness[i] = -np.inf
+
+
+@inlined
+def _choose_exemplar(swarm, i):
+    """Step 3: on each dimension the particle itself, or the better of two drawn at random (eq. 5 and after)."""
+    particles, dimension, strict = len(swarm.learning), len(swarm.unrolled), swarm.strict
+    learns = False
+    drawn = next_bits(swarm.states, i)
+    for d in range(dimension):
+        teacher = i
+        learns_here, first, second = rivals(
+            mixed(drawn, d), swarm.learning[i], particles - strict, particles - 2 * strict
+        )
+        if learns_here:
+            if strict:
+                first, second = _apart(first, second, i)
+            teacher = first if swarm.best_fitness[first] > swarm.best_fitness[second] else second
+        learns = learns or teacher != i
+        swarm.teacher[i, d] = teacher
+        swarm.exemplar[i, d] = swarm.best[teacher, d]
+    if not learns:
+        learnt = below(mixed(drawn, dimension), dimension)
+        teacher = below(mixed(drawn, dimension + 1), particles - strict)
+        teacher += strict * (teacher >= i)
+        swarm.teacher[i, learnt] = teacher
+        swarm.exemplar[i, learnt] = swarm.best[teacher, learnt]
+    swarm.stagnation[i] = 0
+
+
+@inlined
+def _follow_teachers(swarm, i):
+    """Bring an exemplar up to its teachers."""
+    for d in range(len(swarm.unrolled)):
+        swarm.exemplar[i, d] = swarm.best[swarm.teacher[i, d], d]
+
+
+@inlined
+def _apart(first, second, i):
+    """Two particles other than `i` from numbers below N - 1 and N - 2."""
+    first += first >= i
+    second += second >= min(first, i)
+    second += second >= max(first, i)
+    return first, second
+
+
+@inlined
+def _move(swarm, i, inertia):
+    """Step 3, eq. 1-3; tells whether the new position is within its bounds."""
+    smallest, zero = np.float32(SMALLEST_VELOCITY), np.float32(0)
+    # The new state stands on the stack until all of the old is read, so that the loop becomes vector instructions.
+    drawn = stack_array(swarm.unrolled, np.float32)
+    velocity = stack_array(swarm.unrolled, np.float32)
+    position = stack_array(swarm.unrolled, np.float32)
+    fill_uniform(swarm.states, i, drawn, swarm.unrolled)
+    outside = 0
+    for d in range(len(swarm.unrolled)):
+        lower, upper = swarm.lower[d], swarm.upper[d]
+        fastest = (upper - lower) * swarm.velocity_fraction
+        pull = swarm.acceleration * drawn[d] * (swarm.exemplar[i, d] - swarm.position[i, d])
+        speed = min(max(inertia * swarm.velocity[i, d] + pull, -fastest), fastest)
+        velocity[d] = zero if abs(speed) < smallest else speed
+        position[d] = swarm.position[i, d] + velocity[d]
+        outside += (position[d] < lower) | (position[d] > upper)
+    _copy(velocity, swarm.velocity[i], swarm.unrolled)
+    _copy(position, swarm.position[i], swarm.unrolled)
+    return outside == 0
+
+
+@inlined
+def _copy(source, target, unrolled):
+    for d in range(len(unrolled)):
+        target[d] = source[d]
+
+
+@inlined
+def _judge(context, swarm, i, noise):
+    """Step 4: keep the position as the personal best if it is better, else count the stagnation."""
+    room = (*swarm.unrolled, 0)
+    scratch = stack_array(room, np.float32), stack_array(room, np.float32)
+    value = fitness_of(context, swarm.position[i], scratch) + noise
+    if value > swarm.best_fitness[i]:
+        swarm.best_fitness[i] = value
+        _copy(swarm.position[i], swarm.best[i], swarm.unrolled)
+    else:
+        swarm.stagnation[i] += 1
+
+
+@compiled_for_any
+def _run(context, swarm, generations, trace_every, trace):
+    """Run one swarm, fill `trace` and return the number of evaluations; generation 0 judges the first positions."""
+    particles = len(swarm.best_fitness)
+    for i in range(particles):
+        _initialise(swarm, i)
+    evaluations = 0
+    for generation in range(generations + 1):
+        inertia = swarm.inertia_first - swarm.inertia_fall * np.float32(generation) / np.float32(generations)
+        for i in range(particles):
+            if generation > 0 and swarm.stagnation[i] >= swarm.gap:
+                _choose_exemplar(swarm, i)
+        if swarm.follows and generation > 0:
+            for i in range(particles):
+                _follow_teachers(swarm, i)
+        for i in range(particles):
+            feasible = generation == 0 or _move(swarm, i, inertia)
+            noise = fresh_noise(context, swarm.states, i)
+            if feasible:
+                _judge(context, swarm, i, noise)
+                evaluations += 1
+        if generation > 0 and generation % trace_every == 0:
+            best = swarm.best_fitness[0]
+            for i in range(1, particles):
+                best = max(best, swarm.best_fitness[i])
+            trace[generation // trace_every - 1] = best
+    return evaluations

@@ -1,0 +1,1 @@
+"""Dynamic programming over storage, refined around the best trajectory."""

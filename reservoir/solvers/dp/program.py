@@ -1,0 +1,139 @@
+"""How dynamic programming is laid out on a device, and the program that is specialised for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from reservoir.hydro.limits import EXACT_MARGIN
+from reservoir.hydro.power import specific_power_curve
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, require_local
+from reservoir.problems.base import kernel_contexts
+from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYear
+from reservoir.solvers.base.work_groups import VECTOR_WIDTHS, items_for, lanes_for
+from reservoir.solvers.dp.settings import GridSettings
+
+#: Points of a curve's table: power by the tables differs from the curves' own by some 1e-7 of it at most.
+TABLE_POINTS = 4096
+#: Work items of a group on a GPU.
+GPU_ITEMS = 256
+#: Numbers in local memory for each step beside the values of all states: grids, trajectories and curves near them.
+_PER_STEP = 40
+#: Smallest change of a float32 fitness that is more than rounding.
+_FLOAT32_TOLERANCE = 2e-7
+
+
+@dataclass(frozen=True)
+class GridLayout:
+    """How a year is spread over a work group.
+
+    Parameters
+    ----------
+    lanes, items : int
+        States in a vector, and work items of a group.
+    room : int
+        States of the finest first grid, padded: those that memory has room for.
+    double : bool
+        The device reckons in float64.
+    """
+
+    lanes: int
+    items: int
+    room: int
+    double: bool
+
+    @property
+    def dtype(self) -> DTypeLike:
+        """The numbers of all buffers."""
+        return np.float64 if self.double else np.float32
+
+
+def layout_for(
+    device: DeviceInfo,
+    settings: GridSettings,
+    lanes: int | None = None,
+    items: int | None = None,
+    double: bool | None = None,
+) -> GridLayout:
+    """Choose a layout: on a CPU one work item in vectors as wide as the device's, on a GPU many items.
+
+    Raises
+    ------
+    InputError
+        If no device has such vectors or groups.
+    """
+    cpu = device.kind == "CPU"
+    if double is None:
+        double = "cl_khr_fp64" in device.device.extensions
+    if lanes is None:
+        widest = device.native_float_width // (2 if double else 1)
+        lanes = max(width for width in VECTOR_WIDTHS if width <= max(widest, 1)) if cpu else 1
+    if items is None:
+        items = 1 if cpu else min(GPU_ITEMS, device.max_work_group_size)
+    room = max(settings.fine_states, *first_grids(settings))
+    lanes, items = lanes_for(device, room, lanes), items_for(device, room, items)
+    return GridLayout(lanes, items, -(-room // lanes) * lanes, double)
+
+
+def first_grids(settings: GridSettings) -> list[int]:
+    """States of every first grid that may be tried."""
+    grids = [settings.states]
+    while grids[-1] < settings.most_states:
+        grids.append(grids[-1] * 3 // 2)
+    return grids
+
+
+def build_program(device: DeviceInfo, year: ReservoirYear, settings: GridSettings, layout: GridLayout) -> BuiltProgram:
+    """Assemble and build dynamic programming for a year's signature.
+
+    Raises
+    ------
+    DeviceError
+        If a work group needs more local memory than the device has.
+    """
+    kernel = year.kernel()
+    numbers = 2 * layout.room + _PER_STEP * (year.limits.steps + 1)
+    require_local(device, numbers * np.dtype(layout.dtype).itemsize)
+    constants = {
+        **kernel.constants,
+        "STATES": settings.states,
+        "FINE_STATES": settings.fine_states,
+        "HALF_WIDTH": settings.reach,
+        "TOLERANCE": max(settings.tolerance, 0.0 if layout.double else _FLOAT32_TOLERANCE),
+        "AGREEMENT": settings.agreement,
+        "MOST_REFINEMENTS": settings.most_refinements,
+        "ROUNDING": EXACT_MARGIN if layout.double else FLOAT32_MARGIN,
+        "LANES": layout.lanes,
+        "ITEMS": layout.items,
+        "ROOM": layout.room,
+        "DOUBLE": int(layout.double),
+        "TABLE_POINTS": TABLE_POINTS,
+        "CONTEXT_SPACE": "__local",
+    }
+    before = assemble(["common/vector/lanes.cl"], constants)
+    files = ["problems/reservoir/given_curves.cl", "solvers/dp/storage_grids.cl", "solvers/dp/dynamic_programming.cl"]
+    return build(device, "\n".join([before, kernel.source, assemble([*kernel.files, *files], {})]))
+
+
+def contexts(years: list[ReservoirYear], layout: GridLayout) -> NDArray[np.floating]:
+    """What tells the years from each other, a row each."""
+    return ReservoirYear.kernel_rows(years, EXACT_MARGIN) if layout.double else kernel_contexts(years)
+
+
+def curve_tables(reservoir: Reservoir, layout: GridLayout) -> NDArray[np.floating]:
+    """The curves as ``kernels/problems/reservoir/given_curves.cl`` reads them, a row each."""
+    head = reservoir.conversion.domain
+    curves = (
+        (reservoir.level, reservoir.level.domain),
+        (reservoir.tailrace, reservoir.tailrace.domain),
+        (specific_power_curve(reservoir), head),
+        (reservoir.capacity_m3s, reservoir.capacity_m3s.domain),
+    )
+    rows = [
+        [low, (TABLE_POINTS - 1) / (high - low), *curve(np.linspace(low, high, TABLE_POINTS))]
+        for curve, (low, high) in curves
+    ]
+    return np.array(rows, layout.dtype)

@@ -1,0 +1,242 @@
+"""Dynamic programming over storage, refined around the best trajectory: the reference optimum of a year.
+
+Bellman's recursion on a grid of storages spanning all that can be reached, then on ever finer grids around the best
+trajectory found (discrete differential dynamic programming, Heidari et al. 1971, Water Resour. Res. 7:273), in float64
+on the exact curves. The first grid covers everything, so that a local optimum of the non-concave objective is left
+behind before refinement starts.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.balance import power_at
+from reservoir.hydro.constraints import violation_at
+from reservoir.hydro.jit import compiled
+from reservoir.hydro.limits import YearLimits, corridor
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
+from reservoir.problems.base import Problem
+from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.solvers.base.progress import Progress, silent
+from reservoir.solvers.base.solution import Solution
+from reservoir.solvers.dp.settings import GridSettings, reservoir_years
+
+NAME = "dp"
+SETTINGS = GridSettings
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A year's best trajectory: storages (steps + 1,), releases (steps,), its fitness and the work it took."""
+
+    storages: FloatArray
+    position: FloatArray
+    fitness: float
+    refinements: int
+    transitions: int
+
+
+def solve(
+    problems: Sequence[Problem],
+    *,
+    seed: int = 1,
+    device: str | None = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> list[Solution]:
+    """Find the reference optimum of each reservoir year; several years at a time on as many cores.
+
+    Parameters
+    ----------
+    problems : sequence of ReservoirYear
+        Years of any reservoirs.
+    seed, device
+        Not used: nothing is random, and the host's cores do the work.
+    progress : callable
+        Told how many of the problems are done.
+    **options
+        Fields of `GridSettings`.
+
+    Raises
+    ------
+    InputError
+        If a problem is no reservoir year.
+    """
+    settings = GridSettings(**options)
+    years = reservoir_years(problems)
+    started = time.perf_counter()
+    found: list[Trajectory] = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        try:
+            for trajectory in pool.map(lambda year: best_trajectory(year, settings), years):
+                found.append(trajectory)
+                progress(len(found), len(years))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    wall = time.perf_counter() - started
+    return [_solution(year, each, wall, settings) for year, each in zip(years, found, strict=True)]
+
+
+def best_trajectory(year: ReservoirYear, settings: GridSettings) -> Trajectory:
+    """Find one year's best trajectory; in a cyclic year, over all starts."""
+    if year.limits.cyclic:
+        return _best_cycle(year, settings)
+    best = _refined(year, year.limits, settings)
+    while settings.states < settings.most_states:
+        settings = replace(settings, states=settings.states * 3 // 2)
+        other = _refined(year, year.limits, settings)
+        agreed = abs(other.fitness - best.fitness) <= settings.agreement * abs(other.fitness)
+        best = _better(best, other)
+        if agreed:
+            break
+    return best
+
+
+def _better(one: Trajectory, other: Trajectory) -> Trajectory:
+    """The better of two, with the work of both."""
+    winner = max(one, other, key=lambda each: each.fitness)
+    return replace(
+        winner, refinements=one.refinements + other.refinements, transitions=one.transitions + other.transitions
+    )
+
+
+def _best_cycle(year: ReservoirYear, settings: GridSettings) -> Trajectory:
+    """Try starts on a grid, then search between the neighbours of the best one."""
+    from scipy.optimize import minimize_scalar
+
+    tried: dict[float, Trajectory] = {}
+
+    def loss(start: float) -> float:
+        tried[start] = _refined(year, year.limits.starting_at(start), settings)
+        return -tried[start].fitness
+
+    starts = np.linspace(*year.limits.start_bounds_hm3, settings.start_states)
+    best = int(np.argmin([loss(float(start)) for start in starts]))
+    neighbours = starts[max(best - 1, 0)], starts[min(best + 1, len(starts) - 1)]
+    precision = settings.agreement * float(starts[-1])
+    minimize_scalar(loss, bounds=neighbours, method="bounded", options={"xatol": precision})
+    return max(tried.values(), key=lambda each: each.fitness)
+
+
+def _refined(year: ReservoirYear, limits: YearLimits, settings: GridSettings) -> Trajectory:
+    """Solve on the first grid, then refine until nothing changes."""
+    lower, upper = corridor(limits)
+    spacing = (upper - lower) / (settings.states - 1)
+    best = latest = _solve_grid(year, limits, np.linspace(lower, upper, settings.states, axis=1))
+    quiet = 0
+    while quiet < 2 and best.refinements < settings.most_refinements:
+        half_width = settings.reach * spacing
+        low = np.clip(latest.storages - half_width, lower, upper)
+        high = np.clip(latest.storages + half_width, lower, upper)
+        grid = np.linspace(low, high, settings.fine_states, axis=1)
+        before = latest
+        latest = _solve_grid(year, limits, grid)
+        change = abs(latest.fitness - before.fitness) / max(abs(latest.fitness), 1e-12)
+        quiet = quiet + 1 if change < settings.tolerance else 0
+        if not _at_edge(latest.storages, low, high, lower, upper):
+            spacing = (high - low) / (settings.fine_states - 1)
+        best = _better(best, latest)
+    return best
+
+
+def _at_edge(storages: FloatArray, low: FloatArray, high: FloatArray, lower: FloatArray, upper: FloatArray) -> bool:
+    """Tell whether the trajectory leans against the grid where the year's own limits do not hold it."""
+    leans_low = (storages <= low) & (low > lower)
+    leans_high = (storages >= high) & (high < upper)
+    return bool(np.any((leans_low | leans_high) & (high > low)))
+
+
+def _solve_grid(year: ReservoirYear, limits: YearLimits, grid: FloatArray) -> Trajectory:
+    steps, states = limits.steps, grid.shape[1]
+    arrays = limits.arrays()
+    values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.int64)
+    storages, releases = np.empty(steps + 1), np.empty(steps)
+    tried = _bellman(year.model.exact, arrays, grid, year.penalty_gwh, values, choices)
+    _trace(arrays, grid, values, choices, storages, releases)
+    position = np.append(releases, storages[0]) if year.limits.cyclic else releases
+    return Trajectory(storages, position, year.certify(position).fitness, 1, tried)
+
+
+@compiled
+def _bellman(plant, year, grid, penalty, values, choices):
+    """Backward recursion: best value from every storage of the grid, and the next storage that gives it.
+
+    From a storage with no next one on the grid within the bounds of the release, the nearest is taken at a penalty.
+    """
+    steps, states = choices.shape
+    tried = 0
+    for state in range(states):
+        values[steps, state] = 0.0
+    for step in range(steps - 1, -1, -1):
+        per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
+        least, most = year.release_lower[step], year.release_upper[step]
+        rounding = 1e-12 * (abs(grid[step, states - 1]) + 1.0) / per_flow
+        for state in range(states):
+            storage = grid[step, state]
+            best, choice = -np.inf, 0
+            nearest, nearest_choice = np.inf, 0
+            for following in range(states):
+                end = grid[step + 1, following]
+                release = inflow - (end - storage) / per_flow
+                beyond = max(release - most, least - release)
+                if beyond > rounding:
+                    if beyond < nearest:
+                        nearest, nearest_choice = beyond, following
+                    continue
+                tried += 1
+                kept = min(max(release, least), most)
+                energy = power_at(plant, 0.5 * (storage + end), kept) * per_flow * GWH_PER_MW_VOLUME
+                cost = penalty * violation_at(year, step, end, end)
+                value = energy - cost + values[step + 1, following]
+                if value > best:
+                    best, choice = value, following
+            if best == -np.inf:
+                choice = nearest_choice
+                shortage = nearest * per_flow / max(abs(storage), 1.0)
+                best = values[step + 1, choice] - penalty * shortage
+            values[step, state] = best
+            choices[step, state] = choice
+    return tried
+
+
+@compiled
+def _trace(year, grid, values, choices, storages, releases):
+    """Follow the choices from the best start."""
+    state = 0
+    for other in range(1, grid.shape[1]):
+        if values[0, other] > values[0, state]:
+            state = other
+    storages[0] = grid[0, state]
+    for step in range(len(releases)):
+        state = choices[step, state]
+        storages[step + 1] = grid[step + 1, state]
+        change = (storages[step + 1] - storages[step]) / year.hm3_per_m3s[step]
+        releases[step] = min(max(year.inflow[step] - change, year.release_lower[step]), year.release_upper[step])
+
+
+def _solution(year: ReservoirYear, found: Trajectory, wall: float, settings: GridSettings) -> Solution:
+    worth = year.certify(found.position)
+    return Solution(
+        found.position,
+        worth.fitness,
+        worth.benefit,
+        worth.violation,
+        found.refinements,
+        found.transitions,
+        wall,
+        None,
+        NAME,
+        f"{os.cpu_count()} CPU threads",
+        settings.as_dict(),
+    )

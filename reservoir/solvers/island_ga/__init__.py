@@ -1,0 +1,1 @@
+"""Genetic algorithms on islands (Alraslan and AlKurdi 2023)."""

@@ -1,0 +1,59 @@
+"""`first_individual` and `breed`: what the compiled genetic algorithm calls, however individuals are written down.
+
+Both encodings stand behind them: what a kind of individuals needs is a named tuple, and numba picks the functions by
+the tuple's class.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from reservoir.hydro.jit import INLINED, overload
+from reservoir.problems.base import Problem
+from reservoir.problems.encoding import PERMUTATION, encoding_of
+from reservoir.solvers.island_ga.real_breeding import Vectors, breed_vectors, first_vector, vector_arrays, vectors_of
+from reservoir.solvers.island_ga.settings import IslandSettings
+from reservoir.solvers.island_ga.tour_breeding import Tours, breed_tours, first_tour, tour_arrays, tours_of
+
+_FIRST = {Tours: first_tour, Vectors: first_vector}
+_BREED = {Tours: breed_tours, Vectors: breed_vectors}
+
+
+def kind_of(problem: Problem, settings: IslandSettings) -> Tours | Vectors:
+    """What breeding a problem's individuals needs."""
+    return tours_of(problem, settings) if _tours(problem) else vectors_of(problem, settings)
+
+
+def arrays_of(problem: Problem, settings: IslandSettings) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Room for genes, shape (islands, island size, genes), and for worth, shape (islands, island size)."""
+    return tour_arrays(problem, settings) if _tours(problem) else vector_arrays(problem, settings)
+
+
+def _tours(problem: Problem) -> bool:
+    return encoding_of(problem) == PERMUTATION
+
+
+def first_individual(kind, row, word, individual):
+    """Fill a row of genes from random numbers, and return its worth."""
+    raise NotImplementedError("call this from compiled code")
+
+
+@overload(first_individual, jit_options=INLINED)  # type: ignore[arg-type]
+def _first_individual(kind, row, word, individual):
+    first = _FIRST[kind.instance_class]
+    return lambda kind, row, word, individual: first(kind, row, word, individual)
+
+
+def breed(kind, genes, worth, order, parents, crossed, word, left):
+    """Make and judge every child of an island's generation, in the rows of those that lost."""
+    raise NotImplementedError("call this from compiled code")
+
+
+@overload(breed, jit_options=INLINED)  # type: ignore[arg-type]
+def _breed(kind, genes, worth, order, parents, crossed, word, left):
+    bred = _BREED[kind.instance_class]
+    return lambda kind, genes, worth, order, parents, crossed, word, left: bred(
+        kind, genes, worth, order, parents, crossed, word, left
+    )

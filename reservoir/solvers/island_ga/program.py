@@ -1,0 +1,246 @@
+"""How the genetic algorithm's populations are laid out on a device, and the programs that are specialised for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reservoir.errors import DeviceError, InputError, Mistake
+from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, ordering_of
+from reservoir.problems.base import Problem
+from reservoir.problems.encoding import PERMUTATION, encoding_of
+from reservoir.solvers.base.co_residency_probe import MAX_POLLS
+from reservoir.solvers.base.work_groups import items_for, lanes_for, local_bytes_of, require_countable
+from reservoir.solvers.island_ga.settings import IslandSettings
+
+#: Work items of an island of tours that teams share, where every island has a compute unit of its own, and where not;
+#: measured on an H200 with islands of 128 tours of 48 cities.
+ITEMS_ALONE, ITEMS_CROWDED = 1024, 512
+#: Fewest items of such a team; with fewer, the loops of the items of a warp fall apart.
+FEWEST_IN_TEAM = 8
+#: Work items of a group of a single population: twice as fast on an H200 as the 1024 of SAK in the paper.
+SINGLE_ITEMS = 128
+#: Groups of SLK, in compute units of a GPU; a CPU's have one each.
+GROUPS_PER_UNIT = 2
+#: Work items of the group that finds the best individual.
+ITEMS_OF_BEST = {"GPU": 256, "accelerator": 256, "CPU": 1}
+
+#: Cities that genes can tell apart.
+MOST_CITIES = 65_536
+
+_TEAM_LIMIT = 32
+#: Words of a group's desk beside its scratch, with padding.
+_DESK_WORDS = 6
+
+
+@dataclass(frozen=True)
+class IslandLayout:
+    """How work groups share a population.
+
+    Parameters
+    ----------
+    team : int
+        Work items that make a child of permutations together.
+    lanes : int
+        Real vectors that an item handles at once.
+    items : int
+        Work items of a group.
+    stride : int
+        Genes of a row, with padding.
+    groups : int
+        Groups of a problem with a single population; of islands there is one each.
+    """
+
+    team: int
+    lanes: int
+    items: int
+    stride: int
+    groups: int = 1
+
+    @property
+    def together(self) -> int:
+        """Individuals that an item, or a team, makes at once."""
+        return self.lanes
+
+
+def gene_type(problem: Problem) -> str:
+    """OpenCL type of a gene; InputError if a problem has more cities than genes can tell apart."""
+    if encoding_of(problem) != PERMUTATION:
+        return "float"
+    if problem.dimension > MOST_CITIES:
+        wrong = f"{problem.label}: a tour has too many cities"
+        raise InputError(
+            Mistake(wrong, f"at most {MOST_CITIES:,}", "choose a smaller problem", value=problem.dimension)
+        )
+    return "uchar" if problem.dimension <= 256 else "ushort"
+
+
+def gene_bytes(problem: Problem) -> int:
+    """Bytes of a gene."""
+    return {"float": 4, "uchar": 1, "ushort": 2}[gene_type(problem)]
+
+
+def island_layout(
+    device: DeviceInfo,
+    problem: Problem,
+    settings: IslandSettings,
+    *,
+    islands: int,
+    items: int | None = None,
+    lanes: int | None = None,
+    team: int | None = None,
+) -> IslandLayout:
+    """A group has an island, in local memory; `islands` of them are launched together.
+
+    On a GPU whose warps can synchronise, a warp or a part of one makes a tour; else an item an individual, or a vector
+    of them.
+
+    Raises
+    ------
+    DeviceError
+        If local memory is too small for an island; tells how large one may be.
+    InputError
+        If a group cannot have so many items, or a team.
+    """
+    tours = encoding_of(problem) == PERMUTATION
+    lanes = 1 if tours else lanes_for(device, settings.bred, lanes)
+    crowded = islands > device.compute_units
+    team = _team(device, settings, team, crowded) if tours else 1
+    if team > 1 and items is None:
+        most = min(ITEMS_CROWDED if crowded else ITEMS_ALONE, device.max_work_group_size)
+        items = max(1, min(most // team, settings.island_size)) * team
+    items = items_for(device, -(-settings.bred // lanes), items)
+    if items % team:
+        raise InputError(Mistake("a group has whole teams only", f"a multiple of {team}", value=items))
+    layout = IslandLayout(team, lanes, items, _stride(problem))
+    _require_room(device, problem, settings, layout)
+    return layout
+
+
+def single_layout(
+    device: DeviceInfo,
+    problem: Problem,
+    settings: IslandSettings,
+    *,
+    groups: int | None = None,
+    items: int | None = None,
+    lanes: int | None = None,
+    team: int | None = None,
+) -> IslandLayout:
+    """Groups share one population in global memory, an individual (or a vector of them) an item.
+
+    Raises
+    ------
+    InputError
+        If a group cannot have so many items, or a team is asked for.
+    """
+    if team not in (None, 1):
+        raise InputError(Mistake("items of a single population work alone", "a team of 1", value=team))
+    tours = encoding_of(problem) == PERMUTATION
+    require_countable(settings.population * _stride(problem), "the population", "choose fewer individuals")
+    lanes = 1 if tours else lanes_for(device, settings.bred, lanes)
+    vectors = most = -(-settings.island_size // lanes)
+    if items is not None:
+        most = -(-vectors // max(items, 1))
+    else:
+        per_group = SINGLE_ITEMS if groups is None else -(-vectors // groups)
+        items = 1 if device.kind == "CPU" else max(1, min(per_group, vectors, device.max_work_group_size))
+    items = items_for(device, vectors, items)
+    if groups is None:
+        groups = 4 * device.compute_units if device.kind == "CPU" else -(-vectors // items)
+    return IslandLayout(1, lanes, items, _stride(problem), min(groups, most))
+
+
+def _team(device: DeviceInfo, settings: IslandSettings, asked: int | None, crowded: bool) -> int:
+    """Items that make a tour together: so many that all children of an island are made at once, if there is room."""
+    if asked is not None:
+        if not 1 <= asked <= _TEAM_LIMIT:
+            raise InputError(Mistake("no team has so many items", f"1 to {_TEAM_LIMIT}", value=asked))
+        return asked
+    if not device.warps:
+        return 1
+    if crowded:
+        return device.sub_group_size // 2
+    share = ITEMS_ALONE // settings.bred
+    return min(max(1 << max(share, 1).bit_length() - 1, FEWEST_IN_TEAM), device.sub_group_size)
+
+
+def _stride(problem: Problem) -> int:
+    """Genes from one row to the next, one to spare.
+
+    Rows begin at words, an odd number of them apart, so that items with a row each use all banks of local memory.
+    """
+    size = gene_bytes(problem)
+    words = -(-(problem.dimension + 1) * size // 4)
+    return (words + (words + 1) % 2) * 4 // size
+
+
+def _scratch_words(problem: Problem, layout: IslandLayout) -> int:
+    if encoding_of(problem) != PERMUTATION:
+        return 1
+    return -(-problem.dimension // 32) + (layout.team if layout.team > 1 else 0)
+
+
+def _require_room(device: DeviceInfo, problem: Problem, settings: IslandSettings, layout: IslandLayout) -> None:
+    each = layout.stride * gene_bytes(problem) + 4 + 2 * 2
+    desk = 4 * (layout.items // layout.team * _scratch_words(problem, layout) + _DESK_WORDS)
+    room = local_bytes_of(device)
+    needed = each * settings.island_size + desk
+    if needed <= room:
+        return
+    fits = (room - desk) // each
+    mend = f"choose islands of {fits} individuals or fewer" if fits >= 4 else "choose a device with more local memory"
+    problem_words = (
+        f"an island of {settings.island_size} individuals needs {needed:,} bytes of local memory on {device.name}"
+    )
+    raise DeviceError(Mistake(problem_words, f"at most {room:,} bytes", mend))
+
+
+def build_program(
+    device: DeviceInfo,
+    problem: Problem,
+    settings: IslandSettings,
+    layout: IslandLayout,
+    scheme_file: str,
+    *,
+    waits: bool,
+    counted: bool,
+) -> BuiltProgram:
+    """Assemble and build a scheme for a problem's signature.
+
+    Parameters
+    ----------
+    scheme_file : str
+        ``island_ga_launches``, ``island_ga_persistent`` or ``master_slave_ga``, of ``kernels/solvers``.
+    waits : bool
+        Whether groups wait for each other in one launch, or read what others write meanwhile.
+    counted : bool
+        Whether groups count how often they meet.
+    """
+    tours, single = encoding_of(problem) == PERMUTATION, scheme_file == "master_slave_ga"
+    kernel, ordering = problem.kernel(fine=True), ordering_of(device)
+    constants = {
+        **kernel.constants,
+        **settings.constants(),
+        "LANES": layout.lanes,
+        "ITEMS": layout.items,
+        "TEAM": layout.team,
+        **ordering.constants(waits),
+        "WARPS": int(device.warps and device.sub_group_size % layout.team == 0),
+        "STRIDE": layout.stride,
+        "GROUPS": layout.groups,
+        "GENE": gene_type(problem),
+        "WORTH": "int" if tours else "float",
+        "HOME": "__global" if single else "__local",
+        "CONTEXT_SPACE": "__global",
+        "COUNTED": int(counted),
+        "MAX_POLLS": MAX_POLLS[device.kind],
+        "ITEMS_OF_BEST": min(ITEMS_OF_BEST[device.kind], device.max_work_group_size),
+    }
+    numbers = ["common/rng/philox.cl", "common/rng/numbers_of_streams.cl", "common/rng/distributions.cl"]
+    before = assemble(["common/vector/lanes.cl", *numbers, "common/sync/teams.cl", "common/sync/grid.cl"], constants)
+    encoding = "encodings/permutation.cl" if tours else "encodings/real_vector.cl"
+    files = [*kernel.files, "solvers/island_ga/island.cl", encoding]
+    if not single:
+        files.append("solvers/island_ga/island_ga.cl")
+    after = assemble([*files, f"solvers/island_ga/{scheme_file}.cl", "solvers/island_ga/best_individuals.cl"], {})
+    return build(device, "\n".join([before, kernel.source, after]), ordering.options(waits))

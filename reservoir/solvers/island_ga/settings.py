@@ -1,0 +1,170 @@
+"""Settings of the island genetic algorithm, shared by its engines and schemes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.problems.encoding import PERMUTATION, REAL
+from reservoir.solvers.base.setting_ranges import MOST_POINTS, require_count, require_ranges
+
+#: Individuals are numbered in 16 bits.
+MOST_INDIVIDUALS = 65_536
+MOST_ITERATIONS = 10**9
+
+#: Crossovers and mutations of each encoding; the first of each is the default.
+CROSSOVERS = {PERMUTATION: ("one-point", "order"), REAL: ("blend",)}
+MUTATIONS = {PERMUTATION: ("swap", "two-opt"), REAL: ("gaussian",)}
+
+_RANGES: dict[str, tuple[float, float]] = {
+    "islands": (1, MOST_INDIVIDUALS),
+    "island_size": (4, MOST_INDIVIDUALS),
+    "evaluations": (1, 10**12),
+    "selection_fraction": (1e-6, 0.5),
+    "crossover_fraction": (0.0, 1.0),
+    "migrate_every": (1, 10**9),
+    "migrants": (0, MOST_INDIVIDUALS // 2),
+    "blend": (0.0, 10.0),
+    "mutation_scale": (0.0, 1.0),
+}
+
+
+@dataclass(frozen=True)
+class IslandSettings:
+    """Settings of Alraslan and AlKurdi 2023, Table 2, with its values where it gives any.
+
+    Parameters
+    ----------
+    islands, island_size : int
+        Islands of a population, and individuals of each.
+    evaluations : int
+        Evaluations of a run at most, where `iterations` is not given.
+    iterations : int, optional
+        Generations of every island; 1000 in the paper.
+    selection_fraction : float
+        Part of an island that wins tournaments and stays, as parents of the next generation.
+    crossover_fraction : float
+        Part of an island that is made by crossover of two parents; the rest are mutated copies of one.
+    migrate_every : int
+        Iterations from one migration around the ring of islands to the next.
+    migrants : int
+        Individuals that leave an island: its best take the places of the next island's worst. The paper is silent.
+    crossover, mutation : str
+        One of `CROSSOVERS` and of `MUTATIONS`; the encoding's first where empty.
+    blend : float
+        Alpha of the blend crossover (Eshelman and Schaffer 1993, BLX-alpha).
+    mutation_scale : float
+        First standard deviation of the Gaussian mutation, as a part of a variable's range; it falls to nought in the
+        course of the run.
+    """
+
+    islands: int = 8
+    island_size: int = 128
+    evaluations: int = 400_000
+    iterations: int | None = None
+    selection_fraction: float = 0.3
+    crossover_fraction: float = 0.65
+    migrate_every: int = 50
+    migrants: int = 1
+    crossover: str = ""
+    mutation: str = ""
+    blend: float = 0.7
+    mutation_scale: float = 0.03
+
+    def __post_init__(self) -> None:
+        """Refuse settings that no islands can have."""
+        given = {} if self.iterations is None else {"iterations": (1, MOST_ITERATIONS)}
+        require_ranges(self, _RANGES | given)
+        if self.migrants > self.island_size // 2:
+            expected = f"at most half of an island, {self.island_size // 2}"
+            raise InputError(Mistake("too many would migrate", expected, "choose fewer migrants", value=self.migrants))
+        require_count("iterations", self.generations, MOST_ITERATIONS, "choose fewer iterations or evaluations")
+        require_count(
+            "migrations", self.generations // self.migrate_every, MOST_POINTS, "choose a larger migrate_every"
+        )
+
+    def for_encoding(self, encoding: str) -> IslandSettings:
+        """With operators of an encoding.
+
+        Raises
+        ------
+        InputError
+            If an operator that was asked for is of another encoding.
+        """
+        crossover = _operator("crossover", self.crossover, CROSSOVERS[encoding], encoding)
+        mutation = _operator("mutation", self.mutation, MUTATIONS[encoding], encoding)
+        return replace(self, crossover=crossover, mutation=mutation)
+
+    def panmictic(self) -> IslandSettings:
+        """The same population on one island.
+
+        Raises
+        ------
+        InputError
+            If it is too large.
+        """
+        return replace(self, islands=1, island_size=self.population, iterations=self.generations)
+
+    @property
+    def population(self) -> int:
+        """Individuals of all islands."""
+        return self.islands * self.island_size
+
+    @property
+    def parents(self) -> int:
+        """Winners of an island's tournaments; between 3 and 4 individuals meet in one."""
+        return max(1, int(self.selection_fraction * self.island_size))
+
+    @property
+    def crossed(self) -> int:
+        """Children of an island and iteration that crossover makes."""
+        return min(int(self.crossover_fraction * self.island_size), self.bred)
+
+    @property
+    def bred(self) -> int:
+        """Children of an island and iteration."""
+        return self.island_size - self.parents
+
+    @property
+    def generations(self) -> int:
+        """Iterations: as asked, or as many as the evaluations allow, but one at least."""
+        if self.iterations is not None:
+            return self.iterations
+        return max(1, (self.evaluations - self.population) // (self.islands * self.bred))
+
+    @property
+    def evaluations_made(self) -> int:
+        """Evaluations of a run: the first individuals, and every child."""
+        return self.islands * (self.island_size + self.bred * self.generations)
+
+    @property
+    def stages(self) -> NDArray[np.int64]:
+        """Iterations at whose end islands meet: the migrations and the end. The trace has a point for each."""
+        return np.append(np.arange(self.migrate_every, self.generations, self.migrate_every), self.generations)
+
+    def constants(self) -> dict[str, int | float]:
+        """Macros of a program that is specialised for these settings."""
+        return {
+            "SIZE": self.island_size,
+            "PARENTS": self.parents,
+            "CROSSED": self.crossed,
+            "MIGRANTS": self.migrants,
+            "ORDER_CROSSOVER": int(self.crossover == "order"),
+            "TWO_OPT": int(self.mutation == "two-opt"),
+            "BLEND": self.blend,
+            "MUTATION_SCALE": self.mutation_scale,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Settings for provenance."""
+        return {**asdict(self), "iterations": self.generations}
+
+
+def _operator(kind: str, asked: str, known: tuple[str, ...], encoding: str) -> str:
+    if asked and asked not in known:
+        raise InputError(Mistake(f"there is no such {kind} of a {encoding}", ", ".join(known), value=asked))
+    return asked or known[0]

@@ -1,0 +1,1 @@
+"""L-SHADE (Tanabe and Fukunaga 2014), multipopulation in OpenCL."""

@@ -1,0 +1,108 @@
+"""How a population of L-SHADE is laid out on a device, and the program that is specialised for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
+from reservoir.problems.base import Problem
+from reservoir.solvers.base.work_groups import items_for, lanes_for, local_bytes_of, require_countable, require_private
+from reservoir.solvers.lshade.settings import LshadeSettings
+from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
+
+#: Floats of a member beside its position: fitness before and after, gain, scale, rate.
+_MEMBER_FLOATS = 5
+#: Parts that the sums over a population are made in, and floats of a sum.
+_PARTS, _SUM_FLOATS = 32, 4
+#: Words of a member in its work item beside its positions.
+_PRIVATE_WORDS = 6
+_FEWER = "choose fewer members_per_dimension, or a smaller archive_fraction"
+#: Floats that a context may be padded with.
+_ALIGNMENT = 3
+
+
+@dataclass(frozen=True)
+class PopulationLayout:
+    """Members of a population: blocks x items x lanes, padded.
+
+    Parameters
+    ----------
+    lanes : int
+        Members in a vector.
+    items : int
+        Work items of a population.
+    blocks : int
+        Vectors in a work item.
+    pool_in_global : bool
+        Members and archive stand in global memory because local memory is too small for them.
+    """
+
+    lanes: int
+    items: int
+    blocks: int
+    pool_in_global: bool
+
+    @property
+    def members(self) -> int:
+        """Members of the first population, with padding."""
+        return self.lanes * self.items * self.blocks
+
+
+def layout_for(
+    device: DeviceInfo,
+    problem: Problem,
+    settings: LshadeSettings,
+    lanes: int | None = None,
+    items: int | None = None,
+) -> PopulationLayout:
+    """On a GPU a work item has a member; on a CPU one work item has a population, in vectors."""
+    first = settings.first_members(problem.dimension)
+    lanes = lanes_for(device, first, lanes)
+    vectors = -(-first // lanes)
+    items = items_for(device, vectors, items)
+    blocks = -(-vectors // items)
+    members = lanes * items * blocks
+    pool = problem.dimension * (members + settings.archive(problem.dimension))
+    require_countable(pool, "a population with its archive", _FEWER)
+    private = 4 * blocks * lanes * (2 * problem.dimension + _PRIVATE_WORDS)
+    require_private(device, private, f"a population of {first:,} members", _FEWER)
+    floats = problem.dimension * (members + settings.archive(problem.dimension)) + _MEMBER_FLOATS * members
+    words = (
+        2 * (members // 32 + 1)
+        + 3 * settings.memory
+        + _SUM_FLOATS * _PARTS
+        + len(problem.kernel_context())
+        + _ALIGNMENT
+    )
+    return PopulationLayout(lanes, items, blocks, 4 * (floats + words) > local_bytes_of(device))
+
+
+def build_program(
+    device: DeviceInfo, problem: Problem, settings: LshadeSettings, layout: PopulationLayout
+) -> BuiltProgram:
+    """Assemble and build L-SHADE for a problem's signature."""
+    kernel = problem.kernel(fine=True)
+    pool = layout.members + settings.archive(problem.dimension)
+    constants = {
+        **kernel.constants,
+        **settings.constants(problem.dimension),
+        "LANES": layout.lanes,
+        "ITEMS": layout.items,
+        "BLOCKS": layout.blocks,
+        "MEMBERS": layout.members,
+        "PARTS": _PARTS,
+        "WIDE_DRAWS": int(max(pool, problem.dimension) > EVEN_IN_16_BITS),
+        "CONTEXT_SPACE": "__local",
+        "POOL_IN_GLOBAL": int(layout.pool_in_global),
+        "POOL_SPACE": "__global" if layout.pool_in_global else "__local",
+        "POOL_FENCE": "CLK_GLOBAL_MEM_FENCE" if layout.pool_in_global else "CLK_LOCAL_MEM_FENCE",
+    }
+    numbers = [
+        "common/rng/philox.cl",
+        "common/rng/random_stream.cl",
+        "common/rng/noise.cl",
+        "common/rng/distributions.cl",
+    ]
+    before = assemble(["common/vector/lanes.cl", *numbers], constants)
+    after = assemble([*kernel.files, "solvers/lshade/lshade.cl"], {})
+    return build(device, "\n".join([before, kernel.source, after]))

@@ -1,0 +1,1 @@
+"""PSO in a ring (Mussi, Nashed and Cagnoni 2011)."""

@@ -1,0 +1,1 @@
+"""Random numbers by their place: streams and counters."""

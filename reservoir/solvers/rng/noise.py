@@ -1,0 +1,22 @@
+"""Noise of a fitness, drawn from a particle's own stream, in compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reservoir.hydro.jit import INLINED, overload
+from reservoir.problems.fitness import noise_of
+from reservoir.solvers.rng.stream import next_uniform
+
+
+def fresh_noise(context, states, particle):
+    """What is added to a fitness, drawn from the particle's stream if the problem is noisy."""
+    raise NotImplementedError("call this from compiled code")
+
+
+@overload(fresh_noise, jit_options=INLINED)  # type: ignore[arg-type]
+def _fresh_noise(context, states, particle):
+    noise = noise_of(getattr(context, "instance_class", None))
+    if noise == 0:
+        return lambda context, states, particle: np.float32(0)
+    return lambda context, states, particle: np.float32(noise) * next_uniform(states, particle)

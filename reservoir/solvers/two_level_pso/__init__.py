@@ -1,0 +1,1 @@
+"""PSO with bests of two levels (Li and Liu 2017)."""

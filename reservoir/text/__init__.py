@@ -1,0 +1,1 @@
+"""Text that no reader need fear: bounded, decoded, printable; sound JSON."""

@@ -1,0 +1,58 @@
+"""Text files of others' problems: read within limits, and numbers in them that are what they look like."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+from reservoir.errors import InputError, Mistake
+from reservoir.text.decoding import text_of
+from reservoir.text.limited_read import read_limited
+
+#: Bytes of a file at most: a hundred times what the largest problem takes.
+MOST_BYTES = 32_000_000
+#: Mistakes that are told of a file; who makes more has another file in mind.
+MOST_MISTAKES = 20
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
+_REAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+#: Characters of a number at most: more digits than any number needs.
+_LONGEST = 60
+
+
+def text_in_limits(path: Path) -> str:
+    """The text of a file; InputError if it cannot be read, is too large or is no text."""
+    try:
+        return text_of(read_limited(path, MOST_BYTES), str(path))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            Mistake(f"the file cannot be read: {reason}", mend="check its path", file=str(path))
+        ) from error
+
+
+def whole_number(word: str) -> int | None:
+    """A whole number in digits, of 15 at most; None for anything else."""
+    return int(word) if _WHOLE.fullmatch(word) else None
+
+
+def real_number(word: str) -> float:
+    """A finite number in digits; NaN for anything else."""
+    number = float(word) if len(word) <= _LONGEST and _REAL.fullmatch(word) else math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+class Mistakes(list[Mistake]):
+    """Mistakes of a file, told together when there are enough of them."""
+
+    def add(self, mistake: Mistake) -> None:
+        """Keep one; InputError with all when there are as many as are told of a file."""
+        self.append(mistake)
+        if len(self) >= MOST_MISTAKES:
+            self.tell()
+
+    def tell(self) -> None:
+        """Raise InputError if there are any."""
+        if self:
+            raise InputError(self)

@@ -1,0 +1,80 @@
+"""JSON that a user names: bounded in size, and holding nothing that a later step could not show or compute with."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from reservoir.text.limited_read import read_limited
+from reservoir.text.printable import first_unprintable
+
+#: No number of a plan or a rule is as large: sums and products of some of them stay finite.
+LARGEST = 1e30
+#: Characters of a text.
+LONGEST = 100_000
+#: Lists and objects within each other.
+DEEPEST = 50
+
+
+def read_json(path: str | os.PathLike[str], most: int) -> Any:
+    """Read a JSON file of at most so many bytes.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    InputError
+        As `read_limited` does.
+    ValueError
+        If it is not UTF-8, not JSON, `unsound`, or gives a key twice; says which.
+    """
+    text = read_limited(path, most).decode("utf-8-sig")
+    try:
+        content = json.loads(text, object_pairs_hook=each_key_once)
+    except RecursionError:
+        raise ValueError(f"more than {DEEPEST} lists or objects within each other") from None
+    for problem in unsound(content):
+        raise ValueError(problem)
+    return content
+
+
+def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object for `json.loads`, which takes the last of two values in silence; ValueError if there are two."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key} twice in one object")
+        found[key] = value
+    return found
+
+
+def unsound(content: object) -> Iterator[str]:
+    """What is wrong with a JSON value, wherever it stands in it: depth, numbers, characters."""
+    waiting = [(content, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > DEEPEST:
+            yield f"more than {DEEPEST} lists or objects within each other"
+        elif isinstance(value, dict):
+            waiting += [(each, depth + 1) for pair in value.items() for each in pair]
+        elif isinstance(value, list):
+            waiting += [(each, depth + 1) for each in value]
+        elif isinstance(value, str):
+            yield from _unsound_text(value)
+        elif isinstance(value, int | float) and not _is_sound(value):
+            yield "a number that is none, or beyond any that is written there"
+
+
+def _is_sound(value: float) -> bool:
+    return math.isfinite(value) and abs(value) <= LARGEST if isinstance(value, float) else abs(value) <= LARGEST
+
+
+def _unsound_text(text: str) -> Iterator[str]:
+    found = first_unprintable(text.replace("\n", " ").replace("\t", " "))
+    if found is not None:
+        yield f"the character {found}, which cannot be shown"
+    if len(text) > LONGEST:
+        yield f"a text of {len(text):,} characters"

@@ -1,0 +1,128 @@
+"""The unit at the end of a key is read as a whole, or the key is refused with the units that are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reservoir.errors import InputError
+from reservoir.io.reservoir_toml.keys import KEYS, Key
+from reservoir.io.reservoir_toml.reader import read_reservoir
+from tests.io.small_reservoir import SMALL
+
+VOLUMES = ("hm3", "mm3", "mcm", "1e8m3", "m3", "acre_ft")
+FLOWS = ("m3s", "cfs")
+#: A unit that is none here, and the ways in which a known one may stand at its end.
+UNKNOWN = ("km3", "taf", "kaf", "mio_m3", "million_m3", "10_6_m3", "1000_acre_ft", "bn_m3", "m3_month", "hm3s", "xhm3")
+
+
+def complaints(tmp_path: Path, old: str, new: str) -> list[str]:
+    assert SMALL.count(old) == 1
+    path = tmp_path / "r.toml"
+    path.write_text(SMALL.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_reservoir(path)
+    return [str(mistake) for mistake in caught.value.mistakes]
+
+
+@pytest.mark.parametrize("stem", ["dead", "full"])
+@pytest.mark.parametrize("unit", UNKNOWN)
+def test_an_unknown_unit_of_volume_is_refused_with_those_known(tmp_path: Path, stem: str, unit: str) -> None:
+    old = {"dead": "dead_hm3 = 20", "full": "full_hm3 = 120"}[stem]
+    (said,) = complaints(tmp_path, old, f"{stem}_{unit} = 0.02")
+    assert f"storage.{stem}_{unit}: " in said
+    assert f'"{unit}" is no unit known here' in said
+    assert all(f"{stem}_{known}" in said for known in VOLUMES)
+    assert "convert" in said
+    assert "write" not in said
+
+
+# What stands in the file, what is written in its place, and every key that it may be.
+OTHERS = [
+    ("lower_m3s = 4", "lower_kcfs = 4", [f"lower_{unit}" for unit in FLOWS]),
+    ("lower_m3s = 4", "lower_l_s = 4", [f"lower_{unit}" for unit in FLOWS]),
+    ("lower_m3s = 4", "lower_1000_cfs = 4", [f"lower_{unit}" for unit in FLOWS]),
+    ("lower_m3s = 4", "lower_hm3 = 4", [f"lower_{unit}" for unit in FLOWS]),
+    ("dead_hm3 = 20", "dead_m3s = 20", [f"dead_{unit}" for unit in VOLUMES]),
+    ("hydraulic_capacity_m3s", "hydraulic_capacity_mgd", [f"hydraulic_capacity_{unit}" for unit in FLOWS]),
+    ("storage_hm3 = [", "storage_taf = [", [f"storage_{unit}" for unit in VOLUMES]),
+    ("level_m = [", "level_ft = [", ["level_m"]),
+    ("installed_capacity_mw = 30", "installed_capacity_kw = 30000", ["installed_capacity_mw"]),
+    ("normal_m = 445", "normal_ft = 1460", ["normal_m"]),
+    ("normal_m = 445", "normal_m_asl = 445", ["normal_m"]),
+    ("offset_m = 362", "offset_ft = 1188", ["offset_m"]),
+    ("exponent = 0.6", "exponent = 0.6\norigin_kcfs = 1", [f"origin_{unit}" for unit in FLOWS]),
+    ("exponent = 0.6", "exponent = 0.6\n[objective]\npenalty_mwh = 1", ["penalty_gwh"]),
+    ("hydraulic_capacity_m3s = 45", "guaranteed_energy_mwh = 90000", ["guaranteed_energy_gwh"]),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "known"), OTHERS)
+def test_an_unknown_unit_of_any_quantity_is_refused(tmp_path: Path, old: str, new: str, known: list[str]) -> None:
+    (said,) = complaints(tmp_path, old, new)
+    assert "is no unit known here" in said
+    assert all(key in said for key in known)
+    assert "write" not in said
+
+
+@pytest.mark.parametrize("unit", ["km3", "taf", "mio m3", "HM3", ""])
+def test_an_unknown_unit_of_a_formula_is_refused(tmp_path: Path, unit: str) -> None:
+    formula = f'kind = "polynomial"\nstorage_unit = "{unit}"\ncoefficients = [400, 1]'
+    old = SMALL[SMALL.index('kind = "table"') : SMALL.index("[curves.tailrace]")]
+    (said,) = complaints(tmp_path, old, formula + "\n")
+    assert "curves.level.storage_unit: is not a unit known here" in said
+    assert all(known in said for known in ("hm3", "Mm3", "MCM", "1e8m3", "m3", "acre-ft"))
+
+
+@pytest.mark.parametrize(
+    ("written", "suggested"),
+    [("ded_hm3", "dead_hm3"), ("ded_acre_ft", "dead_acre_ft"), ("deadd_m3", "dead_m3"), ("daed_mcm", "dead_mcm")],
+)
+def test_a_misspelt_key_keeps_its_unit_in_the_suggestion(tmp_path: Path, written: str, suggested: str) -> None:
+    (said,) = complaints(tmp_path, "dead_hm3 = 20", f"{written} = 20")
+    assert f"write {suggested}, if that is what you mean" in said
+
+
+def test_a_misspelt_key_in_an_unknown_unit_is_not_given_another(tmp_path: Path) -> None:
+    (said,) = complaints(tmp_path, "dead_hm3 = 20", "ded_km3 = 0.02")
+    assert '"km3" is no unit known here' in said
+    assert "write" not in said
+
+
+@pytest.mark.parametrize("key", sorted(KEYS))
+def test_no_unit_can_be_put_before_that_of_any_key(tmp_path: Path, key: str) -> None:
+    name = Key.of(key.rpartition(".")[2])
+    for unit in name.units:
+        assert name.unit(name.written(unit)) is unit
+        for before in ("mio", "1000", "10_6", "k"):
+            assert name.unit(f"{name.stem}_{before}_{unit.suffix}") is None
+            assert name.unit(f"{name.stem}_{before}{unit.suffix}") is None
+
+
+def test_a_key_without_a_unit_is_told_all_of_them(tmp_path: Path) -> None:
+    (said,) = complaints(tmp_path, "dead_hm3 = 20", "dead = 20")
+    assert "write dead_hm3, if it is in hm3" in said
+    assert all(f"dead_{unit}" in said for unit in VOLUMES)
+
+
+def test_a_percentage_is_no_fraction(tmp_path: Path) -> None:
+    said = complaints(tmp_path, "output_coefficient = 8.3", "efficiency_percent = 92")
+    assert any("plant.efficiency_percent" in line and "0.92 for 92 %" in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("written", "named"),
+    [
+        ('"dead_hm³" = 20', "storage.dead_hm³"),
+        ('"dead.hm3" = 20', "storage.dead.hm3"),
+        ('"curves.level" = 5', "storage.curves.level"),
+        ('"dead\\u001b_hm3" = 20', r"storage.dead\x1b_hm3"),
+        (f'"{"a" * 900}" = 20', "storage.aaaa"),
+        ("dead_hm3.of.the.lake = 20", "storage.dead_hm3"),
+    ],
+)
+def test_odd_keys_are_named_and_harm_nothing(tmp_path: Path, written: str, named: str) -> None:
+    said = complaints(tmp_path, "dead_hm3 = 20", written)
+    assert any(f"{named}" in line for line in said)
+    assert all(len(line) < 600 for line in said)

@@ -1,0 +1,132 @@
+"""The acceptance checks pass on a good plan, and each fails on a plan that is bad in its way."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.planning.checks import Check, all_pass, plan_checks
+from reservoir.planning.plan import Plan, optimise
+
+
+@pytest.fixture(scope="module")
+def plan(small: Reservoir, small_inflow: Inflow) -> Plan:
+    """A plan good enough for every check."""
+    return optimise(small, small_inflow, solver="clpso-sequential", generations=4000)
+
+
+def failed(plan: Plan) -> list[str]:
+    """The checks that a plan fails."""
+    return [check.check for check in plan_checks(plan) if not check.passed]
+
+
+def with_operation(plan: Plan, **changes: np.ndarray) -> Plan:
+    """The plan with the second year's operation changed."""
+    operations = [*plan.operations]
+    operations[1] = replace(operations[1], **changes)
+    return replace(plan, operations=tuple(operations))
+
+
+def nudged(values: np.ndarray, amount: float) -> np.ndarray:
+    """The values with the sixth changed."""
+    changed = values.copy()
+    changed[5] += amount
+    return changed
+
+
+def test_a_good_plan_passes_every_check(plan: Plan) -> None:
+    assert failed(plan) == []
+    assert all_pass(plan_checks(plan))
+
+
+def test_a_plan_that_loses_water_fails(plan: Plan) -> None:
+    storage = plan.operations[1].storage_hm3
+    assert any("water balance" in check for check in failed(with_operation(plan, storage_hm3=nudged(storage, 1e-6))))
+    assert failed(with_operation(plan, storage_hm3=nudged(storage, 1e-9))) == []
+
+
+@pytest.mark.parametrize("bound", ["lower", "upper"])
+def test_a_release_outside_its_bounds_fails(plan: Plan, bound: str) -> None:
+    lower, upper = plan.years[1].limits.release_lower_m3s, plan.years[1].limits.release_upper_m3s
+    release = plan.operations[1].release_m3s.copy()
+    release[5] = lower[5] - 1e-9 if bound == "lower" else upper[5] + 1e-9
+    assert any("release outside its bounds" in check for check in failed(with_operation(plan, release_m3s=release)))
+
+
+def test_a_storage_outside_its_bounds_fails(plan: Plan) -> None:
+    violation = nudged(plan.operations[1].violation, 1e-12)
+    assert any("storage outside its bounds" in check for check in failed(with_operation(plan, violation=violation)))
+
+
+def test_curves_that_change_power_too_much_fail(plan: Plan) -> None:
+    year = plan.years[0]
+    coarse = replace(year.model, approximation=replace(year.model.approximation, power_error=2.1e-4))
+    spoilt = replace(plan, years=(replace(year, model=coarse), *plan.years[1:]))
+    assert any("power of the solvers' curves" in check for check in failed(spoilt))
+
+
+def with_references(plan: Plan, change: Callable[[int, float], float]) -> Plan:
+    """The plan with other reference optima."""
+    references = [replace(each, fitness=change(index, each.fitness)) for index, each in enumerate(plan.references)]
+    return replace(plan, references=tuple(references))
+
+
+def test_one_year_too_far_from_the_optimum_fails(plan: Plan) -> None:
+    spoilt = with_references(plan, lambda index, fitness: fitness * (1 + 4e-4 * (index == 1)))
+    assert any("worst year" in check for check in failed(spoilt))
+
+
+def test_a_sum_too_far_from_the_optimum_fails_although_no_year_is(plan: Plan) -> None:
+    spoilt = with_references(plan, lambda index, fitness: fitness * (1 + 1.5e-4))
+    assert [check for check in failed(spoilt) if "gap" in check] == [
+        check.check for check in plan_checks(spoilt) if "sum of all years" in check.check
+    ]
+
+
+def test_an_optimum_that_is_no_number_fails(plan: Plan) -> None:
+    assert len(failed(with_references(plan, lambda index, fitness: math.nan))) == 2
+
+
+def test_a_hasty_plan_fails_by_its_gap_alone(small: Reservoir, small_inflow: Inflow) -> None:
+    hasty = optimise(small, small_inflow, solver="clpso-sequential", generations=5)
+    assert all("gap" in check for check in failed(hasty))
+    assert len(failed(hasty)) == 2
+
+
+def test_an_impossible_year_fails_by_its_violation(small: Reservoir, small_inflow: Inflow) -> None:
+    dry = Inflow(flow_m3s=small_inflow.flow_m3s * 0.05, calendar=small_inflow.calendar)
+    assert any("storage outside" in check for check in failed(optimise(small, dry, solver="dp")))
+
+
+def test_a_plan_without_a_reference_is_not_checked_against_one(plan: Plan) -> None:
+    assert not any("gap" in check.check for check in plan_checks(replace(plan, references=())))
+
+
+@pytest.mark.parametrize(
+    ("value", "threshold", "at_least", "passes"),
+    [
+        (0.0, 0.0, False, True),
+        (1.0, 0.5, False, False),
+        (math.nan, 0.5, False, False),
+        (math.inf, 0.5, False, False),
+        (0.06, 0.05, True, True),
+        (0.04, 0.05, True, False),
+        (math.nan, 0.05, True, False),
+    ],
+)
+def test_a_check_passes_only_on_its_own_side_of_the_threshold(
+    value: float, threshold: float, at_least: bool, passes: bool
+) -> None:
+    check = Check("claim", value, threshold, at_least)
+    assert check.passed is passes
+    assert check.as_dict()["pass"] is passes
+
+
+def test_one_failed_check_fails_all() -> None:
+    good, bad = Check("good", 0.0, 1.0), Check("bad", 2.0, 1.0)
+    assert all_pass([good, good])
+    assert not all_pass([good, bad])

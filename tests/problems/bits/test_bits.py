@@ -1,0 +1,163 @@
+"""The problems of DSMGA-II's paper: their values, their optima, and files of spin glasses."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reservoir.bench.linkage.cases import bundled_glasses, kinds_named, sizes_named, spin_cases, trap_cases
+from reservoir.errors import InputError
+from reservoir.problems.bits.problem import FAMILIES, spin_problem
+from reservoir.problems.bits.spin_file import read_spin_glass
+from reservoir.solvers import solve
+from tests.bench.mutations import mutations
+
+
+def worth(problem, genes):
+    return problem.certify(np.array(genes)).fitness
+
+
+def test_a_trap_leads_away_from_its_optimum():
+    problem = FAMILIES["mk"].of(10)
+    values = [worth(problem, [1] * ones + [0] * (10 - ones)) - 0.8 for ones in range(6)]
+    assert values == pytest.approx([0.8, 0.6, 0.4, 0.2, 0, 1])
+    assert problem.optimum == worth(problem, np.ones(10)) == 2
+
+
+def test_a_folded_trap_has_two_optima():
+    problem = FAMILIES["ftrap"].of(12)
+    values = [worth(problem, [1] * ones + [0] * (12 - ones)) - 1 for ones in range(7)]
+    assert values == pytest.approx([1, 0, 0.4, 0.8, 0.4, 0, 1])
+    assert problem.optimum == worth(problem, np.ones(12)) == worth(problem, np.zeros(12)) == 2
+
+
+def test_blocks_of_a_cyclic_trap_share_a_bit_with_the_next_and_the_last_with_the_first():
+    problem = FAMILIES["cyc"].of(12)
+    assert problem.optimum == worth(problem, np.ones(12)) == 3
+    zeros = worth(problem, np.zeros(12))
+    alone = [zeros - worth(problem, np.eye(12)[bit]) for bit in range(12)]
+    assert alone == pytest.approx([0.4 if bit % 4 == 0 else 0.2 for bit in range(12)])
+
+
+def test_no_string_is_better_than_the_optimum():
+    for problem in (FAMILIES["mk"].of(10), FAMILIES["ftrap"].of(12), FAMILIES["cyc"].of(12)):
+        every = itertools.product((0, 1), repeat=problem.dimension)
+        assert max(worth(problem, genes) for genes in every) == pytest.approx(problem.optimum)
+
+
+@pytest.mark.parametrize(("family", "bits"), [("mk", 12), ("mk", 5), ("ftrap", 15), ("cyc", 10)])
+def test_sizes_that_no_blocks_fill_are_told(family, bits):
+    with pytest.raises(InputError, match=f"cannot have so many bits.*found {bits}.*multiple of"):
+        FAMILIES[family].of(bits)
+
+
+GLASS = "4\n-0.5\n1 2 1\n2 3 -1\n\n3 4 1\n4 1 1\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(text):
+        path = tmp_path / "glass"
+        path.write_text(text)
+        return path
+
+    return written
+
+
+def test_a_spin_glass_is_the_sum_of_its_couplings(write):
+    problem = spin_problem(read_spin_glass(write(GLASS)))
+    assert (problem.dimension, problem.optimum) == (4, 0.5)
+    couplings = [(0, 1, 1), (1, 2, -1), (2, 3, 1), (3, 0, 1)]
+    for genes in itertools.product((0, 1), repeat=4):
+        spins = [2 * gene - 1 for gene in genes]
+        assert worth(problem, genes) == sum(j * spins[a] * spins[b] for a, b, j in couplings) / 4
+
+
+def test_digits_that_a_file_leaves_out_are_made_up_for(write):
+    glass = read_spin_glass(write("3\n-0.333\n1 2 1\n2 3 1\n3 1 -1\n"))
+    assert glass.ground_energy == -1 / 3
+
+
+def test_bundled_glasses_have_the_ground_states_that_they_state():
+    for case in spin_cases(bundled_glasses(first_only=False)):
+        assert len(case.glass.couplings) == 2 * case.bits
+        if case.bits <= 100:
+            problem = case.problem(1)
+            found = solve([problem], solver="dsmga2", population=400)[0]
+            assert found.fitness == pytest.approx(problem.optimum, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("4\n", "holds no spin glass; expected the number of spins"),
+        ("x\n-1\n1 2 1\n", 'row 1: is no number of spins.*found "x"'),
+        ("1\n-1\n1 2 1\n", "row 1: is no number of spins.*2 to 65,536"),
+        ("4\nlow\n1 2 1\n", 'row 2: is no energy per spin.*found "low"'),
+        ("4\n-1 2\n1 2 1\n", "row 2: is no energy per spin"),
+        ("4\n-0.4\n1 2 1\n", "row 2: is no ground state's energy.*found -0.4.*expected -0.5: couplings are whole"),
+        ("4\n-1\n1 2\n", 'row 3: is no coupling.*found "1 2"'),
+        ("4\n-1\n1 2 0.5\n", "row 3: is no coupling"),
+        ("4\n-1\n1 5 1\n", 'row 3: couples no two spins.*found "1 5 1".*1 to 4'),
+        ("4\n-1\n2 2 1\n", "row 3: couples no two spins"),
+        ("4\n-1\n1 2 9999999\n", "row 3: couples too strongly"),
+        ("9" * 5000 + "\n-1\n1 2 1\n", "row 1: is no number of spins"),
+        ("1000000000\n-1\n1 2 1\n", "row 1: is no number of spins"),
+        ("4\n-1e308\n1 2 1\n", "row 2: is no ground state's energy.*expected -0.25 to 0, as the couplings allow"),
+        ("4\n1e300\n1 2 1\n", "row 2: is no ground state's energy.*expected -0.25 to 0"),
+        ("4\n0.25\n1 2 1\n", "row 2: is no ground state's energy.*expected -0.25 to 0"),
+        ("4\nnan\n1 2 1\n", "row 2: is no energy per spin"),
+        ("4\n-1_0\n1 2 1\n", "row 2: is no energy per spin"),
+        ("4\n-0.25\n1 2 " + "9" * 5000 + "\n", "row 3: is no coupling"),
+        ("4\n-0.5\n1 2 1\n2 1 1\n", "row 4: couples two spins that are coupled before"),
+    ],
+)
+def test_mistakes_in_a_file_are_told_with_their_row(write, text, message):
+    with pytest.raises(InputError, match=message):
+        read_spin_glass(write(text))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_is_in_a_file_is_refused_or_read_right(tmp_path, seed):
+    for data in mutations(GLASS.encode(), 400, seed):
+        path = tmp_path / "some"
+        path.write_bytes(data)
+        try:
+            glass = read_spin_glass(path)
+        except InputError:
+            continue
+        assert 2 <= glass.spins <= 65_536
+        assert -np.abs(glass.couplings[:, 2]).sum() <= round(glass.ground_energy * glass.spins) <= 0
+
+
+def test_a_file_without_end_is_refused_soon():
+    with pytest.raises(InputError, match="too large"):
+        read_spin_glass(Path("/dev/zero"))
+
+
+def test_all_mistakes_of_a_file_are_told_at_once(write):
+    with pytest.raises(InputError) as caught:
+        read_spin_glass(write("4\n?\n1 9 1\n1 2\n"))
+    assert [mistake.row for mistake in caught.value.mistakes] == [2, 3, 4]
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        read_spin_glass(tmp_path / "none")
+
+
+def test_kinds_and_sizes_are_read_and_mistakes_told():
+    assert kinds_named(" MK, spin") == ("mk", "spin")
+    assert sizes_named("120,60,60") == (60, 120)
+    with pytest.raises(InputError, match=r"--problems.*no such kind of problem.*maxcut.*mk, ftrap, cyc, spin"):
+        kinds_named("mk,maxcut")
+    with pytest.raises(InputError, match=r"--sizes.*is no size.*x"):
+        sizes_named("60,x")
+
+
+def test_populations_lie_between_those_of_the_nearest_sizes():
+    small, between, large = (trap_cases(["ftrap"], [bits])[0].population for bits in (120, 180, 240))
+    assert small < between < large
+    assert between % 2 == 0
+    assert trap_cases(["ftrap"], [1200])[0].population == 484

@@ -1,0 +1,121 @@
+"""Years prepared and certified side by side are, to the byte, what each is alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.constraints import MOST_UNROLLED
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import EXACT_MARGIN, YearLimits, satisfiable
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.stacked_limits import StackedLimits
+from reservoir.problems.base import Problem, certify_all, kernel_contexts
+from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYear, reservoir_problems
+from tests.solvers.toys import Toy
+
+#: What a record's inflows are multiplied by: a drought and a deluge, in which no bounds can be kept, and between.
+FACTORS = (0.05, 0.6, 1.0, 1.6, 12.0)
+#: Steps of a year: one, fewer and more than a year's months, and more than compiled code unrolls.
+STEP_COUNTS = (1, 2, 5, 12, MOST_UNROLLED + 2)
+
+_PER_STEP = (
+    "inflow_m3s",
+    "hm3_per_m3s",
+    "release_lower_m3s",
+    "release_upper_m3s",
+    "storage_lower_hm3",
+    "storage_upper_hm3",
+)
+
+
+@pytest.fixture(scope="module")
+def tried(case: tuple[Reservoir, Inflow]) -> list[ReservoirYear]:
+    """Years of a case, of which some cannot be satisfied."""
+    reservoir, record = case
+    flow = np.concatenate([record.flow_m3s * factor for factor in FACTORS])
+    calendar = Calendar(record.calendar.first_year, len(flow), reservoir.first_month)
+    return reservoir_problems(reservoir, Inflow(flow_m3s=flow, calendar=calendar))
+
+
+def with_steps(year: ReservoirYear, steps: int) -> ReservoirYear:
+    """The last so many steps of a year that runs again and again."""
+    rows = {name: np.resize(getattr(year.limits, name)[::-1], steps)[::-1].copy() for name in _PER_STEP}
+    return replace(year, limits=replace(year.limits, **rows))
+
+
+def positions_in(problems: list[Problem]) -> list[np.ndarray]:
+    """A position of each problem, some variables beyond their bounds."""
+    random = np.random.default_rng(7)
+    return [each.lower + random.uniform(-0.1, 1.1, each.dimension) * (each.upper - each.lower) for each in problems]
+
+
+def rows_of(limits: list[YearLimits], margin: float, dtype: type) -> Iterator[tuple[bytes, ...]]:
+    """The arrays of stacked years, year by year, as bytes."""
+    *stacked, _, _ = StackedLimits.of(limits).arrays(margin, dtype)
+    return zip(*([row.tobytes() for row in each] for each in stacked), strict=True)
+
+
+def test_some_of_the_years_tried_cannot_be_satisfied(tried: list[ReservoirYear]) -> None:
+    found = {satisfiable(year.limits) for year in tried}
+    assert found == {True, False}
+
+
+@pytest.mark.parametrize("steps", STEP_COUNTS)
+@pytest.mark.parametrize(("margin", "dtype"), [(EXACT_MARGIN, np.float64), (FLOAT32_MARGIN, np.float32)])
+def test_arrays_of_stacked_years_are_those_of_each(
+    tried: list[ReservoirYear], steps: int, margin: float, dtype: type
+) -> None:
+    limits = [with_steps(year, steps).limits for year in tried]
+    for year, row in zip(limits, rows_of(limits, margin, dtype), strict=True):
+        *alone, cyclic, unrolled = year.arrays(margin, dtype)
+        assert tuple(each.tobytes() for each in alone) == row
+        assert cyclic == year.cyclic
+        assert len(unrolled) in (0, steps)
+
+
+@pytest.mark.parametrize("steps", STEP_COUNTS)
+def test_contexts_made_together_are_those_made_one_by_one(tried: list[ReservoirYear], steps: int) -> None:
+    years = [with_steps(year, steps) for year in tried]
+    together = kernel_contexts(years)
+    assert together.dtype == np.float32
+    assert together.tobytes() == b"".join(year.kernel_context().tobytes() for year in years)
+
+
+@pytest.mark.parametrize("steps", STEP_COUNTS)
+def test_years_certified_together_are_worth_what_each_is_alone(tried: list[ReservoirYear], steps: int) -> None:
+    years = [with_steps(year, steps) for year in tried]
+    positions = positions_in(years)
+    alone = [year.certify(position) for year, position in zip(years, positions, strict=True)]
+    assert certify_all(years, positions) == alone
+    assert any(worth.violation > 0 for worth in alone)
+
+
+def test_problems_of_any_kind_are_certified_in_their_order(
+    years: list[ReservoirYear], small_years: list[ReservoirYear]
+) -> None:
+    short = [with_steps(year, 5) for year in years]
+    fixed = [replace(year, limits=year.limits.starting_at(70.0)) for year in small_years]
+    toys = [Toy(rng_stream_id=stream, centre=stream / 3) for stream in range(5)]
+    problems = [each for five in zip(years, short, toys, strict=True) for each in five] + small_years + fixed
+    positions = positions_in(problems)
+    alone = [problem.certify(position) for problem, position in zip(problems, positions, strict=True)]
+    assert certify_all(problems, positions) == alone
+
+
+def test_problems_that_know_no_stack_are_asked_one_by_one() -> None:
+    toys = [Toy(rng_stream_id=stream, slope=1.0 + stream) for stream in range(3)]
+    np.testing.assert_array_equal(kernel_contexts(toys), [toy.kernel_context() for toy in toys])
+
+
+def test_certifying_nothing_gives_nothing() -> None:
+    assert certify_all([], []) == []
+
+
+def test_no_number_of_an_operation_can_be_changed_after_it(years: list[ReservoirYear]) -> None:
+    operation = years[0].operate(years[0].upper)
+    assert not any(array.flags.writeable for array in vars(operation).values())

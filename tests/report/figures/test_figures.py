@@ -1,0 +1,107 @@
+"""All figures of a plan: which there are, that nothing overlaps, and that their files are the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from reservoir.hydro.reservoir import ReferenceLevels
+from reservoir.planning.plan import Plan
+from reservoir.report.figures.figures import plan_captions, plan_figures, save_figures
+from reservoir.report.figures.style import figure_style
+from tests.report.layout import (
+    axes_and_legends_lie_apart_within_the_figure,
+    foot_of,
+    nothing_overlaps_the_foot,
+    tick_labels_lie_apart,
+)
+
+NAMES = ("storage-fan", "typical-years", "convergence", "annual-energy")
+PLANS = ("plan", "one_year", "june_plan")
+
+
+@pytest.fixture(scope="module", params=PLANS)
+def any_plan(request: pytest.FixtureRequest) -> Plan:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def figures(any_plan: Plan) -> dict[str, Figure]:
+    return plan_figures(any_plan)
+
+
+@pytest.fixture(autouse=True)
+def style() -> Iterator[None]:
+    """Measure texts in the fonts that they are drawn in."""
+    with figure_style():
+        yield
+
+
+def test_every_figure_is_there(any_plan: Plan, figures: dict[str, Figure]):
+    assert tuple(figures) == NAMES
+    assert tuple(plan_captions(any_plan)) == NAMES
+
+
+def test_a_solver_without_generations_has_no_convergence_figure(dp_plan: Plan, tmp_path: Path):
+    assert "convergence" not in plan_figures(dp_plan)
+    assert "convergence" not in plan_captions(dp_plan)
+    assert not [path for path in save_figures(dp_plan, tmp_path) if "convergence" in path.name]
+
+
+def test_captions_are_sentences(any_plan: Plan):
+    for caption in plan_captions(any_plan).values():
+        assert caption[0].isupper()
+        assert caption.endswith(".")
+
+
+def test_every_vertical_axis_has_a_unit(figures: dict[str, Figure]):
+    for name, figure in figures.items():
+        for ax in figure.get_axes():
+            assert ax.get_ylabel().endswith((" (hm³)", " (m)", " (m³/s)", " (MW)", " (GWh)", " (%)")), name
+
+
+def test_the_caveats_stand_on_every_figure(figures: dict[str, Figure]):
+    for figure in figures.values():
+        foot = foot_of(figure).get_text()
+        assert "Inflow made up for a test" in foot
+        assert "not measured" in foot
+
+
+def test_nothing_overlaps_the_caveats(figures: dict[str, Figure]):
+    for name, figure in figures.items():
+        nothing_overlaps_the_foot(name, figure)
+
+
+def test_axes_and_legends_do_not_overlap_and_stay_within_the_figure(figures: dict[str, Figure]):
+    for name, figure in figures.items():
+        axes_and_legends_lie_apart_within_the_figure(name, figure)
+
+
+def test_tick_labels_do_not_run_into_each_other(figures: dict[str, Figure]):
+    for name, figure in figures.items():
+        tick_labels_lie_apart(name, figure)
+
+
+def test_a_reservoir_without_marks_and_guaranteed_energy_has_its_figures(plan: Plan, tmp_path: Path):
+    plain = replace(
+        plan, reservoir=replace(plan.reservoir, marks=ReferenceLevels(), guaranteed_energy_gwh=None, caveat="")
+    )
+    assert len(save_figures(plain, tmp_path)) == 2 * len(NAMES)
+
+
+def test_the_same_plan_gives_the_same_bytes(plan: Plan, tmp_path: Path):
+    first = save_figures(plan, tmp_path / "first")
+    second = save_figures(plan, tmp_path / "second")
+    assert [path.name for path in first] == [f"{name}.{kind}" for name in NAMES for kind in ("png", "svg")]
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes(), one.name
+
+
+def test_progress_counts_the_files(plan: Plan, tmp_path: Path):
+    told = []
+    files = save_figures(plan, tmp_path, lambda done, total: told.append((done, total)))
+    assert told == [(done, len(files)) for done in range(len(files) + 1)]

@@ -1,0 +1,57 @@
+"""Only months that spill are coloured, on one scale for all runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from reservoir.report.figures.record_runs import HELD_OUT, record_runs
+from reservoir.report.figures.rules_figures import rules_captions
+from reservoir.report.figures.spill_map import draw_spill_map, has_spill, named_spill_m3s, spill_map_figure
+from reservoir.rules.evaluation.evaluation import Evaluation
+
+
+def without_spill(evaluation: Evaluation) -> Evaluation:
+    """Lead all that is released through the turbines."""
+
+    def dry(operation):
+        return replace(operation, turbined_m3s=operation.release_m3s)
+
+    families = []
+    for result in evaluation.families:
+        held_out = result.simulations[HELD_OUT]
+        kept = replace(held_out, operations=tuple(dry(each) for each in held_out.operations))
+        families.append(replace(result, simulations={**result.simulations, HELD_OUT: kept}))
+    return replace(evaluation, foresight=dry(evaluation.foresight), families=tuple(families))
+
+
+def test_every_month_that_spills_is_a_cell(october_evaluation: Evaluation):
+    for run in record_runs(october_evaluation):
+        (cells,) = draw_spill_map(Figure().add_subplot(), october_evaluation, run).collections
+        assert len(cells.get_paths()) == np.isfinite(named_spill_m3s(run, october_evaluation)).sum()
+
+
+def test_a_cell_stands_at_its_month_and_year(october_evaluation: Evaluation):
+    run = record_runs(october_evaluation)[0]
+    (cells,) = draw_spill_map(Figure().add_subplot(), october_evaluation, run).collections
+    for path, value in zip(cells.get_paths(), cells.get_array(), strict=True):
+        month, year = path.vertices.min(axis=0)
+        assert run.spill_m3s[int(year + 0.5) - 1955, int(month)] == pytest.approx(value)
+
+
+def test_all_panels_have_one_scale_that_holds_every_spill(october_evaluation: Evaluation):
+    *panels, bar = spill_map_figure(october_evaluation).get_axes()
+    norms = [ax.collections[0].norm for ax in panels]
+    assert len({tuple(norm.boundaries) for norm in norms}) == 1
+    most = max(run.spill_m3s.max() for run in record_runs(october_evaluation))
+    assert bar.get_ylim()[1] >= most
+
+
+def test_where_nothing_spills_there_is_no_map(october_evaluation: Evaluation):
+    dry = without_spill(october_evaluation)
+    assert has_spill(october_evaluation)
+    assert not has_spill(dry)
+    assert "spill-map" not in rules_captions(dry)

@@ -1,0 +1,239 @@
+"""The report of a plan with its rules: everything that is claimed of a rule is said, and said of the right years."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reservoir.io.plan_folder.saved_plan import SavedPlan
+from reservoir.planning.checks import Check, plan_checks
+from reservoir.planning.plan import Plan
+from reservoir.report.folder import provenance
+from reservoir.report.html.page import Table
+from reservoir.report.html.plan_page import plan_sections
+from reservoir.report.html.rules_page import rules_report, rules_sections
+from reservoir.report.rules_folder import rules_provenance
+from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
+from reservoir.rules.evaluation.evaluation import Evaluation, Run, Sample
+from reservoir.rules.evaluation.shortfalls import shortfalls
+from tests.report.html.test_html import Structure
+
+PLAN_TABLES = ("acceptance-table", "monthly-table", "yearly-table")
+RULES_TABLES = (
+    "energy-continuous",
+    "energy-yearly",
+    "service-continuous",
+    "service-yearly",
+    "limits-continuous",
+    "limits-yearly",
+    "rules-acceptance-table",
+)
+KINDS = ("energy", "service", "limits")
+SCORES = RULES_TABLES[:6]
+ATTACK = "<b>x</b>"
+
+
+def saved_of(plan: Plan) -> SavedPlan:
+    """A plan as it is read back, without its files."""
+    return SavedPlan(Path("plan"), plan, provenance(plan, plan_checks(plan)) | {"figures": {}})
+
+
+def report_of(evaluation: Evaluation, checks: Sequence[Check] | None = None) -> str:
+    saved = saved_of(evaluation.plan)
+    found = rules_checks(evaluation) if checks is None else checks
+    return rules_report(evaluation, saved, found, rules_provenance(evaluation, saved, found), [], [])
+
+
+def tables_of(evaluation: Evaluation) -> dict[str, Table]:
+    sections = rules_sections(evaluation, rules_checks(evaluation), [])
+    return {table.name: table for section in sections for table in section.tables}
+
+
+def only(evaluation: Evaluation, *families: str) -> Evaluation:
+    return replace(evaluation, families=tuple(each for each in evaluation.families if each.family in families))
+
+
+@pytest.fixture(scope="module", params=["evaluation", "october_evaluation"])
+def any_evaluation(request: pytest.FixtureRequest) -> Evaluation:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def structure(any_evaluation: Evaluation) -> Structure:
+    return Structure(report_of(any_evaluation))
+
+
+def test_the_rules_follow_the_plan_and_provenance_ends_the_page(any_evaluation: Evaluation, structure: Structure):
+    names = [section["id"] for section in structure.all("section")]
+    saved = saved_of(any_evaluation.plan)
+    *of_plan, last = [each.name for each in plan_sections(saved.plan, saved.checks, saved.origin, [])]
+    warned = ["rules-shortfalls"] if shortfalls(any_evaluation) else []
+    rules = [*warned, "rules", "rules-energy", "rules-service", "rules-limits", "rules-acceptance"]
+    assert names == [*of_plan, *rules, last, "rules-provenance"]
+    assert [link["href"] for link in structure.all("a")] == [f"#{name}" for name in names]
+
+
+def test_all_tables_are_there_under_names_of_their_own(structure: Structure):
+    assert tuple(table["id"] for table in structure.all("table")) == (*PLAN_TABLES, *RULES_TABLES)
+    names = [attributes["id"] for _, attributes in structure.elements if "id" in attributes]
+    assert len(names) == len(set(names))
+
+
+def test_headings_go_down_one_level_at_a_time(structure: Structure):
+    levels = [int(tag[1]) for tag, _ in structure.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert max(np.diff(levels)) == 1
+
+
+def test_no_number_is_missing_or_none(structure: Structure):
+    words = structure.words().split()
+    assert not {"nan", "NaN", "inf", "None", "−0", "-0", "−0.0"} & set(words)
+
+
+def test_caveats_come_before_any_number(evaluation: Evaluation):
+    page = report_of(evaluation)
+    for text in ("Inflow made up for a test", "not measured"):
+        assert 0 < page.index(text) < page.index('<dl class="key">')
+
+
+def test_the_best_fitted_family_is_named_with_what_it_makes_of_foresight(
+    any_evaluation: Evaluation, structure: Structure
+):
+    best = best_fitted(any_evaluation)
+    assert best is not None
+    part = f"{best.scores[Run.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight:.2f} %"
+    assert f"The best family fitted to the plan is {best.family}: on held-out years it makes {part}" in structure.words(
+        "p"
+    )
+    assert part in structure.words("dd")
+    assert f"best rule fitted ({best.family})" in structure.words("dt")
+
+
+def test_the_baselines_are_told_as_such(evaluation: Evaluation):
+    words = Structure(report_of(evaluation)).words("p")
+    assert "by standard, the weak baseline." in words
+    assert "by sdp" not in words
+    assert "to be compared" not in Structure(report_of(only(evaluation, "linear"))).words("p")
+
+
+def test_baselines_alone_are_not_called_the_best(evaluation: Evaluation):
+    words = Structure(report_of(only(evaluation, "standard"))).words()
+    assert "best" not in words.replace("The best energy", "")
+    assert "standard" in words
+
+
+def test_checks_of_plan_and_rules_are_counted_together(evaluation: Evaluation):
+    wrong = [*rules_checks(evaluation)[:2], Check("something false", 2.0, 1.0)]
+    structure = Structure(report_of(evaluation, wrong))
+    of_plan = plan_checks(evaluation.plan)
+    passed = sum(check.passed for check in of_plan) + 2
+    assert f"{passed} of {len(of_plan) + 3}" in structure.words("dd")
+    assert "something false" in structure.words("th")
+    assert len([row for row in structure.all("tr") if row.get("class") == "marked"]) >= 1
+
+
+def test_how_years_were_held_out_is_said(evaluation: Evaluation, october_evaluation: Evaluation):
+    for each, said in ((evaluation, "2 blocks of years"), (october_evaluation, "leave one year out")):
+        words = Structure(report_of(each)).words("p", "dd")
+        assert f"Cross-validation: {said};" in words
+        assert words.endswith(said)  # in the provenance too
+    assert "blocks" not in Structure(report_of(october_evaluation)).words()
+
+
+def test_what_the_rules_know_is_said(evaluation: Evaluation, october_evaluation: Evaluation):
+    forecast = "the month's mean inflow (a perfect one-month forecast)"
+    assert forecast in Structure(report_of(evaluation)).words("p")
+    without = Structure(report_of(october_evaluation))
+    assert forecast not in without.words()
+    assert "the month, the storage at its start and the inflow of the month before" in without.words("p")
+
+
+def test_guaranteed_energy_is_called_so_and_nothing_else_is(evaluation: Evaluation, october_evaluation: Evaluation):
+    assert "The target is the energy that the reservoir guarantees: 19,000 GWh" in report_of(evaluation)
+    words = Structure(report_of(october_evaluation)).words("p")
+    assert october_evaluation.plan.reservoir.guaranteed_energy_gwh is None
+    targets = october_evaluation.targets
+    assert "The reservoir guarantees no energy; the target is what the plan exceeds in nine months of ten" in words
+    assert f"{targets.annual_gwh:,.0f} GWh in a year, as steady power {targets.firm_mw:,.0f} MW" in words
+
+
+def test_perfect_foresight_heads_the_energies(any_evaluation: Evaluation):
+    tables = tables_of(any_evaluation)
+    for run in Run:
+        top = tables[f"energy-{run}"].rows[0]
+        energy = any_evaluation.foresight_gwh[run]
+        assert top[:5] == ("perfect foresight", "all", f"{energy.mean():,.0f}", "100.00", "0")
+        assert top[7] == f"{energy.min():,.0f}"
+        spill = {
+            Run.CONTINUOUS: any_evaluation.foresight.release_m3s - any_evaluation.foresight.turbined_m3s,
+            Run.YEARLY: any_evaluation.plan.spill_m3s.ravel(),
+        }[run]
+        volume = any_evaluation.training.hm3_per_m3s.ravel()
+        assert top[8] == f"{spill @ volume / any_evaluation.training.years:,.0f}"
+        assert "perfect foresight" not in [row[0] for row in tables[f"service-{run}"].rows]
+
+
+def test_every_family_has_a_row_for_the_years_it_knows_and_one_for_those_it_does_not(any_evaluation: Evaluation):
+    expected = [(result.family, str(sample)) for result in any_evaluation.families for sample in Sample]
+    for name, table in tables_of(any_evaluation).items():
+        if name in SCORES:
+            rows = [row[:2] for row in table.rows if row[0] != "perfect foresight"]
+            assert rows == expected
+            assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_scores_stand_under_their_heads(evaluation: Evaluation):
+    tables = tables_of(evaluation)
+    score = evaluation.families[1].scores[Run.YEARLY, Sample.HELD_OUT]
+    energy, service, limits = (
+        next(row for row in tables[f"{kind}-yearly"].rows if row[:2] == (score.family, score.sample)) for kind in KINDS
+    )
+    heads = {kind: [(each.title, each.unit) for each in tables[f"{kind}-yearly"].columns] for kind in KINDS}
+    assert energy[heads["energy"].index(("Part of foresight", "%"))] == f"{score.percent_of_foresight:.2f}"
+    assert energy[heads["energy"].index(("Worst year", "GWh"))] == f"{score.worst_gwh:,.0f}"
+    assert service[heads["service"].index(("Reliable", "years, %"))] == f"{100 * score.reliability:.1f}"
+    assert service[heads["service"].index(("Shortfall", "months, %"))] == f"{100 * score.firm_vulnerability:.1f}"
+    assert limits[heads["limits"].index(("Repaired", "months"))] == f"{score.repairs:,}"
+    assert limits[heads["limits"].index(("Outside", "months"))] == f"{score.months_violated:,}"
+
+
+def test_every_score_is_explained(any_evaluation: Evaluation):
+    sections = {section.name: section for section in rules_sections(any_evaluation, [], [])}
+    for name in (f"rules-{kind}" for kind in KINDS):
+        explained = ", ".join(term for term, _ in sections[name].facts).lower()
+        for column in sections[name].tables[0].columns[2:]:
+            if column.title != "Worst year":
+                assert column.title.lower() in explained, column.title
+        assert all(meaning[0].isupper() and meaning.endswith(".") for _, meaning in sections[name].facts)
+
+
+def test_every_family_is_described(any_evaluation: Evaluation, structure: Structure):
+    for result in any_evaluation.families:
+        assert result.family in structure.words("dt")
+
+
+@pytest.mark.parametrize("field", ["name", "description", "caveat"])
+def test_what_users_write_is_text_and_never_markup(evaluation: Evaluation, field: str):
+    reservoir = replace(evaluation.plan.reservoir, **{field: ATTACK})
+    attacked = replace(evaluation, plan=replace(evaluation.plan, reservoir=reservoir))
+    structure = Structure(report_of(attacked))
+    assert not structure.all("b")
+    assert ATTACK in structure.words()
+
+
+def test_without_a_script_or_a_network(evaluation: Evaluation):
+    page = report_of(evaluation)
+    assert not re.search(r"https?:|src=|@import|<script|<link", page)
+
+
+def test_the_same_evaluation_gives_the_same_bytes(evaluation: Evaluation):
+    saved, checks = saved_of(evaluation.plan), rules_checks(evaluation)
+    origin = rules_provenance(evaluation, saved, checks)
+    once, again = (rules_report(evaluation, saved, checks, origin, [], []) for _ in range(2))
+    assert once == again

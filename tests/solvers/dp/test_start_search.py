@@ -1,0 +1,39 @@
+"""The search for the start of a cyclic year finds the highest point of every year at once."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from reservoir.solvers.dp.start_search import best_starts
+
+LOWEST, HIGHEST = np.array([100.0, 2000.0, 0.0, 50.0]), np.array([900.0, 9000.0, 10.0, 50.0])
+#: Inside, at either end, and where there is nothing to choose.
+SUMMITS = np.array([321.7, 9000.0, 0.0, 50.0])
+
+
+@pytest.mark.parametrize("slopes", [lambda far: far, np.square, np.sqrt], ids=["kink", "bowl", "needle"])
+@pytest.mark.parametrize("states", [2, 5, 25])
+def test_the_summit_of_every_year_is_found(slopes, states: int) -> None:
+    found = best_starts(LOWEST, HIGHEST, states, 1e-6, lambda starts: -slopes(np.abs(starts - SUMMITS[:, np.newaxis])))
+    assert np.all(np.abs(found - SUMMITS) <= 1e-6 * HIGHEST)
+
+
+def test_the_highest_of_several_summits_is_found_where_the_first_starts_see_it() -> None:
+    def two_summits(starts: np.ndarray) -> np.ndarray:
+        return np.maximum(-np.abs(starts - 200.0), 50.0 - np.abs(starts - 700.0))
+
+    found = best_starts(LOWEST[:1], HIGHEST[:1], 25, 1e-6, two_summits)
+    assert found[0] == pytest.approx(700.0, rel=1e-6)
+
+
+def test_the_best_start_is_never_lost_again() -> None:
+    tried = []
+
+    def fitness_of(starts: np.ndarray) -> np.ndarray:
+        tried.append(np.sin(starts))
+        return tried[-1]
+
+    best_starts(LOWEST, HIGHEST, 25, 1e-6, fitness_of)
+    best = [each.max(axis=1) for each in tried]
+    assert all(np.all(later >= earlier - 1e-9) for earlier, later in pairwise(best))
