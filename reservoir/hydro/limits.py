@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.constraints import YearArrays
+from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir, YearEnd
 from reservoir.hydro.stacked_limits import StackedLimits, later_sum, one_year

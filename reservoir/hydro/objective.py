@@ -7,63 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.balance import (
-    Plant,
-    curve_value,
-    head_at,
-    power_at,
-    specific_power,
-    turbined_at,
-)
-from reservoir.hydro.constraints import YearArrays, lower_reach, repaired, steps_in, upper_reach, violation_at
+from reservoir.hydro.compiled_year import YearArrays, follow, violation_at
+from reservoir.hydro.curves.forms import curve_value, specific_power
 from reservoir.hydro.jit import compiled, inlined
+from reservoir.hydro.plant import Plant
 from reservoir.hydro.stacked_limits import as_stack, year_at
+from reservoir.hydro.step import head_at, turbined_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
 FloatArray = NDArray[np.float64]
-
-
-@inlined
-def follow(year, wanted, releases, storages):
-    """Run a year from ``storages[0]`` with the releases wanted, repaired; fills `releases` and `storages`.
-
-    Returns the sum of the violations.
-    """
-    start = storages[0]
-    storage, violation = start, start - start
-    for step in range(steps_in(year)):
-        lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
-        release, storage = repaired(year, step, storage, wanted[step], lower, upper)
-        releases[step], storages[step + 1] = release, storage
-        violation += violation_at(year, step, storage, start)
-    return violation
-
-
-@inlined
-def follow_repairable(year, flow_per_volume, wanted, releases, storages):
-    """As `follow`, in a year that is always repairable (`limits.always_repairable`): no bound can be violated.
-
-    Only the chain from one storage to the next waits for its turn; the releases follow for all steps at once.
-    """
-    start = storages[0]
-    storage = start
-    for step in range(steps_in(year)):
-        lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
-        end = storage + (year.inflow[step] - wanted[step]) * year.hm3_per_m3s[step]
-        storage = min(max(end, lower), upper)
-        releases[step], storages[step + 1] = end - storage, storage
-    for step in range(steps_in(year)):
-        releases[step] = wanted[step] + releases[step] * flow_per_volume[step]
-
-
-@inlined
-def energy_of(plant, year, releases, storages, half, gwh_per_mw_volume):
-    """Energy of a year, GWh (eq. 6); the last two arguments are constants in the precision of the arrays."""
-    energy = half - half
-    for step in range(steps_in(year)):
-        mean_storage = half * (storages[step] + storages[step + 1])
-        energy += power_at(plant, mean_storage, releases[step]) * year.hm3_per_m3s[step]
-    return energy * gwh_per_mw_volume
 
 
 @dataclass(frozen=True)

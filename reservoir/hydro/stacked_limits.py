@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.constraints import MOST_UNROLLED, YearArrays
+from reservoir.hydro.compiled_year import MOST_UNROLLED, YearArrays
 from reservoir.hydro.jit import compiled, inlined
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ import numba
 import numpy as np
 import pytest
 
-from reservoir.hydro import balance
+from reservoir.hydro import step
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table, constant
+from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.power import generation, most_power_mw, releases_for_power
 from reservoir.hydro.reservoir import ConversionKind
 
@@ -23,10 +24,10 @@ CONVERSIONS = {
 def compiled_values(plant, storages, releases, values):
     for row in range(len(storages)):
         for column in range(len(releases)):
-            head = balance.head_at(plant, storages[row], releases[column])
+            head = step.head_at(plant, storages[row], releases[column])
             values[0, row, column] = head
-            values[1, row, column] = balance.turbined_at(plant, head, releases[column])
-            values[2, row, column] = balance.power_at(plant, storages[row], releases[column])
+            values[1, row, column] = step.turbined_at(plant, head, releases[column])
+            values[2, row, column] = step.power_at(plant, storages[row], releases[column])
 
 
 @pytest.fixture(scope="module", params=["xiaowan", *ConversionKind])
@@ -46,7 +47,7 @@ def grid(plant):
 def test_arrays_are_generated_as_compiled_code_generates_them(plant):
     storages, releases = grid(plant)
     values = np.empty((3, len(storages), len(releases)))
-    compiled_values(balance.exact_plant(plant), storages, releases, values)
+    compiled_values(exact_plant(plant), storages, releases, values)
     made = generation(plant, storages[:, None], releases[None])
     for found, expected in zip(made, values, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-10)

@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from reservoir.hydro.balance import exact_plant
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import YearLimits, year_limits
 from reservoir.hydro.objective import Operation, operate
+from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
 from tests.hydro import paper
 

@@ -13,10 +13,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from reservoir.hydro.balance import Plant
-from reservoir.hydro.constraints import YearArrays
+from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.curves.approximation import Form
 from reservoir.hydro.curves.forms import PolynomialForm
+from reservoir.hydro.plant import Plant
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.problems.reservoir.year import ReservoirYear
 

@@ -15,8 +15,8 @@ from numpy.polynomial import Chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.balance import Plant
 from reservoir.hydro.curves.forms import PolynomialForm, UnclampedPolynomial, UniformTable
+from reservoir.hydro.plant import Plant
 from reservoir.hydro.power import specific_power_curve
 from reservoir.hydro.reservoir import Reservoir
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from reservoir.hydro.balance import Plant
-from reservoir.hydro.constraints import YearArrays, steps_in
+from reservoir.hydro.compiled_year import YearArrays, energy_of, follow, follow_repairable, steps_in
 from reservoir.hydro.jit import inlined
-from reservoir.hydro.objective import energy_of, follow, follow_repairable
+from reservoir.hydro.plant import Plant
 from reservoir.problems.fitness import register_fitness
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reservoir.hydro.balance import Plant
+from reservoir.hydro.plant import Plant
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.problems.reservoir.curve_source import curve_source
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reservoir.hydro.constraints import YearArrays, lower_reach, steps_in, upper_reach
+from reservoir.hydro.compiled_year import YearArrays, lower_reach, steps_in, upper_reach
 from reservoir.hydro.jit import inlined
 from reservoir.problems.coding import register_position
 

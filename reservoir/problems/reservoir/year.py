@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.balance import Plant, exact_plant
 from reservoir.hydro.calendar import MONTH_NAMES
-from reservoir.hydro.constraints import YearArrays
+from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.curves.approximation import FINE, Approximation, approximate
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import EXACT_MARGIN, YearLimits, always_repairable, year_limits
 from reservoir.hydro.objective import Operation, benefits_and_violations, operate
+from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.stacked_limits import StackedLimits
 from reservoir.hydro.units import GWH_PER_MW_VOLUME

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.hydro.balance import power_at
-from reservoir.hydro.constraints import repaired
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.step import enforce_limits, power_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.rules.base.foresight import water_value_gwh
 from reservoir.rules.base.monthly import Months
@@ -106,7 +105,7 @@ def generated(plant, record, step, storage, asked):
     The release asked for is within its own bounds.
     """
     lower, upper = record.storage_lower[step], record.storage_upper[step]
-    release, end = repaired(record, step, storage, asked, lower, upper)
+    release, end = enforce_limits(record, step, storage, asked, lower, upper)
     power = power_at(plant, 0.5 * (storage + end), release)
     cost = 0.0
     if end < lower - record.rounding:

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.balance import power_at
-from reservoir.hydro.constraints import violation_at
+from reservoir.hydro.compiled_year import violation_at
 from reservoir.hydro.jit import compiled
 from reservoir.hydro.limits import YearLimits, corridor
+from reservoir.hydro.step import power_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.constraints import MOST_UNROLLED
+from reservoir.hydro.compiled_year import MOST_UNROLLED
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import EXACT_MARGIN, YearLimits, satisfiable
 from reservoir.hydro.reservoir import Reservoir

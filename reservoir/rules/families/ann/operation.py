@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from reservoir.hydro.balance import Plant, power_at
 from reservoir.hydro.jit import compiled, inlined
+from reservoir.hydro.plant import Plant
+from reservoir.hydro.step import power_at
 from reservoir.problems.fitness import register_fitness
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.balance import Plant
+from reservoir.hydro.plant import Plant
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.problems.base import Certified, KernelProblem
 from reservoir.problems.mlp.perceptron import Perceptron

@@ -1,4 +1,4 @@
-"""Repair and violation of one step, compiled (Yu et al. 2020, eq. 11-20).
+"""One year as compiled code reads and runs it (Yu et al. 2020, eq. 6 and 11-20).
 
 The bounds themselves, and the storages from which a year can be completed, are made in `limits`.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from reservoir.hydro.jit import inlined
+from reservoir.hydro.step import enforce_limits, power_at
 
 #: Loops over more steps than this are compiled as loops.
 MOST_UNROLLED = 40
@@ -62,29 +63,6 @@ def upper_reach(year, step, start):
 
 
 @inlined
-def steered(year, step, storage, release, lower, upper):
-    """Release and end storage of a step once its end is brought into [lower, upper] (eq. 18-19).
-
-    The deviation is made up by the release, in flow units: the printed eq. 19 leaves the division out of its last
-    line. The release may leave its bounds here; see `repaired`.
-    """
-    per_flow = year.hm3_per_m3s[step]
-    end = storage + (year.inflow[step] - release) * per_flow
-    target = min(max(end, lower), upper)
-    return release + (end - target) / per_flow, target
-
-
-@inlined
-def repaired(year, step, storage, release, lower, upper):
-    """Release and end storage as `steered`, as far as the bounds of the release allow (eq. 19)."""
-    wanted, end = steered(year, step, storage, release, lower, upper)
-    kept = min(max(wanted, year.release_lower[step]), year.release_upper[step])
-    if kept != wanted:
-        end = storage + (year.inflow[step] - kept) * year.hm3_per_m3s[step]
-    return kept, end
-
-
-@inlined
 def violation_at(year, step, storage, start):
     """Violation of the storage bounds at the end of a step, relative to them (eq. 20).
 
@@ -98,3 +76,46 @@ def violation_at(year, step, storage, start):
     if storage > upper:
         return (storage - upper) / (upper if upper > 0 else year.capacity)
     return storage - storage  # 0 in the precision of the arrays
+
+
+@inlined
+def follow(year, wanted, releases, storages):
+    """Run a year from ``storages[0]`` with the releases wanted, repaired; fills `releases` and `storages`.
+
+    Returns the sum of the violations.
+    """
+    start = storages[0]
+    storage, violation = start, start - start
+    for step in range(steps_in(year)):
+        lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
+        release, storage = enforce_limits(year, step, storage, wanted[step], lower, upper)
+        releases[step], storages[step + 1] = release, storage
+        violation += violation_at(year, step, storage, start)
+    return violation
+
+
+@inlined
+def follow_repairable(year, flow_per_volume, wanted, releases, storages):
+    """As `follow`, in a year that is always repairable (`limits.always_repairable`): no bound can be violated.
+
+    Only the chain from one storage to the next waits for its turn; the releases follow for all steps at once.
+    """
+    start = storages[0]
+    storage = start
+    for step in range(steps_in(year)):
+        lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
+        end = storage + (year.inflow[step] - wanted[step]) * year.hm3_per_m3s[step]
+        storage = min(max(end, lower), upper)
+        releases[step], storages[step + 1] = end - storage, storage
+    for step in range(steps_in(year)):
+        releases[step] = wanted[step] + releases[step] * flow_per_volume[step]
+
+
+@inlined
+def energy_of(plant, year, releases, storages, half, gwh_per_mw_volume):
+    """Energy of a year, GWh (eq. 6); the last two arguments are constants in the precision of the arrays."""
+    energy = half - half
+    for step in range(steps_in(year)):
+        mean_storage = half * (storages[step] + storages[step + 1])
+        energy += power_at(plant, mean_storage, releases[step]) * year.hm3_per_m3s[step]
+    return energy * gwh_per_mw_volume

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reservoir.hydro import balance
+from reservoir.hydro import step
 from reservoir.hydro.curves.curve import Curve, PowerLaw, constant
+from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import ConversionKind, Reservoir
 from tests.hydro import paper
 
@@ -18,15 +19,15 @@ parts = st.floats(0.0, 1.0)
 
 @numba.njit
 def step_values(plant, mean_storage, release, values):
-    values[0] = head = balance.head_at(plant, mean_storage, release)
-    values[1] = balance.turbined_at(plant, head, release)
-    values[2] = balance.power_at(plant, mean_storage, release)
+    values[0] = head = step.head_at(plant, mean_storage, release)
+    values[1] = step.turbined_at(plant, head, release)
+    values[2] = step.power_at(plant, mean_storage, release)
 
 
 def step_of(reservoir: Reservoir, mean_storage: float, release: float) -> tuple[float, float, float]:
     """Head, power discharge and power."""
     values = np.empty(3)
-    step_values(balance.exact_plant(reservoir), mean_storage, release, values)
+    step_values(exact_plant(reservoir), mean_storage, release, values)
     return tuple(values.tolist())
 
 
