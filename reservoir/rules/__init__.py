@@ -1,6 +1,7 @@
 """Monthly operation rules: families fitted to optimised years, and their simulation on any record.
 
-A family is one module with a class of rules and ``fit(training, forecast) -> Rule``, and one line in `FAMILIES`.
+A family is one module with a class of rules and ``fit(training, forecast) -> Rule``, and one line in `FAMILIES`
+(``docs/examples/rule_family.py`` is a whole one).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Family:
     ----------
     name : str
     module : str
-        Name of the module in this package.
+        Dotted path of the module with its class of rules and ``fit``.
     rule : str
         Name of its class of rules.
     summary : str
@@ -47,42 +48,25 @@ class Family:
 
     @property
     def _module(self) -> Any:
-        return import_module(f"{__name__}.families.{self.module}")
+        return import_module(self.module)
 
 
 FAMILIES: dict[str, Family] = {
-    family.name: family
-    for family in (
-        Family("guide-curve", "guide_curve", "GuideCurve", "end each month at the median of the optimised storages"),
-        Family("linear", "linear.rule", "LinearRule", "end each month at a storage linear in what is known"),
-        Family(
-            "linear-search",
-            "linear.search",
-            "LinearSearchRule",
-            "the linear rule, its factors then moved for the energy that the rule itself makes",
-        ),
-        Family(
-            "zones",
-            "zones.rule",
-            "ZonesRule",
-            "make the output of the zone that the storage falls in: the dispatch chart",
-        ),
-        Family(
-            "sdp",
-            "sdp.rule",
-            "Sdp",
-            "take the release of most energy now and expected later: stochastic dynamic programming",
-        ),
-        Family(
+    name: Family(name, f"{__name__}.families.{module}", rule, summary)
+    for name, module, rule, summary in (
+        ("guide-curve", "guide_curve", "GuideCurve", "end each month at the median of the optimised storages"),
+        ("linear", "linear.rule", "LinearRule", "end each month at a storage linear in what is known"),
+        ("linear-search", "linear.search", "LinearSearchRule", "the linear rule, searched further for its own energy"),
+        ("zones", "zones.rule", "ZonesRule", "make the output of the zone that holds the storage: the dispatch chart"),
+        ("sdp", "sdp.rule", "Sdp", "release for most energy now and expected later: stochastic dynamic programming"),
+        (
             "ann-regression",
             "ann.regression",
             "AnnRegressionRule",
-            "release what a network says that was fitted to the plan: the first stage of ann",
+            "a network fitted to the plan: the first stage of ann",
         ),
-        Family(
-            "ann", "ann.rule", "AnnRule", "the same network, trained further for the energy that its operation makes"
-        ),
-        Family("standard", "standard", "StandardRule", "make the firm power while water lasts: the weak baseline"),
+        ("ann", "ann.rule", "AnnRule", "the same network, trained further for the energy that its operation makes"),
+        ("standard", "standard", "StandardRule", "make the firm power while water lasts: the weak baseline"),
     )
 }
 

@@ -1,0 +1,42 @@
+"""The examples that CONTRIBUTING shows run as they stand, and do what they say."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from reservoir import rules
+from reservoir.io.rule_file import read_rule, write_rule
+from reservoir.planning.plan import optimise
+from reservoir.rules import FAMILIES, Training
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+
+
+def example(name: str):
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def family(monkeypatch):
+    """The example's family of rules, in the registry for as long as a test runs."""
+    module = example("rule_family")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(FAMILIES, module.FAMILY, None)  # put back afterwards, whatever the example registers
+    return module
+
+
+def test_the_family_of_rules_is_fitted_through_the_registry_and_beats_the_weak_baseline(family):
+    energy = family.main()
+    assert energy["standard"] < energy["share"] < 1.05 * energy["guide-curve"]
+
+
+def test_a_rule_of_the_example_is_read_back_from_its_file(family, tmp_path, xiaowan, five_years):
+    family.register()
+    rule = rules.fit(family.FAMILY, Training.of(optimise(xiaowan, five_years, solver="dp")))
+    write_rule(rule, tmp_path / "share.json", {})
+    assert read_rule(tmp_path / "share.json") == rule
