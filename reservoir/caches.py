@@ -38,7 +38,7 @@ def usable_folder(name: str, asked: str = "", variable: str = "XDG_CACHE_HOME") 
     run = run_folder()
     place = f"{wanted} cannot be used ({problem})" if wanted else f"No cache of compiled code: {problem}"
     kept = f"compiled code is kept in {run} until this run ends" if run else "compiled code is not kept"
-    _note(f"{place}; {kept}. To mend it: let {variable} name a folder that can be written, with room in it.")
+    _note(f"{place}; {kept}. Fix: let {variable} name a folder that can be written, with room in it.")
     if run is None:
         return None
     folder = run / name

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Case:
-    """A reservoir file and an inflow file that belong together.
+    """A reservoir file and its inflow file.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class Mistake:
         if self.expected:
             sentence += f"; expected {self.expected}"
         if self.mend:
-            sentence += f". To mend it: {self.mend}"
+            sentence += f". Fix: {self.mend}"
         return printable(sentence + ".")
 
     def _column_words(self) -> str:

@@ -55,8 +55,8 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """Plan how a hydropower reservoir is operated.
 
-    An inflow record and a reservoir file go in; the best operation of every year on record comes out. Without any
-    file, the bundled case is planned: try "reservoir plan".
+    Give it an inflow record and a reservoir file; it returns every year's optimal operation. Without any file, the
+    bundled case is planned: try "reservoir plan".
     """
 
 

@@ -141,7 +141,8 @@ def _run(experiment: Experiment) -> Callable[..., Record]:
 def _show(record: Record, target: Path, as_json: bool) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.screen import checks_json, console, show_checks, show_json
+    from reservoir.cli.console import console
+    from reservoir.cli.screen import checks_json, show_checks, show_json
     from reservoir.cli.streams import say
 
     if as_json:

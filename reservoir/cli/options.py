@@ -189,7 +189,7 @@ forecast = click.option(
     help="What rules know of a month's inflow when they decide: its mean, or only the months before.",
 )
 
-json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines on standard output.")
+json = click.option("--json", "as_json", is_flag=True, help="Print machine-readable JSON on standard output.")
 
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
 

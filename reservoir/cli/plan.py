@@ -147,7 +147,8 @@ def _settings(budget: dict[str, int], **choices: str | int | None) -> dict[str, 
 def _show_result(plan: Plan) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.screen import console, show_solver
+    from reservoir.cli.console import console
+    from reservoir.cli.screen import show_solver
     from reservoir.planning.infeasible import outside_sentences
 
     screen = console()

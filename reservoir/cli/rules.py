@@ -138,7 +138,8 @@ _COLUMNS = (
 def _show(evaluation: Evaluation) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.screen import Column, console, show_table
+    from reservoir.cli.console import console
+    from reservoir.cli.screen import Column, show_table
     from reservoir.rules.evaluation.evaluation import Run, Sample
     from reservoir.rules.evaluation.shortfalls import shortfalls
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.text import Text
 
+from reservoir.cli.console import console
 from reservoir.cli.screen_table import Column, show_table
-from reservoir.text.printable import printable
 from reservoir.text.strict_json import strict_json
 
 if TYPE_CHECKING:
@@ -23,39 +20,8 @@ if TYPE_CHECKING:
     from reservoir.planning.checks import Check
     from reservoir.planning.plan import Plan, StageProgress
 
-#: Width where output goes into a pipe or a file: more than anything needs.
-_PIPE_WIDTH = 100_000
-_USUAL_WIDTH = 80
-
-
 # What it says of fonts and settings is nothing that a user of this program can mend.
 logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
-
-
-class PrintableConsole(Console):
-    """A console that escapes what a terminal would obey: texts come from files that others wrote."""
-
-    def render_str(self, text: str, **style: Any) -> Text:  # type: ignore[override]
-        """Make what is printed of a string; rich asks for every one."""
-        return super().render_str(printable(text), **style)
-
-
-def console(stderr: bool = False) -> Console:
-    """A console on standard output (or error) that does not cut lines in pipes."""
-    stream = sys.stderr if stderr else sys.stdout
-    width = _terminal_width(stream) if stream.isatty() else _PIPE_WIDTH
-    return PrintableConsole(file=stream, width=width, highlight=False, soft_wrap=False)
-
-
-def _terminal_width(stream: TextIO) -> int:
-    """Columns of a terminal, as COLUMNS or else the terminal itself tells; some tell 0."""
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and len(told) < 5 and int(told):
-        return int(told)
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
-    except (OSError, ValueError):
-        return _USUAL_WIDTH
 
 
 @contextmanager

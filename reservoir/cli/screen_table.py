@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from reservoir.cli.console import console
+
 #: Words are not folded narrower than this.
 _LEAST_WORDS = 16
 
@@ -47,8 +49,6 @@ def show_table(
     screen : Console, optional
         Standard output if not given.
     """
-    from reservoir.cli.screen import console
-
     screen = screen or console()
     widths = _widths(columns, rows, screen.width)
     if title:

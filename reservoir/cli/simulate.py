@@ -74,7 +74,7 @@ def command(
 def _show(run: RecordRun) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.screen import console
+    from reservoir.cli.console import console
 
     screen, score, labels = console(), run.score, run.inflow.labels
     years = f"{len(labels)} years, {labels[0]} to {labels[-1]}" if len(labels) > 1 else f"1 year, {labels[0]}"

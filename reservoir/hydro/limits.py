@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.reservoir import Reservoir, YearEnd
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.hydro.stacked_limits import StackedLimits, later_sum, one_year
 
 FloatArray = NDArray[np.float64]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from reservoir.hydro.curves.forms import CompiledConversion
-from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M, ConversionKind, Reservoir
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import ConversionKind
+from reservoir.hydro.units import WATER_MW_PER_M3S_M
 
 
 class Plant(NamedTuple):

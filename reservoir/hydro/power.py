@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.hydro.curves.curve import Curve
-from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M, ConversionKind, Reservoir
-from reservoir.hydro.units import MW_PER_KW_HOURS
+from reservoir.hydro.conversion import specific_power
+from reservoir.hydro.reservoir import Reservoir
 
 FloatArray = NDArray[np.float64]
 
@@ -71,11 +70,3 @@ def _releases(reservoir: Reservoir) -> FloatArray:
 def specific_power_curve(reservoir: Reservoir) -> Callable[[FloatArray], FloatArray]:
     """Power of 1 m3/s by head, MW, exact."""
     return specific_power(reservoir.conversion, reservoir.conversion_kind)
-
-
-def specific_power(conversion: Curve, kind: ConversionKind) -> Callable[[FloatArray], FloatArray]:
-    """Power of 1 m3/s by head, MW, exact, by a conversion curve of a kind."""
-    if kind is ConversionKind.RATE:
-        return lambda head: MW_PER_KW_HOURS / conversion(head)
-    factor = 1e-3 if kind is ConversionKind.COEFFICIENT else WATER_MW_PER_M3S_M
-    return lambda head: conversion(head) * factor * np.clip(head, *conversion.domain)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -11,41 +10,9 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.curves.curve import Curve
-
-#: Density of water (1000 kg/m3) times standard gravity, in MW per m3/s and metre of head.
-WATER_MW_PER_M3S_M = 9.80665e-3
-
-
-class YearEnd(StrEnum):
-    """How a year's storage begins and ends."""
-
-    FIXED = "fixed"
-    """From the initial to the final storage, as in the paper (eq. 13)."""
-    CYCLIC = "cyclic"
-    """Ends at the storage it began with, and the plan chooses which."""
-    FREE = "free"
-    """From the initial storage to anywhere within the bounds."""
-
-
-class ConversionKind(StrEnum):
-    """What the conversion curve says about a head."""
-
-    RATE = "rate"
-    """Water conversion rate C(H), m3/kWh (paper eq. 7): power = 3600 Q / C."""
-    COEFFICIENT = "coefficient"
-    """Output coefficient K(H): power in kW = K Q H."""
-    EFFICIENCY = "efficiency"
-    """Overall efficiency eta(H): power in kW = eta rho g Q H / 1000."""
-
-
-@dataclass(frozen=True)
-class ReferenceLevels:
-    """Levels (m) drawn into figures; None where a reservoir has no such level."""
-
-    normal_m: float | None = None
-    flood_m: float | None = None
-    dead_m: float | None = None
-    flood_months: tuple[int, ...] = ()
+from reservoir.hydro.reservoir_checks.notes import notes_of
+from reservoir.hydro.reservoir_checks.whole import checked
+from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 
 
 # Compared by identity: arrays have no single truth value, and an identity can be a key.
@@ -123,17 +90,13 @@ class Reservoir:
     content: bytes = field(default=b"", repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        from reservoir.hydro.reservoir_checks.whole import checked  # its checks are of reservoirs
-
         for name, value in checked({each.name: getattr(self, each.name) for each in fields(self)}).items():
             object.__setattr__(self, name, value)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What may be meant otherwise than it stands, a sentence each."""
-        from reservoir.hydro.reservoir_checks.notes import notes_of
-
-        return tuple(notes_of(self))
+        return tuple(notes_of(vars(self)))
 
     @property
     def months(self) -> NDArray[np.int64]:

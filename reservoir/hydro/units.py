@@ -22,6 +22,8 @@ FLOW_M3S: Mapping[str, float] = {
 
 #: MW that 1 m3/s makes at 1 m3/kWh: 3600 s in an hour over 1000 kW in a MW.
 MW_PER_KW_HOURS = 3.6
+#: Density of water (1000 kg/m3) times standard gravity, in MW per m3/s and metre of head.
+WATER_MW_PER_M3S_M = 9.80665e-3
 #: GWh that 1 MW makes in the time that 1 m3/s needs for 1 hm3, which is 1e6 seconds.
 GWH_PER_MW_VOLUME = 1e6 / 3600 / 1000
 

@@ -121,7 +121,7 @@ class Plan:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What must be said wherever results are shown."""
+        """Caveats to show with every result."""
         return tuple(caveat for caveat in (self.inflow.caveat, self.reservoir.caveat) if caveat)
 
     def schedule(self) -> pd.DataFrame:

@@ -11,7 +11,7 @@ REAL = "real vector"
 #: ``edge(from, to, context)`` in place of ``fitness``, and its compiled context has them as ``costs``, int32, shape
 #: (dimension, dimension).
 PERMUTATION = "permutation"
-#: Noughts and ones. An attribute ``optimum`` is the best fitness there is, or None if it is not known. Compiled code
+#: Zeros and ones. An attribute ``optimum`` is the best fitness there is, or None if it is not known. Compiled code
 #: judges an array of uint8; there is no kernel of such a problem.
 BITS = "bit string"
 

@@ -14,7 +14,7 @@ from reservoir.cases import bundled_case
 from reservoir.errors import ReservoirError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.reservoir import YearEnd
+from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.problems.bits.problem import FAMILIES
 from reservoir.problems.functions import FUNCTIONS, function_problems

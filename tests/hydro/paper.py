@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.reservoir import ConversionKind, Reservoir, YearEnd
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from reservoir.hydro.curves.approximation import evaluate
-from reservoir.hydro.reservoir import ConversionKind
+from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.problems.reservoir.year import ReservoirModel
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table, constant
-from reservoir.hydro.reservoir import ConversionKind, ReferenceLevels, Reservoir, YearEnd
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 
 NAN, INF = float("nan"), float("inf")
 MONTHLY = ("storage_lower_hm3", "storage_upper_hm3", "release_lower_m3s", "release_upper_m3s")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from reservoir.hydro import step
 from reservoir.hydro.curves.curve import Curve, PowerLaw, constant
 from reservoir.hydro.plant import exact_plant
-from reservoir.hydro.reservoir import ConversionKind, Reservoir
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import ConversionKind
 from tests.hydro import paper
 
 parts = st.floats(0.0, 1.0)
@@ -135,7 +136,7 @@ def test_a_year_far_outside_its_bounds_still_has_no_absurd_power(small: Reservoi
     from reservoir.hydro.calendar import Calendar
     from reservoir.hydro.curves.curve import Table, constant
     from reservoir.hydro.inflow import Inflow
-    from reservoir.hydro.reservoir import ConversionKind
+    from reservoir.hydro.reservoir_kinds import ConversionKind
     from reservoir.planning.plan import optimise
 
     heads = small.conversion.domain

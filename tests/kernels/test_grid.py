@@ -4,9 +4,9 @@ import time
 
 import numpy as np
 import pytest
-from reservoir.solvers.base.co_residency_probe import MAX_POLLS
 
 from reservoir.opencl import DeviceInfo, Session, assemble, build, ordering_of
+from reservoir.solvers.base.co_residency_probe import MAX_POLLS
 
 ABSENT, PRESENT = 1, 2
 CALL = """

@@ -118,7 +118,7 @@ def _line(ax: Axes, column: pd.Series[float], look: Look, label: str) -> None:
 
 
 def _dress(ax: Axes) -> None:
-    """Axes to fit what is drawn: bits as they are, values from nought, or logarithmic where they are far apart."""
+    """Axes to fit what is drawn: bits as they are, values from zero, or logarithmic where they are far apart."""
     drawn = [np.asarray(line.get_xydata(), float) for line in ax.get_lines()]
     bits, values = (np.concatenate([points[:, axis] for points in drawn]) for axis in (0, 1))
     bits, values = np.unique(bits), values[np.isfinite(values)]

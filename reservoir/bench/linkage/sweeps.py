@@ -81,7 +81,7 @@ def _trial(case: Case, seed: int, false: list[int]) -> Trial:
             return Point(population, np.inf, np.inf, np.inf)
         climbing = np.array([each.settings["climbing_evaluations"] for each in found], float)
         generations = float(np.mean([each.generations for each in found]))
-        mixing = np.maximum(hits - climbing, 0)  # nought where hill climbing found it
+        mixing = np.maximum(hits - climbing, 0)  # zero where hill climbing found it
         return Point(population, float(hits.mean()), float(mixing.mean()), generations)
 
     return trial

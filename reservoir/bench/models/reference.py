@@ -4,7 +4,7 @@ An independent program, sequential C in float32 (relaxed exemplars, no reset on 
 counted), 25 runs. Its evaluations, its refreshes and its ends on f1, f2 and f6 are those of exemplars that follow the
 personal bests they were chosen from; copies that stand until the next choice, which this program's engines keep, end
 ten times lower on f1. And the sequential model of Yu et al. 2020, Table 3, whose small
-values are printed as nought. f7 and f8 depend on the matrix: with matrices of 20 rotations the independent program's
+values are printed as zero. f7 and f8 depend on the matrix: with matrices of 20 rotations the independent program's
 means lay in the ranges given.
 """
 

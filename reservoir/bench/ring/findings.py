@@ -28,7 +28,7 @@ STANDARD: dict[str, tuple[float, float]] = {
     "rosenbrock": (50.16, 36.9),
     "rastrigin": (48.35, 14.43),
 }
-#: Values below this are nought, for all that float32 can tell.
+#: Values below this are zero, for all that float32 can tell.
 NOUGHT = 1e-6
 
 
@@ -57,7 +57,7 @@ def speed_up(times: pd.DataFrame, function: str, dimension: int, engine: str, *,
 
 
 def errors_above(values: NDArray[np.float64], function: str, dimension: int) -> float:
-    """Standard errors that the mean is above the reference; 0 for what is nought in both."""
+    """Standard errors that the mean is above the reference; 0 for what is zero in both."""
     reference, found = REFERENCE[function][dimension], mean_of_best(values)
     if found <= max(reference, NOUGHT):
         return 0.0
@@ -76,6 +76,6 @@ def errors_from_standard(values: NDArray[np.float64], function: str) -> float:
 
 
 def median_ratio(later: NDArray[np.float64], sync: NDArray[np.float64]) -> float:
-    """The asynchronous median beside the synchronous one; what is nought in both is as good."""
+    """The asynchronous median beside the synchronous one; what is zero in both is as good."""
     one, other = (max(float(np.median(values)), NOUGHT) for values in (later, sync))
     return one / other

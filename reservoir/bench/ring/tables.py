@@ -57,7 +57,7 @@ def _fitness(course: Course, runs: pd.DataFrame) -> ResultTable:
     )
     notes = (
         f"Mean of the best 98 % of {course.effort.runs} runs of {course.generations:,} generations with "
-        f"{course.particles} particles, and medians; float32, whose smallest values are taken for nought.",
+        f"{course.particles} particles, and medians; float32, whose smallest values are taken for zero.",
         "Reference: the mean of 20 runs of an independent synchronous program; beside it, how many standard errors the "
         "worse of the sequential and the synchronous engine is above.",
         f"The asynchronous form: {how}.",

@@ -16,7 +16,7 @@ from reservoir.errors import Mistake
 from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.curves.curve import Curve, FloatArray
 from reservoir.hydro.ranges import FLOW_M3S, LEAST_ACTIVE_PART, LEAST_CAPACITY_M3S, LEAST_FULL_HM3, STORAGE_HM3, Range
-from reservoir.hydro.reservoir import ReferenceLevels, YearEnd
+from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
 from reservoir.hydro.wording import Words
 
 Claim = Callable[..., Iterator[Mistake]]

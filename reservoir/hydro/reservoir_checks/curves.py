@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from reservoir.errors import Mistake
+from reservoir.hydro.conversion import specific_power
 from reservoir.hydro.curves.curve import Curve
-from reservoir.hydro.power import specific_power
-from reservoir.hydro.reservoir import ConversionKind
 from reservoir.hydro.reservoir_checks.laws import CurveConstraint, check_curve
+from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.hydro.wording import Words
 
 Domain = tuple[float, float]

@@ -21,7 +21,7 @@ from reservoir.hydro.ranges import (
     STORAGE_HM3,
     Range,
 )
-from reservoir.hydro.reservoir import ConversionKind, ReferenceLevels, YearEnd
+from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.wording import plain
 from reservoir.text.printable import first_unprintable
 

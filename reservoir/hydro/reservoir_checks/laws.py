@@ -23,7 +23,7 @@ from reservoir.hydro.ranges import (
     STORAGE_HM3,
     Range,
 )
-from reservoir.hydro.reservoir import WATER_MW_PER_M3S_M
+from reservoir.hydro.units import WATER_MW_PER_M3S_M
 from reservoir.hydro.wording import Words
 
 #: Output coefficient K of a plant without losses, kW per m3/s and metre.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_checks.whole import most_power_of, storages_of
 
 #: An installed capacity above so many times what water and head can give, or below such a part of it, is told.
@@ -13,15 +13,15 @@ SURPRISING, TINY = 3.0, 0.01
 LEVEL_TOLERANCE_M = 0.5
 
 
-def notes_of(reservoir: Reservoir) -> Iterator[str]:
-    """Say what should be looked at again."""
-    yield from _installed(reservoir)
-    yield from _marks(reservoir)
+def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
+    """Say what should be looked at again, by the fields of a reservoir."""
+    yield from _installed(parts)
+    yield from _marks(parts)
 
 
-def _installed(reservoir: Reservoir) -> Iterator[str]:
-    most = most_power_of(vars(reservoir))
-    installed = reservoir.installed_mw
+def _installed(parts: Mapping[str, Any]) -> Iterator[str]:
+    most = most_power_of(parts)
+    installed = parts["installed_mw"]
     if TINY * most <= installed <= SURPRISING * most:
         return
     than = "far above" if installed > most else "far below"
@@ -31,13 +31,13 @@ def _installed(reservoir: Reservoir) -> Iterator[str]:
     )
 
 
-def _marks(reservoir: Reservoir) -> Iterator[str]:
-    least, most = storages_of(vars(reservoir))
+def _marks(parts: Mapping[str, Any]) -> Iterator[str]:
+    least, most = storages_of(parts)
     for name, mark, word, storage in (
-        ("dead", reservoir.marks.dead_m, "least", least),
-        ("normal", reservoir.marks.normal_m, "largest", most),
+        ("dead", parts["marks"].dead_m, "least", least),
+        ("normal", parts["marks"].normal_m, "largest", most),
     ):
-        level = float(reservoir.level(storage))
+        level = float(parts["level"](storage))
         if mark is not None and abs(mark - level) > LEVEL_TOLERANCE_M:
             yield (
                 f"The {name} level is marked at {mark:.7g} m (marks.{name}_m), but the level curve puts the {word} "

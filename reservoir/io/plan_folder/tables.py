@@ -64,7 +64,7 @@ def read_summary(folder: Path) -> pd.DataFrame:
 
 
 def read_caveats(folder: Path) -> tuple[str, ...]:
-    """What must be said wherever a plan's results are shown, as ``plan.json`` has it.
+    """Caveats to show with every result of a plan, as ``plan.json`` has them.
 
     Raises
     ------

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.curves.checks import point_mistakes
 from reservoir.hydro.curves.curve import Curve, constant
-from reservoir.hydro.reservoir import ConversionKind
 from reservoir.hydro.reservoir_checks.curves import (
     CONVERSIONS,
     Domain,
@@ -18,6 +17,7 @@ from reservoir.hydro.reservoir_checks.curves import (
     most_power_mw,
 )
 from reservoir.hydro.reservoir_checks.laws import LAWS
+from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.io.reservoir_toml.curve_schema import Form, Points, PowerForm
 from reservoir.io.reservoir_toml.draft import Draft, DraftWords
 from reservoir.io.reservoir_toml.schema import File, Release, Storage

@@ -10,8 +10,9 @@ import numpy as np
 
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import HOURS_PER_YEAR
-from reservoir.hydro.reservoir import ReferenceLevels, Reservoir
+from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_checks.claims import CLAIMS, Lake, failures
+from reservoir.hydro.reservoir_kinds import ReferenceLevels
 from reservoir.io.reservoir_toml.checks import CHECKS
 from reservoir.io.reservoir_toml.curves import CurveSet, curves_of
 from reservoir.io.reservoir_toml.draft import Draft, DraftWords

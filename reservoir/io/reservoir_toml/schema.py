@@ -27,9 +27,9 @@ from reservoir.hydro.ranges import (
     POWER_MW,
     STORAGE_HM3,
 )
-from reservoir.hydro.reservoir import YearEnd
 from reservoir.hydro.reservoir_checks.fields import text_fault
 from reservoir.hydro.reservoir_checks.laws import LOSSLESS_COEFFICIENT
+from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.io.reservoir_toml.curve_schema import (
     Block,
     HeadPolynomial,

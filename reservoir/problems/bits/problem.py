@@ -48,7 +48,7 @@ class BitProblem:
 
     @property
     def lower(self) -> FloatArray:
-        """Noughts, shape (bits,)."""
+        """Zeros, shape (bits,)."""
         return np.zeros(self.dimension)
 
     @property

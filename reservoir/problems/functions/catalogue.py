@@ -21,7 +21,7 @@ class Function:
     reach : float
         Every variable lies between its negative and it.
     optimum : float
-        Every variable of the best position; the function is nought there.
+        Every variable of the best position; the function is zero there.
     value : callable
         In compiled code: of a position, or of a position, a rotation and room to work in.
     context : type

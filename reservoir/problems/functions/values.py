@@ -14,7 +14,7 @@ from reservoir.problems.functions.elementary import sine_of_turns, squared_sine_
 
 #: Where f7 has its optimum, in every dimension.
 SCHWEFEL_OPTIMUM = 420.96
-#: What makes f7 nought there.
+#: What makes f7 zero there.
 _SCHWEFEL_OFFSET = 418.9828872724338
 _SCHWEFEL_REACH = 500.0
 

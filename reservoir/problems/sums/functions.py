@@ -65,7 +65,7 @@ def _frequencies(dimension: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class RingFunction:
-    """A function to be made small; it is nought at its optimum.
+    """A function to be made small; it is zero at its optimum.
 
     Parameters
     ----------

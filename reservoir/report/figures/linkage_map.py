@@ -1,4 +1,4 @@
-"""Which months hang together: the linkage that a solver learned of the storages at their ends."""
+"""Which months are interdependent: the linkage that a solver learned of the storages at their ends."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def linkage_map_figure(plan: Plan) -> Figure | None:
         figure, sheet = new_figure(plan, 4.6)
         ax = sheet.add_subplot()
         drawn = draw_linkage(ax, linkage, storage_names(plan))
-        ax.set_title("Which storages hang together")
+        ax.set_title("Which storages are interdependent")
         bar = sheet.colorbar(drawn, ax=ax, pad=0.02, format=THOUSANDS if np.nanmax(linkage) > 10 else None)
         assert bar.solids is not None
         bar.solids.set(rasterized=False, edgecolor="face")  # a picture within a drawing does not enter a report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reservoir.hydro.reservoir import YearEnd
+from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.planning.infeasible import chosen, left_out_sentence
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.axes import month_ends

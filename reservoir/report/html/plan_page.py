@@ -22,7 +22,7 @@ TITLES = {
     "typical-years": "A wet, a normal and a dry year",
     "convergence": "How close the solver came",
     "annual-energy": "What every year yields",
-    "linkage": "Which months hang together",
+    "linkage": "Which months are interdependent",
 }
 
 

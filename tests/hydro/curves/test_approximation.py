@@ -10,7 +10,8 @@ from reservoir.errors import InputError
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE, approximate, evaluate
 from reservoir.hydro.curves.curve import Polynomial, Table
 from reservoir.hydro.curves.forms import PolynomialForm, UniformTable, curve_value
-from reservoir.hydro.reservoir import ConversionKind, Reservoir
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import ConversionKind
 from tests.hydro import paper
 
 STATES = 3000

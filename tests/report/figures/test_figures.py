@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.hydro.reservoir import ReferenceLevels
+from reservoir.hydro.reservoir_kinds import ReferenceLevels
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.figures import plan_captions, plan_figures, save_figures
 from reservoir.report.figures.style import figure_style

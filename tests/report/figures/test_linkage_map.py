@@ -1,4 +1,4 @@
-"""Which months hang together: a cell for each pair of storages, named, and only where a solver learned it."""
+"""Which months are interdependent: a cell for each pair of storages, named, and only where a solver learned it."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.hydro.reservoir import ReferenceLevels, YearEnd
+from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.axes import month_runs, storage_at
 from reservoir.report.figures.bands import BANDS, percentiles

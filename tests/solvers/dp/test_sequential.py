@@ -13,7 +13,8 @@ from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import YearLimits
-from reservoir.hydro.reservoir import ConversionKind, Reservoir
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
 from tests.solvers.toys import Toy

@@ -14,7 +14,7 @@ from reservoir.rules.base.training import FloatArray, Training
 #: Inputs in the network's order; the month's own inflow is left out where it is not known.
 START_STORAGE, INFLOW, INFLOW_BEFORE = "start_storage", "inflow", "inflow_before"
 MONTH_SINE, MONTH_COSINE = "month_sine", "month_cosine"
-#: An inflow below this part of the mean is taken for it, since a logarithm has no nought.
+#: An inflow below this part of the mean is taken for it, since a logarithm has no zero.
 LEAST_INFLOW = 1e-3
 #: The least ratio of the largest to the smallest inflow on the scale.
 LEAST_RATIO = 1.01

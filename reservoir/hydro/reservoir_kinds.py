@@ -1,0 +1,38 @@
+"""Of which kinds a reservoir's years and conversion curve are, and the levels that its figures show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class YearEnd(StrEnum):
+    """How a year's storage begins and ends."""
+
+    FIXED = "fixed"
+    """From the initial to the final storage, as in the paper (eq. 13)."""
+    CYCLIC = "cyclic"
+    """Ends at the storage it began with, and the plan chooses which."""
+    FREE = "free"
+    """From the initial storage to anywhere within the bounds."""
+
+
+class ConversionKind(StrEnum):
+    """What the conversion curve says about a head."""
+
+    RATE = "rate"
+    """Water conversion rate C(H), m3/kWh (paper eq. 7): power = 3600 Q / C."""
+    COEFFICIENT = "coefficient"
+    """Output coefficient K(H): power in kW = K Q H."""
+    EFFICIENCY = "efficiency"
+    """Overall efficiency eta(H): power in kW = eta rho g Q H / 1000."""
+
+
+@dataclass(frozen=True)
+class ReferenceLevels:
+    """Levels (m) drawn into figures; None where a reservoir has no such level."""
+
+    normal_m: float | None = None
+    flood_m: float | None = None
+    dead_m: float | None = None
+    flood_months: tuple[int, ...] = ()
