@@ -88,7 +88,7 @@ def test_the_error_is_eq_3_however_it_is_shared_out(run, network, lanes, members
     problem = TrainingError(network, inputs, desired, weights=random.uniform(0, 2, 101))
     positions = random.normal(0, 2, (5, network.dimension)).astype(np.float32)
     found = -fitness_of(run, problem, positions, lanes, members, tile)
-    assert found == pytest.approx([problem.error(each) for each in positions], rel=2e-6)
+    assert found == pytest.approx([problem.value(each) for each in positions], rel=2e-6)
 
 
 def test_compiled_code_makes_the_same_error():
@@ -125,11 +125,11 @@ def test_an_operation_in_the_kernel_is_that_of_the_physics(run, operation, lanes
         operation.kernel_context(),
         between=kernel.source,
     )
-    assert found == pytest.approx(operation.worths(positions), rel=1e-4)  # the forms of the curves are not the curves
+    assert found == pytest.approx(operation.mean_energies(positions), rel=1e-4)  # the forms of the curves are not the curves
 
 
 def test_compiled_code_in_float32_operates_alike(operation):
     positions = np.random.default_rng(10).normal(0, 1.5, (8, operation.dimension)).astype(np.float32)
     found = np.empty(8, np.float32)
     operate_networks(operation.compiled_context(), positions, found)
-    assert found == pytest.approx(operation.worths(positions), rel=1e-4)
+    assert found == pytest.approx(operation.mean_energies(positions), rel=1e-4)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import literal
-from reservoir.problems.base import Certified, FloatArray, KernelProblem
+from reservoir.problems.base import FloatArray, KernelProblem
+from reservoir.problems.box import SymmetricBox
 from reservoir.problems.functions.catalogue import Function
 from reservoir.problems.functions.contexts import FunctionContext
 from reservoir.problems.functions.rotation import ROTATIONS, SEED, Rotation
@@ -20,7 +21,7 @@ FEWEST, MOST = 2, 200
 
 
 @dataclass(frozen=True)
-class FunctionProblem:
+class FunctionProblem(SymmetricBox):
     """One function in so many dimensions (implements `Problem`).
 
     Parameters
@@ -44,14 +45,9 @@ class FunctionProblem:
         return f"{self.function.name} {self.function.title}"
 
     @property
-    def lower(self) -> FloatArray:
-        """Lower bounds, shape (dimension,)."""
-        return np.full(self.dimension, -self.function.reach)
-
-    @property
-    def upper(self) -> FloatArray:
-        """Upper bounds, shape (dimension,)."""
-        return np.full(self.dimension, self.function.reach)
+    def reach(self) -> float:
+        """The function's."""
+        return self.function.reach
 
     @property
     def program_key(self) -> Hashable:
@@ -93,11 +89,6 @@ class FunctionProblem:
         if self.rotation is None:
             return float(self.function.value(at))
         return float(self.function.value(at, self._matrix(), np.empty_like(at)))
-
-    def certify(self, position: FloatArray) -> Certified:
-        """The negative of the value in float64; a noisy function without its noise."""
-        fitness = -self.value(position)
-        return Certified(fitness, fitness, 0.0)
 
     def _matrix(self) -> FloatArray:
         return np.zeros((1, 1)) if self.rotation is None else self.rotation.matrix().copy()

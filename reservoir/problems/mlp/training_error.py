@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.problems.base import Certified, FloatArray, KernelProblem
+from reservoir.problems.base import FloatArray, KernelProblem
+from reservoir.problems.box import SymmetricBox
 from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.problems.mlp.training_fitness import TrainingContext
 
@@ -21,7 +22,7 @@ UNITS_TOGETHER = 6
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingError:
+class TrainingError(SymmetricBox):
     """The error of a network on samples (implements `Problem`): its fitness is minus that of Li and Liu 2017, eq. 3.
 
     Parameters
@@ -73,16 +74,6 @@ class TrainingError:
     def dimension(self) -> int:
         """Weights of the network."""
         return self.network.dimension
-
-    @property
-    def lower(self) -> FloatArray:
-        """Where first weights begin; a swarm may leave."""
-        return np.full(self.dimension, -self.reach)
-
-    @property
-    def upper(self) -> FloatArray:
-        """Where first weights end; a swarm may leave."""
-        return np.full(self.dimension, self.reach)
 
     @property
     def program_key(self) -> Hashable:
@@ -137,12 +128,7 @@ class TrainingError:
         """The same as arrays."""
         return TrainingContext.of(self.network, self.inputs, self.desired / self.ranges, self.shares, 1 / self.ranges)
 
-    def error(self, position: FloatArray) -> float:
+    def value(self, position: FloatArray) -> float:
         """The error in float64 (eq. 3)."""
         off = (self.network(position, self.inputs) - self.desired) / self.ranges
         return float(np.sqrt(np.sum(self.shares[:, None] * off**2)))
-
-    def certify(self, position: FloatArray) -> Certified:
-        """Minus the error in float64."""
-        fitness = -self.error(position)
-        return Certified(fitness, fitness, 0.0)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.jit import compiled
-from reservoir.problems.base import Certified, FloatArray, KernelProblem
+from reservoir.problems.base import FloatArray, KernelProblem
+from reservoir.problems.box import SymmetricBox
 from reservoir.problems.fitness import register_fitness
 from reservoir.problems.functions.values import rastrigin, rosenbrock, sphere
 from reservoir.problems.sums.values import elliptic, griewank
@@ -115,7 +116,7 @@ RING_FUNCTIONS: dict[str, RingFunction] = {
 
 
 @dataclass(frozen=True)
-class RingProblem:
+class RingProblem(SymmetricBox):
     """One function in so many dimensions (implements `Problem`).
 
     Parameters
@@ -142,14 +143,9 @@ class RingProblem:
         return f"{self.function.title}, {self.dimension} variables"
 
     @property
-    def lower(self) -> FloatArray:
-        """Lower bounds, shape (dimension,)."""
-        return np.full(self.dimension, -self.function.reach)
-
-    @property
-    def upper(self) -> FloatArray:
-        """Upper bounds, shape (dimension,)."""
-        return np.full(self.dimension, self.function.reach)
+    def reach(self) -> float:
+        """The function's."""
+        return self.function.reach
 
     @property
     def program_key(self) -> Hashable:
@@ -170,8 +166,7 @@ class RingProblem:
         """The weights."""
         return self.function.context(self.kernel_context())
 
-    def certify(self, position: FloatArray) -> Certified:
-        """The negative of the value in float64."""
+    def value(self, position: FloatArray) -> float:
+        """The function in float64."""
         at = np.ascontiguousarray(position, np.float64)
-        fitness = -float(self.function.value(at, self.function.weights(self.dimension)))
-        return Certified(fitness, fitness, 0.0)
+        return float(self.function.value(at, self.function.weights(self.dimension)))

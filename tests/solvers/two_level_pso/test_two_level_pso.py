@@ -138,7 +138,7 @@ def test_training_a_tiny_network_comes_to_what_least_squares_find(pocl, solver, 
     problem = TrainingError(network, x, network(weights, x) + random.normal(0, 0.1, (30, 1)), reach=4.0)
     starts = random.normal(0, 2, (20, network.dimension))
     fits = (least_squares(lambda at: (network(at, x) - problem.desired).ravel(), start) for start in starts)
-    least = min(problem.error(fit.x) for fit in fits)
+    least = min(problem.value(fit.x) for fit in fits)
     found = best(problem, solver, particles=256, group=32, generations=1000, **SETTLING)
     assert least * 0.999 < -found.fitness < least * (1 + within)
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
-from reservoir.problems.base import Certified, KernelProblem
+from reservoir.problems.base import KernelProblem
+from reservoir.problems.box import SymmetricBox
 from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.problems.reservoir.plant_source import STEP_FILE, plant_constants, plant_source
 from reservoir.problems.reservoir.year import ReservoirModel
@@ -24,7 +25,7 @@ from reservoir.rules.families.ann.operation import OperationContext, operate_net
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkOperation:
+class NetworkOperation(SymmetricBox):
     """The operation of consecutive years by a network (implements `Problem`).
 
     Its fitness is the mean energy of a year, GWh, less the cost of violations (eq. 21), with what the water that is
@@ -92,16 +93,6 @@ class NetworkOperation:
         return self.network.dimension
 
     @property
-    def lower(self) -> FloatArray:
-        """Where first numbers begin; a swarm may leave."""
-        return np.full(self.dimension, -self.reach)
-
-    @property
-    def upper(self) -> FloatArray:
-        """Where first numbers end; a swarm may leave."""
-        return np.full(self.dimension, self.reach)
-
-    @property
     def program_key(self) -> Hashable:
         """Operations of one reservoir by networks of one shape share a program."""
         return id(self.model), self.network, self.room, self.reach
@@ -145,12 +136,11 @@ class NetworkOperation:
         """The same as arrays in float32, with the solvers' forms of the curves."""
         return self._context(self.model.approximation.plant, np.float32)
 
-    def certify(self, position: FloatArray) -> Certified:
-        """What a network makes, in float64 and by the exact curves."""
-        fitness = float(self.worths(np.asarray(position, float)[None])[0])
-        return Certified(fitness, fitness, 0.0)
+    def value(self, position: FloatArray) -> float:
+        """What a network makes, its sign turned, in float64 and by the exact curves."""
+        return -float(self.mean_energies(np.asarray(position, float)[None])[0])
 
-    def worths(self, networks: FloatArray) -> FloatArray:
+    def mean_energies(self, networks: FloatArray) -> FloatArray:
         """Mean GWh of a year of networks, shape (networks, numbers), in float64 and by the exact curves."""
         found = np.empty(len(networks))
         operate_networks(self._exact, np.ascontiguousarray(networks, float), found)

@@ -168,11 +168,12 @@ class _Trials:
         ]
         searches = _searched(operations, [fit.best_position_history[stop] for fit in fits], TRIAL)
         held_out = [_operation(self.training.select(part), self.forecast, self.scales, network) for part in self.parts]
-        worths = np.mean(
-            [each.worths(found.best_position_history) for each, found in zip(held_out, searches, strict=True)], axis=0
+        trials = zip(held_out, searches, strict=True)
+        energies = np.mean([each.mean_energies(found.best_position_history) for each, found in trials], axis=0)
+        best = int(energies.argmax())
+        return _Choice(
+            float(energies[best]), (stop + 1) / len(fits[0].best_position_history), (best + 1) / len(energies)
         )
-        best = int(worths.argmax())
-        return _Choice(float(worths[best]), (stop + 1) / len(fits[0].best_position_history), (best + 1) / len(worths))
 
 
 def samples(training: Training, forecast: Forecast, scales: Scales) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -30,7 +30,7 @@ class LinearTrial:
     training : Training
     record : Record
     stored_gwh_per_hm3 : float
-        What a hm3 left at the end is worth.
+        What a hm3 left at the end is energy.
     mean, spread : ndarray, shape (steps, 3)
         Of start storage, inflow before and inflow now: a rule is moved at their mean and by their spread, so that all
         its numbers are hm3.
@@ -63,17 +63,17 @@ class LinearTrial:
         moved = np.column_stack([rule[:, 0] + (rule[:, 1:] * self.mean).sum(axis=1), rule[:, 1:] * self.spread])
         moves = np.full(moved.shape, FIRST_MOVE * self.range_hm3)
         moves[:, 1:][self.spread == 0] = 0.0
-        worth = float(self.worths(moved[None])[0])
+        energy = float(self.mean_energies(moved[None])[0])
         for _ in range(MOST_SWEEPS):
             for place in np.argwhere(moves > 0):
                 at = tuple(place)
                 tried = np.repeat(moved[None], 2, axis=0)
                 tried[(0, *at)] += moves[at]
                 tried[(1, *at)] -= moves[at]
-                worths = self.worths(tried)
-                best = int(worths.argmax())
-                if worths[best] > worth:
-                    worth, moved = float(worths[best]), tried[best]
+                energies = self.mean_energies(tried)
+                best = int(energies.argmax())
+                if energies[best] > energy:
+                    energy, moved = float(energies[best]), tried[best]
                     moves[at] *= LONGER
                 else:
                     moves[at] *= SHORTER
@@ -87,7 +87,7 @@ class LinearTrial:
         constant = moved[..., :1] - (factors * self.mean).sum(axis=-1, keepdims=True)
         return np.concatenate([constant, factors], axis=-1)
 
-    def worths(self, moved: FloatArray) -> FloatArray:
+    def mean_energies(self, moved: FloatArray) -> FloatArray:
         """What rules make in the training years, GWh, with the water left at the end; shape (rules,)."""
         found = np.empty(len(moved))
         plant = self.training.model.exact
