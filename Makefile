@@ -14,8 +14,8 @@ plan: $(VENV)/installed
 test: lint types tests
 
 lint: $(VENV)/developing
-	$(BIN)/ruff check reservoir tests
-	$(BIN)/ruff format --check reservoir tests
+	$(BIN)/ruff check reservoir tests docs
+	$(BIN)/ruff format --check reservoir tests docs
 
 types: $(VENV)/developing
 	$(BIN)/mypy
