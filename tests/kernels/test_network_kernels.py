@@ -125,7 +125,9 @@ def test_an_operation_in_the_kernel_is_that_of_the_physics(run, operation, lanes
         operation.kernel_context(),
         between=kernel.source,
     )
-    assert found == pytest.approx(operation.mean_energies(positions), rel=1e-4)  # the forms of the curves are not the curves
+    assert found == pytest.approx(
+        operation.mean_energies(positions), rel=1e-4
+    )  # the forms of the curves are not the curves
 
 
 def test_compiled_code_in_float32_operates_alike(operation):

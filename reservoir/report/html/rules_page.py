@@ -3,63 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.checks import Check
-from reservoir.planning.infeasible import counted
-from reservoir.report.html.page import Column, Heading, Picture, Section, Table, render
+from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.plan_page import plan_heading, plan_sections
-from reservoir.report.html.tables import acceptance_table, number
+from reservoir.report.html.rules_scores import LIMITS, SERVICE, energy_table, scores_table
+from reservoir.report.html.tables import acceptance_table
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.evaluation.acceptance import FITTED_NETWORK, SEARCHED_NETWORK, STRONG, WEAK, best_fitted
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Run, Sample
-from reservoir.rules.evaluation.scores import worst_decile
 from reservoir.rules.evaluation.shortfalls import shortfalls
-
-
-@dataclass(frozen=True)
-class _Score:
-    """A column of scores: name in `Score`, head, unit, form of its numbers, and how many of its units are one."""
-
-    name: str
-    title: str
-    unit: str
-    form: str = "{:,.0f}"
-    times: float = 1.0
-
-    def written(self, value: float) -> str:
-        """Write a value as its cell."""
-        return number(self.times * value, self.form)
-
-
-_ENERGY = (
-    _Score("mean_gwh", "Mean", "GWh"),
-    _Score("percent_of_foresight", "Part of foresight", "%", "{:.2f}"),
-    _Score("regret_gwh", "Regret", "GWh"),
-    _Score("median_gwh", "Median", "GWh"),
-    _Score("worst_decile_gwh", "Worst decile", "GWh"),
-    _Score("worst_gwh", "Worst year", "GWh"),
-    _Score("spill_hm3", "Spill", "hm³ a year"),
-    _Score("end_storage_value_gwh", "End charge", "GWh", "{:,.1f}"),
-)
-_SERVICE = (
-    _Score("reliability", "Reliable", "years, %", "{:.1f}", 100),
-    _Score("resilience", "Resilient", "years, %", "{:.1f}", 100),
-    _Score("vulnerability", "Shortfall", "years, %", "{:.1f}", 100),
-    _Score("firm_reliability", "Reliable", "months, %", "{:.1f}", 100),
-    _Score("firm_resilience", "Resilient", "months, %", "{:.1f}", 100),
-    _Score("firm_vulnerability", "Shortfall", "months, %", "{:.1f}", 100),
-)
-_LIMITS = (
-    _Score("months_at_limit", "At a limit", "months"),
-    _Score("repairs", "Repaired", "months"),
-    _Score("months_violated", "Outside", "months"),
-    _Score("largest_violation_hm3", "Farthest", "hm³", "{:,.3g}"),
-)
 
 
 def rules_report(
@@ -102,20 +58,20 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
             "How much energy the rules make",
             text=_ENERGY_EXPLAINED,
             facts=_ENERGY_FACTS,
-            tables=tuple(_energy_table(evaluation, run) for run in Run),
+            tables=tuple(energy_table(evaluation, run) for run in Run),
         ),
         Section(
             "rules-service",
             "How reliably the rules serve",
             text=(_targets(evaluation),),
             facts=_SERVICE_FACTS,
-            tables=tuple(_scores_table(evaluation, run, "service", _SERVICE) for run in Run),
+            tables=tuple(scores_table(evaluation, run, "service", SERVICE) for run in Run),
         ),
         Section(
             "rules-limits",
             "How the rules keep the limits",
             facts=_LIMITS_FACTS,
-            tables=tuple(_scores_table(evaluation, run, "limits", _LIMITS) for run in Run),
+            tables=tuple(scores_table(evaluation, run, "limits", LIMITS) for run in Run),
         ),
         Section(
             "rules-acceptance",
@@ -161,11 +117,6 @@ _LIMITS_FACTS = (
         "rule that leaves bounds which perfect foresight keeps is not recommended.",
     ),
 )
-#: How the years of a run follow each other, and what perfect foresight of them knows.
-_RUNS = {
-    Run.CONTINUOUS: ("Storage carried through {years}", "perfect foresight knows the whole record"),
-    Run.YEARLY: ("Every year from the plan's initial storage", "perfect foresight is the plan"),
-}
 
 
 def _heading(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) -> Heading:
@@ -240,53 +191,6 @@ def _targets(evaluation: Evaluation) -> str:
 
 def _families(evaluation: Evaluation) -> list[tuple[str, str]]:
     return [(result.family, FAMILIES[result.family].summary) for result in evaluation.families]
-
-
-def _energy_table(evaluation: Evaluation, run: Run) -> Table:
-    foresight = evaluation.foresight_gwh[run]
-    best = {
-        "mean_gwh": foresight.mean(),
-        "percent_of_foresight": 100.0,
-        "regret_gwh": 0.0,
-        "median_gwh": np.median(foresight),
-        "worst_decile_gwh": worst_decile(foresight),
-        "worst_gwh": foresight.min(),
-        "spill_hm3": _foresight_spill_hm3(evaluation, run),
-    }
-    top = ("perfect foresight", "all", *(each.written(best.get(each.name, np.nan)) for each in _ENERGY))
-    return _scores_table(evaluation, run, "energy", _ENERGY, (top,))
-
-
-def _foresight_spill_hm3(evaluation: Evaluation, run: Run) -> float:
-    """Water that perfect foresight releases past the turbines in a year, mean of the years."""
-    foresight, plan = evaluation.foresight, evaluation.plan
-    continuous = (foresight.release_m3s - foresight.turbined_m3s).reshape(plan.spill_m3s.shape)
-    spill = {Run.CONTINUOUS: continuous, Run.YEARLY: plan.spill_m3s}[run]
-    return float((spill * plan.inflow.calendar.hm3_per_m3s).sum(axis=1).mean())
-
-
-def _scores_table(
-    evaluation: Evaluation, run: Run, kind: str, shown: Sequence[_Score], top: Sequence[tuple[str, ...]] = ()
-) -> Table:
-    pairs = [(result, sample) for result in evaluation.families for sample in Sample]
-    scores = [result.scores[run, sample] for result, sample in pairs]
-    rows = [
-        (result.family, str(sample), *(each.written(getattr(score, each.name)) for each in shown))
-        for (result, sample), score in zip(pairs, scores, strict=True)
-    ]
-    return Table(
-        name=f"{kind}-{run}",
-        caption=f"{'; '.join(_RUNS[run] if top else _RUNS[run][:1])}.".format(
-            years=counted(evaluation.training.years, "year")
-        ),
-        columns=(
-            Column("Family", text=True),
-            Column("Years", text=True),
-            *(Column(each.title, each.unit) for each in shown),
-        ),
-        rows=(*top, *rows),
-        marked=frozenset(len(top) + place for place, each in enumerate(scores) if each.months_violated),
-    )
 
 
 def _rules_provenance(origin: Mapping[str, Any]) -> Section:

@@ -1,0 +1,111 @@
+"""Tables of what rules scored: a row for each family and sample of years, a column for each score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reservoir.planning.infeasible import counted
+from reservoir.report.html.page import Column, Table
+from reservoir.report.html.tables import number
+from reservoir.rules.evaluation.evaluation import Evaluation, Run, Sample
+from reservoir.rules.evaluation.scores import worst_decile
+
+
+@dataclass(frozen=True)
+class ScoreColumn:
+    """A column of scores: name in `Score`, head, unit, form of its numbers, and how many of its units are one."""
+
+    name: str
+    title: str
+    unit: str
+    form: str = "{:,.0f}"
+    times: float = 1.0
+
+    def written(self, value: float) -> str:
+        """Write a value as its cell."""
+        return number(self.times * value, self.form)
+
+
+_ENERGY = (
+    ScoreColumn("mean_gwh", "Mean", "GWh"),
+    ScoreColumn("percent_of_foresight", "Part of foresight", "%", "{:.2f}"),
+    ScoreColumn("regret_gwh", "Regret", "GWh"),
+    ScoreColumn("median_gwh", "Median", "GWh"),
+    ScoreColumn("worst_decile_gwh", "Worst decile", "GWh"),
+    ScoreColumn("worst_gwh", "Worst year", "GWh"),
+    ScoreColumn("spill_hm3", "Spill", "hm³ a year"),
+    ScoreColumn("end_storage_value_gwh", "End charge", "GWh", "{:,.1f}"),
+)
+SERVICE = (
+    ScoreColumn("reliability", "Reliable", "years, %", "{:.1f}", 100),
+    ScoreColumn("resilience", "Resilient", "years, %", "{:.1f}", 100),
+    ScoreColumn("vulnerability", "Shortfall", "years, %", "{:.1f}", 100),
+    ScoreColumn("firm_reliability", "Reliable", "months, %", "{:.1f}", 100),
+    ScoreColumn("firm_resilience", "Resilient", "months, %", "{:.1f}", 100),
+    ScoreColumn("firm_vulnerability", "Shortfall", "months, %", "{:.1f}", 100),
+)
+LIMITS = (
+    ScoreColumn("months_at_limit", "At a limit", "months"),
+    ScoreColumn("repairs", "Repaired", "months"),
+    ScoreColumn("months_violated", "Outside", "months"),
+    ScoreColumn("largest_violation_hm3", "Farthest", "hm³", "{:,.3g}"),
+)
+
+
+#: How the years of a run follow each other, and what perfect foresight of them knows.
+_RUNS = {
+    Run.CONTINUOUS: ("Storage carried through {years}", "perfect foresight knows the whole record"),
+    Run.YEARLY: ("Every year from the plan's initial storage", "perfect foresight is the plan"),
+}
+
+
+def energy_table(evaluation: Evaluation, run: Run) -> Table:
+    """Energies of a run by family, below those of perfect foresight."""
+    foresight = evaluation.foresight_gwh[run]
+    best = {
+        "mean_gwh": foresight.mean(),
+        "percent_of_foresight": 100.0,
+        "regret_gwh": 0.0,
+        "median_gwh": np.median(foresight),
+        "worst_decile_gwh": worst_decile(foresight),
+        "worst_gwh": foresight.min(),
+        "spill_hm3": _foresight_spill_hm3(evaluation, run),
+    }
+    top = ("perfect foresight", "all", *(each.written(best.get(each.name, np.nan)) for each in _ENERGY))
+    return scores_table(evaluation, run, "energy", _ENERGY, (top,))
+
+
+def _foresight_spill_hm3(evaluation: Evaluation, run: Run) -> float:
+    """Water that perfect foresight releases past the turbines in a year, mean of the years."""
+    foresight, plan = evaluation.foresight, evaluation.plan
+    continuous = (foresight.release_m3s - foresight.turbined_m3s).reshape(plan.spill_m3s.shape)
+    spill = {Run.CONTINUOUS: continuous, Run.YEARLY: plan.spill_m3s}[run]
+    return float((spill * plan.inflow.calendar.hm3_per_m3s).sum(axis=1).mean())
+
+
+def scores_table(
+    evaluation: Evaluation, run: Run, kind: str, shown: Sequence[ScoreColumn], top: Sequence[tuple[str, ...]] = ()
+) -> Table:
+    """Some columns of the scores of a run by family, `kind` naming the table; those with months outside are marked."""
+    pairs = [(result, sample) for result in evaluation.families for sample in Sample]
+    scores = [result.scores[run, sample] for result, sample in pairs]
+    rows = [
+        (result.family, str(sample), *(each.written(getattr(score, each.name)) for each in shown))
+        for (result, sample), score in zip(pairs, scores, strict=True)
+    ]
+    return Table(
+        name=f"{kind}-{run}",
+        caption=f"{'; '.join(_RUNS[run] if top else _RUNS[run][:1])}.".format(
+            years=counted(evaluation.training.years, "year")
+        ),
+        columns=(
+            Column("Family", text=True),
+            Column("Years", text=True),
+            *(Column(each.title, each.unit) for each in shown),
+        ),
+        rows=(*top, *rows),
+        marked=frozenset(len(top) + place for place, each in enumerate(scores) if each.months_violated),
+    )
