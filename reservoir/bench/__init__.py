@@ -1,7 +1,8 @@
 """Experiments: what the papers measured, measured again on this machine.
 
-An experiment is one module with ``run`` that returns a `reservoir.bench.record.Record`, and one line in `EXPERIMENTS`;
-the command line goes through the registry. This file imports nothing heavy, so that experiments are listed at once.
+An experiment is a folder whose ``experiment.run`` returns an `ExperimentResult` (see the frame, `bench.experiment`), and
+one line in `EXPERIMENTS`; the command line goes through the registry. This file imports nothing heavy, so that
+experiments are listed at once.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class Experiment:
     name, summary : str
         As shown to users.
     module : str
-        Where its ``run`` lives; imported when it is first used.
+        The folder of its ``experiment``, which is imported when it is first used.
     on_a_case : bool
         It works on a reservoir and an inflow record, which ``run`` takes first; every bundled case's name stands for
         it, too.
@@ -40,9 +41,7 @@ class Experiment:
 
 
 #: The experiment that a bundled case's name stands for.
-CASE = Experiment(
-    "case", "Speed and quality of CLPSO on a reservoir: runs, times, scaling.", "case.experiment", on_a_case=True
-)
+CASE = Experiment("case", "Speed and quality of CLPSO on a reservoir: runs, times, scaling.", "case", on_a_case=True)
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -53,6 +52,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("ring-pso", "Ring PSO, synchronous and asynchronous: fitness, time, speed-up.", "ring", runs=100),
         Experiment("tsp", "Genetic algorithms on islands, on tours: schemes, times, errors.", "tours", runs=10),
         Experiment("dsmga2", "DSMGA-II: model building, populations by sweep, evaluations.", "linkage", runs=10),
-        Experiment("functions", "Any solver on the eight functions.", "functions.experiment"),
+        Experiment("functions", "Any solver on the eight functions.", "functions"),
     )
 }

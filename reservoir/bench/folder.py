@@ -1,4 +1,4 @@
-"""A record as a folder of files, written as a whole or not at all."""
+"""A result as a folder of files, written as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reservoir.bench.markdown import page
-from reservoir.bench.record import Record
+from reservoir.bench.result import ExperimentResult
 from reservoir.errors import Mistake, OutputError
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, drafted
@@ -21,7 +21,7 @@ from reservoir.report.folder import run_provenance, write_json
 if TYPE_CHECKING:
     from reservoir.opencl import DeviceInfo
 
-#: Provenance, headlines and checks, and the names of all files that belong to the record.
+#: Provenance, headlines and checks, and the names of all files that belong to the result.
 PROVENANCE = "bench.json"
 #: All tables, for reading.
 TABLES = "tables.md"
@@ -41,13 +41,13 @@ def check_target(target: Path, force: bool) -> None:
     Raises
     ------
     OutputError
-        If it exists and holds something and `force` is off; if it holds anything that no record wrote.
+        If it exists and holds something and `force` is off; if it holds anything that no result wrote.
     """
     if target.exists():
         _check_existing(target, force)
 
 
-def claimed_for_record(target: Path, *, force: bool = False) -> AbstractContextManager[Claim]:
+def claimed_for_result(target: Path, *, force: bool = False) -> AbstractContextManager[Claim]:
     """Keep a folder, and the journal beside it, for an experiment from before it begins.
 
     Raises
@@ -58,7 +58,7 @@ def claimed_for_record(target: Path, *, force: bool = False) -> AbstractContextM
     return claimed(target, partial(check_target, force=force), _own_files)
 
 
-def write_record(record: Record, target: Path | Claim, *, force: bool = False) -> Path:
+def write_result(result: ExperimentResult, target: Path | Claim, *, force: bool = False) -> Path:
     """Write every number as CSV, tables as Markdown, figures as PNG and SVG, and provenance as JSON.
 
     Raises
@@ -68,25 +68,25 @@ def write_record(record: Record, target: Path | Claim, *, force: bool = False) -
     """
     from reservoir.report.figures.figures import write_figures
 
-    origin = {**run_provenance(), **record.origin}
+    origin = {**run_provenance(), **result.origin}
     with drafted(target, partial(check_target, force=force), _own_files) as claim:
         draft = claim.draft
-        for name, frame in record.data.items():
+        for name, frame in result.data.items():
             frame.to_csv(draft / f"{name}.csv", index=False, float_format=FLOAT_FORMAT)
-        write_figures(record.figures, draft)
-        (draft / TABLES).write_text(page(record, origin), encoding="utf-8")
+        write_figures(result.figures, draft)
+        (draft / TABLES).write_text(page(result, origin), encoding="utf-8")
         names = sorted([PROVENANCE, *(entry.name for entry in draft.iterdir())])
-        write_json(draft / PROVENANCE, _summary(record, origin) | {"files": names})
+        write_json(draft / PROVENANCE, _summary(result, origin) | {"files": names})
     return claim.place
 
 
-def _summary(record: Record, origin: dict[str, Any]) -> dict[str, Any]:
+def _summary(result: ExperimentResult, origin: dict[str, Any]) -> dict[str, Any]:
     return {
-        "title": record.title,
-        "warnings": list(record.warnings),
+        "title": result.title,
+        "warnings": list(result.warnings),
         **origin,
-        "headlines": dict(record.headlines),
-        "checks": [check.as_dict() for check in record.checks],
+        "headlines": dict(result.headlines),
+        "checks": [check.as_dict() for check in result.checks],
     }
 
 
@@ -108,7 +108,7 @@ def _own_files(folder: Path) -> list[str]:
 
 
 def _own_names(folder: Path) -> set[str]:
-    """Files of the record that stands in a folder; none where there is no record."""
+    """Files of the result that stands in a folder; none where there is no result."""
     try:
         return set(json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))["files"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

@@ -1,4 +1,4 @@
-"""A record as one Markdown page."""
+"""A result as one Markdown page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.record import Record, ResultTable
+from reservoir.bench.result import ExperimentResult, ResultTable
 from reservoir.planning.checks import Check
 from reservoir.text.printable import printable
 
@@ -22,17 +22,17 @@ _MARKS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {mark: f"\\{ma
 _NUMBER = re.compile(rf"([≤≥] )?-?[\d.,]+(e[-+]\d+)?|{MISSING}|nan|-?inf")
 
 
-def page(record: Record, origin: Mapping[str, Any]) -> str:
+def page(result: ExperimentResult, origin: Mapping[str, Any]) -> str:
     """Write the page: warnings, acceptance table, tables, figures, and where it all comes from."""
     parts = [
-        f"# {plain(record.title)}",
-        "\n".join(f"> **{plain(warning)}**  " for warning in record.warnings),
-        *(section(acceptance_table(record.checks)) if record.checks else ()),
+        f"# {plain(result.title)}",
+        "\n".join(f"> **{plain(warning)}**  " for warning in result.warnings),
+        *(section(acceptance_table(result.checks)) if result.checks else ()),
     ]
-    for table in record.tables:
+    for table in result.tables:
         parts += section(table)
-    for name in record.figures:
-        parts.append(f"![{name}]({name}.png)\n\n{plain(record.captions[name])}")
+    for name in result.figures:
+        parts.append(f"![{name}]({name}.png)\n\n{plain(result.captions[name])}")
     parts += ["## Origin", "\n".join(_origin_lines(origin))]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.bench import CASE, EXPERIMENTS, Experiment
-from reservoir.bench.effort import QUICK_RUNS, RunBudget
+from reservoir.bench.run_budget import QUICK_RUNS, RunBudget
 from reservoir.cases import case_names
 from reservoir.cli import options
 from reservoir.cli.bench_options import OWN_OPTIONS
 
 if TYPE_CHECKING:
     from reservoir.bench.journal import Journal
-    from reservoir.bench.record import Record
+    from reservoir.bench.result import ExperimentResult
 
 
 class BenchGroup(click.Group):
@@ -90,7 +90,7 @@ def _execute(
     request: options.Request | None = None,
     **own: Any,
 ) -> int:
-    from reservoir.bench.folder import claimed_for_record, default_folder, write_record
+    from reservoir.bench.folder import claimed_for_result, default_folder, write_result
     from reservoir.bench.journal import Journal
     from reservoir.cli.screen import progress_bars, show_inputs
     from reservoir.opencl import choose_devices
@@ -105,7 +105,7 @@ def _execute(
     on_host = solver is not None and not solver.opencl
     target = out or default_folder(name, None if on_host else choose_devices(device)[0])
     inputs = () if found is None else (found.reservoir, found.inflow)
-    with claimed_for_record(target, force=force) as claim:
+    with claimed_for_result(target, force=force) as claim:
         if found is not None and not as_json:
             show_inputs(found)
         journal = Journal.beside(target) if experiment.resumable else None
@@ -114,7 +114,7 @@ def _execute(
         try:
             with progress_bars() as progress:
                 record = _run(experiment)(*inputs, effort=effort, progress=progress, **own)
-                write_record(record, claim)
+                write_result(record, claim)
         finally:
             if journal is not None:
                 _close(journal, written=claim.written is not None)
@@ -131,14 +131,14 @@ def _close(journal: Journal, *, written: bool) -> None:
         click.echo(said, err=True)
 
 
-def _run(experiment: Experiment) -> Callable[..., Record]:
+def _run(experiment: Experiment) -> Callable[..., ExperimentResult]:
     from importlib import import_module
 
-    run: Callable[..., Record] = import_module(f"reservoir.bench.{experiment.module}").run
+    run: Callable[..., ExperimentResult] = import_module(f"reservoir.bench.{experiment.module}.experiment").run
     return run
 
 
-def _show(record: Record, target: Path, as_json: bool) -> None:
+def _show(record: ExperimentResult, target: Path, as_json: bool) -> None:
     from rich.markup import escape
 
     from reservoir.cli.console import console

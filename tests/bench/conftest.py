@@ -9,7 +9,7 @@ import pytest
 
 from reservoir.bench.case.engine_runs import DEVICE_ENGINE, PAPER, SEGMENTS, SEQUENTIAL, STREAM
 from reservoir.bench.case.scaling import COLUMNS
-from reservoir.bench.record import Record, ResultTable
+from reservoir.bench.result import ExperimentResult, ResultTable
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.checks import Check
 
@@ -55,10 +55,10 @@ def points() -> pd.DataFrame:
 
 
 @pytest.fixture
-def record() -> Record:
+def record() -> ExperimentResult:
     """A record with everything in it but figures."""
     frame = pd.DataFrame({"engine": ["a|b", "c"], "seconds": [1234.5678, np.nan], "runs": [3, 12]})
-    return Record(
+    return ExperimentResult(
         title="small on a device",
         warnings=("synthetic inflow",),
         headlines={"Speed-up": "9 times"},

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from reservoir.bench.case.acceptance import SPEED_UP, case_checks
-from reservoir.bench.effort import RunBudget
+from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.checks import all_pass
 
 

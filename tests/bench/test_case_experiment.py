@@ -11,7 +11,7 @@ from reservoir.bench import EXPERIMENTS
 from reservoir.bench.case import experiment as case
 from reservoir.bench.case.engine_runs import DEVICE_ENGINE, PAPER, SEQUENTIAL
 from reservoir.bench.case.sweeps import Point
-from reservoir.bench.effort import RunBudget
+from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.checks import all_pass
 
 
@@ -70,4 +70,4 @@ def test_a_race_against_other_libraries_is_added(brief, small, small_inflow, eff
 def test_every_experiment_can_be_run(name):
     from importlib import import_module
 
-    assert callable(import_module(f"reservoir.bench.{EXPERIMENTS[name].module}").run)
+    assert callable(import_module(f"reservoir.bench.{EXPERIMENTS[name].module}.experiment").run)

@@ -7,14 +7,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reservoir.bench.folder import PROVENANCE, TABLES, check_target, default_folder, write_record
-from reservoir.bench.record import Record
+from reservoir.bench.folder import PROVENANCE, TABLES, check_target, default_folder, write_result
+from reservoir.bench.result import ExperimentResult
 from reservoir.errors import OutputError
 from reservoir.opencl import DeviceInfo
 
 
-def test_every_number_table_and_origin_is_written(record: Record, tmp_path: Path):
-    folder = write_record(record, tmp_path / "bench")
+def test_every_number_table_and_origin_is_written(record: ExperimentResult, tmp_path: Path):
+    folder = write_result(record, tmp_path / "bench")
     assert list(pd.read_csv(folder / "runs.csv").columns) == ["engine", "seconds", "runs"]
     assert (folder / TABLES).read_text().startswith("# small on a device")
     written = json.loads((folder / PROVENANCE).read_text())
@@ -24,19 +24,19 @@ def test_every_number_table_and_origin_is_written(record: Record, tmp_path: Path
     assert written["files"] == sorted(entry.name for entry in folder.iterdir())
 
 
-def test_an_earlier_record_is_replaced_only_by_force(record: Record, tmp_path: Path):
-    folder = write_record(record, tmp_path / "bench")
+def test_an_earlier_record_is_replaced_only_by_force(record: ExperimentResult, tmp_path: Path):
+    folder = write_result(record, tmp_path / "bench")
     with pytest.raises(OutputError, match="--force"):
-        write_record(record, folder)
-    write_record(replace(record, data={}), folder, force=True)
+        write_result(record, folder)
+    write_result(replace(record, data={}), folder, force=True)
     assert not (folder / "runs.csv").exists()
 
 
 @pytest.mark.parametrize("recorded", [True, False])
-def test_what_no_experiment_wrote_is_never_replaced(record: Record, tmp_path: Path, recorded: bool):
+def test_what_no_experiment_wrote_is_never_replaced(record: ExperimentResult, tmp_path: Path, recorded: bool):
     folder = tmp_path / "bench"
     if recorded:
-        write_record(record, folder)
+        write_result(record, folder)
     else:
         folder.mkdir()
     (folder / "thesis.tex").write_text("precious")

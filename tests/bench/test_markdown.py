@@ -6,10 +6,10 @@ from dataclasses import replace
 from matplotlib.figure import Figure
 
 from reservoir.bench.markdown import page, section, table_text
-from reservoir.bench.record import Record
+from reservoir.bench.result import ExperimentResult
 
 
-def test_numbers_are_written_in_their_format_and_what_is_missing_is_a_dash(record: Record):
+def test_numbers_are_written_in_their_format_and_what_is_missing_is_a_dash(record: ExperimentResult):
     lines = table_text(record.tables[0].frame, record.tables[0].formats or {}).splitlines()
     assert lines == [
         "| engine | seconds | runs |",
@@ -19,27 +19,27 @@ def test_numbers_are_written_in_their_format_and_what_is_missing_is_a_dash(recor
     ]
 
 
-def test_warnings_stand_before_every_result(record: Record):
+def test_warnings_stand_before_every_result(record: ExperimentResult):
     written = page(record, {})
     assert 0 < written.index("synthetic inflow") < written.index("## Acceptance") < written.index("## Times")
 
 
-def test_a_failed_check_is_seen(record: Record):
+def test_a_failed_check_is_seen(record: ExperimentResult):
     written = page(record, {})
     assert "| violation | 0 | ≤ 0 | yes |" in written
     assert "| speed-up | 7 | ≥ 8 | **NO** |" in written
 
 
-def test_notes_follow_their_table(record: Record):
+def test_notes_follow_their_table(record: ExperimentResult):
     assert section(record.tables[0])[-1] == "In seconds."
 
 
-def test_figures_are_shown_with_how_to_read_them(record: Record):
+def test_figures_are_shown_with_how_to_read_them(record: ExperimentResult):
     drawn = replace(record, figures={"times": Figure()}, captions={"times": "Times of runs."})
     assert "![times](times.png)\n\nTimes of runs." in page(drawn, {})
 
 
-def test_the_origin_is_a_list_of_what_is_in_it(record: Record):
+def test_the_origin_is_a_list_of_what_is_in_it(record: ExperimentResult):
     assert page(record, record.origin).endswith("## Origin\n\n- device:\n  - name: a device\n- seed: 1\n")
 
 
@@ -47,7 +47,7 @@ def test_the_origin_is_a_list_of_what_is_in_it(record: Record):
 HOSTILE = "<script>alert(1)</script> a|b \\| [x](http://evil) ![i](http://evil/i.png) `c` &amp;\n# no title\x1b[31m"
 
 
-def test_no_text_of_others_becomes_markup(record: Record):
+def test_no_text_of_others_becomes_markup(record: ExperimentResult):
     table = replace(record.tables[0], title=HOSTILE, notes=(HOSTILE,))
     table = replace(table, frame=table.frame.assign(**{table.frame.columns[0]: HOSTILE, HOSTILE: HOSTILE}))
     drawn = replace(

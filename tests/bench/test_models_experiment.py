@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from reservoir.bench.case.engine_runs import SEGMENTS
-from reservoir.bench.effort import QUICK_WARNING, RunBudget
 from reservoir.bench.journal import Journal
 from reservoir.bench.models import experiment, runs, throughput
 from reservoir.bench.models.acceptance import model_checks
@@ -16,6 +15,7 @@ from reservoir.bench.models.findings import findings
 from reservoir.bench.models.reference import KNOWN
 from reservoir.bench.models.runs import Course
 from reservoir.bench.models.tables import t_tests, table_3
+from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.errors import InputError
 from reservoir.planning.checks import all_pass
 from reservoir.problems.functions import FUNCTIONS

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.effort import RunBudget
 from reservoir.bench.networks import acceptance, experiment, loads, run
 from reservoir.bench.networks.response import reflection, samples
 from reservoir.bench.networks.runs import BASELINE, IN_STEPS, NO_LOCAL, TWO_LEVEL, Course
+from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from reservoir.bench.case.scaling import Bench, ensemble, measure_point, measure_scaling, scaling_table
 from reservoir.bench.case.sweeps import FULL, SWEEPS, Point, sweep_points
-from reservoir.bench.effort import RunBudget
+from reservoir.bench.run_budget import RunBudget
 from reservoir.problems.reservoir.year import reservoir_problems
 
 

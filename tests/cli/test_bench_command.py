@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from reservoir.bench.case.sweeps import Point
-from reservoir.bench.record import Record
+from reservoir.bench.result import ExperimentResult
 from reservoir.cases import case_names
 from reservoir.cli import INTERRUPTED
 from reservoir.planning.checks import Check
@@ -81,7 +81,7 @@ def test_a_case_stands_for_its_files(call, monkeypatch, pocl, tmp_path):
 
 def test_a_failed_check_makes_the_status_1(call, monkeypatch, pocl):
     failed = Check("speed-up", 7.0, 8.0, at_least=True)
-    record = Record("a bench", (), {"Speed-up": "7 times"}, (failed,), (), {}, {}, {}, {})
+    record = ExperimentResult("a bench", (), {"Speed-up": "7 times"}, (failed,), (), {}, {}, {}, {})
     monkeypatch.setattr("reservoir.bench.case.experiment.run", lambda *_, **__: record)
     output = call("bench", "case", "--device", "pocl", "--out", "out", status=1)
     assert "NO" in output.out

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reservoir.bench.case.engine_runs import DEVICE_ENGINE, counted_runs
 from reservoir.bench.case.tables import ENGINES, speed_up, t_test, worst_run
-from reservoir.bench.effort import RunBudget
+from reservoir.bench.run_budget import RunBudget
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check
 from reservoir.planning.plan import Plan

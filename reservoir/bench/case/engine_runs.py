@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reservoir.bench.effort import RunBudget
+from reservoir.bench.run_budget import RunBudget
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.plan import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.planning.plan import Plan, StageProgress, relative_gap

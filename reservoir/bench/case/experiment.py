@@ -20,9 +20,9 @@ from reservoir.bench.case.scaling import Bench, measure_scaling, scaling_table
 from reservoir.bench.case.scaling_figure import SCALING_CAPTION, scaling_figure
 from reservoir.bench.case.tables import gap_table, speed_up, table_5, table_6, table_7
 from reservoir.bench.case.times_figure import TIMES_CAPTION, times_figure
-from reservoir.bench.effort import QUICK_WARNING, RunBudget
-from reservoir.bench.machine import device_origin, processor_name
-from reservoir.bench.record import Record, ResultTable
+from reservoir.bench.experiment import device_origin, processor_name
+from reservoir.bench.result import ExperimentResult, ResultTable
+from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import DeviceInfo, choose_devices, list_devices
@@ -38,7 +38,7 @@ def run(
     effort: RunBudget,
     peers: bool = False,
     progress: StageProgress = silent_stage,
-) -> Record:
+) -> ExperimentResult:
     """Run the experiment.
 
     Parameters
@@ -85,11 +85,11 @@ def _others(device: DeviceInfo) -> list[DeviceInfo]:
 
 def _record(
     plan: Plan, device: DeviceInfo, effort: RunBudget, runs: pd.DataFrame, points: pd.DataFrame, limit: ArithmeticLimit
-) -> Record:
+) -> ExperimentResult:
     per_move = operations_per_move(plan.years[0])
     reference_gwh = sum(each.fitness for each in plan.references)
     note = f"{device.name} ({device.platform} {device.driver})" + (". " + QUICK_WARNING if effort.quick else "")
-    return Record(
+    return ExperimentResult(
         title=f"{plan.reservoir.name}, {len(plan.years)} years, on {device.name}",
         warnings=((QUICK_WARNING,) if effort.quick else ()) + plan.caveats,
         headlines=_headlines(runs, points, limit.best / per_move),
@@ -157,7 +157,7 @@ def _origin(plan: Plan, device: DeviceInfo, effort: RunBudget, limit: Arithmetic
     }
 
 
-def _with_peers(found: Record, plan: Plan, effort: RunBudget, progress: StageProgress) -> Record:
+def _with_peers(found: ExperimentResult, plan: Plan, effort: RunBudget, progress: StageProgress) -> ExperimentResult:
     """Add the race against other libraries."""
     from reservoir.bench.peers import draw_peers, time_peers
     from reservoir.report.figures.style import figure_style, new_figure, settled

@@ -12,8 +12,8 @@ import pandas as pd
 
 from reservoir.bench.case.engine_runs import DEVICE_ENGINE
 from reservoir.bench.case.sweeps import Point, sweep_points
-from reservoir.bench.effort import RunBudget
-from reservoir.bench.record import ResultTable
+from reservoir.bench.result import ResultTable
+from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.plan import StageProgress

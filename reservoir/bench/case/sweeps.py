@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reservoir.bench.case.arithmetic_limit import CPU_LANES
-from reservoir.bench.effort import RunBudget
+from reservoir.bench.run_budget import RunBudget
 from reservoir.opencl import DeviceInfo
 
 PARTICLES = 40

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.bench.case.engine_runs import DEVICE_ENGINE, PAPER, SEGMENTS, SEQUENTIAL, STREAM, counted_runs
-from reservoir.bench.record import ResultTable
+from reservoir.bench.result import ResultTable
 from reservoir.bench.samples import p_value, summary
 from reservoir.planning.checks import YEAR_GAP
 

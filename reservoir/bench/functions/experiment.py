@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.effort import QUICK_WARNING, RunBudget
-from reservoir.bench.machine import device_origin, processor_name
+from reservoir.bench.benchmark_functions import rotation_frames, rotation_origin
+from reservoir.bench.experiment import device_origin, processor_name
 from reservoir.bench.models.tables import titled
-from reservoir.bench.record import Record, ResultTable
-from reservoir.bench.rotation_record import rotation_frames, rotation_origin
+from reservoir.bench.result import ExperimentResult, ResultTable
+from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.bench.samples import summary
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import choose_devices
@@ -34,7 +34,7 @@ def run(
     rotations: int = ROTATIONS,
     budget: Mapping[str, Any] | None = None,
     progress: StageProgress = silent_stage,
-) -> Record:
+) -> ExperimentResult:
     """Solve every function as often as there are runs, all in one call.
 
     Parameters
@@ -69,7 +69,7 @@ def run(
         rows += _solved(engine, problems, effort, settings, _inner(progress, function, done, len(chosen)))
     runs = pd.DataFrame(rows)
     turned = [function_problems(each, 1, dimension=dimension, rotations=rotations)[0] for each in chosen]
-    return Record(
+    return ExperimentResult(
         title=f"{solver} on benchmark functions in {dimension} dimensions",
         warnings=(QUICK_WARNING,) if effort.quick else (),
         headlines=_headlines(runs),

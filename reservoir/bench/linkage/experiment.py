@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 import reservoir
-from reservoir.bench.effort import QUICK_WARNING, RunBudget
+from reservoir.bench.experiment import device_origin, processor_name
 from reservoir.bench.linkage.acceptance import SPEED_CASE, model_checks
 from reservoir.bench.linkage.cases import (
     SPIN,
@@ -24,8 +24,8 @@ from reservoir.bench.linkage.findings import rows_of, stage_times
 from reservoir.bench.linkage.stages import EVALUATION_RUNS, evaluate_all, solve_all
 from reservoir.bench.linkage.sweeps import CONSECUTIVE, GOLDEN, by_size, sweep_all, sweep_checks, sweep_tables
 from reservoir.bench.linkage.tables import result_tables
-from reservoir.bench.machine import device_origin, processor_name
-from reservoir.bench.record import Record
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, choose_devices
 from reservoir.planning.plan import StageProgress, silent_stage
@@ -43,7 +43,7 @@ def run(
     sizes: str | None = None,
     spin: tuple[Path, ...] = (),
     progress: StageProgress = silent_stage,
-) -> Record:
+) -> ExperimentResult:
     """Run the experiment.
 
     Parameters
@@ -100,9 +100,9 @@ def _traps(kinds: tuple[str, ...], sizes: str | None, effort: RunBudget, *, swee
     return [case for kind in traps for case in trap_cases((kind,), known[kind][: 1 if effort.quick else None])]
 
 
-def _sweep_record(sweeps: pd.DataFrame, effort: RunBudget) -> Record:
+def _sweep_record(sweeps: pd.DataFrame, effort: RunBudget) -> ExperimentResult:
     largest = by_size(sweeps).iloc[-1]
-    return Record(
+    return ExperimentResult(
         title="Populations of DSMGA-II by sweep",
         warnings=(QUICK_WARNING,) if effort.quick else (),
         headlines={
@@ -119,11 +119,13 @@ def _sweep_record(sweeps: pd.DataFrame, effort: RunBudget) -> Record:
     )
 
 
-def _model_record(runs: pd.DataFrame, evaluated: pd.DataFrame, effort: RunBudget, device: DeviceInfo) -> Record:
+def _model_record(
+    runs: pd.DataFrame, evaluated: pd.DataFrame, effort: RunBudget, device: DeviceInfo
+) -> ExperimentResult:
     foot = f"{effort.runs} timed runs, evaluations of {evaluated['run'].nunique()} · {device.name} "
     foot += f"({device.platform} {device.driver}); sequential: {processor_name()}"
     foot += f" · {QUICK_WARNING}" if effort.quick else ""
-    return Record(
+    return ExperimentResult(
         title=f"DSMGA-II: model building on {device.name}",
         warnings=(QUICK_WARNING,) if effort.quick else (),
         headlines=_headlines(runs),

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reservoir.bench.linkage.cases import SPIN, TITLES, Case
 from reservoir.bench.linkage.sweep import Point, Trial, sweep
-from reservoir.bench.record import ResultTable
+from reservoir.bench.result import ResultTable
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress
 from reservoir.solvers import solve

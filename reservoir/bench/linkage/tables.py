@@ -9,7 +9,7 @@ import pandas as pd
 from reservoir.bench.linkage.cases import TITLES
 from reservoir.bench.linkage.findings import evaluations, rows_of, stage_times
 from reservoir.bench.linkage.stages import MODELS
-from reservoir.bench.record import ResultTable
+from reservoir.bench.result import ResultTable
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL
 
 

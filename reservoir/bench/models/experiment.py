@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 import reservoir
-from reservoir.bench.effort import QUICK_WARNING, RunBudget
+from reservoir.bench.benchmark_functions import rotation_frames, rotation_origin
+from reservoir.bench.experiment import device_origin, processor_name
 from reservoir.bench.journal import Journal, sources_digest
-from reservoir.bench.machine import device_origin, processor_name
 from reservoir.bench.models.acceptance import model_checks
 from reservoir.bench.models.engines import engines, on_a_device
 from reservoir.bench.models.figures import CONVERGENCE_CAPTION, TIMES_CAPTION, convergence_figure, times_figure
@@ -17,8 +17,8 @@ from reservoir.bench.models.findings import findings_table
 from reservoir.bench.models.runs import DIMENSION, PARTICLES, Course, model_runs
 from reservoir.bench.models.tables import others_table, table_3, table_4, table_7, throughput_table
 from reservoir.bench.models.throughput import FUNCTION, lanes_speed_up, measure_throughput, speed_of
-from reservoir.bench.record import Record
-from reservoir.bench.rotation_record import rotation_frames, rotation_origin
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.opencl import choose_devices
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.functions import functions_named
@@ -33,7 +33,7 @@ def run(
     functions: str | None = None,
     models: str | None = None,
     progress: StageProgress = silent_stage,
-) -> Record:
+) -> ExperimentResult:
     """Run the experiment.
 
     Parameters
@@ -66,7 +66,7 @@ def run(
 
 def _record(
     course: Course, runs: pd.DataFrame, traces: pd.DataFrame, throughput: pd.DataFrame | None, origin: dict[str, Any]
-) -> Record:
+) -> ExperimentResult:
     device, effort = course.device, course.effort
     foot = (
         f"{DIMENSION} dimensions, {PARTICLES} particles, {course.generations:,} generations, {effort.runs} runs · "
@@ -78,7 +78,7 @@ def _record(
     if throughput is not None:
         data["many_swarms"] = throughput
         tables.append(throughput_table(throughput))
-    return Record(
+    return ExperimentResult(
         title=f"CLPSO's models on benchmark functions, on {device.name}",
         warnings=(QUICK_WARNING,) if effort.quick else (),
         headlines=_headlines(throughput),

@@ -12,7 +12,7 @@ from reservoir.bench.models.engines import SEQUENTIAL, SEQUENTIAL_STRICT
 from reservoir.bench.models.reference import PAPER_MILLISECONDS
 from reservoir.bench.models.runs import of_engine
 from reservoir.bench.models.tables import engines_of, functions_of, t_tests
-from reservoir.bench.record import ResultTable
+from reservoir.bench.result import ResultTable
 from reservoir.planning.validation import SIGNIFICANCE
 from reservoir.solvers.clpso.models import MODELS
 

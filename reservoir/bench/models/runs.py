@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from reservoir.bench.case.engine_runs import SEGMENTS
-from reservoir.bench.effort import RunBudget
 from reservoir.bench.journal import Journal
 from reservoir.bench.models.engines import Engine
+from reservoir.bench.run_budget import RunBudget
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.plan import StageProgress
 from reservoir.problems.functions import Function, FunctionProblem, function_problems

@@ -13,7 +13,7 @@ from reservoir.bench.case.tables import SEGMENT_TITLES
 from reservoir.bench.models.engines import SEQUENTIAL, SEQUENTIAL_FOLLOWING
 from reservoir.bench.models.reference import KNOWN, KNOWN_RANGES, PAPER_BEST
 from reservoir.bench.models.runs import of_engine
-from reservoir.bench.record import ResultTable
+from reservoir.bench.result import ResultTable
 from reservoir.bench.samples import p_value, p_value_of, summary
 from reservoir.problems.functions import FUNCTIONS
 

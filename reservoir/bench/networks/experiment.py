@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 
 import reservoir
-from reservoir.bench.effort import QUICK_WARNING, RunBudget
-from reservoir.bench.machine import device_origin, processor_name
+from reservoir.bench.experiment import device_origin, processor_name
 from reservoir.bench.networks.acceptance import network_checks
 from reservoir.bench.networks.figures import ERRORS_CAPTION, TIMES_CAPTION, errors_figure, times_figure
 from reservoir.bench.networks.loads import TABLES
 from reservoir.bench.networks.policy_search import measure_policy_search
 from reservoir.bench.networks.runs import BASELINE, NO_LOCAL, TWO_LEVEL, Course, all_runs, chosen, speed_pairs
 from reservoir.bench.networks.tables import result_tables
-from reservoir.bench.record import Record
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import choose_devices
 from reservoir.planning.plan import StageProgress, silent_stage
@@ -43,7 +43,7 @@ def run(
     swarm: Mapping[str, Any] | None = None,
     reach: float = 1.0,
     progress: StageProgress = silent_stage,
-) -> Record:
+) -> ExperimentResult:
     """Run the experiment.
 
     Parameters
@@ -112,7 +112,7 @@ def _record(
     pairs: pd.DataFrame,
     searches: pd.DataFrame,
     caveats: tuple[str, ...],
-) -> Record:
+) -> ExperimentResult:
     device, effort = course.device, course.effort
     foot = (
         f"{device.name} ({device.platform} {device.driver}); baseline: {course.threads} threads of {processor_name()}"
@@ -124,7 +124,7 @@ def _record(
     if 3 in course.tables:
         figures["errors"], captions["errors"] = errors_figure(traces, foot), ERRORS_CAPTION
     data = {"runs": runs, "errors": traces, "speed": pairs, "policy_search": searches}
-    return Record(
+    return ExperimentResult(
         title=f"Networks trained by particle swarms, on {device.name}",
         warnings=(QUICK_WARNING,) if effort.quick else (),
         headlines=_headlines(course, runs, pairs, searches),

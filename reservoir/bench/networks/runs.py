@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.effort import RunBudget
 from reservoir.bench.networks.loads import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5, Load
+from reservoir.bench.run_budget import RunBudget
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.plan import StageProgress
 from reservoir.problems.mlp.training_error import TrainingError

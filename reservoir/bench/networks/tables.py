@@ -21,7 +21,7 @@ from reservoir.bench.networks.loads import (
     Load,
 )
 from reservoir.bench.networks.runs import BASELINE, IN_STEPS, NO_LOCAL, TWO_LEVEL, Course, chosen
-from reservoir.bench.record import ResultTable
+from reservoir.bench.result import ResultTable
 from reservoir.bench.samples import p_value, summary
 
 _PAPER_GPU = "the paper's OpenCL (GT 630)"

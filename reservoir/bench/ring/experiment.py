@@ -1,31 +1,38 @@
-"""The experiment: runs, tables, figure and claims put together."""
+"""Ring PSO as Mussi, Nashed and Cagnoni 2011 measured it: Figure 2, by the number of variables, drawn and as tables."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
-import pandas as pd
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
 
-import reservoir
-from reservoir.bench.effort import QUICK_WARNING, RunBudget
-from reservoir.bench.machine import device_origin, processor_name
-from reservoir.bench.record import Record
-from reservoir.bench.ring.acceptance import DEAR, ring_checks
-from reservoir.bench.ring.figures import CAPTION, ring_figure
-from reservoir.bench.ring.findings import median_ratio, speed_up, values_of
-from reservoir.bench.ring.runs import BATCH, Course, all_runs, standard_runs
-from reservoir.bench.ring.tables import result_tables
-from reservoir.errors import InputError, Mistake
-from reservoir.opencl import choose_devices
+from reservoir.bench.experiment import numbers_named, processor_name, select
+from reservoir.bench.figures import BASE_LOOK, MAIN_LOOK, SECOND_LOOK, line, log_axis, number_ticks, sheet_figure
+from reservoir.bench.result import ExperimentResult, ResultTable, result_table
+from reservoir.bench.ring.findings import DEAR, REFERENCE, STANDARD, ZERO, RingFindings, mean_of_best, ring_checks
+from reservoir.bench.ring.runs import ASYNC, BATCH, ENGINES, SEQUENTIAL, STANDARD_RUNS, SYNC, RingSetup, all_runs
+from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.sums.functions import FEWEST, MOST, RING_FUNCTIONS
-from reservoir.solvers.ring_pso.engine import ASYNC, SYNC
+from reservoir.report.figures.style import broken
 from reservoir.solvers.ring_pso.settings import RingSettings
 
 #: Powers of two as in the paper, and 10, of which more is known.
 DIMENSIONS, QUICK_DIMENSIONS = (2, 4, 8, 10, 16, 32, 64, 128), (2, 10, 32)
 GENERATIONS, QUICK_GENERATIONS = 10_000, 200
 PARTICLES = 32
+CAPTION = (
+    "By the number of variables, a row for each function: mean of the best 98 % of the runs (values under 1e-6 are "
+    "drawn there), time of a swarm alone, and speed-up over the sequential engine; dashed: one of many swarms that a "
+    "call solves at once. All axes are logarithmic."
+)
+_LOOKS = {SEQUENTIAL: BASE_LOOK, SYNC: SECOND_LOOK, ASYNC: MAIN_LOOK}
+
+Row = dict[str, Any]
 
 
 def run(
@@ -35,94 +42,177 @@ def run(
     generations: int | None = None,
     particles: int = PARTICLES,
     progress: StageProgress = silent_stage,
-) -> Record:
-    """Run the experiment.
+) -> ExperimentResult:
+    """Run the experiment; its runs are swarms of each engine, function and number of variables.
 
     Parameters
     ----------
-    effort : RunBudget
-        Its runs are swarms of each engine, function and number of variables; times are medians of its repeats.
     dimensions : str, optional
-        Numbers with commas between them.
+        Numbers of variables with commas between them.
     generations : int, optional
         10,000 if not given, as in the paper.
     particles : int
         Of a swarm.
-    progress : callable
 
     Raises
     ------
-    InputError
-        If a number is out of range.
-    DeviceError
-        If there is no OpenCL device of that name.
+    InputError, DeviceError
+        If a number is out of range, or there is no such device.
     """
-    usual = QUICK_DIMENSIONS if effort.quick else DIMENSIONS
-    course = Course(
-        choose_devices(effort.device)[0],
-        effort,
-        usual if dimensions is None else _dimensions(dimensions),
-        generations or (QUICK_GENERATIONS if effort.quick else GENERATIONS),
-        particles,
-    )
-    RingSettings(particles=particles, generations=course.generations)  # what is out of range is told at once
-    runs, times = all_runs(course, progress)
-    return _record(course, runs, times, standard_runs(course))
+    asked = effort.usual(DIMENSIONS, QUICK_DIMENSIONS) if dimensions is None else _dimensions(dimensions)
+    generations = generations or effort.usual(GENERATIONS, QUICK_GENERATIONS)
+    RingSettings(particles=particles, generations=generations)  # what is out of range is told at once
+    setup = RingSetup.of(effort, progress, dimensions=asked, generations=generations, particles=particles)
+    return ring_result(RingFindings(setup, *all_runs(setup)))
 
 
 def _dimensions(text: str) -> tuple[int, ...]:
-    words = [word.strip() for word in text.split(",")]
-    wrong = [word for word in words if not word.isdecimal() or not FEWEST <= int(word) <= MOST]
-    if wrong:
-        expected = f"{FEWEST} to {MOST:,}, with commas between"
-        raise InputError(Mistake("is no number of variables", expected, column="--dimensions", value=wrong))
-    return tuple(sorted({int(word) for word in words}))
+    problem, expected = "is no number of variables", f"{FEWEST} to {MOST:,}"
+    return numbers_named(text, lambda each: FEWEST <= each <= MOST, problem, expected, "--dimensions")
 
 
-def _record(course: Course, runs: pd.DataFrame, times: pd.DataFrame, standard: pd.DataFrame) -> Record:
-    device, effort = course.device, course.effort
-    foot = f"{course.particles} particles, {course.generations:,} generations, {effort.runs} runs · {device.name} "
-    foot += f"({device.platform} {device.driver}); sequential: {processor_name()}"
-    foot += f" · {QUICK_WARNING}" if effort.quick else ""
-    return Record(
-        title=f"Ring PSO on {device.name}",
-        warnings=(QUICK_WARNING,) if effort.quick else (),
-        headlines=_headlines(course, runs, times),
-        checks=tuple(ring_checks(course, runs, times, standard)),
-        tables=tuple(result_tables(course, runs, times, standard)),
-        data={"runs": runs, "times": times, "standard_pso_2006": standard},
-        figures={"by_variables": ring_figure(course.dimensions, runs, times, foot)},
+def ring_result(found: RingFindings) -> ExperimentResult:
+    """What the runs come to."""
+    setup, settings = found.setup, RingSettings().as_dict()
+    return setup.result(
+        f"Ring PSO on {setup.device.name}",
+        headlines=_headlines(found),
+        checks=ring_checks(found),
+        tables=(_fitness(found), _times(found), _speed_ups(found), _standard(found)),
+        data={"runs": found.runs, "times": found.times, "standard_pso_2006": found.standard},
+        figures={"by_variables": _figure(found)},
         captions={"by_variables": CAPTION},
-        origin=_origin(course),
+        dimensions=list(setup.dimensions),
+        generations=setup.generations,
+        particles=setup.particles,
+        settings={name: settings[name] for name in ("inertia", "cognitive", "social", "wall")},
     )
 
 
-def _headlines(course: Course, runs: pd.DataFrame, times: pd.DataFrame) -> dict[str, str]:
-    largest = course.dimensions[-1]
-    alone, many = (speed_up(times, DEAR, largest, ASYNC, alone=each) for each in (True, False))
-    sync = speed_up(times, DEAR, largest, SYNC, alone=True)
-    ratio = max(
-        median_ratio(*(values_of(runs, name, largest, mode) for mode in (ASYNC, SYNC))) for name in RING_FUNCTIONS
+def _headlines(found: RingFindings) -> dict[str, str]:
+    most, swarms = found.setup.dimensions[-1], min(BATCH, found.setup.effort.runs)
+    alone, many = (found.speed_up(DEAR, most, ASYNC, alone=each) for each in (True, False))
+    beside_sync = alone / found.speed_up(DEAR, most, SYNC, alone=True)
+    ratio = max(found.median_ratio(name, most) for name in RING_FUNCTIONS)
+    return {
+        "Speed": f"{RING_FUNCTIONS[DEAR].title}, {most} variables: async {beside_sync:,.1f} x sync; beside the "
+        f"sequential engine {alone:,.1f} x alone, {many:,.1f} x with {swarms} swarms a call",
+        "Quality": f"async / sync, {most} variables: ratio of medians at most {ratio:,.2f}",
+    }
+
+
+def _shapes(found: RingFindings) -> Iterator[tuple[Row, tuple[str, int]]]:
+    """The first columns of a row for each function in each number of variables, and which they are."""
+    for function, dimension in found.setup.shapes:
+        yield {"function": function.title, "variables": dimension}, (function.name, dimension)
+
+
+def _fitness(found: RingFindings) -> ResultTable:
+    setup, rows = found.setup, []
+    for row, (name, dimension) in _shapes(found):
+        values = {engine: found.values(name, dimension, engine) for engine in ENGINES}
+        row |= {engine: mean_of_best(each) for engine, each in values.items()}
+        row |= {f"median, {engine}": float(np.median(each)) for engine, each in values.items()}
+        row["reference"] = REFERENCE[name].get(dimension)
+        if dimension in REFERENCE[name] and not setup.effort.quick:
+            row["errors above"] = max(found.errors_above(name, dimension, each) for each in (SEQUENTIAL, SYNC))
+        rows.append(row)
+    resident = select(found.runs, engine=ASYNC)["resident"].astype(bool)
+    how = (
+        "all particles of a call were at work at once"
+        if resident.all()
+        else "not all particles were at work at once, so that launches were cut into slices of one generation"
+        if not resident.any()
+        else "calls with few variables had all particles at work at once, the others were cut into slices"
     )
-    title = RING_FUNCTIONS[DEAR].title
-    return {
-        "Speed": f"{title}, {largest} variables: async {alone / sync:,.1f} x sync; beside the sequential engine "
-        f"{alone:,.1f} x alone, {many:,.1f} x with {min(BATCH, course.effort.runs)} swarms a call",
-        "Quality": f"async / sync, {largest} variables: ratio of medians at most {ratio:,.2f}",
-    }
+    notes = (
+        f"Mean of the best 98 % of {setup.effort.runs} runs of {setup.generations:,} generations with "
+        f"{setup.particles} particles, and medians; float32, whose smallest values are taken for zero.",
+        "Reference: the mean of 20 runs of an independent synchronous program; beside it, how many standard errors the "
+        "worse of the sequential and the synchronous engine is above.",
+        f"The asynchronous form: {how}.",
+    )
+    return result_table("Final fitness (after Figure 2, left)", rows, *notes, **{"errors above": ".1f"})
 
 
-def _origin(course: Course) -> dict[str, Any]:
-    settings = RingSettings().as_dict()
-    return {
-        "processor": processor_name(),
-        "device": device_origin(course.device),
-        "version": reservoir.__version__,
-        "quick": course.effort.quick,
-        "runs": course.effort.runs,
-        "seed": course.effort.seed,
-        "dimensions": list(course.dimensions),
-        "generations": course.generations,
-        "particles": course.particles,
-        "settings": {name: settings[name] for name in ("inertia", "cognitive", "social", "wall")},
-    }
+def _times(found: RingFindings) -> ResultTable:
+    setup, rows = found.setup, []
+    for row, shape in _shapes(found):
+        row |= {f"{engine}, ms": found.milliseconds(*shape, engine, alone=True) for engine in ENGINES}
+        row |= {f"{engine}, ms of many": found.milliseconds(*shape, engine, alone=False) for engine in (SYNC, ASYNC)}
+        rows.append(row)
+    notes = (
+        f"Milliseconds of a swarm of {setup.generations:,} generations with everything that a call does but "
+        f"compiling: alone, median of {setup.effort.repeats}; and its share of a call that solves "
+        f"{min(BATCH, setup.effort.runs)} at once.",
+        "The sequential engine is compiled code in float32 with vector instructions, on one thread.",
+    )
+    return result_table("Execution times (after Figure 2, middle)", rows, *notes, form=",.1f", variables=",d")
+
+
+def _speed_ups(found: RingFindings) -> ResultTable:
+    rows = []
+    for row, shape in _shapes(found):
+        for engine in (SYNC, ASYNC):
+            row[engine] = found.speed_up(*shape, engine, alone=True)
+            row[f"{engine}, many"] = found.speed_up(*shape, engine, alone=False)
+        rows.append(row | {"async / sync": row[ASYNC] / row[SYNC]})
+    note = (
+        "Times as fast as the sequential engine: a swarm alone, and one of many that a call solves at once. The paper "
+        'prints no times; its "up to about 300" is against its own sequential program, of which no more is known.'
+    )
+    return result_table("Speed-ups (after Figure 2, right)", rows, note, form=",.2f", variables=",d")
+
+
+def _standard(found: RingFindings) -> ResultTable:
+    rows = []
+    for name, (mean, deviation) in STANDARD.items():
+        values = found.standard_values(name)
+        several = len(values) > 1
+        row: Row = {"function": RING_FUNCTIONS[name].title, "mean": float(values.mean())}
+        row |= {"standard deviation": float(values.std(ddof=1)) if several else None}
+        row |= {"published mean": mean, "published deviation": deviation}
+        rows.append(row | {"errors apart": found.errors_from_standard(name) if several else None})
+    note = (
+        "The sequential engine's stochastic star with Standard PSO 2006's values: 30 variables, 30,000 evaluations, "
+        f"{STANDARD_RUNS} runs (fewer in a quick trial)."
+    )
+    return result_table("Standard PSO 2006", rows, note, **{"errors apart": ".2f"})
+
+
+def _figure(found: RingFindings) -> Figure:
+    """Three panels for each function."""
+    setup = found.setup
+
+    def draw(sheet: SubFigure) -> Axes:
+        panels = sheet.subplots(len(RING_FUNCTIONS), 3, sharex=True)
+        for row, (name, function) in zip(panels, RING_FUNCTIONS.items(), strict=True):
+            _draw_row(row, found, name)
+            row[0].set_ylabel(function.title.replace("High-conditioned e", "E"))
+        for ax, title in zip(panels[0], ("Mean of the best 98 %", "Time (ms)", "Speed-up"), strict=True):
+            ax.set_title(title)
+        for ax in panels[-1]:
+            ax.set_xlabel("Variables")
+        return panels[0][1]
+
+    about = f"{setup.particles} particles, {setup.generations:,} generations, {setup.effort.runs} runs · "
+    return sheet_figure(8.2, broken(setup.foot(about, f"; sequential: {processor_name()}")), draw)
+
+
+def _draw_row(axes: Any, found: RingFindings, name: str) -> None:
+    dimensions = found.setup.dimensions
+
+    def curve(ax: Axes, engine: str, value: Callable[..., float]) -> None:
+        line(ax, dimensions, [value(name, each, engine) for each in dimensions], _LOOKS[engine], engine, 3, lw=1.2)
+
+    for engine in ENGINES:
+        curve(axes[0], engine, lambda *shape: max(mean_of_best(found.values(*shape)), ZERO))
+        curve(axes[1], engine, partial(found.milliseconds, alone=True))
+        if engine != SEQUENTIAL:
+            curve(axes[2], engine, partial(found.speed_up, alone=True))
+            share = [found.speed_up(name, each, engine, alone=False) for each in dimensions]
+            axes[2].plot(dimensions, share, color=_LOOKS[engine].colour, ls=(0, (3, 2)), lw=1.0)
+    for ax in axes:
+        ax.set_xscale("log", base=2)
+        log_axis(ax, subs=(1,), ticks=6, form="{:g}".format)
+        number_ticks(ax, (each for each in dimensions if each != 10))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.effort import RunBudget
-from reservoir.opencl import DeviceInfo
-from reservoir.planning.plan import StageProgress
+from reservoir.bench.experiment import DeviceSetup, seconds_of
 from reservoir.problems.sums.functions import RING_FUNCTIONS, RingFunction, RingProblem
 from reservoir.solvers import Solution, solve
 from reservoir.solvers.ring_pso.engine import ASYNC, SYNC
@@ -24,91 +23,66 @@ BATCH = 100
 STANDARD_DIMENSION, STANDARD_EVALUATIONS, STANDARD_RUNS = 30, 30_000, 50
 
 
-@dataclass(frozen=True)
-class Course:
-    """What a call is to do.
+@dataclass(frozen=True, kw_only=True)
+class RingSetup(DeviceSetup):
+    """What is run: numbers of variables, and generations and particles of a swarm."""
 
-    Parameters
-    ----------
-    device : DeviceInfo
-    effort : RunBudget
-    dimensions : tuple of int
-    generations, particles : int
-    """
-
-    device: DeviceInfo
-    effort: RunBudget
     dimensions: tuple[int, ...]
     generations: int
     particles: int
 
-    def solved(self, engine: str, problems: list[RingProblem], generations: int | None = None) -> list[Solution]:
-        """One call."""
-        swarm: dict[str, Any] = {"particles": self.particles, "generations": generations or self.generations}
+    @property
+    def shapes(self) -> list[tuple[RingFunction, int]]:
+        """Every function in every number of variables."""
+        return [(function, dimension) for function in RING_FUNCTIONS.values() for dimension in self.dimensions]
+
+    def swarms(self, engine: str, problems: list[RingProblem], generations: int | None = None) -> list[Solution]:
+        """One call, that solves the problems at once."""
+        swarm = {"particles": self.particles, "generations": generations or self.generations}
         if engine == SEQUENTIAL:
-            return solve(problems, solver="ring-pso-sequential", seed=self.effort.seed, **swarm)
-        device = str(self.device.index)
-        return solve(problems, solver="ring-pso", seed=self.effort.seed, device=device, mode=engine, **swarm)
+            return self.solve(problems, "ring-pso-sequential", **swarm)
+        return self.solve(problems, "ring-pso", mode=engine, **swarm)
 
 
-def all_runs(course: Course, progress: StageProgress) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Rows of runs with their values, and of calls with their times: a swarm alone, and many at once."""
+def all_runs(setup: RingSetup) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Rows of runs with their values; of calls with their times, a swarm alone and many at once; of Standard PSO."""
     runs: list[dict[str, Any]] = []
     times: list[dict[str, Any]] = []
-    shapes = [(function, dimension) for function in RING_FUNCTIONS.values() for dimension in course.dimensions]
-    for done, (function, dimension) in enumerate(shapes):
-        progress(f"{function.title}, {dimension} variables", done, len(shapes))
+    for function, dimension in setup.tracked(lambda shape: f"{shape[0].title}, {shape[1]} variables", setup.shapes):
         for engine in ENGINES:
-            course.solved(engine, _problems(function, dimension, 0, 1), 2)  # compiles; not counted
-            _measure(course, engine, function, dimension, runs, times)
-    progress("tables", len(shapes), len(shapes))
-    return pd.DataFrame(runs), pd.DataFrame(times)
+            setup.swarms(engine, _problems(function, dimension, 0, 1), 2)  # compiles; not counted
+            about = {"function": function.name, "dimension": dimension, "engine": engine}
+            for first, count, alone in _calls(setup):
+                found = setup.swarms(engine, _problems(function, dimension, first, count))
+                times.append(about | {"swarms": count, "alone": alone} | seconds_of(found[0]))
+                for place, each in enumerate(() if alone else found, start=first + 1):
+                    row = {"run": place, "value": -each.fitness, "resident": each.settings.get("resident")}
+                    runs.append(about | row)
+    return pd.DataFrame(runs), pd.DataFrame(times), _standard_runs(setup)
+
+
+def _calls(setup: RingSetup) -> Iterator[tuple[int, int, bool]]:
+    """First swarm and swarms of each call: many for their quality, then one for the time that it takes alone."""
+    for first in range(0, setup.effort.runs, BATCH):
+        yield first, min(BATCH, setup.effort.runs - first), False
+    for stream in range(setup.effort.repeats):
+        yield stream, 1, True
 
 
 def _problems(function: RingFunction, dimension: int, first: int, count: int) -> list[RingProblem]:
     return [RingProblem(function, dimension, stream) for stream in range(first, first + count)]
 
 
-def _measure(
-    course: Course,
-    engine: str,
-    function: RingFunction,
-    dimension: int,
-    runs: list[dict[str, Any]],
-    times: list[dict[str, Any]],
-) -> None:
-    about = {"function": function.name, "dimension": dimension, "engine": engine}
-    for first in range(0, course.effort.runs, BATCH):
-        count = min(BATCH, course.effort.runs - first)
-        found = course.solved(engine, _problems(function, dimension, first, count))
-        runs += [
-            about | {"run": first + place + 1, "value": -each.fitness, "resident": each.settings.get("resident")}
-            for place, each in enumerate(found)
-        ]
-        times.append(about | {"swarms": count, "alone": False} | _times(found))
-    for stream in range(course.effort.repeats):
-        found = course.solved(engine, _problems(function, dimension, stream, 1))
-        times.append(about | {"swarms": 1, "alone": True} | _times(found))
-
-
-def _times(found: list[Solution]) -> dict[str, float]:
-    device = found[0].device_seconds
-    return {
-        "seconds": found[0].wall_seconds,
-        "device_seconds": float("nan") if device is None else device,
-    }
-
-
-def standard_runs(course: Course) -> pd.DataFrame:
+def _standard_runs(setup: RingSetup) -> pd.DataFrame:
     """Standard PSO 2006 on the functions whose values are published."""
     settings = RingSettings.standard_2006(STANDARD_DIMENSION, STANDARD_EVALUATIONS).as_dict()
-    count = min(STANDARD_RUNS, course.effort.runs) if course.effort.quick else STANDARD_RUNS
+    count = setup.effort.usual(STANDARD_RUNS, min(STANDARD_RUNS, setup.effort.runs))
     rows = []
     for name in ("sphere", "griewank", "rosenbrock", "rastrigin"):
         tasks = _problems(RING_FUNCTIONS[name], STANDARD_DIMENSION, 0, count)
-        found = solve(tasks, solver="ring-pso-sequential", seed=course.effort.seed, topology=STAR, **settings)
+        found = solve(tasks, solver="ring-pso-sequential", seed=setup.effort.seed, topology=STAR, **settings)
         rows += [
-            {"function": name, "run": place + 1, "value": -each.fitness, "evaluations": each.evaluations}
-            for place, each in enumerate(found)
+            {"function": name, "run": run, "value": -each.fitness, "evaluations": each.evaluations}
+            for run, each in enumerate(found, start=1)
         ]
     return pd.DataFrame(rows)

@@ -9,9 +9,9 @@ import pandas as pd
 
 import reservoir
 from reservoir import resources
-from reservoir.bench.effort import QUICK_WARNING, RunBudget
-from reservoir.bench.machine import device_origin, processor_name
-from reservoir.bench.record import Record
+from reservoir.bench.experiment import device_origin, processor_name
+from reservoir.bench.result import ExperimentResult
+from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.bench.tours.acceptance import tour_checks
 from reservoir.bench.tours.figures import CAPTIONS, tour_figures
 from reservoir.bench.tours.runs import ISLAND, SERIAL, Course, block_runs, counts, engine_runs, strong_runs
@@ -35,7 +35,7 @@ def run(
     iterations: int | None = None,
     populations: str | None = None,
     progress: StageProgress = silent_stage,
-) -> Record:
+) -> ExperimentResult:
     """Run the experiment.
 
     Parameters
@@ -85,12 +85,12 @@ def _populations(text: str) -> tuple[int, ...]:
 
 def _record(
     course: Course, runs: pd.DataFrame, blocks: pd.DataFrame, counted: pd.DataFrame, strong: pd.DataFrame
-) -> Record:
+) -> ExperimentResult:
     device, effort, problem = course.device, course.effort, course.problem
     foot = f"{problem.label}, {course.iterations:,} iterations · {device.name} ({device.platform} {device.driver})"
     foot += f"; serial: {processor_name()}" + (f" · {QUICK_WARNING}" if effort.quick else "")
     wall, errors = median_ms(runs), relative_errors(course, runs)
-    return Record(
+    return ExperimentResult(
         title=f"Genetic algorithms on islands: {problem.label} on {device.name}",
         warnings=(QUICK_WARNING,) if effort.quick else (),
         headlines=_headlines(wall, errors, strong),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.effort import RunBudget
+from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import DeviceError
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.plan import StageProgress

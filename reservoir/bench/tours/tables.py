@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.record import ResultTable
+from reservoir.bench.result import ResultTable
 from reservoir.bench.tours.paper import BLOCKS_MS, TIMES_MS
 from reservoir.bench.tours.runs import ENGINES, ISLAND, SERIAL, STRONG, STRONG_ITERATIONS, WAITING, Course
 

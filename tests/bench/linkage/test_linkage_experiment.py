@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.effort import RunBudget
 from reservoir.bench.linkage import run
 from reservoir.bench.linkage.acceptance import model_checks
 from reservoir.bench.linkage.findings import stage_times
 from reservoir.bench.linkage.stages import MODELS
 from reservoir.bench.linkage.sweep import Point, sweep
 from reservoir.bench.linkage.sweeps import sweep_checks
+from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError
 
 

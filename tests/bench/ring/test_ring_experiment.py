@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.effort import RunBudget
-from reservoir.bench.ring import RING_FUNCTIONS, acceptance, findings, run
-from reservoir.bench.ring.runs import ENGINES, SEQUENTIAL, Course
+from reservoir.bench.ring.experiment import run
+from reservoir.bench.ring.findings import REFERENCE, STANDARD, RingFindings, mean_of_best, ring_checks
+from reservoir.bench.ring.runs import ASYNC, ENGINES, SEQUENTIAL, SYNC, RingSetup
+from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError
-from reservoir.solvers.ring_pso.engine import ASYNC, SYNC
+from reservoir.problems.sums.functions import RING_FUNCTIONS
 
 
 @pytest.fixture(scope="module")
@@ -48,25 +49,33 @@ def test_numbers_of_variables_are_checked(dimensions):
 
 
 def test_the_best_98_percent_are_meant():
-    assert findings.mean_of_best(np.append(np.ones(98), [1e9, 1e9])) == 1
-    assert findings.mean_of_best(np.array([2.0])) == 2
+    assert mean_of_best(np.append(np.ones(98), [1e9, 1e9])) == 1
+    assert mean_of_best(np.array([2.0])) == 2
 
 
-def test_values_that_are_nought_for_float32_are_as_good():
-    assert findings.median_ratio(np.full(3, 1e-9), np.full(3, 1e-38)) == 1
-    assert findings.median_ratio(np.full(3, 4.0), np.full(3, 2.0)) == 2
+def found_of(setup, runs, times=(), standard=()):
+    return RingFindings(setup, pd.DataFrame(runs), pd.DataFrame(times), pd.DataFrame(standard))
+
+
+@pytest.mark.parametrize(("later", "sync", "ratio"), [(1e-9, 1e-38, 1), (4.0, 2.0, 2)])
+def test_values_that_are_zero_for_float32_are_as_good(later, sync, ratio):
+    about = {"function": "sphere", "dimension": 2}
+    rows = [
+        about | {"engine": engine, "value": value} for engine, value in ((ASYNC, later), (SYNC, sync)) for _ in "abc"
+    ]
+    assert found_of(None, rows).median_ratio("sphere", 2) == ratio
 
 
 def claimed(pocl, **changes):
     """Checks of figures that are at their bars, or changed."""
     device = replace(pocl, kind="GPU", compute_units=132)
-    course = Course(device, RunBudget(runs=4), (10, 128), 10_000, 32)
+    setup = RingSetup(device=device, effort=RunBudget(runs=4), dimensions=(10, 128), generations=10_000, particles=32)
     rows, times = [], []
     seconds = {SEQUENTIAL: 100.0, SYNC: 3.1, ASYNC: 1.0} | changes.get("seconds", {})
     for name in RING_FUNCTIONS:
-        for dimension in course.dimensions:
+        for dimension in setup.dimensions:
             for engine in ENGINES:
-                middle = 0.99 * max(findings.REFERENCE[name][dimension], 1e-7)
+                middle = 0.99 * max(REFERENCE[name][dimension], 1e-7)
                 worse = changes.get("values", {}).get((name, engine), 1.0)
                 rows += [
                     {
@@ -82,13 +91,13 @@ def claimed(pocl, **changes):
     runs = pd.DataFrame(rows).assign(resident=True)
     published = [
         {"function": name, "value": mean + deviation * sign}
-        for name, (mean, deviation) in findings.STANDARD.items()
+        for name, (mean, deviation) in STANDARD.items()
         for sign in (-1, 1)
     ]
     standard = pd.DataFrame(published)
     if "standard" in changes:
         standard["value"] += changes["standard"]
-    return acceptance.ring_checks(course, runs, pd.DataFrame(times), standard)
+    return ring_checks(found_of(setup, runs, times, standard))
 
 
 def test_figures_at_their_bars_pass(pocl):

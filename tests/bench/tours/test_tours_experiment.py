@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reservoir import resources
-from reservoir.bench.effort import RunBudget
+from reservoir.bench.run_budget import RunBudget
 from reservoir.bench.tours import acceptance, run, tour_problem
 from reservoir.bench.tours.runs import ENGINES, SERIAL, WAITING, Course
 from reservoir.errors import InputError

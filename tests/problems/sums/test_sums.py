@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from reservoir.bench.ring import RING_FUNCTIONS, RingProblem
 from reservoir.opencl import Session, assemble, build
+from reservoir.problems.sums.functions import RING_FUNCTIONS, RingProblem
 from reservoir.solvers import GENERAL_SOLVERS, solve
 
 KERNEL = """

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from reservoir.bench import RUNS
+
+T = TypeVar("T")
 
 #: Runs of each engine in a quick experiment.
 QUICK_RUNS = 3
@@ -32,12 +35,16 @@ class RunBudget:
     seed: int = 1
     device: str = "auto"
 
+    def usual(self, full: T, quick: T) -> T:
+        """What is done unless the user asks for something else."""
+        return quick if self.quick else full
+
     @property
     def repeats(self) -> int:
         """Runs of each point of a scaling experiment; their median counts."""
-        return 1 if self.quick else 3
+        return self.usual(3, 1)
 
     @property
     def point_seconds(self) -> float:
         """Seconds that a run of a point should take on the device, about."""
-        return 0.05 if self.quick else 1.0
+        return self.usual(1.0, 0.05)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from reservoir.planning.checks import Check
+from reservoir.planning.checks import Check
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +30,36 @@ class ResultTable:
     title: str
     frame: pd.DataFrame
     notes: tuple[str, ...] = ()
-    formats: Mapping[str, str] | None = None
+    formats: Mapping[str, str] = field(default_factory=dict)
+
+
+def result_table(
+    title: str,
+    rows: pd.DataFrame | Sequence[Mapping[str, Any]],
+    *notes: str,
+    form: str | None = None,
+    plain: Iterable[str] = (),
+    **formats: str,
+) -> ResultTable:
+    """Make a table of rows, whose columns are named by their keys.
+
+    Parameters
+    ----------
+    form : str, optional
+        Format of all columns that are neither `plain` nor among the formats.
+    formats : str
+        Of single columns; one with a star, such as ``"* x"``, is of all whose names end so.
+    """
+    frame = pd.DataFrame(rows)
+    if form is not None:
+        formats = {name: form for name in frame.columns if name not in plain} | formats
+    for pattern in [each for each in formats if each.startswith("*")]:
+        formats |= {name: formats[pattern] for name in frame.columns if str(name).endswith(pattern[1:])}
+    return ResultTable(title, frame, notes, formats)
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class ExperimentResult:
     """What an experiment found.
 
     Parameters

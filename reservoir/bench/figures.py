@@ -1,0 +1,68 @@
+"""What the experiments' figures share: sheets above a foot, logarithmic axes, and lines by engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+
+from reservoir.report.figures.axes import written
+from reservoir.report.figures.style import (
+    DRY,
+    LIMITS,
+    POWER,
+    RELEASE,
+    STORAGE,
+    Look,
+    add_legend,
+    figure_style,
+    footed_figure,
+    settled,
+)
+
+#: Looks of engines: the sequential one that others are measured by; the one that an experiment is about; and others.
+BASE_LOOK, MAIN_LOOK = Look(LIMITS, (0, (1, 1)), "D"), Look(STORAGE, "-", "o")
+DASHED, CHAINED = (0, (5, 1.5)), (0, (6, 1.5, 1.5, 1.5))
+SECOND_LOOK, THIRD_LOOK = Look(RELEASE, DASHED, "s"), Look(POWER, CHAINED, "s")
+LOSSY_LOOK = Look(DRY, DASHED, "s")
+
+
+def sheet_figure(height: float, lines: Sequence[str], draw: Callable[[SubFigure], Axes | None]) -> Figure:
+    """A figure on a sheet of so many inches above lines of text, with the legend of the axes that `draw` returns."""
+    with figure_style():
+        figure, sheet = footed_figure(height, lines)
+        labelled = draw(sheet)
+        if labelled is not None:
+            add_legend(sheet, labelled)
+        return settled(figure)
+
+
+def line(ax: Axes, at: Any, values: Any, look: Look, label: str, size: float = 4.0, **style: Any) -> None:
+    """A line with markers."""
+    ax.plot(at, values, color=look.colour, ls=look.line, marker=look.marker, ms=size, label=label, **style)
+
+
+def number_ticks(ax: Axes, at: Iterable[float]) -> None:
+    """Whole numbers at some places of the horizontal axis."""
+    ax.xaxis.set_major_locator(FixedLocator(list(at)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
+def log_axis(
+    ax: Axes,
+    which: str = "y",
+    *,
+    subs: tuple[float, ...] = (1, 2, 5),
+    ticks: int | None = 20,
+    form: Callable[[float], str] = written,
+) -> None:
+    """Make the ``x`` or ``y`` axis logarithmic, with ticks at some digits of each power of ten."""
+    getattr(ax, f"set_{which}scale")("log")
+    axis = getattr(ax, f"{which}axis")
+    axis.set_major_locator(LogLocator(base=10, subs=subs, numticks=ticks))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: form(value)))
+    axis.set_minor_locator(NullLocator())
