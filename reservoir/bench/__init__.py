@@ -1,8 +1,8 @@
 """Experiments: what the papers measured, measured again on this machine.
 
-An experiment is a folder whose ``experiment.run`` returns an `ExperimentResult` (see the frame, `bench.experiment`), and
-one line in `EXPERIMENTS`; the command line goes through the registry. This file imports nothing heavy, so that
-experiments are listed at once.
+An experiment is a folder whose ``experiment.run`` returns an `ExperimentResult` (frame: `bench.experiment`), and one
+line in `EXPERIMENTS`; the command line goes through the registry. This file imports nothing heavy, so that experiments
+are listed at once.
 """
 
 from __future__ import annotations
