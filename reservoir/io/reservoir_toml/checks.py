@@ -8,7 +8,7 @@ from reservoir.errors import Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.reservoir_checks.claims import Claim, offending
 from reservoir.io.reservoir_toml.draft import Draft
-from reservoir.io.reservoir_toml.schema import Storage
+from reservoir.io.reservoir_toml.schema import StorageSection
 
 #: The ways to say how much power water gives.
 CONVERSIONS = (
@@ -35,14 +35,14 @@ def one_capacity(draft: Draft) -> Iterator[Mistake]:
         yield draft.mistake("plant.hydraulic_capacity_m3s", "contradicts curves.capacity", "only one of the two")
 
 
-def dead_below_full(storage: Storage, draft: Draft) -> Iterator[Mistake]:
+def dead_below_full(storage: StorageSection, draft: Draft) -> Iterator[Mistake]:
     """Require some storage to work with."""
     if not storage.is_lake:
         expected = f"less than the full storage, {draft.amount('storage.dead_hm3', storage.full_hm3)}"
         yield draft.mistake("storage.dead_hm3", "leaves no active storage", expected)
 
 
-def storage_bounds_within_the_lake(storage: Storage, draft: Draft) -> Iterator[Mistake]:
+def storage_bounds_within_the_lake(storage: StorageSection, draft: Draft) -> Iterator[Mistake]:
     """Require monthly bounds between dead and full storage."""
     key = "storage.dead_hm3"
     for bound in ("lower", "upper"):
@@ -53,7 +53,7 @@ def storage_bounds_within_the_lake(storage: Storage, draft: Draft) -> Iterator[M
             yield draft.mistake(f"storage.{bound}_hm3", f"leaves the lake in {months}", lake)
 
 
-def final_within_its_month(storage: Storage, first_month: int, draft: Draft) -> Iterator[Mistake]:
+def final_within_its_month(storage: StorageSection, first_month: int, draft: Draft) -> Iterator[Mistake]:
     """Require a final storage within the bounds of the last month of the water year."""
     month = (first_month - 2) % MONTHS_PER_YEAR
     low, high = storage.lower[month], storage.upper[month]

@@ -97,7 +97,7 @@ class Formula(Block):
         return needed if self.domain is None else (self.domain[0], self.domain[1])
 
 
-class PolynomialForm(Formula):
+class PolynomialCurve(Formula):
     """A polynomial."""
 
     kind: Literal["polynomial"] = Field(description=_KIND)
@@ -111,7 +111,7 @@ class PolynomialForm(Formula):
         return Polynomial(tuple(scaled), domain)
 
 
-class PowerForm(Formula):
+class PowerCurve(Formula):
     """A power law; `offset` and `origin` take their units from the curve."""
 
     kind: Literal["power"] = Field(description=_KIND)
@@ -148,33 +148,33 @@ class _ByHead(Formula):
     domain: Interval | None = Field(default=None, alias="domain_m", description=_HOLDS)
 
 
-class StoragePolynomial(_ByStorage, PolynomialForm):
+class StoragePolynomial(_ByStorage, PolynomialCurve):
     """Level by storage."""
 
 
-class ReleasePolynomial(_ByRelease, PolynomialForm):
+class ReleasePolynomial(_ByRelease, PolynomialCurve):
     """Tailrace level by release."""
 
 
-class HeadPolynomial(_ByHead, PolynomialForm):
+class HeadPolynomial(_ByHead, PolynomialCurve):
     """Anything by head."""
 
 
-class StoragePower(_ByStorage, PowerForm):
+class StoragePower(_ByStorage, PowerCurve):
     """Level by storage."""
 
     offset: Number = Field(alias="offset_m", description="the level at the origin, m")
     origin: Number = Field(default=0.0, alias="origin_hm3", description="the storage from which the law starts")
 
 
-class ReleasePower(_ByRelease, PowerForm):
+class ReleasePower(_ByRelease, PowerCurve):
     """Tailrace level by release."""
 
     offset: Number = Field(alias="offset_m", description="the level at the origin, m")
     origin: Number = Field(default=0.0, alias="origin_m3s", description="the release from which the law starts")
 
 
-class HeadPower(_ByHead, PowerForm):
+class HeadPower(_ByHead, PowerCurve):
     """Anything by head; the offset is in the curve's own unit."""
 
     offset: Number = Field(default=0.0, description=f"the offset of {_LAW}")
@@ -182,4 +182,4 @@ class HeadPower(_ByHead, PowerForm):
 
 
 #: A curve's section, whatever its kind.
-Form = Points | PolynomialForm | PowerForm
+Form = Points | PolynomialCurve | PowerCurve

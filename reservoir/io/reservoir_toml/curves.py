@@ -18,9 +18,9 @@ from reservoir.hydro.reservoir_checks.curves import (
 )
 from reservoir.hydro.reservoir_checks.laws import LAWS
 from reservoir.hydro.reservoir_kinds import ConversionKind
-from reservoir.io.reservoir_toml.curve_schema import Form, Points, PowerForm
+from reservoir.io.reservoir_toml.curve_schema import Form, Points, PowerCurve
 from reservoir.io.reservoir_toml.draft import Draft, DraftWords
-from reservoir.io.reservoir_toml.schema import File, Release, Storage
+from reservoir.io.reservoir_toml.schema import File, ReleaseSection, StorageSection
 
 #: A file's level curve has no level stretch: there a level would say nothing of the storage.
 FILE_LAWS = {
@@ -61,13 +61,13 @@ def curves_of(file: File, draft: Draft) -> tuple[CurveSet, list[Mistake]]:
     return CurveSet(level, tailrace, conversion, kind, capacity, most), mistakes
 
 
-def _storages(storage: Storage | None) -> Domain | None:
+def _storages(storage: StorageSection | None) -> Domain | None:
     if storage is None or not storage.is_lake:
         return None
     return storage.dead_hm3, storage.full_hm3
 
 
-def _releases(release: Release | None) -> Domain | None:
+def _releases(release: ReleaseSection | None) -> Domain | None:
     if release is None or not 0 <= min(release.lower_m3s) < max(release.upper_m3s):
         return None
     return min(release.lower_m3s), max(release.upper_m3s)
@@ -134,7 +134,7 @@ def inspected(name: str, block: Form | None, needed: Domain | None, draft: Draft
     domain = None if mistakes else block.reach(needed)
     if domain is None:
         return None, mistakes
-    if isinstance(block, PowerForm) and block.origin > domain[0]:
+    if isinstance(block, PowerCurve) and block.origin > domain[0]:
         key = f"{type(block).model_fields['origin'].alias}"
         expected = f"at most {words.amount(law.x, domain[0])}"
         return None, [words.mistake(key, "is above values that the curve will be asked for", expected)]

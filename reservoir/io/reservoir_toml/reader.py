@@ -16,7 +16,7 @@ from reservoir.hydro.reservoir_kinds import ReferenceLevels
 from reservoir.io.reservoir_toml.checks import CHECKS
 from reservoir.io.reservoir_toml.curves import CurveSet, curves_of
 from reservoir.io.reservoir_toml.draft import Draft, DraftWords
-from reservoir.io.reservoir_toml.schema import File, Storage
+from reservoir.io.reservoir_toml.schema import File, StorageSection
 from reservoir.io.reservoir_toml.text import file_content, parsed
 from reservoir.io.reservoir_toml.wording import validated
 
@@ -92,7 +92,7 @@ def _fields(file: File, curves: CurveSet, draft: Draft) -> dict[str, Any]:
     return parts
 
 
-def _of_storage(storage: Storage) -> dict[str, Any]:
+def _of_storage(storage: StorageSection) -> dict[str, Any]:
     parts: dict[str, Any] = {
         "year_end": storage.year_end,
         "initial_storage_hm3": storage.initial_hm3,

@@ -93,7 +93,7 @@ Month = Annotated[int, Field(strict=True, ge=1, le=MONTHS_PER_YEAR)]
 Monthly = Annotated[Numbers, BeforeValidator(_twelve)]
 
 
-class Plant(Block):
+class PlantSection(Block):
     """The turbines."""
 
     installed_capacity_mw: PowerMw = Field(description="the installed capacity of the plant, MW")
@@ -107,7 +107,7 @@ class Plant(Block):
     hydraulic_capacity_m3s: CapacityM3s | None = Field(default=None, description="the most that the turbines can pass")
 
 
-class ReferenceLevels(Block):
+class MarksSection(Block):
     """Levels to draw into figures."""
 
     normal_m: LevelM | None = Field(default=None, description="the level at full storage, m")
@@ -116,7 +116,7 @@ class ReferenceLevels(Block):
     flood_months: tuple[Month, ...] = Field(default=(), description="a list of calendar months, 1 to 12")
 
 
-class Storage(Block):
+class StorageSection(Block):
     """Limits of the storage, and how a year begins and ends."""
 
     dead_hm3: StorageHm3 = Field(description="the storage below which the lake is never drawn")
@@ -157,7 +157,7 @@ class Storage(Block):
         return self.initial_hm3
 
 
-class Release(Block):
+class ReleaseSection(Block):
     """Limits of the release, turbined and spilled together."""
 
     lower_m3s: Monthly = Field(description=f"the least release: {_ENTRY}")
@@ -234,9 +234,9 @@ class File(Block):
     description: Text = Field(default="", description="a sentence about the reservoir")
     caveat: Text = Field(default="", description="a warning to print on every figure")
     first_month: Month = Field(default=1, description="the calendar month in which the water year begins, 1 to 12")
-    plant: Plant | None = None
-    marks: ReferenceLevels = ReferenceLevels()
-    storage: Storage | None = None
-    release: Release | None = None
+    plant: PlantSection | None = None
+    marks: MarksSection = MarksSection()
+    storage: StorageSection | None = None
+    release: ReleaseSection | None = None
     objective: Objective = Objective()
     curves: Curves = Curves()

@@ -30,7 +30,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class HtmlTable:
     """A table of written cells; the first column names the rows, and rows in `marked` need attention."""
 
     name: str
@@ -70,7 +70,7 @@ class Section:
         A list.
     facts : tuple of (str, str)
         Short names and what they are.
-    tables : tuple of Table
+    tables : tuple of HtmlTable
     pictures : tuple of Picture
     warning : bool
         Whether it tells of something wrong.
@@ -81,7 +81,7 @@ class Section:
     text: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[HtmlTable, ...] = ()
     pictures: tuple[Picture, ...] = ()
     warning: bool = False
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reservoir.planning.infeasible import counted
-from reservoir.report.html.page import Column, Table
+from reservoir.report.html.page import Column, HtmlTable
 from reservoir.report.html.tables import number
 from reservoir.rules.evaluation.evaluation import Evaluation, Run, Sample
 from reservoir.rules.evaluation.scores import worst_decile
@@ -62,7 +62,7 @@ _RUNS = {
 }
 
 
-def energy_table(evaluation: Evaluation, run: Run) -> Table:
+def energy_table(evaluation: Evaluation, run: Run) -> HtmlTable:
     """Energies of a run by family, below those of perfect foresight."""
     foresight = evaluation.foresight_gwh[run]
     best = {
@@ -88,7 +88,7 @@ def _foresight_spill_hm3(evaluation: Evaluation, run: Run) -> float:
 
 def scores_table(
     evaluation: Evaluation, run: Run, kind: str, shown: Sequence[ScoreColumn], top: Sequence[tuple[str, ...]] = ()
-) -> Table:
+) -> HtmlTable:
     """Some columns of the scores of a run by family, `kind` naming the table; those with months outside are marked."""
     pairs = [(result, sample) for result in evaluation.families for sample in Sample]
     scores = [result.scores[run, sample] for result, sample in pairs]
@@ -96,7 +96,7 @@ def scores_table(
         (result.family, str(sample), *(each.written(getattr(score, each.name)) for each in shown))
         for (result, sample), score in zip(pairs, scores, strict=True)
     ]
-    return Table(
+    return HtmlTable(
         name=f"{kind}-{run}",
         caption=f"{'; '.join(_RUNS[run] if top else _RUNS[run][:1])}.".format(
             years=counted(evaluation.training.years, "year")

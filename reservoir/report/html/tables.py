@@ -10,7 +10,7 @@ from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
-from reservoir.report.html.page import Column, Table
+from reservoir.report.html.page import Column, HtmlTable
 
 #: Quantities of the schedule whose medians are shown: column, title, unit, decimals.
 _MONTHLY = (
@@ -37,9 +37,9 @@ _YEARLY = (
 )
 
 
-def acceptance_table(checks: Sequence[Check], name: str = "acceptance-table") -> Table:
+def acceptance_table(checks: Sequence[Check], name: str = "acceptance-table") -> HtmlTable:
     """What is claimed, what was measured, and whether the claim holds."""
-    return Table(
+    return HtmlTable(
         name=name,
         caption="Claims, measured. A value passes within its threshold.",
         columns=(Column("Check", text=True), Column("Value"), Column("Threshold"), Column("Pass")),
@@ -48,13 +48,13 @@ def acceptance_table(checks: Sequence[Check], name: str = "acceptance-table") ->
     )
 
 
-def yearly_table(plan: Plan) -> Table:
+def yearly_table(plan: Plan) -> HtmlTable:
     """One row a year; years outside their bounds are marked."""
     summary = plan.summary()
     given = [column for column in _YEARLY if column[0] in summary and summary[column[0]].notna().any()]
     shown = [(name, Column(title, unit), form) for name, title, unit, form in given]
     cells = [[number(value, form) for value in summary[name]] for name, _, form in shown]
-    return Table(
+    return HtmlTable(
         name="yearly-table",
         caption=_yearly_caption(plan),
         columns=(Column("Year", text=True), *(column for _, column, _ in shown)),
@@ -63,7 +63,7 @@ def yearly_table(plan: Plan) -> Table:
     )
 
 
-def monthly_table(plan: Plan) -> Table:
+def monthly_table(plan: Plan) -> HtmlTable:
     """The median of every quantity over the years that keep their limits, a row a month of the water year."""
     kept = np.repeat(plan.keeps_limits, plan.inflow.calendar.steps)
     medians = plan.schedule()[kept].drop(columns="year").groupby("month").median()
@@ -73,7 +73,7 @@ def monthly_table(plan: Plan) -> Table:
         for name, _, _, places in _MONTHLY
     ]
     rows = tuple(zip([MONTH_NAMES[month - 1] for month in months], *columns, strict=True))
-    return Table(
+    return HtmlTable(
         name="monthly-table",
         caption=f"Medians over {kept_years(plan)}, each column by itself.",
         columns=(Column("Month", text=True), *(Column(title, unit) for _, title, unit, _ in _MONTHLY)),

@@ -14,7 +14,7 @@ from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.checks import Check, plan_checks
 from reservoir.planning.plan import Plan
 from reservoir.report.folder import provenance
-from reservoir.report.html.page import Table
+from reservoir.report.html.page import HtmlTable
 from reservoir.report.html.plan_page import plan_sections
 from reservoir.report.html.rules_page import rules_report, rules_sections
 from reservoir.report.rules_folder import rules_provenance
@@ -49,7 +49,7 @@ def report_of(evaluation: Evaluation, checks: Sequence[Check] | None = None) -> 
     return rules_report(evaluation, saved, found, rules_provenance(evaluation, saved, found), [], [])
 
 
-def tables_of(evaluation: Evaluation) -> dict[str, Table]:
+def tables_of(evaluation: Evaluation) -> dict[str, HtmlTable]:
     sections = rules_sections(evaluation, rules_checks(evaluation), [])
     return {table.name: table for section in sections for table in section.tables}
 
