@@ -215,7 +215,9 @@ two_level_swarm = _gathered(
     click.option("--cognitive", type=float, help="c1 of the paper.  [default: 2]"),
     click.option("--social", type=float, help="c2 of the paper.  [default: 2]"),
     click.option(
-        "--velocity-part", type=float, help="Largest velocity, part of the range of first weights.  [default: 0.01]"
+        "--velocity-fraction",
+        type=float,
+        help="Largest velocity, as a fraction of the range of first weights.  [default: 0.01]",
     ),
 )
 
