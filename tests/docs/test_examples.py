@@ -14,18 +14,24 @@ from reservoir.rules import FAMILIES, Training
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
 
-def example(name: str):
-    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def example(monkeypatch):
+    """Import an example by its name, for as long as a test runs."""
+
+    def load(name: str):
+        spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, spec.name, module)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
 
 
 @pytest.fixture
-def family(monkeypatch):
+def family(example, monkeypatch):
     """The example's family of rules, in the registry for as long as a test runs."""
     module = example("rule_family")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(FAMILIES, module.FAMILY, None)  # put back afterwards, whatever the example registers
     return module
 
@@ -40,3 +46,9 @@ def test_a_rule_of_the_example_is_read_back_from_its_file(family, tmp_path, xiao
     rule = rules.fit(family.FAMILY, Training.of(optimise(xiaowan, five_years, solver="dp")))
     write_rule(rule, tmp_path / "share.json", {})
     assert read_rule(tmp_path / "share.json") == rule
+
+
+def test_the_problem_is_solved_on_a_device_and_in_compiled_python(example, pocl):
+    found = example("problem").main(str(pocl.index))
+    assert found["lshade"] == pytest.approx([4.2, 0.9, 0.55], rel=1e-3)
+    assert found["clpso-sequential"] == pytest.approx([4.2, 0.9, 0.55], rel=0.02)
