@@ -9,7 +9,7 @@ import numpy as np
 from reservoir.errors import Mistake
 from reservoir.hydro.conversion import specific_power
 from reservoir.hydro.curves.curve import Curve
-from reservoir.hydro.reservoir_checks.laws import CurveConstraint, check_curve
+from reservoir.hydro.reservoir_checks.curve_constraints import CurveConstraint, check_curve
 from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.hydro.wording import Words
 

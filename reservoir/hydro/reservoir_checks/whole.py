@@ -8,6 +8,7 @@ from typing import Any
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.reservoir_checks.claims import CLAIMS, Lake, failures
+from reservoir.hydro.reservoir_checks.curve_constraints import CURVE_CONSTRAINTS
 from reservoir.hydro.reservoir_checks.curves import (
     CONVERSIONS,
     SLACK,
@@ -18,7 +19,6 @@ from reservoir.hydro.reservoir_checks.curves import (
     most_power_mw,
 )
 from reservoir.hydro.reservoir_checks.fields import sound_fields
-from reservoir.hydro.reservoir_checks.laws import LAWS
 from reservoir.hydro.wording import FieldWords
 
 _CURVES = ("level", "tailrace", "conversion", "capacity_m3s")
@@ -67,8 +67,8 @@ def _mistakes_of_curves(parts: Mapping[str, Any]) -> list[Mistake]:
     heads: Domain | None = None
     for name, law in laws.items():
         needed = {"level": storages, "tailrace": releases}.get(name, heads)
-        of_curve = FieldWords(name, names={LAWS[law].x: "x", LAWS[law].y: "y"})
-        found += curve_mistakes(LAWS[law], parts[name], needed, of_curve)
+        of_curve = FieldWords(name, names={CURVE_CONSTRAINTS[law].x: "x", CURVE_CONSTRAINTS[law].y: "y"})
+        found += curve_mistakes(CURVE_CONSTRAINTS[law], parts[name], needed, of_curve)
         if name == "tailrace" and not found:
             found += lake_above_tailrace(parts["level"], parts["tailrace"], storages, releases, words)
             heads = None if found else heads_of(parts["level"], parts["tailrace"], storages, releases)

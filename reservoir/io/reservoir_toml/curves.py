@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.curves.checks import point_mistakes
 from reservoir.hydro.curves.curve import Curve, constant
+from reservoir.hydro.reservoir_checks.curve_constraints import CURVE_CONSTRAINTS
 from reservoir.hydro.reservoir_checks.curves import (
     CONVERSIONS,
     Domain,
@@ -16,7 +17,6 @@ from reservoir.hydro.reservoir_checks.curves import (
     lake_above_tailrace,
     most_power_mw,
 )
-from reservoir.hydro.reservoir_checks.laws import LAWS
 from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.io.reservoir_toml.curve_schema import Form, Points, PowerCurve
 from reservoir.io.reservoir_toml.draft import Draft, DraftWords
@@ -24,9 +24,12 @@ from reservoir.io.reservoir_toml.schema import File, ReleaseSection, StorageSect
 
 #: A file's level curve has no level stretch: there a level would say nothing of the storage.
 FILE_LAWS = {
-    **LAWS,
+    **CURVE_CONSTRAINTS,
     "level": replace(
-        LAWS["level"], claim="a level that rises with the storage", kept=operator.lt, broken="does not rise"
+        CURVE_CONSTRAINTS["level"],
+        claim="a level that rises with the storage",
+        kept=operator.lt,
+        broken="does not rise",
     ),
 }
 

@@ -27,8 +27,8 @@ from reservoir.hydro.ranges import (
     POWER_MW,
     STORAGE_HM3,
 )
+from reservoir.hydro.reservoir_checks.curve_constraints import LOSSLESS_COEFFICIENT
 from reservoir.hydro.reservoir_checks.fields import text_fault
-from reservoir.hydro.reservoir_checks.laws import LOSSLESS_COEFFICIENT
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.io.reservoir_toml.curve_schema import (
     Block,

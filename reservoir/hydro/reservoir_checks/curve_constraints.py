@@ -1,4 +1,4 @@
-"""The laws of a reservoir's curves: how each goes with its variable, and between which values it stays."""
+"""Constraints of a reservoir's curves: how each goes with its variable, and between which values it stays."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ class CurveConstraint:
     x, y : str
         Variable and value, with their units; the keys of a file's points.
     claim : str
-        The law in words.
+        The constraint in words.
     x_range, y_range : Range
         Between which every point and every value lie.
-    kept : callable or None
+    holds : callable or None
         Whether a value and the next follow the trend.
     broken : str
         What the curve does where they do not.
     mend : str
-        What to do about a curve that breaks the law.
+        What to do about a curve that breaks the constraint.
     """
 
     x: str
@@ -58,7 +58,7 @@ class CurveConstraint:
     claim: str
     x_range: Range
     y_range: Range
-    kept: Callable[[Any, Any], Any] | None = None
+    holds: Callable[[Any, Any], Any] | None = None
     broken: str = ""
     mend: str = ""
 
@@ -67,7 +67,7 @@ def _not_falling(before: FloatArray, after: FloatArray) -> NDArray[np.bool_]:
     return after >= before - 1e-9 * np.abs(before)
 
 
-LAWS: Mapping[str, CurveConstraint] = {
+CURVE_CONSTRAINTS: Mapping[str, CurveConstraint] = {
     "level": CurveConstraint(
         "storage_hm3",
         "level_m",
@@ -127,7 +127,7 @@ LAWS: Mapping[str, CurveConstraint] = {
 class _Sample:
     """A curve under inspection: its points, or the values of its formula on a dense grid."""
 
-    law: CurveConstraint
+    constraint: CurveConstraint
     of_points: bool
     x: FloatArray
     y: FloatArray
@@ -135,38 +135,42 @@ class _Sample:
 
     def where(self, index: int) -> str:
         """Name a point by its number and values, or a place on the grid by its values."""
-        x = self.words.amount(self.law.x, self.x[index])
-        y = self.words.amount(self.law.y, self.y[index])
+        x = self.words.amount(self.constraint.x, self.x[index])
+        y = self.words.amount(self.constraint.y, self.y[index])
         return f"point {index + 1} ({x}: {y})" if self.of_points else f"{x} (where it gives {y})"
 
     def mistake(self, problem: str, expected: str = "", mend: str = "") -> Mistake:
         """State a mistake of the values."""
-        return self.words.mistake(self.law.y if self.of_points else "", problem, expected, mend or self.law.mend)
+        return self.words.mistake(
+            self.constraint.y if self.of_points else "", problem, expected, mend or self.constraint.mend
+        )
 
 
-def check_curve(law: CurveConstraint, curve: Curve, words: Words) -> Iterator[Mistake]:
+def check_curve(constraint: CurveConstraint, curve: Curve, words: Words) -> Iterator[Mistake]:
     """Check the values of a curve: its points, or its formula on a dense grid."""
     of_points = isinstance(curve, Table)
     x, y = (np.array(curve.x), np.array(curve.y)) if isinstance(curve, Table) else _grid(curve)
-    sample = _Sample(law, of_points, x, y, words)
+    sample = _Sample(constraint, of_points, x, y, words)
     if not np.isfinite(y).all():
         yield sample.mistake("gives no finite number everywhere", mend="check the numbers and their units")
         return
-    outside = np.flatnonzero((y < law.y_range.least) | (y > law.y_range.most))
+    outside = np.flatnonzero((y < constraint.y_range.least) | (y > constraint.y_range.most))
     if outside.size:
-        yield sample.mistake(f"is out of range at {sample.where(outside[0])}", _expected(law, words))
+        yield sample.mistake(f"is out of range at {sample.where(outside[0])}", _expected(constraint, words))
         return
-    astray = np.flatnonzero(~law.kept(y[:-1], y[1:])) if law.kept else np.array([], int)
+    astray = np.flatnonzero(~constraint.holds(y[:-1], y[1:])) if constraint.holds else np.array([], int)
     if astray.size:
         first = int(astray[0])
-        yield sample.mistake(f"{law.broken} from {sample.where(first)} to {sample.where(first + 1)}", law.claim)
-    if law is LAWS["conversion_rate"]:
+        yield sample.mistake(
+            f"{constraint.broken} from {sample.where(first)} to {sample.where(first + 1)}", constraint.claim
+        )
+    if constraint is CURVE_CONSTRAINTS["conversion_rate"]:
         yield from _physical(sample)
 
 
-def _expected(law: CurveConstraint, words: Words) -> str:
-    least, most = (words.amount(law.y, end) for end in law.y_range)
-    return f"{law.claim}: {least} to {most}"
+def _expected(constraint: CurveConstraint, words: Words) -> str:
+    least, most = (words.amount(constraint.y, end) for end in constraint.y_range)
+    return f"{constraint.claim}: {least} to {most}"
 
 
 def _physical(sample: _Sample) -> Iterator[Mistake]:
