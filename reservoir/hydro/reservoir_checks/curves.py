@@ -20,7 +20,7 @@ SLACK = 1e-6
 #: Heads at which the most power is looked for.
 _HEADS = 101
 
-#: The law of a conversion, by what it says about a head.
+#: The constraint of a conversion, by what it says about a head.
 CONVERSIONS: Mapping[ConversionKind, str] = {
     ConversionKind.RATE: "conversion_rate",
     ConversionKind.COEFFICIENT: "output_coefficient",
@@ -34,29 +34,31 @@ _NEEDED = {
 }
 
 
-def curve_mistakes(law: CurveConstraint, curve: Curve, needed: Domain | None, words: Words) -> Iterator[Mistake]:
+def curve_mistakes(constraint: CurveConstraint, curve: Curve, needed: Domain | None, words: Words) -> Iterator[Mistake]:
     """State what is wrong with a curve.
 
     Parameters
     ----------
-    law : CurveConstraint
+    constraint : CurveConstraint
     curve : Curve
     needed : pair of float or None
         The range on which it will be asked; None where a mistake elsewhere leaves it unknown.
     words : Words
-        Of the curve: its variable and its value are called as in its law, and it itself "".
+        Of the curve: its variable and its value are called as in its constraint, and it itself "".
     """
-    if not all(law.x_range.holds(end) for end in curve.domain):
-        have, allowed = (" to ".join(words.amount(law.x, end) for end in ends) for ends in (curve.domain, law.x_range))
+    if not all(constraint.x_range.holds(end) for end in curve.domain):
+        have, allowed = (
+            " to ".join(words.amount(constraint.x, end) for end in ends) for ends in (curve.domain, constraint.x_range)
+        )
         yield words.mistake("", f"covers {have}", f"nothing beyond {allowed}", "check the numbers and their units")
         return
-    yield from check_curve(law, curve, words)
+    yield from check_curve(constraint, curve, words)
     if needed is None:
         return
     slack = SLACK * (needed[1] - needed[0])
     if curve.domain[0] > needed[0] + slack or curve.domain[1] < needed[1] - slack:
-        have, need = (" to ".join(words.amount(law.x, end) for end in ends) for ends in (curve.domain, needed))
-        yield words.mistake("", f"covers {have} only", f"{need}, {_NEEDED[law.x]}", "extend the curve")
+        have, need = (" to ".join(words.amount(constraint.x, end) for end in ends) for ends in (curve.domain, needed))
+        yield words.mistake("", f"covers {have} only", f"{need}, {_NEEDED[constraint.x]}", "extend the curve")
 
 
 def heads_of(level: Curve, tailrace: Curve, storages: Domain, releases: Domain) -> Domain:

@@ -62,13 +62,15 @@ def _mistakes_of_curves(parts: Mapping[str, Any]) -> list[Mistake]:
     """State what is wrong with the curves; all limits are sound."""
     words = parts["words"]
     storages, releases = storages_of(parts), _releases(parts)
-    laws = dict(zip(_CURVES, ("level", "tailrace", CONVERSIONS[parts["conversion_kind"]], "capacity"), strict=True))
+    constraints = dict(
+        zip(_CURVES, ("level", "tailrace", CONVERSIONS[parts["conversion_kind"]], "capacity"), strict=True)
+    )
     found: list[Mistake] = []
     heads: Domain | None = None
-    for name, law in laws.items():
+    for name, constraint in constraints.items():
         needed = {"level": storages, "tailrace": releases}.get(name, heads)
-        of_curve = FieldWords(name, names={CURVE_CONSTRAINTS[law].x: "x", CURVE_CONSTRAINTS[law].y: "y"})
-        found += curve_mistakes(CURVE_CONSTRAINTS[law], parts[name], needed, of_curve)
+        of_curve = FieldWords(name, names={CURVE_CONSTRAINTS[constraint].x: "x", CURVE_CONSTRAINTS[constraint].y: "y"})
+        found += curve_mistakes(CURVE_CONSTRAINTS[constraint], parts[name], needed, of_curve)
         if name == "tailrace" and not found:
             found += lake_above_tailrace(parts["level"], parts["tailrace"], storages, releases, words)
             heads = None if found else heads_of(parts["level"], parts["tailrace"], storages, releases)

@@ -28,7 +28,7 @@ FILE_LAWS = {
     "level": replace(
         CURVE_CONSTRAINTS["level"],
         claim="a level that rises with the storage",
-        kept=operator.lt,
+        holds=operator.lt,
         broken="does not rise",
     ),
 }
