@@ -95,13 +95,13 @@ def small_inflow() -> Inflow:
 @pytest.fixture(scope="session")
 def years(xiaowan: Reservoir, five_years: Inflow) -> list[ReservoirYear]:
     """Five years of the bundled case."""
-    return reservoir_problems(xiaowan, five_years)
+    return list(reservoir_problems(xiaowan, five_years))
 
 
 @pytest.fixture(scope="session")
 def small_years(small: Reservoir, small_inflow: Inflow) -> list[ReservoirYear]:
     """Three years of the invented case."""
-    return reservoir_problems(small, small_inflow)
+    return list(reservoir_problems(small, small_inflow))
 
 
 @pytest.fixture(

@@ -19,7 +19,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo, choose_devices
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.solvers import Problem, Solution, solve
+from reservoir.solvers import Problem, Solution, Solutions, solve
 
 T = TypeVar("T")
 
@@ -94,9 +94,7 @@ class DeviceSetup(Setup):
         """On the device that is asked for; DeviceError if there is none of that name."""
         return cls(effort=effort, progress=progress, device=choose_devices(effort.device)[0], **own)
 
-    def solve(
-        self, problems: Sequence[Problem], solver: str, *, seed: int | None = None, **settings: Any
-    ) -> list[Solution]:
+    def solve(self, problems: Sequence[Problem], solver: str, *, seed: int | None = None, **settings: Any) -> Solutions:
         """Solve problems on the device, by default with the first seed."""
         asked = self.effort.seed if seed is None else seed
         return solve(problems, solver=solver, seed=asked, device=str(self.device.index), **settings)

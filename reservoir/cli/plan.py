@@ -149,14 +149,14 @@ def _show_result(plan: Plan) -> None:
 
     from reservoir.cli.console import console
     from reservoir.cli.screen import show_solver
-    from reservoir.planning.infeasible import outside_sentences
+    from reservoir.planning.sentences import outside_sentences, shortfalls
 
     screen = console()
     show_solver(plan)
     screen.print(f"[bold]{'Energy':<10}[/]{_energy(plan)}", soft_wrap=True)
     for sentence in outside_sentences(plan):
         screen.print(f"[red]{'Limits':<10}[/]{escape(sentence)}", soft_wrap=True)
-    sentences = plan.shortfalls()
+    sentences = shortfalls(plan)
     for sentence in sentences[:SHOWN_SHORTFALLS]:
         screen.print(f"[red]{'Violation':<10}[/]{escape(sentence)}", soft_wrap=True)
     if len(sentences) > SHOWN_SHORTFALLS:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +12,18 @@ from reservoir.hydro.compiled_year import YearArrays, follow, violation_at
 from reservoir.hydro.curves.forms import curve_value, specific_power
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.stacked_limits import as_stack, year_at
 from reservoir.hydro.step import head_at, turbined_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operation:
-    """What a year's releases come to, in float64; arrays of shape (steps,) unless said otherwise.
+    """What the releases of years come to, in float64; arrays of shape (years, steps) unless said otherwise.
 
-    ``storage_hm3`` has shape (steps + 1,): the start and the end of each step. ``violation`` is relative (eq. 20).
+    ``storage_hm3`` has shape (years, steps + 1): the start and the end of each step. ``violation`` is relative (eq.
+    20). ``operation[i]`` is one year: the same without the axis of years.
     """
 
     release_m3s: FloatArray
@@ -36,63 +37,58 @@ class Operation:
     energy_gwh: FloatArray
     violation: FloatArray
 
+    def __len__(self) -> int:
+        return len(self.release_m3s)
+
+    def __getitem__(self, years: int | slice) -> Operation:
+        return Operation(*(getattr(self, field.name)[years] for field in fields(self)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Operation]) -> Operation:
+        """Years that could only be run one after the other."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+
     @property
-    def benefit_gwh(self) -> float:
-        """Energy of the year (eq. 6)."""
-        return float(self.energy_gwh.sum())
+    def spill_m3s(self) -> FloatArray:
+        """Released past the turbines."""
+        return self.release_m3s - self.turbined_m3s
 
-    def fitness_gwh(self, penalty_gwh: float) -> float:
-        """Benefit less violation cost (eq. 21)."""
-        return self.benefit_gwh - penalty_gwh * float(self.violation.sum())
+    @property
+    def benefit_gwh(self) -> FloatArray:
+        """Energy of each year (eq. 6), shape (years,)."""
+        return np.asarray(self.energy_gwh.sum(axis=-1))
 
+    @property
+    def violation_sum(self) -> FloatArray:
+        """Sum of the relative violations of each year (eq. 20), shape (years,)."""
+        return np.asarray(self.violation.sum(axis=-1))
 
-def operate(plant: Plant, year: YearArrays, releases_m3s: FloatArray, start_hm3: float | None = None) -> Operation:
-    """Run one year with given releases, repairing them (eq. 18-19), with exact curves.
-
-    Parameters
-    ----------
-    plant : Plant
-        From `exact_plant`.
-    year : YearArrays
-        From `YearLimits.arrays`, in float64.
-    releases_m3s : ndarray, shape (steps,)
-        Releases wanted.
-    start_hm3 : float, optional
-        Storage at the start of a cyclic year.
-    """
-    start = None if start_hm3 is None else np.array([start_hm3])
-    return Operation(*(each[0] for each in _operated(plant, as_stack(year), releases_m3s, start)))
+    def fitness_gwh(self, penalty_gwh: float) -> FloatArray:
+        """Benefit less violation cost of each year (eq. 21), shape (years,)."""
+        return self.benefit_gwh - penalty_gwh * self.violation_sum
 
 
-def benefits_and_violations(
-    plant: Plant, years: YearArrays, releases_m3s: FloatArray, start_hm3: FloatArray | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Energy (GWh, eq. 6) and sum of violations (eq. 20) of many years of one plant, run as by `operate`.
+def operate(
+    plant: Plant, years: YearArrays, releases_m3s: FloatArray, start_hm3: float | FloatArray | None = None
+) -> Operation:
+    """Run years of one plant with given releases, repairing them (eq. 18-19), with exact curves.
 
     Parameters
     ----------
     plant : Plant
         From `exact_plant`.
     years : YearArrays
-        From `StackedLimits.arrays`, in float64.
-    releases_m3s : ndarray, shape (years, steps)
+        From `Limits.arrays`, in float64: of years, or of one year.
+    releases_m3s : ndarray, shape (years, steps), or (steps,) for one year
         Releases wanted.
-    start_hm3 : ndarray, shape (years,), optional
+    start_hm3 : ndarray, shape (years,), or float for one year
         Storages at the start of cyclic years.
-
-    Returns
-    -------
-    benefits_gwh, violations : ndarray, shape (years,)
     """
-    *_, energy, violation = _operated(plant, years, releases_m3s, start_hm3)
-    return energy.sum(axis=1), violation.sum(axis=1)
-
-
-def _operated(
-    plant: Plant, years: YearArrays, releases_m3s: FloatArray, start_hm3: FloatArray | None
-) -> tuple[FloatArray, ...]:
-    """What `Operation` holds, with an axis of years in front: one year runs through the same code as many."""
     wanted = np.clip(np.asarray(releases_m3s, np.float64), years.release_lower, years.release_upper)
+    if wanted.ndim == 1:
+        *arrays, cyclic, unrolled = years
+        batch = YearArrays._make([*(np.asarray(each)[np.newaxis] for each in arrays), cyclic, unrolled])
+        return operate(plant, batch, wanted[np.newaxis], start_hm3)[0]
     count, steps = wanted.shape
     releases = np.empty((count, steps))
     storages = np.empty((count, steps + 1))
@@ -103,7 +99,7 @@ def _operated(
     for array in (releases, storages, columns, energy):
         array.setflags(write=False)
     turbined, level, mean_level, tailrace, head, power, violation = columns
-    return releases, turbined, storages, level, mean_level, tailrace, head, power, energy, violation
+    return Operation(releases, turbined, storages, level, mean_level, tailrace, head, power, energy, violation)
 
 
 @compiled
@@ -111,6 +107,27 @@ def _operate(plant, years, wanted, releases, storages, columns):
     for index in range(len(wanted)):
         year = year_at(years, index)
         _operate_year(plant, year, wanted[index], releases[index], storages[index], columns[:, index])
+
+
+@inlined
+def year_at(years, index):
+    """One of many years, for compiled code."""
+    return YearArrays(
+        years.inflow[index],
+        years.hm3_per_m3s[index],
+        years.release_lower[index],
+        years.release_upper[index],
+        years.storage_lower[index],
+        years.storage_upper[index],
+        years.reach_lower[index],
+        years.reach_upper[index],
+        years.drift_lower[index],
+        years.drift_upper[index],
+        years.start[index],
+        years.capacity[index],
+        years.cyclic,
+        years.unrolled,
+    )
 
 
 @inlined

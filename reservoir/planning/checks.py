@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan, relative_gap
-from reservoir.solvers import Solution
+from reservoir.solvers import Solutions
 
 #: Largest water balance residual, as a part of the largest storage.
 BALANCE_TOLERANCE = 1e-9
@@ -61,9 +61,7 @@ def plan_checks(plan: Plan) -> list[Check]:
     return checks
 
 
-def gap_checks(
-    solutions: Sequence[Solution], references: Sequence[Solution], feasible: NDArray[np.bool_], who: str = ""
-) -> list[Check]:
+def gap_checks(solutions: Solutions, references: Solutions, feasible: NDArray[np.bool_], who: str = "") -> list[Check]:
     """How close solutions come to their references; apart, years that cannot keep their limits (see `Plan.feasible`).
 
     In those the fitness is an energy less what the violation costs, and their gap is a part of the reference's energy.
@@ -79,29 +77,30 @@ def gap_checks(
             Check(f"{who}gap to dp, {summed} (either way)", abs(reference - found) / abs(reference), TOTAL_GAP),
         ]
     if not feasible.all():
-        pairs = [pair for pair, able in zip(zip(solutions, references, strict=True), feasible, strict=True) if not able]
-        short = [abs(best.fitness - found.fitness) / (abs(best.benefit) or 1.0) for found, best in pairs]
-        what = f"energy less penalty against dp's, worst of {counted(len(pairs))} that cannot keep their limits"
+        of_all = solutions.fitness, references.fitness, references.benefit
+        lost, best, energy = (each[~feasible] for each in of_all)
+        short = np.abs(best - lost) / np.where(energy == 0, 1.0, np.abs(energy))
+        what = f"energy less penalty against dp's, worst of {counted(len(short))} that cannot keep their limits"
         checks.append(Check(f"{who}{what} (either way)", float(np.max(short)), YEAR_GAP))
     return checks
 
 
-def sum_of(solutions: Sequence[Solution], which: NDArray[np.bool_]) -> float:
+def sum_of(solutions: Solutions, which: NDArray[np.bool_]) -> float:
     """Fitness of some of the years, summed."""
-    return sum(each.fitness for each, taken in zip(solutions, which, strict=True) if taken)
+    return sum(solutions.fitness[which].tolist())
 
 
 def balance_residual(plan: Plan) -> float:
     """Largest |storage + (inflow - release) x time - next storage|, as a part of the largest storage."""
-    storage = plan.stacked("storage_hm3")
+    storage = plan.operation.storage_hm3
     volume = plan.inflow.calendar.hm3_per_m3s
-    residual = storage[:, :-1] + (plan.inflow.flow_m3s - plan.stacked("release_m3s")) * volume - storage[:, 1:]
+    residual = storage[:, :-1] + (plan.inflow.flow_m3s - plan.operation.release_m3s) * volume - storage[:, 1:]
     return float(np.abs(residual).max() / np.abs(storage).max())
 
 
 def release_excess(plan: Plan) -> float:
     """How far any release is outside its bounds, m3/s."""
-    release = plan.stacked("release_m3s")
+    release = plan.operation.release_m3s
     lower = plan.reservoir.by_step(plan.reservoir.release_lower_m3s)
     upper = plan.reservoir.by_step(plan.reservoir.release_upper_m3s)
     return float(np.maximum(lower - release, release - upper).clip(min=0).max())

@@ -14,8 +14,8 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.infeasible import chosen, feasible_years
 from reservoir.planning.plan import StageProgress, relative_gap, silent_stage
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
-from reservoir.solvers import SOLVERS, Solution, solve, solver_named, why_unusable
+from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
+from reservoir.solvers import SOLVERS, Solutions, solve, solver_named, why_unusable
 
 REFERENCE = "dp"
 
@@ -82,16 +82,16 @@ def compare(
     years = reservoir_problems(reservoir, inflow)
     names = list(dict.fromkeys(solvers)) or [name for name in SOLVERS if not why_unusable(name)]
     references = solve(years, solver=REFERENCE, progress=lambda done, total: progress("reference", done, total))
-    feasible = feasible_years(years, [each.violation for each in references])
+    feasible = feasible_years(years.limits, references.violation)
     return [
         _compared(years, name, references, feasible, repeats, seed, device, options or {}, progress) for name in names
     ]
 
 
 def _compared(
-    years: list[ReservoirYear],
+    years: ReservoirYears,
     name: str,
-    references: Sequence[Solution],
+    references: Solutions,
     feasible: NDArray[np.bool_],
     repeats: int,
     seed: int,
@@ -107,22 +107,15 @@ def _compared(
         progress(name, repeat, repeats)
         runs.append(solve(years, solver=name, seed=seed + repeat, device=device, **settings))
         progress(name, repeat + 1, repeats)
-    busy = [run[0].device_seconds for run in runs if run[0].device_seconds is not None]
+    busy = [run.device_seconds for run in runs if run.device_seconds is not None]
+    gaps = [relative_gap(run, references)[feasible] for run in runs]
     return Comparison(
         name,
-        runs[0][0].device,
-        statistics.median(run[0].wall_seconds for run in runs),
+        runs[0].device,
+        statistics.median(run.wall_seconds for run in runs),
         statistics.median(busy) if busy else None,
-        statistics.fmean(sum(each.benefit for each in _of(run, feasible)) for run in runs),
-        max(sum(each.violation for each in run) for run in runs),
-        max(_worst_gap(_of(run, feasible), _of(references, feasible)) for run in runs),
-        chosen([year.label for year in years], ~feasible),
+        statistics.fmean(sum(run.benefit[feasible].tolist()) for run in runs),
+        max(sum(run.violation.tolist()) for run in runs),
+        float(np.max(gaps)) if feasible.any() else float("nan"),
+        chosen(years.labels, ~feasible),
     )
-
-
-def _of(solutions: Sequence[Solution], feasible: NDArray[np.bool_]) -> list[Solution]:
-    return [each for each, able in zip(solutions, feasible, strict=True) if able]
-
-
-def _worst_gap(solutions: Sequence[Solution], references: Sequence[Solution]) -> float:
-    return float(np.max(relative_gap(solutions, references))) if solutions else float("nan")

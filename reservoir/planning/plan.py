@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,15 +13,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import DeviceError
-from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.curves.approximation import Approximation
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.infeasible import feasible_years
 from reservoir.planning.stopwatch import Stopwatch
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
-from reservoir.solvers import Solution, solve, solver_named, why_unusable
+from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
+from reservoir.solvers import Solutions, solve, solver_named, why_unusable
 from reservoir.solvers.clpso.settings import SwarmSettings
 
 FloatArray = NDArray[np.float64]
@@ -47,13 +46,13 @@ class Plan:
     ----------
     reservoir : Reservoir
     inflow : Inflow
-    years : tuple of ReservoirYear
+    years : ReservoirYears
         The problems that were solved.
-    operations : tuple of Operation
+    operation : Operation
         What the releases of each year come to.
-    solutions : tuple of Solution
+    solutions : Solutions
         What the solver returned.
-    references : tuple of Solution, or empty
+    references : Solutions, maybe of nothing
         The reference optimum of each year (dynamic programming).
     notes : tuple of str
         What the user should know about this plan.
@@ -63,41 +62,37 @@ class Plan:
 
     reservoir: Reservoir
     inflow: Inflow
-    years: tuple[ReservoirYear, ...]
-    operations: tuple[Operation, ...]
-    solutions: tuple[Solution, ...]
-    references: tuple[Solution, ...]
+    years: ReservoirYears
+    operation: Operation
+    solutions: Solutions
+    references: Solutions
     notes: tuple[str, ...]
     seconds: Mapping[str, float]
-
-    def stacked(self, name: str) -> FloatArray:
-        """One quantity of `Operation` for all years, shape (years, steps), or (years, steps + 1) for storage."""
-        return np.stack([getattr(operation, name) for operation in self.operations])
 
     @property
     def approximation(self) -> Approximation:
         """The forms of the curves that solvers evaluated, and what they change."""
-        return self.years[0].model.approximation
+        return self.years.model.approximation
 
     @cached_property
     def spill_m3s(self) -> FloatArray:
         """Released past the turbines, shape (years, steps)."""
-        return self.stacked("release_m3s") - self.stacked("turbined_m3s")
+        return self.operation.spill_m3s
 
     @cached_property
     def energy_gwh(self) -> FloatArray:
         """Energy of each year, shape (years,)."""
-        return self.stacked("energy_gwh").sum(axis=1)
+        return self.operation.benefit_gwh
 
     @cached_property
     def violation(self) -> FloatArray:
         """Sum of the relative violations of each year (eq. 20), shape (years,)."""
-        return self.stacked("violation").sum(axis=1)
+        return self.operation.violation_sum
 
     @cached_property
     def feasible(self) -> NDArray[np.bool_]:
         """Whether some schedule keeps the limits of each year, shape (years,)."""
-        return feasible_years(self.years, [each.violation for each in self.solutions])
+        return feasible_years(self.years.limits, self.solutions.violation)
 
     @cached_property
     def keeps_limits(self) -> NDArray[np.bool_]:
@@ -136,17 +131,17 @@ class Plan:
             "year": np.repeat(np.array(calendar.labels, dtype=object), steps),
             "month": np.tile(calendar.months, years),
             "inflow_m3s": self.inflow.flow_m3s,
-            "release_m3s": self.stacked("release_m3s"),
-            "turbined_m3s": self.stacked("turbined_m3s"),
+            "release_m3s": self.operation.release_m3s,
+            "turbined_m3s": self.operation.turbined_m3s,
             "spill_m3s": self.spill_m3s,
-            "storage_start_hm3": self.stacked("storage_hm3")[:, :-1],
-            "storage_end_hm3": self.stacked("storage_hm3")[:, 1:],
-            "level_m": self.stacked("level_m"),
-            "tailrace_m": self.stacked("tailrace_m"),
-            "head_m": self.stacked("head_m"),
-            "power_mw": self.stacked("power_mw"),
-            "energy_gwh": self.stacked("energy_gwh"),
-            "violation": self.stacked("violation"),
+            "storage_start_hm3": self.operation.storage_hm3[:, :-1],
+            "storage_end_hm3": self.operation.storage_hm3[:, 1:],
+            "level_m": self.operation.level_m,
+            "tailrace_m": self.operation.tailrace_m,
+            "head_m": self.operation.head_m,
+            "power_mw": self.operation.power_mw,
+            "energy_gwh": self.operation.energy_gwh,
+            "violation": self.operation.violation,
         }
         return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
 
@@ -157,8 +152,8 @@ class Plan:
         ``reference_violation`` says by how much.
         """
         volume = self.inflow.calendar.hm3_per_m3s
-        reference = [each.benefit for each in self.references] or [np.nan] * len(self.years)
-        violation = [each.violation for each in self.references]
+        found, none = self.references, np.full(len(self.years), np.nan)
+        reference, violation = (found.benefit, found.violation) if found else (none, np.zeros_like(none))
         return pd.DataFrame(
             {
                 "year": list(self.inflow.labels),
@@ -167,21 +162,12 @@ class Plan:
                 "spill_hm3": (self.spill_m3s * volume).sum(axis=1),
                 "violation": self.violation,
                 "reference_gwh": reference,
-                **({"reference_violation": violation} if any(violation) else {}),
+                **({"reference_violation": violation} if violation.any() else {}),
                 "gap": self.gap,
-                "generations": [solution.generations for solution in self.solutions],
-                "evaluations": [solution.evaluations for solution in self.solutions],
+                "generations": self.solutions.generations,
+                "evaluations": self.solutions.evaluations,
             }
         )
-
-    def shortfalls(self) -> list[str]:
-        """A sentence for every end-of-month storage outside its bounds: year, month, quantity and amount."""
-        return [
-            f"{_shortfall(year, operation, step, int(month))}; {_blame(feasible)}"
-            for year, operation, feasible in zip(self.years, self.operations, self.feasible, strict=True)
-            for step, month in enumerate(self.inflow.calendar.months)
-            if operation.violation[step] > 0
-        ]
 
 
 def optimise(
@@ -229,41 +215,32 @@ def optimise(
         solver, notes, options = _available(solver, device, options)
     with watch(solver):
         solutions = _solved(years, solver, seed, device, progress, options)
-    references: list[Solution] = []
+    references = Solutions.of([])
     if solver in REFERENCE_SOLVERS:
         references = solutions
     elif reference:
         references = _references(years, solver, device, progress, watch)
     with watch("certify"):
-        operations = tuple(year.operate(found.position) for year, found in zip(years, solutions, strict=True))
-    return Plan(
-        reservoir,
-        inflow,
-        tuple(years),
-        operations,
-        tuple(solutions),
-        tuple(references),
-        (*inflow.notes, *reservoir.notes, *notes),
-        watch.seconds,
-    )
+        operation = solutions.operation or years.operate(np.array(list(solutions.position)))
+    told = (*inflow.notes, *reservoir.notes, *notes)
+    return Plan(reservoir, inflow, years, operation, solutions, references, told, watch.seconds)
 
 
-def relative_gap(solutions: Sequence[Solution], references: Sequence[Solution]) -> FloatArray:
+def relative_gap(solutions: Solutions, references: Solutions) -> FloatArray:
     """Part by which each solution's fitness falls short of its reference, shape (problems,)."""
-    best = np.array([each.fitness for each in references])
-    found = np.array([each.fitness for each in solutions])
+    found, best = solutions.fitness, references.fitness
     scale = np.where(best == 0, 1.0, np.abs(best))
     return np.asarray((best - found) / scale)
 
 
 def _solved(
-    years: list[ReservoirYear],
+    years: ReservoirYears,
     solver: str,
     seed: int,
     device: str | None,
     progress: StageProgress,
     options: Mapping[str, Any],
-) -> list[Solution]:
+) -> Solutions:
     progress(solver, 0, len(years))
     return solve(
         years,
@@ -276,8 +253,8 @@ def _solved(
 
 
 def _references(
-    years: list[ReservoirYear], solver: str, device: str | None, progress: StageProgress, watch: Stopwatch
-) -> list[Solution]:
+    years: ReservoirYears, solver: str, device: str | None, progress: StageProgress, watch: Stopwatch
+) -> Solutions:
     """Dynamic programming on the device that solves the plan, if one does and can; else on the host."""
     if solver_named(solver).opencl:
         with suppress(DeviceError), watch(DEVICE_REFERENCE):
@@ -293,22 +270,3 @@ def _available(solver: str, device: str | None, options: dict[str, Any]) -> tupl
         return solver, (), options
     shared = {name: value for name, value in options.items() if name in SwarmSettings.__dataclass_fields__}
     return FALLBACK_SOLVER, (f"{reason}. Solved by {FALLBACK_SOLVER} instead of {solver}.",), shared
-
-
-def _blame(feasible: bool) -> str:
-    if feasible:
-        return "the solver missed a schedule that keeps the bounds: give it more generations"
-    return "no release within its bounds keeps this year's storage within its bounds"
-
-
-def _shortfall(year: ReservoirYear, operation: Operation, step: int, month: int) -> str:
-    storage = operation.storage_hm3[step + 1]
-    lower, upper = year.limits.storage_lower_hm3[step], year.limits.storage_upper_hm3[step]
-    if year.limits.cyclic and step == year.limits.steps - 1:
-        lower = upper = operation.storage_hm3[0]
-    above = storage > upper
-    bound, amount = (upper, storage - upper) if above else (lower, lower - storage)
-    return (
-        f"{year.label} {MONTH_NAMES[month - 1]}: the storage at the end of the month is {storage:,.6g} hm3, "
-        f"{amount:,.4g} hm3 {'above its upper' if above else 'below its lower'} bound of {bound:,.6g} hm3"
-    )

@@ -21,7 +21,7 @@ from reservoir.planning.plan import (
     relative_gap,
     silent_stage,
 )
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
 
 #: Standard deviation of the total over runs, as a part of its mean (Yu et al. 2020, Table 5: 1.6e-5 and 2.9e-5).
 SPREAD = 3e-5
@@ -61,12 +61,12 @@ def validate(
     """
     settings = dict(options or {})
     plan = optimise(reservoir, inflow, seed=seed, device=device, progress=progress, **settings)
-    engine = plan.solutions[0].solver
+    engine = plan.solutions.solver
     # Other seeds than the device's: with the same, both engines would draw the same numbers.
     sequential = [_stage(plan, FALLBACK_SOLVER, seed + runs + run, None, settings, progress) for run in range(runs)]
     checks = [*plan_checks(plan), *_sequential_checks(plan, sequential[0])]
     if reference_gwh is not None:
-        found = sum(each.fitness for each in plan.references)
+        found = sum(plan.references.fitness.tolist())
         checks.append(Check("dp against an independent program", abs(found / reference_gwh - 1), TOTAL_GAP))
     if engine != FALLBACK_SOLVER:
         checks.append(_device_reference(plan, progress))
@@ -80,7 +80,7 @@ def validate(
 
 def _stage(
     plan: Plan, solver: str, seed: int, device: str | None, settings: Mapping[str, Any], progress: StageProgress
-) -> list[Solution]:
+) -> Solutions:
     return solve(
         plan.years,
         solver=solver,
@@ -91,9 +91,9 @@ def _stage(
     )
 
 
-def _sequential_checks(plan: Plan, sequential: Sequence[Solution]) -> list[Check]:
+def _sequential_checks(plan: Plan, sequential: Solutions) -> list[Check]:
     checks = [
-        Check("sequential: sum of relative violations", sum(each.violation for each in sequential), 0.0),
+        Check("sequential: sum of relative violations", sum(sequential.violation.tolist()), 0.0),
         *gap_checks(sequential, plan.references, plan.feasible, "sequential: "),
     ]
     if plan.feasible.any():
@@ -106,7 +106,7 @@ def _sequential_checks(plan: Plan, sequential: Sequence[Solution]) -> list[Check
 def _device_reference(plan: Plan, progress: StageProgress) -> Check:
     """Dynamic programming on the device, which certifies plans, against the host's; worst year."""
     best = solve(plan.years, solver=HOST_REFERENCE, progress=lambda done, total: progress(HOST_REFERENCE, done, total))
-    found = plan.references[0].solver
+    found = plan.references.solver
     return Check(
         f"{found} against {HOST_REFERENCE}, worst year", float(relative_gap(plan.references, best).max()), REFERENCE_GAP
     )
@@ -118,17 +118,17 @@ def _device_arithmetic(plan: Plan) -> Check:
     return Check("device's float32 fitness against float64, worst year", max(differences), POWER_TOLERANCE)
 
 
-def _repeatable(plan: Plan, again: Sequence[Solution]) -> Check:
-    pairs = zip(plan.solutions, again, strict=True)
-    different = sum(one.position.tobytes() != other.position.tobytes() for one, other in pairs)
+def _repeatable(plan: Plan, again: Solutions) -> Check:
+    pairs = zip(plan.solutions.position, again.position, strict=True)
+    different = sum(one.tobytes() != other.tobytes() for one, other in pairs)
     return Check("years that the same seed on the same device solves differently", different, 0)
 
 
 def _runs_checks(
     plan: Plan,
     engine: str,
-    device_runs: Sequence[Sequence[Solution]],
-    sequential_runs: Sequence[Sequence[Solution]],
+    device_runs: Sequence[Solutions],
+    sequential_runs: Sequence[Solutions],
 ) -> list[Check]:
     """Violation, worst gap and spread of each engine over all its runs, and a t-test between the engines.
 
@@ -140,14 +140,14 @@ def _runs_checks(
     checks = []
     totals = []
     for name, runs in ((engine, device_runs), (FALLBACK_SOLVER, sequential_runs)):
-        violation = sum(each.violation for run in runs for each in run)
+        violation = sum(float(each) for run in runs for each in run.violation)
         checks.append(Check(f"{name}: sum of relative violations, {len(runs)} runs", violation, 0.0))
         if not able.size:
             continue
         total = np.array([sum_of(run, plan.feasible) for run in runs])
         gap = np.abs([relative_gap(run, plan.references)[able] for run in runs])
         worst_run, worst_year = divmod(int(gap.argmax()), able.size)
-        worst = f"{plan.years[able[worst_year]].label}, seed {runs[worst_run][0].settings['seed']}"
+        worst = f"{plan.years.labels[able[worst_year]]}, seed {runs[worst_run].settings[0]['seed']}"
         checks += [
             Check(f"{name}: gap to dp, worst year of {len(runs)} runs ({worst})", float(gap.max()), YEAR_GAP),
             Check(f"{name}: standard deviation of {len(runs)} totals, part of their mean", _spread(total), SPREAD),

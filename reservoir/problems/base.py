@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,19 @@ class Certified:
     violation: float
 
 
+@dataclass(frozen=True, eq=False)
+class CertifiedBatch:
+    """`Certified` of many problems, arrays of shape (problems,).
+
+    ``operation`` is what they were computed from: the `Operation` of years of a reservoir, None of other problems.
+    """
+
+    fitness: FloatArray
+    benefit: FloatArray
+    violation: FloatArray
+    operation: Any = None
+
+
 class Problem(Protocol):
     """One problem; solvers maximise its fitness."""
 
@@ -98,31 +111,93 @@ class Problem(Protocol):
         """The worth of a position in float64."""
 
 
+@runtime_checkable
+class Batch(Protocol):
+    """Problems of one program as arrays with a leading axis; ``batch[i]`` is a `Problem`, a slice another batch."""
+
+    @property
+    def program_key(self) -> Hashable:
+        """That of all problems."""
+
+    @property
+    def rng_stream_ids(self) -> NDArray[np.int64]:
+        """`Problem.rng_stream_id` of each, shape (problems,)."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: Any) -> Any: ...
+
+    def kernel_contexts(self) -> NDArray[np.float32]:
+        """`Problem.kernel_context` of each, a row each."""
+
+    def certify(self, positions: FloatArray) -> CertifiedBatch:
+        """The worth of a position of each, shape (problems, dimension), in float64."""
+
+
+class ProblemList(list[Problem]):
+    """Problems of one program whose class makes no arrays of many (implements `Batch`)."""
+
+    @property
+    def program_key(self) -> Hashable:
+        """That of all problems."""
+        return self[0].program_key
+
+    @property
+    def rng_stream_ids(self) -> NDArray[np.int64]:
+        """`Problem.rng_stream_id` of each, shape (problems,)."""
+        return np.array([problem.rng_stream_id for problem in self])
+
+    def kernel_contexts(self) -> NDArray[np.float32]:
+        """`Problem.kernel_context` of each, a row each."""
+        return np.stack([problem.kernel_context() for problem in self])
+
+    def certify(self, positions: FloatArray) -> CertifiedBatch:
+        """The worth of a position of each in float64."""
+        each = [problem.certify(position) for problem, position in zip(self, positions, strict=True)]
+        columns = ([getattr(worth, name) for worth in each] for name in ("fitness", "benefit", "violation"))
+        return CertifiedBatch(*map(np.array, columns))
+
+
+def as_batch(problems: Sequence[Problem]) -> Any:
+    """Problems of one program as a batch: what is one is returned.
+
+    A class of problems that has arrays of many makes them by its ``batch``.
+    """
+    if isinstance(problems, Batch):
+        return problems
+    return getattr(type(problems[0]), "batch", ProblemList)(problems)
+
+
 def kernel_contexts(problems: Sequence[Problem]) -> NDArray[np.float32]:
-    """`Problem.kernel_context` of problems of one signature, a row each.
-
-    A class of problems that can make many at once, as ``stacked_contexts``, is asked to.
-    """
-    at_once = getattr(type(problems[0]), "stacked_contexts", None)
-    return at_once(problems) if at_once else np.stack([problem.kernel_context() for problem in problems])
+    """`Problem.kernel_context` of problems of one program, a row each."""
+    return as_batch(problems).kernel_contexts()
 
 
-def certify_all(problems: Sequence[Problem], positions: Sequence[FloatArray]) -> list[Certified]:
-    """`Problem.certify` of a position of each problem; of any signatures, in the problems' order.
+def certify_all(problems: Sequence[Problem], positions: Sequence[FloatArray]) -> CertifiedBatch:
+    """`Problem.certify` of a position of each problem; of any programs, in the problems' order."""
+    found = [
+        (members, as_batch(take(problems, members)).certify(np.stack([positions[index] for index in members])))
+        for members in by_program_key(problems).values()
+    ]
+    if len(found) == 1:
+        return found[0][1]
+    columns = np.empty((3, len(problems)))
+    for members, worth in found:
+        columns[:, members] = worth.fitness, worth.benefit, worth.violation
+    return CertifiedBatch(*columns)
 
-    A class of problems that can certify many of one signature at once, as ``stacked_certificates``, is asked to.
-    """
-    certified: dict[int, Certified] = {}
-    for members in by_program_key(problems).values():
-        group, at = [problems[index] for index in members], [positions[index] for index in members]
-        at_once = getattr(type(group[0]), "stacked_certificates", None)
-        each = at_once(group, at) if at_once else [problem.certify(x) for problem, x in zip(group, at, strict=True)]
-        certified.update(zip(members, each, strict=True))
-    return [certified[index] for index in range(len(problems))]
+
+def take(problems: Sequence[Problem], places: Sequence[int]) -> Any:
+    """Some of the problems; of a batch, a batch, where the places follow each other."""
+    if isinstance(places, range):
+        return problems[places.start : places.stop]
+    return [problems[place] for place in places]
 
 
-def by_program_key(problems: Sequence[Problem]) -> dict[Hashable, list[int]]:
-    """Places of the problems of each signature."""
+def by_program_key(problems: Sequence[Problem]) -> Mapping[Hashable, Sequence[int]]:
+    """Places of the problems of each program."""
+    if isinstance(problems, Batch):
+        return {problems.program_key: range(len(problems))}
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for index, problem in enumerate(problems):
         groups[problem.program_key].append(index)

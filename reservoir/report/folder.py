@@ -29,6 +29,7 @@ from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
+from reservoir.planning.sentences import shortfalls
 from reservoir.planning.stopwatch import Profile, Timer, untimed
 from reservoir.text.strict_json import strict_json
 
@@ -166,7 +167,7 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
         "violation": float(plan.violation.sum()),
         "caveats": list(plan.caveats),
         "notes": list(plan.notes),
-        "shortfalls": plan.shortfalls(),
+        "shortfalls": shortfalls(plan),
         "checks": [check.as_dict() for check in checks],
     }
 

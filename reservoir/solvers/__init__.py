@@ -15,10 +15,10 @@ from numbers import Integral
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.problems.base import Problem
+from reservoir.problems.base import Batch, Problem
 from reservoir.problems.encoding import BITS, PERMUTATION, REAL, encoding_of
 from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solution
+from reservoir.solvers.base.solution import Solution, Solutions
 
 __all__ = [
     "GENERAL_SOLVERS",
@@ -26,6 +26,7 @@ __all__ = [
     "Problem",
     "Progress",
     "Solution",
+    "Solutions",
     "Solver",
     "settings_of",
     "solve",
@@ -191,13 +192,13 @@ def solve(
     device: str | None = "auto",
     progress: Progress = silent,
     **options: Any,
-) -> list[Solution]:
+) -> Solutions:
     """Solve problems with the engine of that name.
 
     Parameters
     ----------
     problems : sequence of Problem
-        At least one.
+        At least one; years of a reservoir best as a batch.
     solver : str
         A name of `SOLVERS`.
     seed : int
@@ -222,11 +223,12 @@ def solve(
             Mistake("the seed is out of range", "a whole number, 0 to 2**64 - 1", "choose another", value=seed)
         )
     if not problems:
-        return []
+        return Solutions.of([])
     _require_encoding(entry, problems)
     engine = import_module(f"reservoir.solvers.{entry.module}")
     _require_settings(entry, options)
-    return list(engine.solve(problems, seed=seed, device=device, progress=progress, **options))
+    found = engine.solve(problems, seed=seed, device=device, progress=progress, **options)
+    return found if isinstance(found, Solutions) else Solutions.of(found)
 
 
 def settings_of(name: str) -> tuple[str, ...]:
@@ -249,7 +251,7 @@ def _require_settings(entry: Solver, options: Mapping[str, Any]) -> None:
 
 
 def _require_encoding(entry: Solver, problems: Sequence[Problem]) -> None:
-    for problem in problems:
+    for problem in problems[:1] if isinstance(problems, Batch) else problems:
         encoding = encoding_of(problem)
         if encoding not in entry.encodings:
             able = ", ".join(name for name, solver in SOLVERS.items() if encoding in solver.encodings)

@@ -7,6 +7,7 @@ import pytest
 from reservoir.bench.case.acceptance import SPEED_UP, case_checks
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.checks import all_pass
+from reservoir.solvers import Solutions
 
 
 def titles(checks):
@@ -15,11 +16,11 @@ def titles(checks):
 
 def of_clpso(plan, **settings):
     """The plan as if CLPSO had found it."""
-    found = tuple(
+    found = [
         replace(each, solver="clpso", generations=10_000, settings={"particles": 40} | settings)
         for each in plan.solutions
-    )
-    return replace(plan, solutions=found)
+    ]
+    return replace(plan, solutions=Solutions.of(found))
 
 
 def test_a_quick_trial_is_only_asked_to_keep_the_constraints(six_year_plan, pocl, runs, points):

@@ -36,7 +36,7 @@ GONE = Peer("no-such-library", "PSO", {})
 
 @pytest.fixture(scope="module")
 def years(small: Reservoir, small_inflow: Inflow) -> list[ReservoirYear]:
-    return reservoir_problems(small, small_inflow)
+    return list(reservoir_problems(small, small_inflow))
 
 
 @pytest.fixture(scope="module")

@@ -145,8 +145,8 @@ def test_a_year_far_outside_its_bounds_still_has_no_absurd_power(small: Reservoi
     flows = np.array([[0.0] * 12, [1e5] * 12])
     plan = optimise(plant, Inflow(flows, Calendar(2001, 2, small.first_month)), solver="dp")
     assert plan.violation.min() > 0
-    turbined = plan.stacked("turbined_m3s")
+    turbined = plan.operation.turbined_m3s
     assert np.all(turbined >= 0)
     assert np.all(plan.spill_m3s >= 0)
-    assert np.all(plan.stacked("power_mw") <= plant.installed_mw)
-    assert np.all(plan.stacked("power_mw") >= 0)
+    assert np.all(plan.operation.power_mw <= plant.installed_mw)
+    assert np.all(plan.operation.power_mw >= 0)

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import YearLimits, year_limits
+from reservoir.hydro.limits import Limits, year_limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
@@ -64,7 +64,7 @@ class Trial:
     """One year, and releases wanted in it."""
 
     reservoir: Reservoir
-    limits: YearLimits
+    limits: Limits
     year: paper.Year
     wanted: np.ndarray
 

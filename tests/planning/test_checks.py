@@ -11,6 +11,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.checks import Check, all_pass, plan_checks
 from reservoir.planning.plan import Plan, optimise
+from reservoir.solvers import Solutions
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +27,10 @@ def failed(plan: Plan) -> list[str]:
 
 def with_operation(plan: Plan, **changes: np.ndarray) -> Plan:
     """The plan with the second year's operation changed."""
-    operations = [*plan.operations]
-    operations[1] = replace(operations[1], **changes)
-    return replace(plan, operations=tuple(operations))
+    arrays = {name: getattr(plan.operation, name).copy() for name in changes}
+    for name, changed in changes.items():
+        arrays[name][1] = changed
+    return replace(plan, operation=replace(plan.operation, **arrays))
 
 
 def nudged(values: np.ndarray, amount: float) -> np.ndarray:
@@ -44,7 +46,7 @@ def test_a_good_plan_passes_every_check(plan: Plan) -> None:
 
 
 def test_a_plan_that_loses_water_fails(plan: Plan) -> None:
-    storage = plan.operations[1].storage_hm3
+    storage = plan.operation[1].storage_hm3
     assert any("water balance" in check for check in failed(with_operation(plan, storage_hm3=nudged(storage, 1e-6))))
     assert failed(with_operation(plan, storage_hm3=nudged(storage, 1e-9))) == []
 
@@ -52,27 +54,27 @@ def test_a_plan_that_loses_water_fails(plan: Plan) -> None:
 @pytest.mark.parametrize("bound", ["lower", "upper"])
 def test_a_release_outside_its_bounds_fails(plan: Plan, bound: str) -> None:
     lower, upper = plan.years[1].limits.release_lower_m3s, plan.years[1].limits.release_upper_m3s
-    release = plan.operations[1].release_m3s.copy()
+    release = plan.operation[1].release_m3s.copy()
     release[5] = lower[5] - 1e-9 if bound == "lower" else upper[5] + 1e-9
     assert any("release outside its bounds" in check for check in failed(with_operation(plan, release_m3s=release)))
 
 
 def test_a_storage_outside_its_bounds_fails(plan: Plan) -> None:
-    violation = nudged(plan.operations[1].violation, 1e-12)
+    violation = nudged(plan.operation[1].violation, 1e-12)
     assert any("storage outside its bounds" in check for check in failed(with_operation(plan, violation=violation)))
 
 
 def test_curves_that_change_power_too_much_fail(plan: Plan) -> None:
-    year = plan.years[0]
-    coarse = replace(year.model, approximation=replace(year.model.approximation, power_error=2.1e-4))
-    spoilt = replace(plan, years=(replace(year, model=coarse), *plan.years[1:]))
+    model = plan.years.model
+    coarse = replace(model, approximation=replace(model.approximation, power_error=2.1e-4))
+    spoilt = replace(plan, years=replace(plan.years, model=coarse))
     assert any("power of the solvers' curves" in check for check in failed(spoilt))
 
 
 def with_references(plan: Plan, change: Callable[[int, float], float]) -> Plan:
     """The plan with other reference optima."""
-    references = [replace(each, fitness=change(index, each.fitness)) for index, each in enumerate(plan.references)]
-    return replace(plan, references=tuple(references))
+    fitness = np.array([change(index, each.fitness) for index, each in enumerate(plan.references)])
+    return replace(plan, references=replace(plan.references, fitness=fitness))
 
 
 def test_one_year_too_far_from_the_optimum_fails(plan: Plan) -> None:
@@ -103,7 +105,7 @@ def test_an_impossible_year_fails_by_its_violation(small: Reservoir, small_inflo
 
 
 def test_a_plan_without_a_reference_is_not_checked_against_one(plan: Plan) -> None:
-    assert not any("gap" in check.check for check in plan_checks(replace(plan, references=())))
+    assert not any("gap" in check.check for check in plan_checks(replace(plan, references=Solutions.of([]))))
 
 
 @pytest.mark.parametrize(

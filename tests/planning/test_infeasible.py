@@ -18,8 +18,9 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.comparison import compare
-from reservoir.planning.infeasible import NAMED_YEARS, left_out_sentence, listed, outside_sentences
+from reservoir.planning.infeasible import NAMED_YEARS, listed
 from reservoir.planning.plan import Plan, optimise
+from reservoir.planning.sentences import left_out_sentence, outside_sentences
 from reservoir.planning.validation import validate
 from reservoir.report.folder import provenance, write_plan
 from reservoir.report.html.plan_page import plan_report
@@ -57,8 +58,9 @@ def report(plan: Plan) -> str:
 def test_years_that_no_schedule_can_keep_are_told_from_those_that_the_solver_missed(plan: Plan) -> None:
     assert plan.feasible.tolist() == plan.keeps_limits.tolist() == KEPT
     assert outside_sentences(plan) == ["2 years cannot keep their limits of storage, whatever is released: 1955, 1956"]
-    spilt = replace(plan.operations[0], violation=np.full(12, 1e-3))
-    missed = replace(plan, operations=(spilt, *plan.operations[1:]))
+    violation = plan.operation.violation.copy()
+    violation[0] = 1e-3
+    missed = replace(plan, operation=replace(plan.operation, violation=violation))
     assert missed.feasible.tolist() == KEPT
     assert missed.keeps_limits.tolist() == [False, *KEPT[1:]]
     assert outside_sentences(missed)[1] == ("1 year could keep its limits of storage, but the solver missed how: 1953")
@@ -91,7 +93,7 @@ def test_means_and_sums_are_of_the_years_that_keep_their_limits(plan: Plan) -> N
     assert f"{plan.energy_gwh.mean():,.0f} GWh" not in page
     assert "2 years cannot keep their limits of storage, whatever is released: 1955, 1956" in page
     assert "the 3 years that keep their limits" in monthly_table(plan).caption
-    medians = np.median(plan.stacked("power_mw")[KEPT], axis=0)
+    medians = np.median(plan.operation.power_mw[KEPT], axis=0)
     power = [title.title for title in monthly_table(plan).columns].index("Power")
     assert [row[power] for row in monthly_table(plan).rows] == [f"{value:,.0f}" for value in medians]
 
@@ -107,10 +109,8 @@ def test_checks_of_energy_leave_these_years_out_and_check_them_by_a_name_of_thei
     assert "gap to dp, worst of 3 years that can keep their limits (either way)" in named
     penalised = "energy less penalty against dp's, worst of 2 years that cannot keep their limits (either way)"
     assert named[penalised].passed
-    poor = [
-        replace(each, fitness=each.fitness - 100 * (not able)) for each, able in zip(plan.solutions, KEPT, strict=True)
-    ]
-    spoilt = {check.check: check for check in plan_checks(replace(plan, solutions=tuple(poor)))}
+    poor = replace(plan.solutions, fitness=plan.solutions.fitness - 100 * ~np.array(KEPT))
+    spoilt = {check.check: check for check in plan_checks(replace(plan, solutions=poor))}
     assert not spoilt[penalised].passed
     assert [name for name in named if "gap" in name and spoilt[name].value != named[name].value] == []
 

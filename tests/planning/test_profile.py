@@ -6,13 +6,14 @@ import pytest
 
 from reservoir.planning.plan import Plan
 from reservoir.planning.profile import solver_stages
+from reservoir.solvers import Solutions
 
 SECONDS = {"prepare": 0.1, "dp": 4.0, "certify": 0.2}
 
 
 def plan_with(six_year_plan: Plan, **solved) -> Plan:
-    solutions = tuple(replace(solution, **solved) for solution in six_year_plan.solutions)
-    return replace(six_year_plan, solutions=solutions, references=(), seconds=SECONDS)
+    solutions = replace(six_year_plan.solutions, **solved)
+    return replace(six_year_plan, solutions=solutions, references=Solutions.of([]), seconds=SECONDS)
 
 
 def test_a_solver_on_the_host_is_one_stage(six_year_plan: Plan):

@@ -9,12 +9,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.objective import Operation
 from reservoir.planning.plan import Plan
+from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.report.figures import level_trace, rule_scatter, spill_map
 from reservoir.report.figures.annual_energy import MANY_YEARS, annual_energy_figure, draw_annual_energy
 from reservoir.report.figures.record_runs import record_runs
 from reservoir.report.figures.style import rendered
 from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.solvers import Solutions
 
 
 def repeated(plan: Plan, times: int) -> Plan:
@@ -24,10 +27,10 @@ def repeated(plan: Plan, times: int) -> Plan:
     return replace(
         plan,
         inflow=inflow,
-        years=plan.years * times,
-        operations=plan.operations * times,
-        solutions=plan.solutions * times,
-        references=plan.references * times,
+        years=ReservoirYear.batch([*plan.years] * times),
+        operation=Operation.joined([plan.operation] * times),
+        solutions=Solutions.of([*plan.solutions] * times),
+        references=Solutions.of([*plan.references] * times),
     )
 
 

@@ -82,7 +82,7 @@ def test_annual_energies_outside_the_limits_are_marked_paler_and_not_in_the_mean
 
 
 def test_the_bands_of_the_fan_are_of_the_other_years_and_these_are_lines(torn: Plan):
-    storages = torn.stacked("storage_hm3")
+    storages = torn.operation.storage_hm3
     ax = storage_fan.draw_storage_fan(Figure().add_subplot(), torn)
     median = next(line for line in ax.get_lines() if line.get_label() == "median")
     assert median.get_ydata() == pytest.approx(np.median(storages[KEPT], axis=0))
@@ -96,7 +96,7 @@ def test_the_bands_of_the_fan_are_of_the_other_years_and_these_are_lines(torn: P
 
 def test_a_lake_that_no_dam_holds_does_not_flatten_the_fan(torn: Plan):
     lower, upper = storage_bounds(torn)
-    assert torn.stacked("storage_hm3").max() > 10 * upper.max()
+    assert torn.operation.storage_hm3.max() > 10 * upper.max()
     bottom, top = storage_fan.draw_storage_fan(Figure().add_subplot(), torn).get_ylim()
     assert top - bottom < 2 * (upper.max() - lower.min())
 
@@ -105,7 +105,7 @@ def test_of_many_years_outside_the_fan_shows_the_lowest_and_the_highest(torn: Pl
     monkeypatch.setattr("reservoir.report.figures.storage_axis.MANY_LINES", 1)
     ax = storage_fan.draw_storage_fan(Figure().add_subplot(), torn)
     outside = [line for line in ax.get_lines() if line.get_color() == VIOLATION]
-    storages = torn.stacked("storage_hm3")[~KEPT]
+    storages = torn.operation.storage_hm3[~KEPT]
     assert [line.get_ydata().tolist() for line in outside] == [
         storages.min(axis=0).tolist(),
         storages.max(axis=0).tolist(),
@@ -118,7 +118,7 @@ def test_a_typical_year_outside_its_limits_says_so_and_its_months_are_marked(tor
     ax = typical_years.draw_level(Figure().add_subplot(), torn, chosen)
     labels = [line.get_label() for line in ax.get_lines()]
     assert [label for label in labels if "1955" in label and label.endswith("leaves its limits")]
-    months = [int((torn.operations[year.row].violation > 0).sum()) for year in chosen]
+    months = [int((torn.operation.violation[year.row] > 0).sum()) for year in chosen]
     assert len(crosses(ax)) == sum(months) > 0
 
 

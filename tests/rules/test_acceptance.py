@@ -36,8 +36,10 @@ def with_operation(evaluation, name, **changes):
     """What is evaluated, with another first year in one simulation."""
     result = family(evaluation, name)
     run = result.simulations[HELD_OUT]
-    first = replace(run.operations[0], **{key: change(run.operations[0]) for key, change in changes.items()})
-    changed = replace(run, operations=(first, *run.operations[1:]))
+    arrays = {key: getattr(run.operation, key).copy() for key in changes}
+    for key, change in changes.items():
+        arrays[key][0] = change(run.operation[0])
+    changed = replace(run, operation=replace(run.operation, **arrays))
     return with_family(evaluation, name, simulations={**result.simulations, HELD_OUT: changed})
 
 

@@ -48,7 +48,7 @@ def test_a_level_that_the_curve_does_not_reach_is_refused_with_those_it_does(sma
 def test_advice_is_the_first_month_of_a_simulation(training, ten_years, family, forecast, storage):
     rule, plant = fit(family, training, forecast), training.model.reservoir
     run = simulate(rule, training.model, ten_years, storage, inflow_before_m3s=500.0)
-    first = run.operations[0]
+    first = run.operation[0]
     advice = advise(rule, plant, Situation(0, storage, ten_years.flow_m3s[0, 0], 500.0))
     assert advice.asked_m3s == run.asked_m3s[0, 0]
     assert advice.repaired == run.repaired[0, 0]

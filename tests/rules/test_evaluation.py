@@ -41,17 +41,17 @@ def test_the_same_plan_gives_the_same_table(plan, evaluation):
 
 def test_a_continuous_run_carries_the_storage_over_the_ends_of_blocks(evaluation):
     for result in evaluation.families:
-        storage = result.simulations[Run.CONTINUOUS, Sample.HELD_OUT].stacked("storage_hm3")
+        storage = result.simulations[Run.CONTINUOUS, Sample.HELD_OUT].operation.storage_hm3
         assert np.array_equal(storage[1:, 0], storage[:-1, -1])
-    standard = evaluation.families[-1].simulations[Run.CONTINUOUS, Sample.HELD_OUT].stacked("storage_hm3")
+    standard = evaluation.families[-1].simulations[Run.CONTINUOUS, Sample.HELD_OUT].operation.storage_hm3
     blocks = range(2, 10, 2)
     assert any(standard[first, 0] != standard[0, 0] for first in blocks)
 
 
 def test_a_yearly_run_begins_every_year_where_the_plan_begins_it(evaluation, plan):
     for result in evaluation.families:
-        storage = result.simulations[Run.YEARLY, Sample.HELD_OUT].stacked("storage_hm3")
-        assert np.array_equal(storage[:, 0], plan.stacked("storage_hm3")[:, 0])
+        storage = result.simulations[Run.YEARLY, Sample.HELD_OUT].operation.storage_hm3
+        assert np.array_equal(storage[:, 0], plan.operation.storage_hm3[:, 0])
 
 
 def test_every_block_is_decided_by_its_own_rule_and_training_years_by_one(evaluation):

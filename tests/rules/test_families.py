@@ -32,7 +32,7 @@ def test_a_rule_written_to_json_and_read_back_decides_the_same(training, family,
 def test_a_simulation_keeps_every_bound(training, ten_years, family, forecast):
     run = simulate(fit(family, training, forecast), training.model, ten_years, FULL)
     plant = training.model.reservoir
-    release, storage = run.stacked("release_m3s"), run.stacked("storage_hm3")[:, 1:]
+    release, storage = run.operation.release_m3s, run.operation.storage_hm3[:, 1:]
     assert np.all(release >= plant.by_step(plant.release_lower_m3s))
     assert np.all(release <= plant.by_step(plant.release_upper_m3s))
     assert np.all(storage >= plant.by_step(plant.storage_lower_hm3) - 1e-9)
@@ -53,7 +53,7 @@ def test_a_rule_never_sees_the_future(training, ten_years, family, forecast):
     )
     known = 4 * 12 + 7 + (forecast is Forecast.NONE)  # without a forecast the changed month is itself still unknown
     assert np.array_equal(once.asked_m3s.ravel()[:known], again.asked_m3s.ravel()[:known])
-    assert not np.array_equal(once.stacked("storage_hm3"), again.stacked("storage_hm3"))
+    assert not np.array_equal(once.operation.storage_hm3, again.operation.storage_hm3)
 
 
 @every_family
@@ -82,12 +82,12 @@ def test_the_guide_curve_is_the_median_of_the_plan_between_its_quartiles(trainin
 def test_the_guide_curve_is_reached_where_the_release_allows_it(training, ten_years):
     rule = fit("guide-curve", training)
     run = simulate(rule, training.model, ten_years, FULL)
-    release = run.stacked("release_m3s")
+    release = run.operation.release_m3s
     plant = training.model.reservoir
     free = release > plant.by_step(plant.release_lower_m3s)
     free &= release < plant.by_step(plant.release_upper_m3s)
     february = plant.months == 2  # its days differ from year to year, and a rule knows their mean
-    miss = np.abs(run.stacked("storage_hm3")[:, 1:] - rule.guide_hm3)
+    miss = np.abs(run.operation.storage_hm3[:, 1:] - rule.guide_hm3)
     assert np.all(miss[free & ~february] < 1e-6)
 
 
@@ -112,7 +112,7 @@ def test_the_standard_policy_makes_its_firm_power_while_water_lasts(training, te
     run = simulate(rule, training.model, ten_years, FULL)
     assert rule.firm_mw == pytest.approx(19_000 * 1000 / 8766)
     kept = ~run.repaired & (run.asked_m3s > 300)
-    assert np.median(run.stacked("power_mw")[kept]) == pytest.approx(rule.firm_mw, rel=0.05)
+    assert np.median(run.operation.power_mw[kept]) == pytest.approx(rule.firm_mw, rel=0.05)
 
 
 def test_an_unknown_family_is_refused_with_the_known_ones():

@@ -144,7 +144,7 @@ def test_other_reservoirs_are_searched_as_they_are_simulated(small, bounds, fore
 def test_a_lake_that_is_always_full_releases_what_flows_in(small):
     training, inflow = october(between(small, 100.0, 100.0))
     run = simulate(linear_search.fit(training, Forecast.MONTH), training.model, inflow, 100.0)
-    np.testing.assert_allclose(run.stacked("release_m3s"), inflow.flow_m3s, rtol=1e-9)
+    np.testing.assert_allclose(run.operation.release_m3s, inflow.flow_m3s, rtol=1e-9)
 
 
 def test_an_inflow_that_is_the_same_in_all_years_takes_no_part(training):

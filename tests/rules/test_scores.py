@@ -55,7 +55,7 @@ def test_a_rule_that_empties_the_reservoir_is_charged_for_it(training, ten_years
     charged = energy_at_equal_storage(run, training.model, FULL) - run.energy_gwh
     assert np.all(charged[:-1] == 0)
     assert charged[-1] == pytest.approx(
-        water_value_gwh(training.model, run.end_storage_hm3[-1], FULL, run.stacked("release_m3s").mean())
+        water_value_gwh(training.model, run.end_storage_hm3[-1], FULL, run.operation.release_m3s.mean())
     )
     assert charged[-1] < 0
 

@@ -180,7 +180,7 @@ def test_other_reservoirs_with_months_of_their_own_bounds(small, small_inflow):
     training = Training.of(optimise(small, small_inflow, solver="dp", reference=False))
     fitted = sdp.fit(training, Forecast.MONTH)
     run = simulate(fitted, training.model, small_inflow, 105.0)
-    assert run.stacked("violation").sum() == pytest.approx(0.0, abs=1e-9)
+    assert run.operation.violation.sum() == pytest.approx(0.0, abs=1e-9)
     baseline = simulate(standard.fit(training, Forecast.MONTH), training.model, small_inflow, 105.0)
     assert run.energy_gwh.sum() > baseline.energy_gwh.sum()
 

@@ -21,16 +21,16 @@ class Greedy:
 
 def test_storage_is_carried_over_in_a_continuous_run_and_not_in_a_yearly_one(training, ten_years):
     rule = fit("standard", training)
-    continuous = simulate(rule, training.model, ten_years, FULL).stacked("storage_hm3")
-    yearly = simulate(rule, training.model, ten_years, FULL, continuous=False).stacked("storage_hm3")
+    continuous = simulate(rule, training.model, ten_years, FULL).operation.storage_hm3
+    yearly = simulate(rule, training.model, ten_years, FULL, continuous=False).operation.storage_hm3
     assert np.array_equal(continuous[1:, 0], continuous[:-1, -1])
     assert np.all(yearly[:, 0] == FULL)
 
 
 def test_the_water_balance_of_a_simulation_closes(training, ten_years):
     run = simulate(fit("linear", training), training.model, ten_years, FULL)
-    storage = run.stacked("storage_hm3")
-    gained = (ten_years.flow_m3s - run.stacked("release_m3s")) * run.hm3_per_m3s
+    storage = run.operation.storage_hm3
+    gained = (ten_years.flow_m3s - run.operation.release_m3s) * run.hm3_per_m3s
     assert np.abs(storage[:, :-1] + gained - storage[:, 1:]).max() < 1e-9 * FULL
 
 
@@ -38,10 +38,10 @@ def test_the_water_balance_of_a_simulation_closes(training, ten_years):
 def test_whatever_a_rule_asks_for_the_limits_hold_and_the_repairs_are_counted(training, ten_years, wanted):
     run = simulate(Greedy(wanted), training.model, ten_years, FULL)
     assert run.repaired.all()
-    assert run.stacked("violation").sum() == 0
+    assert run.operation.violation.sum() == 0
 
 
 def test_a_rule_that_keeps_within_the_limits_is_never_repaired(training, ten_years):
     run = simulate(fit("guide-curve", training), training.model, ten_years, FULL)
     assert run.repaired.sum() == 0
-    assert np.array_equal(run.stacked("release_m3s"), run.asked_m3s)
+    assert np.array_equal(run.operation.release_m3s, run.asked_m3s)

@@ -89,11 +89,11 @@ def test_scores_count_what_the_simulation_leaves_outside(evaluation, lake):
     violated = 0
     for result in evaluation.families:
         for key, run in result.simulations.items():
-            ends, score = run.stacked("storage_hm3")[:, 1:], result.scores[key]
+            ends, score = run.operation.storage_hm3[:, 1:], result.scores[key]
             outside = (ends > 120 * (1 + 1e-9)) | (ends < 20 * (1 - 1e-9))
             assert score.months_violated == outside.sum()
             assert score.largest_violation_hm3 == pytest.approx(np.maximum(ends - 120, 20 - ends).clip(min=0).max())
-            assert score.violation == pytest.approx(run.stacked("violation").sum(), abs=1e-6)
+            assert score.violation == pytest.approx(run.operation.violation.sum(), abs=1e-6)
             violated += score.months_violated
     assert violated > 0
 
@@ -157,7 +157,7 @@ def test_no_rule_beats_foresight_by_leaving_the_bounds(evaluation):
 def test_the_search_of_linear_rules_keeps_the_bounds_of_its_years(flood_plan):
     training = Training.of(flood_plan)
     run = simulate(fit("linear-search", training), training.model, flood_plan.inflow, 110.0)
-    assert Violations.of(flood_plan.reservoir, run.stacked("storage_hm3")[:, 1:]).months == 0
+    assert Violations.of(flood_plan.reservoir, run.operation.storage_hm3[:, 1:]).months == 0
 
 
 def test_a_search_counts_a_violation_as_the_objective_does(lake):

@@ -107,7 +107,7 @@ def test_the_search_operates_the_years_as_the_simulation_does(rules, training, s
     levels = np.searchsorted(trial.outputs_mw, rule.outputs_mw)[None]
     _, storages = trial.operate(Charts(np.array([rule.curves_hm3]), levels))
     run = simulate(rule, training.model, six_years, FULL)
-    assert np.abs(storages[1:] - run.stacked("storage_hm3")[:, 1:].ravel()).max() < 1e-6
+    assert np.abs(storages[1:] - run.operation.storage_hm3[:, 1:].ravel()).max() < 1e-6
 
 
 @every_forecast

@@ -63,7 +63,7 @@ def test_every_solver_gives_the_same_bytes_again(years: list[ReservoirYear], nam
 
 
 def test_no_problems_have_no_solutions(name: str) -> None:
-    assert solve([], solver=name, device="pocl") == []
+    assert len(solve([], solver=name, device="pocl")) == 0
 
 
 def test_the_registry_says_whether_a_seed_matters(years: list[ReservoirYear], name: str) -> None:

@@ -45,7 +45,7 @@ def _violation(runs: pd.DataFrame) -> Iterator[Check]:
 
 
 def _quality(plan: Plan, runs: pd.DataFrame) -> Iterator[Check]:
-    reference = sum(each.fitness for each in plan.references)
+    reference = sum(plan.references.fitness.tolist())
     for engine in ENGINES:
         mine = counted_runs(runs, engine)
         worst = worst_run(mine)
@@ -65,8 +65,8 @@ def _speed(plan: Plan, device: DeviceInfo, runs: pd.DataFrame) -> Iterator[Check
     if device.kind == "CPU" and device.compute_units <= SPEED_UP_UNITS:
         title = f"{DEVICE_ENGINE} on {device.compute_units} cores against one thread, times as fast"
         yield Check(title, speed_up(runs), SPEED_UP, at_least=True)
-    settings = plan.solutions[0].settings
-    own_unit = len(plan.years) <= device.compute_units and plan.years[0].dimension <= CASE_DIMENSION
+    settings = plan.solutions.settings[0]
+    own_unit = len(plan.years) <= device.compute_units and plan.years.dimension <= CASE_DIMENSION
     if _large_gpu(device) and own_unit and settings["particles"] <= CASE_PARTICLES:
         mine = counted_runs(runs, DEVICE_ENGINE)
         generations = plan.solutions[0].generations

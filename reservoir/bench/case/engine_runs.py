@@ -14,7 +14,7 @@ from reservoir.opencl import DeviceInfo
 from reservoir.planning.plan import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.planning.plan import Plan, StageProgress, relative_gap
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
 
 DEVICE_ENGINE = "clpso"
 #: Random numbers: the product's own streams, and the paper's scheme, made on the host and shared (section 4.3).
@@ -35,7 +35,7 @@ class Call:
     options: Mapping[str, Any]
     counted: bool = True
 
-    def solved(self, years: Sequence[ReservoirYear]) -> list[Solution]:
+    def solved(self, years: Sequence[ReservoirYear]) -> Solutions:
         """Make the run."""
         return solve(years, solver=self.engine, seed=self.seed, device=self.device, **self.options)
 
@@ -74,7 +74,7 @@ def _calls(device: DeviceInfo, effort: RunBudget, settings: Mapping[str, Any]) -
         yield Call(DEVICE_ENGINE, effort.seed + run, where, {**settings, "random": PAPER}, counted=run > 0)
 
 
-def _row(plan: Plan, solutions: Sequence[Solution], *, counted: bool) -> dict[str, Any]:
+def _row(plan: Plan, solutions: Solutions, *, counted: bool) -> dict[str, Any]:
     first = solutions[0]
     gap = relative_gap(solutions, plan.references)
     worst = int(np.abs(gap).argmax())

@@ -87,7 +87,7 @@ def _record(
     plan: Plan, device: DeviceInfo, effort: RunBudget, runs: pd.DataFrame, points: pd.DataFrame, limit: ArithmeticLimit
 ) -> ExperimentResult:
     per_move = operations_per_move(plan.years[0])
-    reference_gwh = sum(each.fitness for each in plan.references)
+    reference_gwh = sum(plan.references.fitness.tolist())
     note = f"{device.name} ({device.platform} {device.driver})" + (". " + QUICK_WARNING if effort.quick else "")
     return ExperimentResult(
         title=f"{plan.reservoir.name}, {len(plan.years)} years, on {device.name}",
@@ -148,7 +148,7 @@ def _origin(plan: Plan, device: DeviceInfo, effort: RunBudget, limit: Arithmetic
         "quick": effort.quick,
         "runs": effort.runs,
         "seed": effort.seed,
-        "settings": dict(plan.solutions[0].settings),
+        "settings": dict(plan.solutions.settings[0]),
         "arithmetic_limit": {
             "instructions_per_second": limit.best,
             "instructions_per_move": operations_per_move(plan.years[0]),

@@ -18,7 +18,7 @@ from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.plan import StageProgress
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solution, Solutions, solve
 from reservoir.solvers.clpso.settings import SwarmSettings
 
 #: Distance of the streams of random numbers of a year and its copy: more than there are years in any record.
@@ -99,7 +99,7 @@ def measure_point(bench: Bench, point: Point) -> dict[str, Any]:
     return row | _speeds(runs, point, bench.moves_limit) | {"refused": ""}
 
 
-def _solved(problems: Sequence[ReservoirYear], point: Point, where: str, seed: int, generations: int) -> list[Solution]:
+def _solved(problems: Sequence[ReservoirYear], point: Point, where: str, seed: int, generations: int) -> Solutions:
     options = point.options() | {"generations": generations}
     return solve(problems, solver=DEVICE_ENGINE, seed=seed, device=where, **options)
 
@@ -113,9 +113,9 @@ def generations_for(problems: Sequence[ReservoirYear], point: Point, bench: Benc
     return int(np.clip(effort.point_seconds / generation_seconds, FEWEST_GENERATIONS, MOST_GENERATIONS))
 
 
-def _timed(solutions: Sequence[Solution]) -> tuple[Solution, int]:
+def _timed(solutions: Solutions) -> tuple[Solution, int]:
     """What is needed of a run: one of its solutions, and all evaluations; a hundred thousand years take memory."""
-    return solutions[0], sum(each.evaluations for each in solutions)
+    return solutions[0], int(solutions.evaluations.sum())
 
 
 def _speeds(runs: Sequence[tuple[Solution, int]], point: Point, moves_limit: float) -> dict[str, Any]:

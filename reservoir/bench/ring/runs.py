@@ -10,7 +10,7 @@ import pandas as pd
 
 from reservoir.bench.experiment import DeviceSetup, seconds_of
 from reservoir.problems.sums.functions import RING_FUNCTIONS, RingFunction, RingProblem
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solutions, solve
 from reservoir.solvers.ring_pso.engine import ASYNC, SYNC
 from reservoir.solvers.ring_pso.sequential import STAR
 from reservoir.solvers.ring_pso.settings import RingSettings
@@ -36,7 +36,7 @@ class RingSetup(DeviceSetup):
         """Every function in every number of variables."""
         return [(function, dimension) for function in RING_FUNCTIONS.values() for dimension in self.dimensions]
 
-    def swarms(self, engine: str, problems: list[RingProblem], generations: int | None = None) -> list[Solution]:
+    def swarms(self, engine: str, problems: list[RingProblem], generations: int | None = None) -> Solutions:
         """One call, that solves the problems at once."""
         swarm = {"particles": self.particles, "generations": generations or self.generations}
         if engine == SEQUENTIAL:

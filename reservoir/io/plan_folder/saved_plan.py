@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,9 @@ from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import feasible_years
 from reservoir.planning.plan import Plan
-from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
-from reservoir.solvers import Solution
+from reservoir.problems.base import CertifiedBatch
+from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
+from reservoir.solvers import Solutions
 from reservoir.text.limited_read import read_limited
 
 FloatArray = NDArray[np.float64]
@@ -90,20 +91,11 @@ def read_plan(folder: Path) -> SavedPlan:
     inflow = _inflow(folder / SCHEDULE, schedule, plant, origin)
     if list(summary["year"]) != list(inflow.labels):
         raise changed(folder / SUMMARY, "does not hold the years of schedule.csv")
-    years = tuple(reservoir_problems(plant, inflow))
-    positions = [_position(year, rows) for year, rows in zip(years, _by_year(schedule), strict=True)]
-    operations = tuple(year.operate(position) for year, position in zip(years, positions, strict=True))
-    solutions = tuple(_solutions(years, positions, summary, origin))
-    plan = Plan(
-        plant,
-        inflow,
-        years,
-        operations,
-        solutions,
-        tuple(_references(years, solutions, summary, origin)),
-        tuple(origin["notes"]),
-        dict(origin["seconds"]),
-    )
+    years = reservoir_problems(plant, inflow)
+    solutions = _solutions(years, _positions(years, schedule), summary, origin)
+    references = _references(years, solutions, summary, origin)
+    notes, seconds = tuple(origin["notes"]), dict(origin["seconds"])
+    plan = Plan(plant, inflow, years, solutions.operation, solutions, references, notes, seconds)
     _check_follows(folder / SCHEDULE, schedule, plan)
     _check_figures(folder, origin)
     check_files(folder, origin)
@@ -175,67 +167,102 @@ def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> N
                 raise InputError(Mistake(problem, expected, AGAIN, str(path), row + 2, name, found))
 
 
-def _by_year(schedule: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    for first in range(0, len(schedule), MONTHS_PER_YEAR):
-        yield schedule.iloc[first : first + MONTHS_PER_YEAR]
-
-
-def _position(year: ReservoirYear, rows: pd.DataFrame) -> FloatArray:
-    start = [float(rows["storage_start_hm3"].iloc[0])] if year.limits.cyclic else []
-    return np.concatenate([rows["release_m3s"].to_numpy(float), start])
+def _positions(years: ReservoirYears, schedule: pd.DataFrame) -> FloatArray:
+    releases, starts = (
+        schedule[name].to_numpy(float).reshape(len(years), -1) for name in ("release_m3s", "storage_start_hm3")
+    )
+    return np.column_stack([releases, starts[:, 0]]) if years.limits.cyclic else releases
 
 
 def _solutions(
-    years: tuple[ReservoirYear, ...], positions: list[FloatArray], summary: pd.DataFrame, origin: Mapping[str, Any]
-) -> Iterator[Solution]:
-    wall = float(origin["seconds"].get(origin["solver"], 0.0))
-    for year, position, row in zip(years, positions, summary.to_dict("records"), strict=True):
-        found = year.certify(position)
-        yield Solution(
-            position,
-            found.fitness,
-            found.benefit,
-            found.violation,
-            int(row["generations"]),
-            int(row["evaluations"]),
-            wall,
-            origin.get("device_seconds"),
-            str(origin["solver"]),
-            str(origin["device"]),
-            origin["settings"],
-        )
+    years: ReservoirYears, positions: FloatArray, summary: pd.DataFrame, origin: Mapping[str, Any]
+) -> Solutions:
+    certified = years.certify(positions)
+    return _stated(
+        positions,
+        certified,
+        generations=summary["generations"].to_numpy(np.int64),
+        evaluations=summary["evaluations"].to_numpy(np.int64),
+        seconds=float(origin["seconds"].get(origin["solver"], 0.0)),
+        device_seconds=origin.get("device_seconds"),
+        solver=str(origin["solver"]),
+        device=str(origin["device"]),
+        settings=origin["settings"],
+    )
 
 
 def _references(
-    years: tuple[ReservoirYear, ...], solutions: Sequence[Solution], summary: pd.DataFrame, origin: Mapping[str, Any]
-) -> Iterator[Solution]:
+    years: ReservoirYears, solutions: Solutions, summary: pd.DataFrame, origin: Mapping[str, Any]
+) -> Solutions:
     """The reference optima, known by their energy and violation alone.
 
     A plan that was written before tables had the violation states the fitness in place of the energy, which is then
     unknown in years that cannot keep their limits.
     """
     if summary["reference_gwh"].isna().any() or not origin.get("reference"):
-        return
+        return Solutions.of([])
     settings = dict(origin["reference"])
     solver = str(settings.pop("solver", "dp"))
-    wall = float(origin["seconds"].get(solver, 0.0))
     worths = summary["reference_gwh"].to_numpy(float)
     violations = np.asarray(summary.get(REFERENCE_VIOLATION, np.zeros(len(years))), np.float64)
     energies = worths
     if REFERENCE_VIOLATION not in summary:
-        energies = np.where(feasible_years(years, [each.violation for each in solutions]), worths, np.nan)
-    penalties = years[0].penalty_gwh * violations
-    rows = zip(solutions, worths - penalties, energies, violations, strict=True)
-    for found, fitness, energy, violation in rows:
-        unknown = np.full_like(found.position, np.nan)
-        yield Solution(unknown, float(fitness), float(energy), float(violation), 0, 0, wall, None, solver, "", settings)
+        energies = np.where(feasible_years(years.limits, solutions.violation), worths, np.nan)
+    none = np.zeros(len(years), np.int64)
+    return _stated(
+        np.full_like(solutions.position, np.nan),
+        CertifiedBatch(worths - years.penalty_gwh * violations, energies, violations),
+        generations=none,
+        evaluations=none,
+        seconds=float(origin["seconds"].get(solver, 0.0)),
+        device_seconds=None,
+        solver=solver,
+        device="",
+        settings=settings,
+    )
+
+
+def _stated(
+    positions: FloatArray,
+    worth: CertifiedBatch,
+    *,
+    generations: NDArray[np.int64],
+    evaluations: NDArray[np.int64],
+    seconds: float,
+    device_seconds: float | None,
+    solver: str,
+    device: str,
+    settings: Mapping[str, Any],
+) -> Solutions:
+    """Solutions of which a folder tells no more than this."""
+    years = len(positions)
+    return Solutions(
+        position=positions,
+        fitness=worth.fitness,
+        benefit=worth.benefit,
+        violation=worth.violation,
+        generations=generations,
+        evaluations=evaluations,
+        wall_seconds=seconds,
+        device_seconds=device_seconds,
+        solver=solver,
+        device=device,
+        settings=[settings] * years,
+        trace_generations=[np.empty(0, np.int64)] * years,
+        trace_fitness=np.empty((years, 0)),
+        host_seconds_by_phase={},
+        fitness_float32=np.full(years, np.nan),
+        best_position_history=np.empty((years, 0, 0)),
+        linkage=np.empty((years, 0, 0)),
+        operation=worth.operation,
+    )
 
 
 def _check_follows(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:
     """Refuse the first storage or energy of each year that is not what the releases come to."""
-    energy = plan.stacked("energy_gwh")
+    energy = plan.operation.energy_gwh
     computed = (
-        ("storage_start_hm3", "hm3", plan.stacked("storage_hm3")[:, :-1], STORAGE_HM3),
+        ("storage_start_hm3", "hm3", plan.operation.storage_hm3[:, :-1], STORAGE_HM3),
         ("energy_gwh", "GWh", energy, ENERGY_PART * float(np.abs(energy).max()) + ENERGY_GWH),
     )
     apart = [

@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.limits import always_repairable
-from reservoir.hydro.stacked_limits import StackedLimits
+from reservoir.hydro.limits import Limits, always_repairable
 
 FloatArray = NDArray[np.float64]
 
 
-def kernel_rows(limits: StackedLimits, margin: float, penalty_gwh: float) -> FloatArray:
+def kernel_rows(limits: Limits, margin: float, penalty_gwh: float) -> FloatArray:
     """Contexts of years of one reservoir.
 
     Parameters
     ----------
-    limits : StackedLimits
-        The years.
+    limits : Limits
+        The years, or one.
     margin : float
         By what part of the largest storage the reachable bounds are drawn in.
     penalty_gwh : float
@@ -25,18 +24,18 @@ def kernel_rows(limits: StackedLimits, margin: float, penalty_gwh: float) -> Flo
 
     Returns
     -------
-    ndarray, shape (years, CONTEXT)
+    ndarray, shape (years, CONTEXT), or (CONTEXT,)
     """
     years = limits.arrays(margin)
-    capacity = years.capacity[:, np.newaxis]
+    capacity = years.capacity[..., np.newaxis]
     per_violation = [
         penalty_gwh / np.where(bound > 0, bound, capacity) for bound in (years.storage_lower, years.storage_upper)
     ]
     per_year = [
         years.start,
-        *limits.start_bounds_hm3,
+        *np.moveaxis(limits.start_bounds_hm3, -1, 0),
         years.capacity,
-        np.full(len(capacity), penalty_gwh),
+        np.full_like(years.capacity, penalty_gwh),
         always_repairable(limits, years),
     ]
     rows = [
@@ -52,6 +51,6 @@ def kernel_rows(limits: StackedLimits, margin: float, penalty_gwh: float) -> Flo
         *per_violation,
         years.drift_lower,
         years.drift_upper,
-        np.column_stack(per_year),
+        np.stack(per_year, axis=-1),
     ]
-    return np.concatenate(rows, axis=1)
+    return np.concatenate(rows, axis=-1)

@@ -1,10 +1,11 @@
-"""A year of a reservoir as a problem: its releases are the variables, and in a cyclic year its start storage."""
+"""Years of a reservoir as problems: releases are the variables, and in a cyclic year its start storage."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,12 @@ from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.curves.approximation import FINE, Approximation, approximate
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import EXACT_MARGIN, YearLimits, always_repairable, year_limits
-from reservoir.hydro.objective import Operation, benefits_and_violations, operate
+from reservoir.hydro.limits import Limits, always_repairable, year_limits
+from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.stacked_limits import StackedLimits
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
-from reservoir.problems.base import Certified, FloatArray, KernelProblem
+from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
 from reservoir.problems.reservoir.fitness import RepairableContext, ReservoirContext
 from reservoir.problems.reservoir.plant_source import STEP_FILE, plant_constants, plant_source
 from reservoir.problems.reservoir.rows import kernel_rows
@@ -49,26 +49,12 @@ class ReservoirModel:
         return approximate(self.reservoir, FINE)
 
 
-@dataclass(frozen=True)
-class ReservoirYear:
-    """One year of a reservoir (implements `Problem`).
-
-    Parameters
-    ----------
-    model : ReservoirModel
-        The reservoir.
-    limits : YearLimits
-        Inflow and bounds of the year.
-    label : str
-        Name of the year.
-    rng_stream_id : int
-        Calendar year in which it begins: names its random numbers.
-    """
+@dataclass(frozen=True, eq=False)
+class _Years:
+    """What one year and many have in common: arrays of many have an axis of years in front."""
 
     model: ReservoirModel
-    limits: YearLimits
-    label: str
-    rng_stream_id: int
+    limits: Limits
 
     @property
     def dimension(self) -> int:
@@ -78,18 +64,20 @@ class ReservoirYear:
     @cached_property
     def lower(self) -> FloatArray:
         """Lower bounds of the releases, m3/s, and of the start, hm3, in a cyclic year."""
-        start = [self.limits.start_bounds_hm3[0]] if self.limits.cyclic else []
-        return np.concatenate([self.limits.release_lower_m3s, start])
+        return self._with_start(self.limits.release_lower_m3s, 0)
 
     @cached_property
     def upper(self) -> FloatArray:
         """Upper bounds of the releases, m3/s, and of the start, hm3, in a cyclic year."""
-        start = [self.limits.start_bounds_hm3[1]] if self.limits.cyclic else []
-        return np.concatenate([self.limits.release_upper_m3s, start])
+        return self._with_start(self.limits.release_upper_m3s, 1)
+
+    def _with_start(self, releases: FloatArray, bound: int) -> FloatArray:
+        starts = self.limits.start_bounds_hm3[..., bound : bound + 1]
+        return np.concatenate([releases, starts], axis=-1) if self.limits.cyclic else releases
 
     @cached_property
     def exact_year(self) -> YearArrays:
-        """The year in float64."""
+        """The limits in float64, as compiled code reads them."""
         return self.limits.arrays()
 
     @property
@@ -102,30 +90,50 @@ class ReservoirYear:
         """Years of one reservoir with equally many steps share a program."""
         return id(self.model), self.limits.steps, self.limits.cyclic
 
-    def operate(self, position: FloatArray) -> Operation:
-        """Run the year in float64 (`hydro.objective.operate`)."""
-        steps = self.limits.steps
-        start = float(position[steps]) if self.limits.cyclic else None
-        return operate(self.model.exact, self.exact_year, position[:steps], start)
+    def operate(self, positions: FloatArray) -> Operation:
+        """Run a position of each year in float64 (`hydro.objective.operate`)."""
+        releases, starts = np.split(positions, [self.limits.steps], axis=-1)
+        return operate(self.model.exact, self.exact_year, releases, starts[..., 0] if self.limits.cyclic else None)
+
+    def kernel_rows(self, margin: float) -> FloatArray:
+        """The context of a kernel in float64, with reachable bounds drawn in by `margin`."""
+        return kernel_rows(self.limits, margin, self.penalty_gwh)
+
+    def kernel(self, *, fine: bool = False) -> KernelProblem:
+        """Curves as source, and the file that reads them."""
+        plant = (self.model.fine if fine else self.model.approximation).plant
+        constants = {"STEPS": self.limits.steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(plant)}
+        return KernelProblem(plant_source(plant), (STEP_FILE, "problems/reservoir/reservoir_year.cl"), constants)
+
+
+@dataclass(frozen=True, eq=False)
+class ReservoirYear(_Years):
+    """One year of a reservoir (implements `Problem`).
+
+    Parameters
+    ----------
+    model : ReservoirModel
+        The reservoir.
+    limits : Limits
+        Inflow and bounds of the year.
+    label : str
+        Name of the year.
+    rng_stream_id : int
+        Calendar year in which it begins: names its random numbers.
+    """
+
+    label: str
+    rng_stream_id: int
 
     def certify(self, position: FloatArray) -> Certified:
         """Benefit, violation and fitness in float64."""
         operation = self.operate(position)
-        return Certified(
-            operation.fitness_gwh(self.penalty_gwh), operation.benefit_gwh, float(operation.violation.sum())
-        )
+        benefit, violation = float(operation.benefit_gwh), float(operation.violation_sum)
+        return Certified(benefit - self.penalty_gwh * violation, benefit, violation)
 
-    @staticmethod
-    def stacked_certificates(years: Sequence[ReservoirYear], positions: Sequence[FloatArray]) -> list[Certified]:
-        """`certify` for a position of each year, of years of one signature."""
-        limits, model = StackedLimits.of([year.limits for year in years]), years[0].model
-        releases, starts = np.split(np.concatenate(positions).reshape(len(years), -1), [years[0].limits.steps], axis=1)
-        start = starts[:, 0] if limits.cyclic else None
-        benefits, violations = benefits_and_violations(model.exact, limits.arrays(EXACT_MARGIN), releases, start)
-        fitness = benefits - years[0].penalty_gwh * violations
-        return [
-            Certified(*worth) for worth in zip(fitness.tolist(), benefits.tolist(), violations.tolist(), strict=True)
-        ]
+    def kernel_context(self) -> NDArray[np.float32]:
+        """Row of ``kernels/problems/reservoir/reservoir_year.cl``."""
+        return self.kernel_rows(FLOAT32_MARGIN).astype(np.float32)
 
     def compiled_context(self) -> ReservoirContext | RepairableContext:
         """The year and the plant's forms in float32."""
@@ -142,28 +150,56 @@ class ReservoirYear:
         lower, upper = (np.float32(bound) for bound in limits.start_bounds_hm3)
         return StorageCoding(limits.arrays(FLOAT32_MARGIN, np.float32), lower, upper), limits.steps - int(closed)
 
-    def kernel_context(self) -> NDArray[np.float32]:
-        """Row of ``kernels/problems/reservoir/reservoir_year.cl``."""
-        return self.stacked_contexts([self])[0]
-
     @staticmethod
-    def stacked_contexts(years: Sequence[ReservoirYear]) -> NDArray[np.float32]:
-        """`kernel_context` of years of one signature, a row each."""
-        return ReservoirYear.kernel_rows(years, FLOAT32_MARGIN).astype(np.float32)
-
-    @staticmethod
-    def kernel_rows(years: Sequence[ReservoirYear], margin: float) -> FloatArray:
-        """The same in float64, with one margin or another."""
-        return kernel_rows(StackedLimits.of([year.limits for year in years]), margin, years[0].penalty_gwh)
-
-    def kernel(self, *, fine: bool = False) -> KernelProblem:
-        """Curves as source, and the file that reads them."""
-        plant = (self.model.fine if fine else self.model.approximation).plant
-        constants = {"STEPS": self.limits.steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(plant)}
-        return KernelProblem(plant_source(plant), (STEP_FILE, "problems/reservoir/reservoir_year.cl"), constants)
+    def batch(years: Sequence[ReservoirYear]) -> ReservoirYears:
+        """Years of one program as arrays."""
+        limits, streams = Limits.of([year.limits for year in years]), [year.rng_stream_id for year in years]
+        return ReservoirYears(years[0].model, limits, tuple(year.label for year in years), np.array(streams))
 
 
-def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> list[ReservoirYear]:
+@dataclass(frozen=True, eq=False)
+class ReservoirYears(_Years, Sequence[ReservoirYear]):
+    """Years of a reservoir as arrays with a leading axis (implements `Batch`); ``years[i]`` is a `ReservoirYear`.
+
+    Parameters
+    ----------
+    model : ReservoirModel
+        The reservoir.
+    limits : Limits
+        Inflow and bounds of the years.
+    labels : tuple of str
+        Names of the years.
+    rng_stream_ids : ndarray, shape (years,)
+        Calendar years in which they begin: name their random numbers.
+    """
+
+    labels: tuple[str, ...]
+    rng_stream_ids: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @overload
+    def __getitem__(self, index: int) -> ReservoirYear: ...
+    @overload
+    def __getitem__(self, index: slice) -> ReservoirYears: ...
+    def __getitem__(self, index: int | slice) -> ReservoirYear | ReservoirYears:
+        if isinstance(index, slice):
+            return ReservoirYears(self.model, self.limits[index], self.labels[index], self.rng_stream_ids[index])
+        return ReservoirYear(self.model, self.limits[index], self.labels[index], int(self.rng_stream_ids[index]))
+
+    def certify(self, positions: FloatArray) -> CertifiedBatch:
+        """Benefit, violation and fitness of a position of each year in float64."""
+        operation = self.operate(positions)
+        fitness = operation.fitness_gwh(self.penalty_gwh)
+        return CertifiedBatch(fitness, operation.benefit_gwh, operation.violation_sum, operation)
+
+    def kernel_contexts(self) -> NDArray[np.float32]:
+        """Rows of ``kernels/problems/reservoir/reservoir_year.cl``."""
+        return self.kernel_rows(FLOAT32_MARGIN).astype(np.float32)
+
+
+def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> ReservoirYears:
     """Every water year of a record as a problem.
 
     Raises
@@ -172,10 +208,8 @@ def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> list[ReservoirYe
         If reservoir and record begin their water years in different months, or the curves cannot be approximated.
     """
     check_first_month(reservoir, inflow)
-    model = ReservoirModel.of(reservoir)
-    calendar = inflow.calendar
-    years = zip(year_limits(reservoir, inflow), calendar.labels, calendar.start_years, strict=True)
-    return [ReservoirYear(model, limits, label, start) for limits, label, start in years]
+    calendar, model = inflow.calendar, ReservoirModel.of(reservoir)
+    return ReservoirYears(model, year_limits(reservoir, inflow), calendar.labels, np.array(calendar.start_years))
 
 
 def check_first_month(reservoir: Reservoir, inflow: Inflow) -> None:

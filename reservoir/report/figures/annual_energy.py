@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from reservoir.planning.infeasible import left_out_sentence
 from reservoir.planning.plan import Plan
+from reservoir.planning.sentences import left_out_sentence
 from reservoir.report.figures.axes import THOUSANDS, name_lines, written, year_axis
 from reservoir.report.figures.style import (
     DASHES,

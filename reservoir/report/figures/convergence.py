@@ -40,7 +40,7 @@ def convergence_figure(plan: Plan) -> Figure | None:
 
 def has_trace(plan: Plan) -> bool:
     """Whether every year's solution tells how it was approached, at two points at least, and has an optimum."""
-    return bool(plan.feasible.any()) and all(len(solution.trace_generations) > 1 for solution in plan.solutions)
+    return bool(plan.feasible.any()) and all(len(each) > 1 for each in plan.solutions.trace_generations)
 
 
 def draw_convergence(ax: Axes, plan: Plan) -> Axes:
@@ -65,7 +65,7 @@ def convergence(plan: Plan) -> tuple[FloatArray, FloatArray]:
     than the last gaps. What a year still lacked is therefore measured to the end of its own trace, and the gap of the
     certified solution, in float64, is added.
     """
-    solutions = [solution for solution, able in zip(plan.solutions, plan.feasible, strict=True) if able]
+    solutions = [plan.solutions[year] for year in np.flatnonzero(plan.feasible).tolist()]
     generations = np.unique(np.concatenate([solution.trace_generations for solution in solutions]))
     certified = plan.gap[plan.feasible] if plan.references else np.zeros(len(solutions))
     gaps = np.stack([_lacking(solution, generations) for solution in solutions]) + certified[:, None]
@@ -96,7 +96,7 @@ def caption(plan: Plan) -> str:
 
 
 def _labels(plan: Plan, which: NDArray[np.bool_]) -> tuple[str, ...]:
-    return chosen([year.label for year in plan.years], which)
+    return chosen(plan.years.labels, which)
 
 
 def _left_out(plan: Plan) -> str:

@@ -38,7 +38,7 @@ def linkage_map_figure(plan: Plan) -> Figure | None:
 
 def mean_linkage(plan: Plan) -> NDArray[np.float64] | None:
     """Mean of the years, shape (storages, storages); None where there is none, or it is of no two storages."""
-    each = [solution.linkage for solution in plan.solutions]
+    each = plan.solutions.linkage
     if any(linkage.shape != each[0].shape for linkage in each) or len(each[0]) < 2:
         return None
     return np.asarray(np.mean(each, axis=0))
@@ -47,9 +47,9 @@ def mean_linkage(plan: Plan) -> NDArray[np.float64] | None:
 def storage_names(plan: Plan) -> list[str]:
     """The storages that are chosen: at the end of months, and at the start of a cyclic year."""
     names = [name[:3] for name in plan.inflow.calendar.month_names]
-    if plan.years[0].limits.cyclic:
+    if plan.years.limits.cyclic:
         names = [START, *names]
-    return names[: len(plan.solutions[0].linkage)]
+    return names[: len(plan.solutions.linkage[0])]
 
 
 def draw_linkage(ax: Axes, linkage: NDArray[np.float64], names: list[str]) -> PolyCollection:
@@ -79,7 +79,7 @@ def caption(plan: Plan) -> str | None:
         return None
     return (
         "The dependency structure matrix that the solver learned: the mean of its first "
-        f"{plan.solutions[0].settings['linkage_generations']} generations at most. A storage is coded by its place in "
+        f"{plan.solutions.settings[0]['linkage_generations']} generations at most. A storage is coded by its place in "
         "what the storage before leaves reachable. The darker, the more the code of one storage says about that of "
         "another among good operations, and the sooner the solver changes both together. What so many independent "
         "individuals would show by chance is taken off."

@@ -32,20 +32,20 @@ class RecordRun:
     name : str
         Of the family, or perfect foresight.
     look : Look
-    operations : tuple of Operation
-        Together as long as the record.
+    operation : Operation
+        As long as the record.
     years : int
     """
 
     name: str
     look: Look
-    operations: tuple[Operation, ...]
+    operation: Operation
     years: int
 
     def monthly(self, quantity: str) -> FloatArray:
         """One quantity of `Operation`, shape (years, steps); storages are those at the end of each month."""
-        parts = [getattr(each, quantity)[-len(each.release_m3s) :] for each in self.operations]
-        return np.concatenate(parts).reshape(self.years, -1)
+        values: FloatArray = getattr(self.operation, quantity)
+        return values[..., -self.operation.release_m3s.shape[-1] :].reshape(self.years, -1)
 
     @property
     def spill_m3s(self) -> FloatArray:
@@ -61,12 +61,12 @@ class RecordRun:
 def record_runs(evaluation: Evaluation) -> list[RecordRun]:
     """Perfect foresight first, then every family in the order of the evaluation."""
     years = evaluation.training.years
-    foresight = RecordRun(FORESIGHT_NAME, FORESIGHT, (evaluation.foresight,), years)
+    foresight = RecordRun(FORESIGHT_NAME, FORESIGHT, evaluation.foresight, years)
     return [foresight, *(_held_out_run(result, years) for result in evaluation.families)]
 
 
 def _held_out_run(result: FamilyResult, years: int) -> RecordRun:
-    return RecordRun(result.family, family_look(result.family), result.simulations[HELD_OUT].operations, years)
+    return RecordRun(result.family, family_look(result.family), result.simulations[HELD_OUT].operation, years)
 
 
 def outside_handles(evaluation: Evaluation) -> list[Line2D]:

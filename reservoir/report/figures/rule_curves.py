@@ -37,7 +37,7 @@ def has_rule_curves(evaluation: Evaluation) -> bool:
 def draw_rule_curves(ax: Axes, evaluation: Evaluation) -> Axes:
     """Draw the storages of every year as bands and the three curves over them; returns the axis."""
     plan, look = evaluation.plan, family_look(FAMILY)
-    months, storages = month_ends(plan.inflow.calendar), plan.stacked("storage_hm3")
+    months, storages = month_ends(plan.inflow.calendar), plan.operation.storage_hm3
     lower, guide, upper = _curves(evaluation)
     draw_storage_frame(ax, plan, np.vstack([storages, lower, upper]))
     if plan.keeps_limits.any():

@@ -60,7 +60,7 @@ def cut_off(plan: Plan, storages: FloatArray) -> FloatArray:
 
 def draw_years_outside(ax: Axes, plan: Plan) -> Axes:
     """Draw the storage of every year that leaves its limits as a line, of many the lowest and the highest."""
-    storages = plan.stacked("storage_hm3")[~plan.keeps_limits]
+    storages = plan.operation.storage_hm3[~plan.keeps_limits]
     label = f"{counted(len(storages))} outside {'its' if len(storages) == 1 else 'their'} limits"
     if len(storages) > MANY_LINES:
         storages, label = np.stack([storages.min(axis=0), storages.max(axis=0)]), f"{label}, lowest and highest"

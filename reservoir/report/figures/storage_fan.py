@@ -6,8 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reservoir.hydro.reservoir_kinds import YearEnd
-from reservoir.planning.infeasible import chosen, left_out_sentence
+from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
+from reservoir.planning.sentences import left_out_sentence
 from reservoir.report.figures.axes import month_ends
 from reservoir.report.figures.bands import draw_bands
 from reservoir.report.figures.storage_axis import draw_storage_frame, draw_years_outside
@@ -29,7 +30,7 @@ def draw_storage_fan(ax: Axes, plan: Plan) -> Axes:
 
     Years that leave their limits are lines beside the bands.
     """
-    storages, kept = plan.stacked("storage_hm3"), plan.keeps_limits
+    storages, kept = plan.operation.storage_hm3, plan.keeps_limits
     draw_storage_frame(ax, plan, storages)
     months = month_ends(plan.inflow.calendar)
     if kept.any():

@@ -199,7 +199,7 @@ def foot_lines(plan: Plan, note: str = "") -> list[str]:
     labels = plan.inflow.labels
     years = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} years"
     # The solver that ran, which may not be the one that was asked for.
-    origin = f"{plan.reservoir.name}, {years}, solved by {plan.solutions[0].solver}"
+    origin = f"{plan.reservoir.name}, {years}, solved by {plan.solutions.solver}"
     return broken(origin, note, " · ".join(caveat[:1].upper() + caveat[1:] for caveat in plan.caveats))
 
 

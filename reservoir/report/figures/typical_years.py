@@ -118,7 +118,7 @@ def draw_inflow(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
 def draw_release(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     """Draw the monthly release of the years, turbined and spilled (paper, Figure 7); returns the axis."""
     ax.set_title("Release")
-    return _draw_monthly(ax, plan, years, plan.stacked("release_m3s"), "Release (m³/s)")
+    return _draw_monthly(ax, plan, years, plan.operation.release_m3s, "Release (m³/s)")
 
 
 def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
@@ -127,11 +127,11 @@ def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     Months that end outside the limits of storage are marked.
     """
     ax.set_title("Forebay level")
-    start = plan.reservoir.level(plan.stacked("storage_hm3")[:, :1])
-    levels = np.hstack([start, plan.stacked("level_m")])
+    start = plan.reservoir.level(plan.operation.storage_hm3[:, :1])
+    levels = np.hstack([start, plan.operation.level_m])
     _draw_lines(ax, plan, years, month_ends(plan.inflow.calendar), levels)
     for year in years:
-        outside = np.flatnonzero(plan.operations[year.row].violation > 0)
+        outside = np.flatnonzero(plan.operation.violation[year.row] > 0)
         if outside.size:
             ax.plot(outside + 1, levels[year.row, outside + 1], **OUTSIDE_MARK | {"ms": 7})
     month_axis(ax, plan.inflow.calendar)
@@ -142,7 +142,7 @@ def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
 def draw_power(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
     """Draw the monthly power of the years under the installed capacity (paper, Figure 9); returns the axis."""
     ax.set_title("Power")
-    _draw_monthly(ax, plan, years, plan.stacked("power_mw"), "Power (MW)")
+    _draw_monthly(ax, plan, years, plan.operation.power_mw, "Power (MW)")
     installed = plan.reservoir.installed_mw
     ax.axhline(installed, color=LIMITS, lw=1.1, ls=DASHES, zorder=1.5)
     ax.annotate(

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from reservoir.planning.checks import Check
-from reservoir.planning.infeasible import counted, outside_sentences
+from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
+from reservoir.planning.sentences import outside_sentences, shortfalls
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import acceptance_table, kept_years, monthly_table, number, yearly_table
 
@@ -117,7 +118,7 @@ def _guaranteed(plan: Plan) -> str:
 
 
 def _shortfalls(plan: Plan) -> Section | None:
-    sentences = plan.shortfalls()
+    sentences = shortfalls(plan)
     if not sentences:
         return None
     years = int((plan.violation > 0).sum())

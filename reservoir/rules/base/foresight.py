@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import YearLimits, open_year
+from reservoir.hydro.limits import Limits, open_limits
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.power import specific_power_curve
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
@@ -54,24 +54,13 @@ def water_value_gwh(model: ReservoirModel, from_hm3: float, to_hm3: float, relea
     return -float(np.trapezoid(specific_power_curve(model.reservoir)(head), storages)) * GWH_PER_MW_VOLUME
 
 
-def _whole_record(model: ReservoirModel, inflow: Inflow, start: float, end: float) -> YearLimits:
-    years = [
-        open_year(model.reservoir, flow, volume)
-        for flow, volume in zip(inflow.flow_m3s, inflow.calendar.hm3_per_m3s, strict=True)
-    ]
-    lower, upper = _joined(years, "storage_lower_hm3"), _joined(years, "storage_upper_hm3")
-    lower[-1] = upper[-1] = end
-    return YearLimits(
-        _joined(years, "inflow_m3s"),
-        _joined(years, "hm3_per_m3s"),
-        _joined(years, "release_lower_m3s"),
-        _joined(years, "release_upper_m3s"),
-        lower,
-        upper,
-        start,
-        (start, start),
-    )
-
-
-def _joined(years: list[YearLimits], name: str) -> FloatArray:
-    return np.concatenate([getattr(year, name) for year in years])
+def _whole_record(model: ReservoirModel, inflow: Inflow, start: float, end: float) -> Limits:
+    """The years of a record one after the other, as one year from `start` to `end`."""
+    years = open_limits(model.reservoir, inflow)
+    per_step = {
+        name: array.reshape(-1)
+        for name, array in vars(years).items()
+        if name not in ("initial_storage_hm3", "start_bounds_hm3")
+    }
+    per_step["storage_lower_hm3"][-1] = per_step["storage_upper_hm3"][-1] = end
+    return Limits(**per_step, initial_storage_hm3=np.array(start), start_bounds_hm3=np.array([start, start]))

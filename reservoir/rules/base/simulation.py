@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import YearLimits, open_year
+from reservoir.hydro.limits import Limits, open_limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.month_end import REPAIR_TOLERANCE, kept
@@ -28,8 +28,8 @@ class Simulation:
     ----------
     labels : tuple of str
         Names of the years.
-    operations : tuple of Operation
-        What each year came to.
+    operation : Operation
+        What the years came to.
     asked_m3s : ndarray, shape (years, steps)
         Releases that the rule asked for.
     repaired : ndarray of bool, shape (years, steps)
@@ -41,25 +41,21 @@ class Simulation:
     """
 
     labels: tuple[str, ...]
-    operations: tuple[Operation, ...]
+    operation: Operation
     asked_m3s: FloatArray
     repaired: NDArray[np.bool_]
     carried: NDArray[np.bool_]
     hm3_per_m3s: FloatArray
 
-    def stacked(self, name: str) -> FloatArray:
-        """One quantity of `Operation` for all years."""
-        return np.stack([getattr(operation, name) for operation in self.operations])
-
     @cached_property
     def energy_gwh(self) -> FloatArray:
         """Energy of each year, shape (years,)."""
-        return self.stacked("energy_gwh").sum(axis=1)
+        return self.operation.benefit_gwh
 
     @property
     def end_storage_hm3(self) -> FloatArray:
         """Storage at the end of each year, shape (years,)."""
-        return self.stacked("storage_hm3")[:, -1]
+        return self.operation.storage_hm3[:, -1]
 
 
 def simulate(
@@ -89,28 +85,25 @@ def simulate(
         Inflow of the step before the record.
     """
     rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
-    limits = [open_year(model.reservoir, flow, volume) for flow, volume in _years(inflow)]
+    limits = open_limits(model.reservoir, inflow)
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s)
     asked = np.empty_like(inflow.flow_m3s)
     operations: list[Operation] = []
     storage = start_hm3
-    for year, bounds in enumerate(limits):
+    for year, rule_of_year in enumerate(rules):
         storage = storage if continuous else start_hm3
-        asked[year] = _decisions(rules[year], bounds, before[year], storage)
-        operations.append(_operated(model, bounds, asked[year], storage))
-        storage = float(operations[-1].storage_hm3[-1])
-    moved = np.abs(np.stack([each.release_m3s for each in operations]) - asked)
+        asked[year] = _decisions(rule_of_year, limits[year], before[year], storage)
+        operations.append(_operated(model, limits[year : year + 1], asked[year], storage))
+        storage = float(operations[-1].storage_hm3[0, -1])
+    operation = Operation.joined(operations)
+    moved = np.abs(operation.release_m3s - asked)
     repaired = moved > REPAIR_TOLERANCE * float(model.reservoir.release_upper_m3s.max())
     carried = np.full(inflow.years, continuous)
     carried[-1] = False
-    return Simulation(inflow.labels, tuple(operations), asked, repaired, carried, inflow.calendar.hm3_per_m3s)
+    return Simulation(inflow.labels, operation, asked, repaired, carried, inflow.calendar.hm3_per_m3s)
 
 
-def _years(inflow: Inflow) -> zip[tuple[FloatArray, FloatArray]]:
-    return zip(inflow.flow_m3s, inflow.calendar.hm3_per_m3s, strict=True)
-
-
-def _decisions(rule: Rule, limits: YearLimits, before: FloatArray, start: float) -> FloatArray:
+def _decisions(rule: Rule, limits: Limits, before: FloatArray, start: float) -> FloatArray:
     """Ask the rule month by month, and follow the storage as the physical limits let it go."""
     asked = np.empty(limits.steps)
     storage = start
@@ -126,7 +119,7 @@ def _decisions(rule: Rule, limits: YearLimits, before: FloatArray, start: float)
     return asked
 
 
-def _operated(model: ReservoirModel, limits: YearLimits, asked: FloatArray, start: float) -> Operation:
+def _operated(model: ReservoirModel, limits: Limits, asked: FloatArray, start: float) -> Operation:
     """The year's operation; no storage is steered towards what later months will need, which nobody knows."""
     arrays = limits.starting_at(start).arrays()
     open_end = arrays._replace(
@@ -135,4 +128,4 @@ def _operated(model: ReservoirModel, limits: YearLimits, asked: FloatArray, star
         reach_lower=limits.storage_lower_hm3,
         reach_upper=limits.storage_upper_hm3,
     )
-    return operate(model.exact, open_end, asked)
+    return operate(model.exact, open_end, asked[np.newaxis])

@@ -50,16 +50,16 @@ class Training:
     @classmethod
     def of(cls, plan: Plan) -> Training:
         """All years of a plan."""
-        storage = plan.stacked("storage_hm3")
+        storage = plan.operation.storage_hm3
         return cls(
-            plan.years[0].model,
+            plan.years.model,
             plan.inflow.labels,
             plan.inflow.flow_m3s,
             inflow_before(plan.inflow.flow_m3s),
             storage[:, :-1],
             storage[:, 1:],
-            plan.stacked("release_m3s"),
-            plan.stacked("power_mw"),
+            plan.operation.release_m3s,
+            plan.operation.power_mw,
             plan.inflow.calendar.hm3_per_m3s,
         )
 

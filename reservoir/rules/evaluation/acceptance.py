@@ -121,15 +121,15 @@ def _held_out_gwh(result: FamilyResult) -> float:
 
 
 def _residual(evaluation: Evaluation, simulation: Simulation) -> float:
-    storage = simulation.stacked("storage_hm3")
-    gained = (evaluation.plan.inflow.flow_m3s - simulation.stacked("release_m3s")) * simulation.hm3_per_m3s
+    storage = simulation.operation.storage_hm3
+    gained = (evaluation.plan.inflow.flow_m3s - simulation.operation.release_m3s) * simulation.hm3_per_m3s
     return float(np.abs(storage[:, :-1] + gained - storage[:, 1:]).max())
 
 
 def _release_excess(evaluation: Evaluation, simulations: list[Simulation]) -> float:
     plant = evaluation.plan.reservoir
     lower, upper = plant.by_step(plant.release_lower_m3s), plant.by_step(plant.release_upper_m3s)
-    releases = [simulation.stacked("release_m3s") for simulation in simulations]
+    releases = [simulation.operation.release_m3s for simulation in simulations]
     return _most([np.maximum(lower - each, each - upper).clip(min=0).max() for each in releases])
 
 

@@ -63,21 +63,21 @@ class RecordRun:
     def schedule(self) -> pd.DataFrame:
         """One row a year and month, in the columns of a plan's schedule, with what the rule asked for."""
         run, calendar = self.simulation, self.inflow.calendar
-        storage = run.stacked("storage_hm3")
+        storage = run.operation.storage_hm3
         columns = {
             "year": np.repeat(np.array(calendar.labels, dtype=object), calendar.steps),
             "month": np.tile(calendar.months, calendar.years),
             "inflow_m3s": self.inflow.flow_m3s,
             "asked_m3s": run.asked_m3s,
-            "release_m3s": run.stacked("release_m3s"),
-            "turbined_m3s": run.stacked("turbined_m3s"),
-            "spill_m3s": run.stacked("release_m3s") - run.stacked("turbined_m3s"),
+            "release_m3s": run.operation.release_m3s,
+            "turbined_m3s": run.operation.turbined_m3s,
+            "spill_m3s": run.operation.release_m3s - run.operation.turbined_m3s,
             "storage_start_hm3": storage[:, :-1],
             "storage_end_hm3": storage[:, 1:],
-            "level_m": run.stacked("level_m"),
-            "power_mw": run.stacked("power_mw"),
-            "energy_gwh": run.stacked("energy_gwh"),
-            "violation": run.stacked("violation"),
+            "level_m": run.operation.level_m,
+            "power_mw": run.operation.power_mw,
+            "energy_gwh": run.operation.energy_gwh,
+            "violation": run.operation.violation,
             "repaired": run.repaired.astype(int),
         }
         return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
@@ -85,7 +85,7 @@ class RecordRun:
     def summary(self) -> pd.DataFrame:
         """One row a year: mean inflow, energy as made and at equal end storage, foresight, spill, repairs."""
         run = self.simulation
-        spill = (run.stacked("release_m3s") - run.stacked("turbined_m3s")) * run.hm3_per_m3s
+        spill = (run.operation.release_m3s - run.operation.turbined_m3s) * run.hm3_per_m3s
         foresight = np.full(len(run.labels), np.nan) if self.foresight_gwh is None else self.foresight_gwh
         return pd.DataFrame(
             {
@@ -97,7 +97,7 @@ class RecordRun:
                 "storage_end_hm3": run.end_storage_hm3,
                 "spill_hm3": spill.sum(axis=1),
                 "repairs": run.repaired.sum(axis=1),
-                "violation": run.stacked("violation").sum(axis=1),
+                "violation": run.operation.violation.sum(axis=1),
             }
         )
 
@@ -108,7 +108,7 @@ class RecordRun:
     def _shortfalls(self) -> Iterator[str]:
         lower = self.reservoir.by_step(self.reservoir.storage_lower_hm3)
         upper = self.reservoir.by_step(self.reservoir.storage_upper_hm3)
-        ends = self.simulation.stacked("storage_hm3")[:, 1:]
+        ends = self.simulation.operation.storage_hm3[:, 1:]
         beyond = beyond_bounds(self.reservoir, ends)
         for year, step in np.argwhere(beyond != 0):
             month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]

@@ -108,7 +108,7 @@ def energy_at_equal_storage(simulation: Simulation, model: ReservoirModel, end_h
     A year that hands its water on to the next is not charged.
     """
     ends = np.where(simulation.carried, end_hm3, simulation.end_storage_hm3)
-    return equal_storage(simulation.energy_gwh, ends, simulation.stacked("release_m3s"), model, end_hm3)
+    return equal_storage(simulation.energy_gwh, ends, simulation.operation.release_m3s, model, end_hm3)
 
 
 def equal_storage(
@@ -164,8 +164,8 @@ def score(
         Name the line of the table.
     """
     yearly = service(energy_gwh, targets.annual_gwh)
-    monthly = service(simulation.stacked("power_mw").ravel(), targets.firm_mw)
-    violations = Violations.of(model.reservoir, simulation.stacked("storage_hm3")[:, 1:])
+    monthly = service(simulation.operation.power_mw.ravel(), targets.firm_mw)
+    violations = Violations.of(model.reservoir, simulation.operation.storage_hm3[:, 1:])
     return Score(
         family=family,
         sample=sample,
@@ -194,13 +194,13 @@ def score(
 
 def _spill_hm3(simulation: Simulation) -> float:
     """Water released past the turbines in a year, mean of the years."""
-    spill = simulation.stacked("release_m3s") - simulation.stacked("turbined_m3s")
+    spill = simulation.operation.release_m3s - simulation.operation.turbined_m3s
     return float((spill * simulation.hm3_per_m3s).sum(axis=1).mean())
 
 
 def _months_at_limit(simulation: Simulation, model: ReservoirModel) -> int:
     plant = model.reservoir
-    ends = simulation.stacked("storage_hm3")[:, 1:]
+    ends = simulation.operation.storage_hm3[:, 1:]
     slack = AT_LIMIT * float(plant.storage_upper_hm3.max())
     low = ends <= plant.by_step(plant.storage_lower_hm3) + slack
     high = ends >= plant.by_step(plant.storage_upper_hm3) - slack

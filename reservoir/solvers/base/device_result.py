@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.opencl import DeviceInfo
-from reservoir.problems.base import Certified, Problem, certify_all
-from reservoir.solvers.base.solution import Solution
+from reservoir.problems.base import Problem, certify_all
+from reservoir.solvers.base.solution import Solution, Solutions
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def to_solutions(
     devices: Sequence[DeviceInfo],
     settings: Mapping[str, Any],
     wall_seconds: float,
-) -> list[Solution]:
+) -> Solutions:
     """Recompute in float64 on the host what devices found.
 
     Parameters
@@ -92,17 +92,20 @@ def to_solutions(
         key: ", ".join(dict.fromkeys(getattr(device, key) for device in devices)) for key in ("platform", "driver")
     }
     positions = [found.position.astype(np.float64) for found in launched.found]
-    return [
+    worth = certify_all(problems, positions)
+    certified = zip(worth.fitness.tolist(), worth.benefit.tolist(), worth.violation.tolist(), strict=True)
+    each = [
         _solution(
-            position, worth, found, launched, solver, where, {**settings, **found.layout, **drivers}, wall_seconds
+            position, values, found, launched, solver, where, {**settings, **found.layout, **drivers}, wall_seconds
         )
-        for position, worth, found in zip(positions, certify_all(problems, positions), launched.found, strict=True)
+        for position, values, found in zip(positions, certified, launched.found, strict=True)
     ]
+    return replace(Solutions.of(each), operation=worth.operation)
 
 
 def _solution(
     position: NDArray[np.float64],
-    worth: Certified,
+    certified: tuple[float, float, float],
     found: DeviceResult,
     launched: LaunchResult,
     solver: str,
@@ -112,9 +115,7 @@ def _solution(
 ) -> Solution:
     return Solution(
         position,
-        worth.fitness,
-        worth.benefit,
-        worth.violation,
+        *certified,
         found.generations,
         found.evaluations,
         wall_seconds,

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock
 
 from reservoir.opencl import DeviceInfo
-from reservoir.problems.base import Problem, by_program_key
+from reservoir.problems.base import Problem, by_program_key, take
 from reservoir.solvers.base.device_result import DeviceResult, LaunchResult
 from reservoir.solvers.base.progress import Progress
 
@@ -41,12 +41,12 @@ def launch_all(
     found: dict[int, DeviceResult] = {}
     lock, stop = Lock(), Event()
 
-    def work(device: DeviceInfo, launches: list[list[int]]) -> tuple[float, Counter[str]]:
+    def work(device: DeviceInfo, launches: list[Sequence[int]]) -> tuple[float, Counter[str]]:
         seconds, host_seconds_by_phase = 0.0, Counter[str]()
         for members in launches:
             if stop.is_set():
                 break
-            brought = launch(device, [problems[index] for index in members])
+            brought = launch(device, take(problems, members))
             seconds += brought.device_seconds
             host_seconds_by_phase.update(brought.host_seconds_by_phase)
             with lock:
@@ -72,16 +72,16 @@ def launch_all(
 
 def _shares(
     problems: Sequence[Problem], devices: Sequence[DeviceInfo], most: Callable[[DeviceInfo], int]
-) -> list[tuple[DeviceInfo, list[list[int]]]]:
+) -> list[tuple[DeviceInfo, list[Sequence[int]]]]:
     """Launches of each device that gets any."""
-    launches: dict[DeviceInfo, list[list[int]]] = {device: [] for device in devices}
+    launches: dict[DeviceInfo, list[Sequence[int]]] = {device: [] for device in devices}
     for group in by_program_key(problems).values():
         for device, part in _parts(group, devices):
             launches[device] += _cut(part, most(device))
     return [share for share in launches.items() if share[1]]
 
 
-def _parts(group: list[int], devices: Sequence[DeviceInfo]) -> Iterator[tuple[DeviceInfo, list[int]]]:
+def _parts(group: Sequence[int], devices: Sequence[DeviceInfo]) -> Iterator[tuple[DeviceInfo, Sequence[int]]]:
     """A part of the group for each device, as large as its share of the compute units."""
     units = sum(device.compute_units for device in devices)
     first = before = 0
@@ -92,7 +92,7 @@ def _parts(group: list[int], devices: Sequence[DeviceInfo]) -> Iterator[tuple[De
         first = last
 
 
-def _cut(part: list[int], most: int) -> Iterator[list[int]]:
+def _cut(part: Sequence[int], most: int) -> Iterator[Sequence[int]]:
     """Launches of at most so many problems, as even as can be."""
     count = -(-len(part) // max(most, 1))
     for launch in range(count):

@@ -1,11 +1,11 @@
-"""What a solver returns for each problem."""
+"""What a solver returns: of one problem, and of many as arrays."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,3 +63,66 @@ class Solution:
     fitness_float32: float = math.nan
     best_position_history: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
     linkage: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Solutions(Sequence[Solution]):
+    """The solutions of a call; ``solutions[i]`` is a `Solution`.
+
+    What is of each problem has an axis of problems in front: arrays, or lists where problems differ in shape; all else
+    is of the call. See `Solution`.
+
+    Parameters
+    ----------
+    operation : Operation or None
+        What years of a reservoir were certified from (`CertifiedBatch`), None of other problems.
+    """
+
+    position: Sequence[NDArray[np.float64]] | NDArray[np.float64]
+    fitness: NDArray[np.float64]
+    benefit: NDArray[np.float64]
+    violation: NDArray[np.float64]
+    generations: NDArray[np.int64]
+    evaluations: NDArray[np.int64]
+    wall_seconds: float
+    device_seconds: float | None
+    solver: str
+    device: str
+    settings: Sequence[Mapping[str, Any]]
+    trace_generations: Sequence[NDArray[np.int64]]
+    trace_fitness: Sequence[NDArray[np.float64]] | NDArray[np.float64]
+    host_seconds_by_phase: Mapping[str, float]
+    fitness_float32: NDArray[np.float64]
+    best_position_history: Sequence[NDArray[np.float64]] | NDArray[np.float64]
+    linkage: Sequence[NDArray[np.float64]] | NDArray[np.float64]
+    operation: Any = None
+
+    @classmethod
+    def of(cls, solutions: Sequence[Solution]) -> Solutions:
+        """Solutions of one call that were made one by one."""
+        call = solutions[0] if solutions else Solution(np.empty(0), 0.0, 0.0, 0.0, 0, 0, 0.0, None, "", "", {})
+        columns = {
+            name: [getattr(each, name) for each in solutions] if name in _OF_EACH else getattr(call, name)
+            for name in Solution.__dataclass_fields__
+        }
+        return cls(**columns | {name: np.array(columns[name]) for name in _NUMBERS})
+
+    def __len__(self) -> int:
+        return len(self.fitness)
+
+    @overload
+    def __getitem__(self, index: int) -> Solution: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Solution]: ...
+    def __getitem__(self, index: int | slice) -> Solution | list[Solution]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        columns = {name: getattr(self, name) for name in Solution.__dataclass_fields__}
+        each = {name: columns[name][index] for name in _OF_EACH}
+        return Solution(**columns | each | {name: each[name].item() for name in _NUMBERS})
+
+
+#: Fields that are numbers of each problem, and all that are of each problem.
+_NUMBERS = ("fitness", "benefit", "violation", "generations", "evaluations", "fitness_float32")
+_ARRAYS = ("position", "settings", "trace_generations", "trace_fitness", "best_position_history", "linkage")
+_OF_EACH = (*_NUMBERS, *_ARRAYS)

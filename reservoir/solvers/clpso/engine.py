@@ -18,7 +18,7 @@ from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.solvers.base.device_result import DeviceResult, LaunchResult, to_solutions
 from reservoir.solvers.base.launches import launch_all
 from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solution
+from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.clpso.models import LANES, model_named
 from reservoir.solvers.clpso.program import SwarmLayout, build_program, layout_for, state_words
 from reservoir.solvers.clpso.random_schemes import RandomScheme, random_scheme
@@ -44,7 +44,7 @@ def solve(
     items: int | None = None,
     swarms: int | None = None,
     **options: Any,
-) -> list[Solution]:
+) -> Solutions:
     """Solve all problems at once, each with a swarm of its own.
 
     Parameters

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, choose_devices
-from reservoir.problems.base import Problem
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.base import Problem, as_batch
+from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.base.device_result import DeviceResult, LaunchResult, to_solutions
 from reservoir.solvers.base.launches import launch_all
 from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solution
+from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.dp.program import GridLayout, build_program, contexts, curve_tables, layout_for
 from reservoir.solvers.dp.settings import GridSettings, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
@@ -45,7 +45,7 @@ def solve(
     items: int | None = None,
     double: bool | None = None,
     **options: Any,
-) -> list[Solution]:
+) -> Solutions:
     """Find the reference optimum of each reservoir year.
 
     Parameters
@@ -80,9 +80,9 @@ def solve(
     def most(device: DeviceInfo) -> int:
         return max(device.compute_units, LAUNCH_YEARS[device.kind])
 
-    def launch(device: DeviceInfo, members: list[Problem]) -> LaunchResult:
+    def launch(device: DeviceInfo, members: Sequence[Problem]) -> LaunchResult:
         layout = layout_for(device, settings, lanes, items, double)
-        return _launch(reservoir_years(members), device, layout, settings)
+        return _launch(as_batch(members), device, layout, settings)
 
     started = time.perf_counter()
     launched = launch_all(years, devices, most, launch, progress)
@@ -136,17 +136,17 @@ class _Years:
         return _Round(position, fitness[..., 0], grids[..., 0], tried.sum(axis=2, dtype=np.int64), seconds)
 
 
-def _launch(years: list[ReservoirYear], device: DeviceInfo, layout: GridLayout, settings: GridSettings) -> LaunchResult:
-    clock, steps = HostClock(), years[0].limits.steps
+def _launch(years: ReservoirYears, device: DeviceInfo, layout: GridLayout, settings: GridSettings) -> LaunchResult:
+    clock, steps = HostClock(), years.limits.steps
     with clock("build"):
-        program = build_program(device, years[0], settings, layout)
+        program = build_program(device, years, settings, layout)
     with clock("prepare"):
-        rows, tables = contexts(years, layout), curve_tables(years[0].model.reservoir, layout)
+        rows, tables = contexts(years, layout), curve_tables(years.model.reservoir, layout)
     ready = _Years(device, clock, layout, program, rows, tables, steps)
-    bounds = np.array([year.limits.start_bounds_hm3 for year in years])
-    starts, rounds = _starts(ready, bounds, settings) if years[0].limits.cyclic else (bounds[:, 0], [])
+    bounds = years.limits.start_bounds_hm3
+    starts, rounds = _starts(ready, bounds, settings) if years.limits.cyclic else (bounds[:, 0], [])
     rounds.append(ready.solved(starts[:, np.newaxis], settings.most_states))
-    positions = np.column_stack([rounds[-1].position[:, 0], starts])[:, : years[0].dimension]
+    positions = np.column_stack([rounds[-1].position[:, 0], starts])[:, : years.dimension]
     grids = sum(each.grids.sum(axis=1) for each in rounds)
     transitions = sum(each.transitions.sum(axis=1) for each in rounds)
     used = {"lanes": layout.lanes, "items": layout.items, "double": layout.double}

@@ -11,8 +11,7 @@ from reservoir.hydro.limits import EXACT_MARGIN
 from reservoir.hydro.power import specific_power_curve
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, require_local
-from reservoir.problems.base import kernel_contexts
-from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYear
+from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
 from reservoir.solvers.base.work_groups import VECTOR_WIDTHS, items_for, lanes_for
 from reservoir.solvers.dp.settings import GridSettings
 
@@ -86,7 +85,9 @@ def first_grids(settings: GridSettings) -> list[int]:
     return grids
 
 
-def build_program(device: DeviceInfo, year: ReservoirYear, settings: GridSettings, layout: GridLayout) -> BuiltProgram:
+def build_program(
+    device: DeviceInfo, years: ReservoirYears, settings: GridSettings, layout: GridLayout
+) -> BuiltProgram:
     """Assemble and build dynamic programming for a year's signature.
 
     Raises
@@ -94,8 +95,8 @@ def build_program(device: DeviceInfo, year: ReservoirYear, settings: GridSetting
     DeviceError
         If a work group needs more local memory than the device has.
     """
-    kernel = year.kernel()
-    numbers = 2 * layout.room + _PER_STEP * (year.limits.steps + 1)
+    kernel = years.kernel()
+    numbers = 2 * layout.room + _PER_STEP * (years.limits.steps + 1)
     require_local(device, numbers * np.dtype(layout.dtype).itemsize)
     constants = {
         **kernel.constants,
@@ -118,9 +119,9 @@ def build_program(device: DeviceInfo, year: ReservoirYear, settings: GridSetting
     return build(device, "\n".join([before, kernel.source, assemble([*kernel.files, *files], {})]))
 
 
-def contexts(years: list[ReservoirYear], layout: GridLayout) -> NDArray[np.floating]:
+def contexts(years: ReservoirYears, layout: GridLayout) -> NDArray[np.floating]:
     """What tells the years from each other, a row each."""
-    return ReservoirYear.kernel_rows(years, EXACT_MARGIN) if layout.double else kernel_contexts(years)
+    return years.kernel_rows(EXACT_MARGIN) if layout.double else years.kernel_contexts()
 
 
 def curve_tables(reservoir: Reservoir, layout: GridLayout) -> NDArray[np.floating]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import violation_at
 from reservoir.hydro.jit import compiled
-from reservoir.hydro.limits import YearLimits, corridor
+from reservoir.hydro.limits import Limits, corridor
 from reservoir.hydro.step import power_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.problems.base import Problem
@@ -121,7 +121,8 @@ def _best_cycle(year: ReservoirYear, settings: GridSettings) -> Trajectory:
         tried[start] = _refined(year, year.limits.starting_at(start), settings)
         return -tried[start].fitness
 
-    starts = np.linspace(*year.limits.start_bounds_hm3, settings.start_states)
+    lowest, highest = year.limits.start_bounds_hm3
+    starts = np.linspace(lowest, highest, settings.start_states)
     best = int(np.argmin([loss(float(start)) for start in starts]))
     neighbours = starts[max(best - 1, 0)], starts[min(best + 1, len(starts) - 1)]
     precision = settings.agreement * float(starts[-1])
@@ -129,7 +130,7 @@ def _best_cycle(year: ReservoirYear, settings: GridSettings) -> Trajectory:
     return max(tried.values(), key=lambda each: each.fitness)
 
 
-def _refined(year: ReservoirYear, limits: YearLimits, settings: GridSettings) -> Trajectory:
+def _refined(year: ReservoirYear, limits: Limits, settings: GridSettings) -> Trajectory:
     """Solve on the first grid, then refine until nothing changes."""
     lower, upper = corridor(limits)
     spacing = (upper - lower) / (settings.states - 1)
@@ -157,7 +158,7 @@ def _at_edge(storages: FloatArray, low: FloatArray, high: FloatArray, lower: Flo
     return bool(np.any((leans_low | leans_high) & (high > low)))
 
 
-def _solve_grid(year: ReservoirYear, limits: YearLimits, grid: FloatArray) -> Trajectory:
+def _solve_grid(year: ReservoirYear, limits: Limits, grid: FloatArray) -> Trajectory:
     steps, states = limits.steps, grid.shape[1]
     arrays = limits.arrays()
     values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.int64)

@@ -8,7 +8,7 @@ from typing import Any
 
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Problem
-from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
 from reservoir.solvers.base.setting_ranges import require_ranges
 
 #: Smallest and largest value of each setting; whole numbers where they are whole.
@@ -67,7 +67,7 @@ class GridSettings:
         return asdict(self)
 
 
-def reservoir_years(problems: Sequence[Problem]) -> list[ReservoirYear]:
+def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:
     """The problems, if all of them are reservoir years.
 
     Raises
@@ -75,6 +75,8 @@ def reservoir_years(problems: Sequence[Problem]) -> list[ReservoirYear]:
     InputError
         If one is not.
     """
+    if isinstance(problems, ReservoirYears):
+        return problems
     years = [problem for problem in problems if isinstance(problem, ReservoirYear)]
     others = [problem.label for problem in problems if not isinstance(problem, ReservoirYear)]
     if others:

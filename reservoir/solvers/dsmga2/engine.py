@@ -122,14 +122,15 @@ def _solutions(
 ) -> list[Solution]:
     positions = [position_of(run.problem, run.kind, run.best[0][: run.loci]) for run in runs]
     worth = certify_all([run.problem for run in runs], positions)
+    values = worth.fitness.tolist(), worth.benefit.tolist(), worth.violation.tolist()
     device_seconds = seconds.get(DEVICE)
     host_seconds_by_phase = {stage: spent for stage, spent in seconds.items() if stage != DEVICE}
     return [
         Solution(
             position,
-            each.fitness,
-            each.benefit,
-            each.violation,
+            fitness,
+            benefit,
+            violation,
             run.generations,
             run.evaluations,
             wall,
@@ -150,5 +151,5 @@ def _solutions(
             run.best[1],
             linkage=run.linkage / max(1, min(run.generations, settings.linkage_generations)),
         )
-        for run, position, each in zip(runs, positions, worth, strict=True)
+        for run, position, fitness, benefit, violation in zip(runs, positions, *values, strict=True)
     ]

@@ -17,7 +17,7 @@ from reservoir.problems.encoding import encoding_of
 from reservoir.solvers.base.device_result import LaunchResult, to_solutions
 from reservoir.solvers.base.launches import launch_all
 from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solution
+from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.island_ga.schemes import SCHEMES
 from reservoir.solvers.island_ga.settings import IslandSettings
 
@@ -45,7 +45,7 @@ def solve(
     lanes: int | None = None,
     team: int | None = None,
     **options: Any,
-) -> list[Solution]:
+) -> Solutions:
     """Solve all problems, each with islands of its own.
 
     Parameters

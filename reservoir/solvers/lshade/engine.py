@@ -20,7 +20,7 @@ from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.solvers.base.device_result import DeviceResult, LaunchResult, to_solutions
 from reservoir.solvers.base.launches import launch_all
 from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solution
+from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.lshade.program import PopulationLayout, build_program, layout_for
 from reservoir.solvers.lshade.settings import LshadeSettings
 from reservoir.solvers.rng.stream import seed_words
@@ -41,7 +41,7 @@ def solve(
     lanes: int | None = None,
     items: int | None = None,
     **options: Any,
-) -> list[Solution]:
+) -> Solutions:
     """Solve all problems at once, each with a population of its own.
 
     Parameters

@@ -20,7 +20,7 @@ from reservoir.solvers.base.co_residency_probe import all_present, require_order
 from reservoir.solvers.base.device_result import DeviceResult, LaunchResult, to_solutions
 from reservoir.solvers.base.launches import launch_all
 from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solution
+from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.ring_pso.program import RingLayout, build_program, layout_for
 from reservoir.solvers.ring_pso.settings import RingSettings
 from reservoir.solvers.rng.stream import seed_words
@@ -54,7 +54,7 @@ def solve(
     checked: bool = False,
     items: int | None = None,
     **options: Any,
-) -> list[Solution]:
+) -> Solutions:
     """Solve all problems at once, each with a swarm of its own.
 
     Parameters

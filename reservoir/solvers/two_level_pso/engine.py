@@ -20,7 +20,7 @@ from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.solvers.base.device_result import DeviceResult, LaunchResult, to_solutions
 from reservoir.solvers.base.launches import launch_all
 from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solution
+from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.rng.counter_rng import NumberScheme, number_scheme
 from reservoir.solvers.two_level_pso.program import TwoLevelLayout, build_program, layout_for
 from reservoir.solvers.two_level_pso.settings import TwoLevelSettings, first_positions
@@ -52,7 +52,7 @@ def solve(
     lanes: int | None = None,
     items: int | None = None,
     **options: Any,
-) -> list[Solution]:
+) -> Solutions:
     """Solve all problems, each with a swarm of its own.
 
     Parameters

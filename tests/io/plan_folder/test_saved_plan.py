@@ -44,7 +44,7 @@ def test_the_plan_read_back_is_the_plan(six_year_plan, planned):
     assert again.inflow.labels == six_year_plan.inflow.labels
     assert again.energy_gwh == pytest.approx(six_year_plan.energy_gwh, abs=1e-5)
     assert again.gap == pytest.approx(six_year_plan.gap, abs=1e-9)
-    assert again.stacked("storage_hm3") == pytest.approx(six_year_plan.stacked("storage_hm3"), abs=1e-4)
+    assert again.operation.storage_hm3 == pytest.approx(six_year_plan.operation.storage_hm3, abs=1e-4)
     assert np.array_equal(again.inflow.flow_m3s, six_year_plan.inflow.flow_m3s)
     assert again.caveats == six_year_plan.caveats
     assert again.notes == six_year_plan.notes
@@ -84,7 +84,7 @@ def test_every_kind_of_year_end_is_read_back(case, tmp_path, monkeypatch):
     again = read_plan(tmp_path / "plan").plan
     assert again.inflow.labels == ("1955/56", "1956/57", "1957/58")
     assert again.energy_gwh == pytest.approx(plan.energy_gwh, abs=1e-5)
-    assert again.stacked("storage_hm3")[:, 0] == pytest.approx(plan.stacked("storage_hm3")[:, 0], abs=1e-4)
+    assert again.operation.storage_hm3[:, 0] == pytest.approx(plan.operation.storage_hm3[:, 0], abs=1e-4)
 
 
 def test_the_plan_of_a_tiny_plant_is_read_back_though_its_tables_have_six_decimals(tmp_path):

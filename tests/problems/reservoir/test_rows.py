@@ -11,11 +11,10 @@ import pytest
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.compiled_year import MOST_UNROLLED
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import EXACT_MARGIN, YearLimits, satisfiable
+from reservoir.hydro.limits import EXACT_MARGIN, Limits, satisfiable
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.stacked_limits import StackedLimits
-from reservoir.problems.base import Problem, certify_all, kernel_contexts
-from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYear, reservoir_problems
+from reservoir.problems.base import Certified, CertifiedBatch, Problem, certify_all, kernel_contexts
+from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYear, ReservoirYears, reservoir_problems
 from tests.solvers.toys import Toy
 
 #: What a record's inflows are multiplied by: a drought and a deluge, in which no bounds can be kept, and between.
@@ -34,7 +33,7 @@ _PER_STEP = (
 
 
 @pytest.fixture(scope="module")
-def tried(case: tuple[Reservoir, Inflow]) -> list[ReservoirYear]:
+def tried(case: tuple[Reservoir, Inflow]) -> ReservoirYears:
     """Years of a case, of which some cannot be satisfied."""
     reservoir, record = case
     flow = np.concatenate([record.flow_m3s * factor for factor in FACTORS])
@@ -54,24 +53,31 @@ def positions_in(problems: list[Problem]) -> list[np.ndarray]:
     return [each.lower + random.uniform(-0.1, 1.1, each.dimension) * (each.upper - each.lower) for each in problems]
 
 
-def rows_of(limits: list[YearLimits], margin: float, dtype: type) -> Iterator[tuple[bytes, ...]]:
-    """The arrays of stacked years, year by year, as bytes."""
-    *stacked, _, _ = StackedLimits.of(limits).arrays(margin, dtype)
-    return zip(*([row.tobytes() for row in each] for each in stacked), strict=True)
+def rows_of(limits: Limits, margin: float, dtype: type) -> Iterator[tuple[bytes, ...]]:
+    """The arrays of years, year by year, as bytes."""
+    *arrays, _, _ = limits.arrays(margin, dtype)
+    return zip(*([row.tobytes() for row in each] for each in arrays), strict=True)
 
 
-def test_some_of_the_years_tried_cannot_be_satisfied(tried: list[ReservoirYear]) -> None:
-    found = {satisfiable(year.limits) for year in tried}
-    assert found == {True, False}
+def each_of(found: CertifiedBatch) -> list[Certified]:
+    """What is certified of many, problem by problem."""
+    columns = found.fitness.tolist(), found.benefit.tolist(), found.violation.tolist()
+    return [Certified(*worth) for worth in zip(*columns, strict=True)]
+
+
+def test_some_of_the_years_tried_cannot_be_satisfied(tried: ReservoirYears) -> None:
+    alone = [bool(satisfiable(year.limits)) for year in tried]
+    assert set(alone) == {True, False}
+    assert satisfiable(tried.limits).tolist() == alone
 
 
 @pytest.mark.parametrize("steps", STEP_COUNTS)
 @pytest.mark.parametrize(("margin", "dtype"), [(EXACT_MARGIN, np.float64), (FLOAT32_MARGIN, np.float32)])
 def test_arrays_of_stacked_years_are_those_of_each(
-    tried: list[ReservoirYear], steps: int, margin: float, dtype: type
+    tried: ReservoirYears, steps: int, margin: float, dtype: type
 ) -> None:
     limits = [with_steps(year, steps).limits for year in tried]
-    for year, row in zip(limits, rows_of(limits, margin, dtype), strict=True):
+    for year, row in zip(limits, rows_of(Limits.of(limits), margin, dtype), strict=True):
         *alone, cyclic, unrolled = year.arrays(margin, dtype)
         assert tuple(each.tobytes() for each in alone) == row
         assert cyclic == year.cyclic
@@ -79,7 +85,7 @@ def test_arrays_of_stacked_years_are_those_of_each(
 
 
 @pytest.mark.parametrize("steps", STEP_COUNTS)
-def test_contexts_made_together_are_those_made_one_by_one(tried: list[ReservoirYear], steps: int) -> None:
+def test_contexts_made_together_are_those_made_one_by_one(tried: ReservoirYears, steps: int) -> None:
     years = [with_steps(year, steps) for year in tried]
     together = kernel_contexts(years)
     assert together.dtype == np.float32
@@ -87,11 +93,11 @@ def test_contexts_made_together_are_those_made_one_by_one(tried: list[ReservoirY
 
 
 @pytest.mark.parametrize("steps", STEP_COUNTS)
-def test_years_certified_together_are_worth_what_each_is_alone(tried: list[ReservoirYear], steps: int) -> None:
+def test_years_certified_together_are_worth_what_each_is_alone(tried: ReservoirYears, steps: int) -> None:
     years = [with_steps(year, steps) for year in tried]
     positions = positions_in(years)
     alone = [year.certify(position) for year, position in zip(years, positions, strict=True)]
-    assert certify_all(years, positions) == alone
+    assert each_of(certify_all(years, positions)) == alone
     assert any(worth.violation > 0 for worth in alone)
 
 
@@ -104,7 +110,7 @@ def test_problems_of_any_kind_are_certified_in_their_order(
     problems = [each for five in zip(years, short, toys, strict=True) for each in five] + small_years + fixed
     positions = positions_in(problems)
     alone = [problem.certify(position) for problem, position in zip(problems, positions, strict=True)]
-    assert certify_all(problems, positions) == alone
+    assert each_of(certify_all(problems, positions)) == alone
 
 
 def test_problems_that_know_no_stack_are_asked_one_by_one() -> None:
@@ -113,9 +119,21 @@ def test_problems_that_know_no_stack_are_asked_one_by_one() -> None:
 
 
 def test_certifying_nothing_gives_nothing() -> None:
-    assert certify_all([], []) == []
+    assert each_of(certify_all([], [])) == []
 
 
 def test_no_number_of_an_operation_can_be_changed_after_it(years: list[ReservoirYear]) -> None:
     operation = years[0].operate(years[0].upper)
     assert not any(array.flags.writeable for array in vars(operation).values())
+
+
+def test_a_batch_is_its_years(tried: ReservoirYears) -> None:
+    positions = np.array(positions_in(tried))
+    operation = tried.operate(positions)
+    for place, (year, position) in enumerate(zip(tried, positions, strict=True)):
+        alone = vars(year.operate(position))
+        assert all(array.tobytes() == vars(operation[place])[name].tobytes() for name, array in alone.items())
+    some = tried[1:4]
+    assert [year.label for year in some] == list(tried.labels[1:4])
+    assert some.kernel_contexts().tobytes() == tried.kernel_contexts()[1:4].tobytes()
+    assert ReservoirYear.batch(list(some)).kernel_contexts().tobytes() == some.kernel_contexts().tobytes()

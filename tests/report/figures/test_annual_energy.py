@@ -27,8 +27,8 @@ def bars(ax) -> list[float]:
 
 def spilled(plan: Plan, share: float) -> Plan:
     """Take a share of every release past the turbines."""
-    operations = [replace(each, turbined_m3s=(1 - share) * each.release_m3s) for each in plan.operations]
-    return replace(plan, operations=tuple(operations))
+    operation = replace(plan.operation, turbined_m3s=(1 - share) * plan.operation.release_m3s)
+    return replace(plan, operation=operation)
 
 
 def test_there_is_a_bar_a_year(plan: Plan):
@@ -65,7 +65,7 @@ def test_spill_has_its_own_axis_only_where_there_is_some(plan: Plan):
 
 def test_spill_is_a_volume(plan: Plan):
     part = spilled(plan, 0.1)
-    volume = (part.stacked("release_m3s") * part.inflow.calendar.days).sum(axis=1) * 86_400 / 1e6
+    volume = (part.operation.release_m3s * part.inflow.calendar.days).sum(axis=1) * 86_400 / 1e6
     assert annual_spill_hm3(part) == pytest.approx(0.1 * volume)
     assert bars(draw_annual_spill(Figure().add_subplot(), part)) == pytest.approx(0.1 * volume)
 

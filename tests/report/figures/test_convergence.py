@@ -17,6 +17,7 @@ from reservoir.report.figures.convergence import (
     draw_convergence,
     percent,
 )
+from reservoir.solvers import Solutions
 
 
 def traced(plan: Plan, *traces: tuple[list[int], list[float]]) -> Plan:
@@ -24,7 +25,8 @@ def traced(plan: Plan, *traces: tuple[list[int], list[float]]) -> Plan:
         replace(solution, trace_generations=np.array(generations), trace_fitness=np.array(fitness))
         for solution, (generations, fitness) in zip(plan.solutions, traces, strict=False)
     ]
-    return replace(plan, solutions=tuple(solutions), years=plan.years[: len(solutions)], references=())
+    years = plan.years[: len(solutions)]
+    return replace(plan, solutions=Solutions.of(solutions), years=years, references=Solutions.of([]))
 
 
 def test_gaps_never_rise(plan: Plan):
@@ -39,7 +41,7 @@ def test_gaps_end_at_those_of_the_certified_solutions(plan: Plan):
 
 
 def test_without_a_reference_the_gap_is_to_the_final_value(plan: Plan):
-    alone = replace(plan, references=())
+    alone = replace(plan, references=Solutions.of([]))
     _, gaps = convergence(alone)
     assert (gaps[:, -1] == FLOAT32_FLOOR).all()
     ax = draw_convergence(Figure().add_subplot(), alone)
@@ -56,7 +58,7 @@ def test_traces_of_different_lengths_hold_their_last_value(plan: Plan):
 
 
 def test_what_float32_cannot_resolve_is_shown_and_said(plan: Plan, texts):
-    shown = texts(draw_convergence(Figure().add_subplot(), replace(plan, references=())))
+    shown = texts(draw_convergence(Figure().add_subplot(), replace(plan, references=Solutions.of([]))))
     assert "below the resolution of float32" in shown
     assert "float32" in caption(plan)
 

@@ -12,6 +12,7 @@ from reservoir.planning.plan import Plan, optimise
 from reservoir.report.figures.figures import plan_captions, plan_figures
 from reservoir.report.figures.linkage_map import draw_linkage, linkage_map_figure, mean_linkage, storage_names
 from reservoir.report.figures.style import figure_style, rendered
+from reservoir.solvers import Solutions
 from tests.report.layout import (
     axes_and_legends_lie_apart_within_the_figure,
     nothing_overlaps_the_foot,
@@ -68,7 +69,7 @@ def test_neighbouring_months_hang_together_more_than_others(linked: Plan):
 
 def test_years_that_do_not_fit_each_other_have_no_figure(linked: Plan):
     first, *others = linked.solutions
-    mixed = replace(linked, solutions=(replace(first, linkage=np.zeros((0, 0))), *others))
+    mixed = replace(linked, solutions=Solutions.of([replace(first, linkage=np.zeros((0, 0))), *others]))
     assert linkage_map_figure(mixed) is None
 
 

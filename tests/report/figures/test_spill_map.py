@@ -23,7 +23,7 @@ def without_spill(evaluation: Evaluation) -> Evaluation:
     families = []
     for result in evaluation.families:
         held_out = result.simulations[HELD_OUT]
-        kept = replace(held_out, operations=tuple(dry(each) for each in held_out.operations))
+        kept = replace(held_out, operation=dry(held_out.operation))
         families.append(replace(result, simulations={**result.simulations, HELD_OUT: kept}))
     return replace(evaluation, foresight=dry(evaluation.foresight), families=tuple(families))
 

@@ -30,11 +30,11 @@ def test_the_fan_has_the_start_and_the_end_of_every_month(plan: Plan):
     ax = draw_storage_fan(Figure().add_subplot(), plan)
     (median,) = [line for line in ax.get_lines() if line.get_label() == "median"]
     assert median.get_xdata().tolist() == list(range(13))
-    assert median.get_ydata() == pytest.approx(np.median(plan.stacked("storage_hm3"), axis=0))
+    assert median.get_ydata() == pytest.approx(np.median(plan.operation.storage_hm3, axis=0))
 
 
 def test_each_band_lies_within_the_wider_ones(plan: Plan):
-    storages = plan.stacked("storage_hm3")
+    storages = plan.operation.storage_hm3
     outer = (np.full(13, -np.inf), np.full(13, np.inf))
     for band in BANDS:
         lower, upper = percentiles(storages, band)
@@ -46,9 +46,9 @@ def test_each_band_lies_within_the_wider_ones(plan: Plan):
 
 
 def test_the_widest_band_holds_every_year(plan: Plan):
-    lower, upper = percentiles(plan.stacked("storage_hm3"), BANDS[0])
-    assert (lower <= plan.stacked("storage_hm3")).all()
-    assert (plan.stacked("storage_hm3") <= upper).all()
+    lower, upper = percentiles(plan.operation.storage_hm3, BANDS[0])
+    assert (lower <= plan.operation.storage_hm3).all()
+    assert (plan.operation.storage_hm3 <= upper).all()
 
 
 def test_levels_are_drawn_and_named(plan: Plan, texts):

@@ -57,9 +57,9 @@ def test_each_panel_shows_the_numbers_of_its_years_in_their_colours(plan: Plan, 
     ax = PANELS[name](Figure().add_subplot(), plan, years)
     values = {
         "inflow": plan.inflow.flow_m3s,
-        "release": plan.stacked("release_m3s"),
-        "level": plan.reservoir.level(plan.stacked("storage_hm3")),
-        "power": plan.stacked("power_mw"),
+        "release": plan.operation.release_m3s,
+        "level": plan.reservoir.level(plan.operation.storage_hm3),
+        "power": plan.operation.power_mw,
     }[name]
     for line, year in zip(ax.get_lines(), years, strict=False):
         assert line.get_ydata() == pytest.approx(values[year.row])

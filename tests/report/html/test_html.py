@@ -17,6 +17,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.plan import Plan
+from reservoir.planning.sentences import shortfalls
 from reservoir.report.figures.figures import plan_captions, save_figures
 from reservoir.report.folder import provenance, write_plan
 from reservoir.report.html.page import Section, read_pictures, render
@@ -207,7 +208,7 @@ def test_a_plan_that_keeps_its_bounds_tells_of_no_shortfall(plan: Plan, structur
 
 
 def test_bounds_that_are_not_kept_are_named_first_and_counted(failing: Plan):
-    sentences = failing.shortfalls()
+    sentences = shortfalls(failing)
     assert len(sentences) > SHOWN_SHORTFALLS
     structure = Structure(report_of(failing))
     items = [text for tag, text in structure.texts if tag == "li"]

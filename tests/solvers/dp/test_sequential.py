@@ -12,7 +12,7 @@ import reservoir as package
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import YearLimits
+from reservoir.hydro.limits import Limits
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, reservoir_problems
@@ -41,15 +41,15 @@ def three_months(reservoir: Reservoir, start: float | None, inflow: tuple[float,
     lower, upper = np.full(3, least), np.full(3, most)
     if start is not None:
         lower[-1] = upper[-1] = start - 0.1 * (start - least)
-    limits = YearLimits(
+    limits = Limits(
         np.array(inflow),
         np.full(3, 30 * 0.0864),
         np.full(3, reservoir.release_lower_m3s.min()),
         np.full(3, reservoir.release_upper_m3s.max() / 2),
         lower,
         upper,
-        start,
-        (least, most) if start is None else (start, start),
+        None if start is None else np.array(start),
+        np.array([least, most] if start is None else [start, start]),
     )
     return ReservoirYear(ReservoirModel.of(reservoir), limits, "three months", 1)
 

@@ -28,7 +28,7 @@ from reservoir.rules.families.ann.inputs import Scales, input_names, known_input
 from reservoir.rules.families.ann.problem import NetworkOperation
 from reservoir.rules.families.ann.synthetic_years import synthetic_inflow
 from reservoir.rules.folds import blocks
-from reservoir.solvers import Problem, Solution, solve, why_unusable
+from reservoir.solvers import Problem, Solutions, solve, why_unusable
 
 #: Hidden units that are tried, and what is taken where there are too few years to try.
 SIZES, SMALLEST = (3, 4, 6), 4
@@ -206,7 +206,7 @@ def samples(training: Training, forecast: Forecast, scales: Scales) -> tuple[Flo
 
 def _regression(
     training: Training, forecast: Forecast, scales: Scales, network: Perceptron, years: Sequence[FloatArray]
-) -> list[Solution]:
+) -> Solutions:
     """Fit a network to the plan for each weighting of the years."""
     inputs, parts, weights = samples(training, forecast, scales)
     if np.ptp(parts) == 0:
@@ -244,9 +244,7 @@ def _operation(
     )
 
 
-def _searched(
-    operations: Sequence[NetworkOperation], begun: Sequence[FloatArray], swarm: dict[str, Any]
-) -> list[Solution]:
+def _searched(operations: Sequence[NetworkOperation], begun: Sequence[FloatArray], swarm: dict[str, Any]) -> Solutions:
     """Direct policy search from networks that are fitted."""
     random = np.random.default_rng(SEED)
     about = random.normal(0, SPREAD, (max(1, int(ABOUT * swarm["particles"])), operations[0].dimension))
@@ -254,7 +252,7 @@ def _searched(
     return _solved(operations, first=[position + about for position in begun], **swarm)
 
 
-def _solved(problems: Sequence[Problem], **options: Any) -> list[Solution]:
+def _solved(problems: Sequence[Problem], **options: Any) -> Solutions:
     """By the swarm in OpenCL, or on CPU threads where there is none."""
     name = "ann-pso-parallel" if why_unusable("ann-pso") else "ann-pso"
     return solve(problems, solver=name, seed=SEED, best_position_history=True, **(SETTLING | options))
