@@ -1,30 +1,52 @@
-"""The experiment: runs, tables, figures and claims put together."""
+"""Genetic algorithms on islands, on the travelling salesman problem, as Alraslan and AlKurdi 2023 measured them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
 
-import reservoir
 from reservoir import resources
-from reservoir.bench.experiment import device_origin, processor_name
+from reservoir.bench.experiment import numbers_named, processor_name
+from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, line, log_axis, number_ticks, sheet_figure
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
-from reservoir.bench.tours.acceptance import tour_checks
-from reservoir.bench.tours.figures import CAPTIONS, tour_figures
-from reservoir.bench.tours.runs import ISLAND, SERIAL, Course, block_runs, counts, engine_runs, strong_runs
-from reservoir.bench.tours.tables import TITLES, ByPopulation, median_ms, relative_errors, result_tables
-from reservoir.errors import InputError, Mistake
-from reservoir.opencl import choose_devices
+from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.tours.findings import ITERATIONS, TITLES, TourFindings, median_ms, tour_checks
+from reservoir.bench.tours.runs import ISLAND, SERIAL, TourSetup, block_runs, counts, engine_runs, strong_runs
+from reservoir.bench.tours.tables import result_tables
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.tours.problem import tour_problem
+from reservoir.report.figures.style import DRY, INFLOW, POWER, RELEASE, SPILL, Look, broken
 from reservoir.solvers.island_ga.settings import IslandSettings
 
-ITERATIONS, QUICK_ITERATIONS = 1000, 100
+QUICK_ITERATIONS = 100
 POPULATIONS = (1024, 2048, 4096, 8192, 16384, 32768)
 QUICK_POPULATIONS = POPULATIONS[:2]
+CAPTIONS = {
+    "times": "Time of a run by population (Figure 6 of the paper), medians; the axes are logarithmic.",
+    "speed_ups": (
+        "How many times as fast as the serial engine each is (Figure 7); the axis is logarithmic where they are far "
+        "apart."
+    ),
+    "errors": (
+        "Mean relative error by population (Figure 8). Serial, TIM, LIM-CG and LIM-IS find the same tours: one line "
+        "stands for them."
+    ),
+}
+_LOOKS = {
+    SERIAL: BASE_LOOK,
+    "tim": Look(POWER, CHAINED, "s"),
+    "sak": Look(SPILL, (0, (3, 1.5)), "v"),
+    "slk": Look(DRY, (0, (5, 1.5, 1, 1.5)), "P"),
+    "lim-cg": Look(INFLOW, DASHED, "^"),
+    "lim-is": MAIN_LOOK,
+    "lim-async": Look(RELEASE, (0, (2, 1)), "X"),
+}
+#: Values further apart than this stand on a logarithmic axis.
+_SPAN = 10
+_OF_ERRORS = ("lim-is", "lim-async", "sak")
 
 
 def run(
@@ -36,12 +58,10 @@ def run(
     populations: str | None = None,
     progress: StageProgress = silent_stage,
 ) -> ExperimentResult:
-    """Run the experiment.
+    """Run the experiment; its runs are those of every engine and population.
 
     Parameters
     ----------
-    effort : RunBudget
-        Its runs are those of every engine and population; Table 3's times are medians of its repeats.
     path : Path, optional
         A file of TSPLIB; the bundled att48 if not given.
     optimum : int, optional
@@ -50,7 +70,6 @@ def run(
         Of every island; 1000 if not given, as in the paper.
     populations : str, optional
         Numbers with commas between them.
-    progress : callable
 
     Raises
     ------
@@ -59,81 +78,98 @@ def run(
     DeviceError
         If there is no OpenCL device of that name, or it cannot hold an island.
     """
-    problem = tour_problem(path or resources.path("data", "tsp/att48.tsp"), optimum)
-    usual = QUICK_POPULATIONS if effort.quick else POPULATIONS
-    course = Course(
-        choose_devices(effort.device)[0],
+    setup = TourSetup.of(
         effort,
-        problem,
-        iterations or (QUICK_ITERATIONS if effort.quick else ITERATIONS),
-        usual if populations is None else _populations(populations),
+        progress,
+        problem=tour_problem(path or resources.path("data", "tsp/att48.tsp"), optimum),
+        iterations=iterations or effort.usual(ITERATIONS, QUICK_ITERATIONS),
+        populations=_populations(populations) if populations else effort.usual(POPULATIONS, QUICK_POPULATIONS),
     )
-    runs = engine_runs(course, progress)
-    blocks = block_runs(course, progress)
-    strong = strong_runs(course, progress)
-    return _record(course, runs, blocks, counts(course), strong)
+    runs, blocks, strong = engine_runs(setup), block_runs(setup), strong_runs(setup)
+    return tour_result(TourFindings(setup, runs, blocks, counts(setup), strong))
 
 
 def _populations(text: str) -> tuple[int, ...]:
-    words = [word.strip() for word in text.split(",")]
-    wrong = [word for word in words if not word.isdecimal() or int(word) % ISLAND or not ISLAND <= int(word) <= 2**16]
-    if wrong:
-        expected = f"multiples of {ISLAND} up to {2**16:,}, with commas between"
-        raise InputError(Mistake("is no population of whole islands", expected, column="--populations", value=wrong))
-    return tuple(sorted({int(word) for word in words}))
+    def valid(size: int) -> bool:
+        return size % ISLAND == 0 and ISLAND <= size <= 2**16
+
+    problem, expected = "is no population of whole islands", f"multiples of {ISLAND} up to {2**16:,}"
+    return numbers_named(text, valid, problem, expected, "--populations")
 
 
-def _record(
-    course: Course, runs: pd.DataFrame, blocks: pd.DataFrame, counted: pd.DataFrame, strong: pd.DataFrame
-) -> ExperimentResult:
-    device, effort, problem = course.device, course.effort, course.problem
-    foot = f"{problem.label}, {course.iterations:,} iterations · {device.name} ({device.platform} {device.driver})"
-    foot += f"; serial: {processor_name()}" + (f" · {QUICK_WARNING}" if effort.quick else "")
-    wall, errors = median_ms(runs), relative_errors(course, runs)
-    return ExperimentResult(
-        title=f"Genetic algorithms on islands: {problem.label} on {device.name}",
-        warnings=(QUICK_WARNING,) if effort.quick else (),
-        headlines=_headlines(wall, errors, strong),
-        checks=tuple(tour_checks(course, runs, strong)),
-        tables=tuple(result_tables(course, runs, blocks, counted, strong)),
-        data={"runs": runs, "blocks": blocks, "synchronisations": counted, "other_operators": strong},
-        figures=tour_figures(wall, errors, foot),
+def tour_result(found: TourFindings) -> ExperimentResult:
+    """What the runs come to."""
+    setup, problem = found.setup, found.setup.problem
+    settings = IslandSettings().for_encoding(problem.encoding).as_dict()
+    kept = ("selection_fraction", "crossover_fraction", "migrate_every", "migrants", "crossover", "mutation")
+    return setup.result(
+        f"Genetic algorithms on islands: {problem.label} on {setup.device.name}",
+        headlines=_headlines(found),
+        checks=tour_checks(found),
+        tables=result_tables(found),
+        data={
+            "runs": found.runs,
+            "blocks": found.blocks,
+            "synchronisations": found.counted,
+            "other_operators": found.strong,
+        },
+        figures=_figures(found),
         captions=CAPTIONS,
-        origin=_origin(course),
+        problem=problem.label,
+        cities=problem.dimension,
+        optimum=problem.optimum,
+        iterations=setup.iterations,
+        populations=list(setup.populations),
+        island_size=ISLAND,
+        settings={name: settings[name] for name in kept},
     )
 
 
-def _headlines(wall: ByPopulation, errors: ByPopulation, strong: pd.DataFrame) -> dict[str, str]:
-    largest = max(wall)
-    times = wall[largest]
-    beside = ", ".join(
-        f"{times[name] / times['lim-is']:,.1f} x {TITLES[name]}"
-        for name in (SERIAL, "tim", "sak", "slk")
-        if name in times
-    )
-    milliseconds = 1e3 * strong["seconds"].median()
+def _headlines(found: TourFindings) -> dict[str, str]:
+    largest, times = list(median_ms(found.runs).items())[-1]
+    others = [name for name in (SERIAL, "tim", "sak", "slk") if name in times]
+    beside = ", ".join(f"{times[name] / times['lim-is']:,.1f} x {TITLES[name]}" for name in others)
+    errors = found.relative_errors().items()
+    strong = f"{found.strong['length'].min():,} in {1e3 * found.strong['seconds'].median():,.0f} ms"
     return {
         "LIM-IS": f"{times['lim-is']:,.1f} ms with {largest:,} individuals; faster by: {beside}",
-        "Error": ", ".join(f"{each['lim-is']:.3f} with {population:,}" for population, each in errors.items()),
-        "Operators": f"{strong['length'].min():,} in {milliseconds:,.0f} ms by 2-opt moves and order crossover",
+        "Error": ", ".join(f"{each['lim-is']:.3f} with {population:,}" for population, each in errors),
+        "Operators": f"{strong} by 2-opt moves and order crossover",
     }
 
 
-def _origin(course: Course) -> dict[str, Any]:
-    settings = IslandSettings().for_encoding(course.problem.encoding).as_dict()
-    kept = ("selection_fraction", "crossover_fraction", "migrate_every", "migrants", "crossover", "mutation")
+def _figures(found: TourFindings) -> dict[str, Figure]:
+    """Times (Figure 6), speed-ups (Figure 7) and errors (Figure 8) by population."""
+    setup = found.setup
+    about = f"{setup.problem.label}, {setup.iterations:,} iterations · "
+    foot = setup.foot(about, f"; serial: {processor_name()}")
+    wall, errors = (
+        pd.DataFrame.from_dict(each, orient="index") for each in (median_ms(found.runs), found.relative_errors())
+    )
+    errors = 100.0 * errors[[name for name in _OF_ERRORS if name in errors]]
+    speed_ups = wall.rdiv(wall[SERIAL], axis=0).drop(columns=SERIAL)
     return {
-        "processor": processor_name(),
-        "device": device_origin(course.device),
-        "version": reservoir.__version__,
-        "quick": course.effort.quick,
-        "runs": course.effort.runs,
-        "seed": course.effort.seed,
-        "problem": course.problem.label,
-        "cities": course.problem.dimension,
-        "optimum": course.problem.optimum,
-        "iterations": course.iterations,
-        "populations": list(course.populations),
-        "island_size": ISLAND,
-        "settings": {name: settings[name] for name in kept},
+        "times": _figure(wall, "Time of a run", "Time (ms)", foot),
+        "speed_ups": _figure(speed_ups, "Speed-up over the serial engine", "Times as fast", foot),
+        "errors": _figure(errors, "Relative error", "Relative error (%)", foot, log=False),
     }
+
+
+def _figure(frame: pd.DataFrame, title: str, label: str, foot: str, *, log: bool = True) -> Figure:
+    """A line for each engine."""
+
+    def draw(sheet: SubFigure) -> Axes:
+        ax = sheet.add_subplot()
+        for name, look in _LOOKS.items():
+            if name in frame:
+                line(ax, frame.index, frame[name], look, TITLES[name], 4.5)
+        ax.set_xscale("log", base=2)
+        number_ticks(ax, frame.index.tolist())
+        if log and frame.max().max() > _SPAN * frame.min().min():
+            log_axis(ax)
+        else:
+            ax.set_ylim(bottom=0)
+        ax.set(xlabel="Population", title=title, ylabel=label)
+        return ax
+
+    return sheet_figure(3.0, broken(foot), draw)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
-
-from reservoir.bench.result import ResultTable
+from reservoir.bench.experiment import select
+from reservoir.bench.result import ResultTable, result_table
+from reservoir.bench.tours.findings import TITLES, TourFindings, median_ms
 from reservoir.bench.tours.paper import BLOCKS_MS, TIMES_MS
-from reservoir.bench.tours.runs import ENGINES, ISLAND, SERIAL, STRONG, STRONG_ITERATIONS, WAITING, Course
+from reservoir.bench.tours.runs import ENGINES, ISLAND, SERIAL, STRONG, STRONG_ITERATIONS, WAITING, TourSetup
 
-#: How engines are called in tables.
-TITLES = {name: name.upper().replace("ASYNC", "async") for name in ENGINES} | {SERIAL: "serial"}
-TITLES |= {name: name.replace("tim", "TIM").replace("sak", "SAK") for name in WAITING}
-_REFUSED = "refused"
 #: Steps of an iteration: selection, breeding, evaluation.
 _STEPS = 3
 _LIGHT = "lim-is"
@@ -21,222 +17,161 @@ _RESIDENT = {None: None, True: "yes", False: "no: in slices"}
 #: Engines whose time on the device alone is told, too.
 _ALONE = ("tim", "sak", "slk", _LIGHT)
 
+Row = dict[str, Any]
 
-def result_tables(
-    course: Course, runs: pd.DataFrame, blocks: pd.DataFrame, counted: pd.DataFrame, strong: pd.DataFrame
-) -> list[ResultTable]:
+
+def result_tables(found: TourFindings) -> list[ResultTable]:
     """All of them."""
-    return [
-        _synchronisations(course, counted),
-        _blocks(course, runs, blocks),
-        _configurations(runs),
-        _times(course, runs),
-        _ratios(runs),
-        _errors(course, runs),
-        _strong(course, strong),
-    ]
+    tables = (_synchronisations, _blocks, _configurations, _times, _ratios, _errors, _strong)
+    return [table(found) for table in tables]
 
 
-def reference_length(course: Course, runs: pd.DataFrame) -> int:
-    """Length that errors are stated against: the optimum, or the best that any run found."""
-    return course.problem.optimum or int(runs["length"].min())
-
-
-#: A number of each engine, by population.
-ByPopulation = dict[int, dict[str, float]]
-
-
-def by_population(runs: pd.DataFrame, values: pd.Series[float], statistic: str) -> ByPopulation:
-    """A statistic of each engine's runs, by population and engine."""
-    found: ByPopulation = {}
-    for name in TITLES:
-        mine = runs["engine"] == name
-        for population in sorted(runs["population"][mine].unique().tolist()):
-            chosen = values[mine & (runs["population"] == population)]
-            found.setdefault(population, {})[name] = float(chosen.agg(statistic))
-    return dict(sorted(found.items()))
-
-
-def median_ms(runs: pd.DataFrame, column: str = "seconds") -> ByPopulation:
-    """Median milliseconds."""
-    return by_population(runs, 1e3 * runs[column], "median")
-
-
-def relative_errors(course: Course, runs: pd.DataFrame) -> ByPopulation:
-    """Mean relative error (eq. 1)."""
-    reference = reference_length(course, runs)
-    return by_population(runs, (runs["length"] - reference) / reference, "mean")
-
-
-def _synchronisations(course: Course, counted: pd.DataFrame) -> ResultTable:
-    iterations, migrations = course.iterations, max(course.iterations // 50, 1)
+def _synchronisations(found: TourFindings) -> ResultTable:
+    iterations = found.setup.iterations
+    migrations, steps = max(iterations // 50, 1), iterations * _STEPS
     paper = {
-        "sak": (iterations * _STEPS, 0, iterations * _STEPS),
-        "slk": (iterations * _STEPS, 0, 1),
-        "tim": (iterations, iterations * _STEPS, iterations),
-        "lim-cg": (migrations, iterations * _STEPS, 1),
-        "lim-is": (migrations, iterations * _STEPS, 2 * migrations),
+        "sak": (steps, steps, 0),
+        "slk": (1, steps, 0),
+        "tim": (iterations, iterations, steps),
+        "lim-cg": (1, migrations, steps),
+        "lim-is": (2 * migrations, migrations, steps),
     }
-    rows: list[dict[str, Any]] = []
-    for row in counted.to_dict("records"):
-        said = paper.get(row["engine"], (None, None, None))
-        rows.append(
-            {
-                "scheme": TITLES[row["engine"]],
-                "islands": row["islands"],
-                "kernel launches": row["launches"],
-                "barriers of the grid": row["grid_meetings"],
-                "global synchronisations": row["launches"] - 1 + row["grid_meetings"],
-                "barriers of a group": row["group_meetings"],
-                "paper: launches": said[2],
-                "paper: global": said[0],
-                "paper: of a group": said[1],
-            }
-        )
-    notes: tuple[str, ...] = (
+    rows: list[Row] = []
+    for counted in found.counted.to_dict("records"):
+        launches, grid = counted["launches"], counted["grid_meetings"]
+        row = {"scheme": TITLES[counted["engine"]], "islands": counted["islands"], "kernel launches": launches}
+        row |= {"barriers of the grid": grid, "global synchronisations": launches - 1 + grid}
+        row |= {"barriers of a group": counted["group_meetings"]}
+        said = paper.get(counted["engine"], (None, None, None))
+        rows.append(row | dict(zip(("paper: launches", "paper: global", "paper: of a group"), said, strict=True)))
+    notes = [
         f"Counted in a run of {iterations:,} iterations: launches by the program, barriers by the kernels. The kernel "
         "that picks the best individual afterwards is not among them. Every launch but the first waits for the one "
         "before, which is a synchronisation of all groups, as is a barrier of the grid.",
         f"The paper's columns are its formulas with {_STEPS} steps, at {migrations} migrations; its iteration has more "
         "steps with a barrier than ours, which breeds and evaluates a child in one.",
-    )
-    missing = sorted(set(ENGINES) - {SERIAL} - set(counted["engine"]))
+    ]
+    missing = sorted(set(ENGINES) - {SERIAL} - set(found.counted["engine"]))
     if missing:
-        notes += (f"Not counted, since the device refuses them: {', '.join(TITLES[name] for name in missing)}.",)
-    return ResultTable("Synchronisations and launches (after Table 1)", pd.DataFrame(rows), notes)
+        notes.append(f"Not counted, since the device refuses them: {', '.join(TITLES[name] for name in missing)}.")
+    return result_table("Synchronisations and launches (after Table 1)", rows, *notes)
 
 
-def _blocks(course: Course, runs: pd.DataFrame, blocks: pd.DataFrame) -> ResultTable:
-    wall = median_ms(runs)
-    rows: list[dict[str, Any]] = []
-    for block in sorted(blocks["block"].unique().tolist()):
-        of_block = blocks[blocks["block"] == block]
-        times = median_ms(of_block)
-        for population, own in times.items():
+def _blocks(found: TourFindings) -> ResultTable:
+    wall, rows = median_ms(found.runs), []
+    for block in sorted(found.blocks["block"].unique().tolist()):
+        for population, own in median_ms(select(found.blocks, block=block)).items():
             serial = wall[population][SERIAL]
             row = {"block": block, "grid": population // ISLAND, "population": population, "serial, ms": serial}
-            for scheme in ("lim-cg", "lim-is"):
+            for scheme in BLOCKS_MS:
                 said = BLOCKS_MS[scheme].get(block, {}).get(population)
-                row[f"{TITLES[scheme]}, ms"] = f"{own[scheme]:,.2f}" if scheme in own else _REFUSED
+                row[f"{TITLES[scheme]}, ms"] = f"{own[scheme]:,.2f}" if scheme in own else "refused"
                 row[f"{TITLES[scheme]}, speed-up"] = serial / own[scheme] if scheme in own else None
                 row[f"{TITLES[scheme]}, paper's speed-up"] = TIMES_MS[SERIAL][population] / said if said else None
             rows.append(row)
     how = (
         "A block is a work group with an island of 128; a child is made by a sub-group of the device "
-        f"({course.device.sub_group_size} items), as in the paper's pseudo-code 3. "
-        f"Medians of {course.effort.repeats} runs."
+        f"({found.setup.device.sub_group_size} items), as in the paper's pseudo-code 3. "
+        f"Medians of {found.setup.effort.repeats} runs."
     )
-    if course.device.kind == "CPU":
+    if found.setup.device.kind == "CPU":
         how += " On a CPU a work group runs on one thread, which gains nothing from more items than one."
-    formats = {"serial, ms": ",.1f"}
-    formats |= {f"{TITLES[each]}, {what}": ",.1f" for each in BLOCKS_MS for what in ("speed-up", "paper's speed-up")}
-    notes = (how, *_refusals(course, ("lim-cg",)))
-    return ResultTable("Blocks and grids (after Table 3)", pd.DataFrame(rows), notes, formats)
+    formats = {"serial, ms": ",.1f", "*speed-up": ",.1f"}
+    return result_table("Blocks and grids (after Table 3)", rows, how, *_refusals(found.setup, ("lim-cg",)), **formats)
 
 
-def _configurations(runs: pd.DataFrame) -> ResultTable:
+def _configurations(found: TourFindings) -> ResultTable:
+    runs = found.runs
     shapes = runs[runs["engine"].isin([name for name in ENGINES if name != SERIAL]) & (runs["run"] == 1)]
+    shapes = shapes.sort_values(["engine", "population"])
+    columns = {"population": "population", "grid": "work_groups", "block": "items", "items a child": "team"}
     rows = [
-        {
-            "scheme": TITLES[shape["engine"]],
-            "population": shape["population"],
-            "grid": shape["work_groups"],
-            "block": shape["items"],
-            "items a child": shape["team"],
-            "all at work at once": _RESIDENT[shape["resident"]],
-        }
-        for shape in shapes.sort_values(["engine", "population"]).to_dict("records")
+        {"scheme": TITLES[shape["engine"]]}
+        | {title: shape[name] for title, name in columns.items()}
+        | {"all at work at once": _RESIDENT[shape["resident"]]}
+        for shape in shapes.to_dict("records")
     ]
-    notes = (
+    note = (
         "As the program chose them for this device. Islands have 128 individuals; SAK and SLK have one population. "
-        "Whether all groups are at work at once matters to LIM-async alone, which then runs in one launch.",
+        "Whether all groups are at work at once matters to LIM-async alone, which then runs in one launch."
     )
-    return ResultTable("Configurations (after Table 4)", pd.DataFrame(rows), notes)
+    return result_table("Configurations (after Table 4)", rows, note)
 
 
-def _times(course: Course, runs: pd.DataFrame) -> ResultTable:
-    wall, device = median_ms(runs), median_ms(runs, "device_seconds")
-    rows: list[dict[str, Any]] = [
+def _times(found: TourFindings) -> ResultTable:
+    device = median_ms(found.runs, "device_seconds")
+    rows = [
         {"population": population}
         | {TITLES[name]: times[name] for name in times}
         | {f"{TITLES[name]} on the device": device[population][name] for name in _ALONE if name in times}
-        for population, times in wall.items()
+        for population, times in median_ms(found.runs).items()
     ]
     notes = (
-        f"Milliseconds of {course.iterations:,} iterations with everything that a call does but compiling, medians of "
-        f"{course.effort.runs} runs. A dash: refused.",
+        f"Milliseconds of {found.setup.iterations:,} iterations with everything that a call does but compiling, "
+        f"medians of {found.setup.effort.runs} runs. A dash: refused.",
         'In "waiting" the host waits for every launch before the next, as the papers\' programs do; else launches are '
         "queued ahead, which is faster and what the ratios are stated against. "
         '"On the device" adds up the kernels alone.',
-        *_refusals(course, tuple(ENGINES)),
+        *_refusals(found.setup, tuple(ENGINES)),
     )
-    formats = {name: ",.2f" for name in rows[0] if name != "population"}
-    return ResultTable("Execution times (after Table 5)", pd.DataFrame(rows), notes, formats)
+    return result_table("Execution times (after Table 5)", rows, *notes, form=",.2f", population=",d")
 
 
-def _ratios(runs: pd.DataFrame) -> ResultTable:
-    rows: list[dict[str, Any]] = []
-    for population, times in median_ms(runs).items():
-        row: dict[str, Any] = {"population": population}
+def _ratios(found: TourFindings) -> ResultTable:
+    rows = []
+    for population, times in median_ms(found.runs).items():
+        row: Row = {"population": population}
         for name in (name for name in times if name != _LIGHT):
             row[f"{TITLES[name]} / LIM-IS"] = times[name] / times[_LIGHT]
             said = TIMES_MS.get(name, {}).get(population)
             if said:
                 row[f"paper: {TITLES[name]}"] = said / TIMES_MS[_LIGHT][population]
         rows.append(row)
-    formats = {name: ",.2f" for row in rows for name in row if name != "population"}
-    notes = (
+    note = (
         "How many times as long as LIM-IS each takes, and the same from the paper's Table 5, whose serial program "
-        "takes some 20 times as long as the one here: most of its 27-fold speed-up is that.",
+        "takes some 20 times as long as the one here: most of its 27-fold speed-up is that."
     )
-    return ResultTable("Times beside LIM-IS (after Figure 7)", pd.DataFrame(rows), notes, formats)
+    return result_table("Times beside LIM-IS (after Figure 7)", rows, note, form=",.2f", population=",d")
 
 
-def _errors(course: Course, runs: pd.DataFrame) -> ResultTable:
-    rows: list[dict[str, Any]] = [
+def _errors(found: TourFindings) -> ResultTable:
+    rows = [
         {"population": population} | {TITLES[name]: error for name, error in errors.items() if name not in WAITING}
-        for population, errors in relative_errors(course, runs).items()
+        for population, errors in found.relative_errors().items()
     ]
-    optimum = course.problem.optimum
-    against = f"the optimum, {optimum:,}" if optimum else f"the best of all runs, {reference_length(course, runs):,}"
+    optimum = found.setup.problem.optimum
+    against = f"the optimum, {optimum:,}" if optimum else f"the best of all runs, {found.reference:,}"
     notes = (
-        f"Mean of {course.effort.runs} runs of |cost - reference| / reference (eq. 1); reference: {against}.",
+        f"Mean of {found.setup.effort.runs} runs of |cost - reference| / reference (eq. 1); reference: {against}.",
         "Serial, TIM, LIM-CG and LIM-IS draw the same numbers and find the same tours; LIM-async depends on which "
         "island comes first. SAK and SLK have one population, which shares its best at once.",
     )
-    formats = {name: ".4f" for name in rows[0] if name != "population"}
-    return ResultTable("Relative error (after Figure 8)", pd.DataFrame(rows), notes, formats)
+    return result_table("Relative error (after Figure 8)", rows, *notes, form=".4f", population=",d")
 
 
-def _strong(course: Course, strong: pd.DataFrame) -> ResultTable:
-    reference = course.problem.optimum or int(strong["length"].min())
-    row = {
-        "population": int(strong["population"].iloc[0]),
-        "iterations": min(STRONG_ITERATIONS, course.iterations),
-        "runs": len(strong),
-        "at the reference": int((strong["length"] == reference).sum()),
-        "mean relative error": float((strong["length"] / reference - 1).mean()),
-        "median time, ms": 1e3 * float(strong["seconds"].median()),
-        "longest, ms": 1e3 * float(strong["seconds"].max()),
-    }
-    notes = (
+def _strong(found: TourFindings) -> ResultTable:
+    strong, reference = found.strong, found.strong_reference
+    milliseconds = 1e3 * strong["seconds"]
+    row: Row = {"population": int(strong["population"].iloc[0])}
+    row |= {"iterations": min(STRONG_ITERATIONS, found.setup.iterations), "runs": len(strong)}
+    row |= {"at the reference": int((strong["length"] == reference).sum())}
+    row |= {"mean relative error": float((strong["length"] / reference - 1).mean())}
+    row |= {"median time, ms": float(milliseconds.median()), "longest, ms": float(milliseconds.max())}
+    note = (
         f"LIM-IS with order crossover (Davis 1985) for {STRONG['crossover_fraction']:.0%} of an island, and a mutation "
         "that makes the best 2-opt move, or a double bridge where none is better. The paper's operators are weak: "
-        "these reach what they do not in a fraction of the iterations.",
+        "these reach what they do not in a fraction of the iterations."
     )
-    formats = {"mean relative error": ".5f", "median time, ms": ",.1f", "longest, ms": ",.1f"}
-    return ResultTable("Other operators", pd.DataFrame([row]), notes, formats)
+    return result_table("Other operators", [row], note, **{"mean relative error": ".5f", "*, ms": ",.1f"})
 
 
-def _refusals(course: Course, names: tuple[str, ...]) -> tuple[str, ...]:
+def _refusals(setup: TourSetup, names: tuple[str, ...]) -> tuple[str, ...]:
     """Populations that engines were refused for, and the device's words once."""
-    by_engine: dict[str, list[int]] = {}
-    for name, population in course.refusals:
+    by_engine: dict[str, list[str]] = {}
+    for name, population in setup.refusals:
         if name in names:
-            by_engine.setdefault(name, []).append(population)
+            by_engine.setdefault(name, []).append(f"{population:,}")
     if not by_engine:
         return ()
-    found = [f"{TITLES[name]} with {', '.join(f'{each:,}' for each in sizes)}" for name, sizes in by_engine.items()]
-    return (
-        f"Refused: {'; '.join(found)}: their groups wait for each other, and this device does not run all at once.",
-    )
+    found = "; ".join(f"{TITLES[name]} with {', '.join(sizes)}" for name, sizes in by_engine.items())
+    return (f"Refused: {found}: their groups wait for each other, and this device does not run all at once.",)

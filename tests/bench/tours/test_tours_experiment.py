@@ -8,9 +8,11 @@ import pytest
 
 from reservoir import resources
 from reservoir.bench.run_budget import RunBudget
-from reservoir.bench.tours import acceptance, run, tour_problem
-from reservoir.bench.tours.runs import ENGINES, SERIAL, WAITING, Course
+from reservoir.bench.tours.experiment import run
+from reservoir.bench.tours.findings import ERRORS, TourFindings, tour_checks
+from reservoir.bench.tours.runs import ENGINES, SERIAL, WAITING, TourSetup
 from reservoir.errors import InputError
+from reservoir.problems.tours.problem import tour_problem
 
 SQUARE = "EDGE_WEIGHT_TYPE : EUC_2D\nDIMENSION : 4\nNODE_COORD_SECTION\n1 0 0\n2 0 3\n3 4 3\n4 4 0\nEOF\n"
 
@@ -81,9 +83,10 @@ def claimed(pocl, kind="GPU", units=132, **changes):
     """Checks of figures that are at their bars, or changed."""
     problem = tour_problem(resources.path("data", "tsp/att48.tsp"))
     device = replace(pocl, kind=kind, compute_units=units)
-    course = Course(device, RunBudget(runs=1), problem, 1000, tuple(acceptance.ERRORS))
+    effort = RunBudget(runs=1)
+    setup = TourSetup(device=device, effort=effort, problem=problem, iterations=1000, populations=tuple(ERRORS))
     seconds = {"lim-is": 1.0, "tim": 4.6, "sak": 1.6, "slk": 1.6, SERIAL: 28.0} | changes.get("seconds", {})
-    errors = acceptance.ERRORS | changes.get("errors", {})
+    errors = ERRORS | changes.get("errors", {})
     rows = [
         {"engine": name, "population": population, "seconds": time, "length": int(10_628 * (1 + error))}
         for name, time in seconds.items()
@@ -91,7 +94,8 @@ def claimed(pocl, kind="GPU", units=132, **changes):
         if np.isfinite(time)
     ]
     strong = pd.DataFrame({"length": changes.get("strong", [10_628]), "seconds": changes.get("strong_s", 0.5)})
-    return acceptance.tour_checks(course, pd.DataFrame(rows), strong)
+    none = pd.DataFrame()
+    return list(tour_checks(TourFindings(setup, pd.DataFrame(rows), none, none, strong)))
 
 
 def test_figures_at_their_bars_pass_and_a_cpu_is_not_held_to_a_gpus(pocl):

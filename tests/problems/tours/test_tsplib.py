@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from reservoir import resources
-from reservoir.bench.tours import read_cities, read_tour, tour_problem
 from reservoir.errors import InputError
-from reservoir.problems.tours.problem import TourProblem
-from reservoir.problems.tours.tsplib import KINDS, Cities
+from reservoir.problems.tours.problem import TourProblem, tour_problem
+from reservoir.problems.tours.tsplib import KINDS, Cities, read_cities, read_tour
 from reservoir.solvers import solve
 from tests.bench.mutations import mutations
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from reservoir.bench.tours import tour_problem
 from reservoir.errors import InputError
 from reservoir.problems.bits.problem import FAMILIES
+from reservoir.problems.tours.problem import tour_problem
 from reservoir.resources import path
 from reservoir.solvers import solve
 from reservoir.solvers.dsmga2.engine import Dsmga2Settings, run_all

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from reservoir import resources
-from reservoir.bench.tours import TourProblem, tour_problem
 from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.encoding import PERMUTATION, REAL
+from reservoir.problems.tours.problem import TourProblem, tour_problem
 from reservoir.solvers import Solution, solve
 from reservoir.solvers.island_ga.program import island_layout
 from reservoir.solvers.island_ga.schemes import SCHEMES, LimIs
