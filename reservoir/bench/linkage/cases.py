@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from reservoir import resources
-from reservoir.errors import InputError, Mistake
 from reservoir.problems.bits.problem import FAMILIES, BitProblem, spin_problem
 from reservoir.problems.bits.spin_file import SpinGlass, read_spin_glass
 
@@ -29,18 +28,7 @@ POPULATIONS: dict[str, dict[int, int]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A problem and its population.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `TITLES`.
-    label : str
-    bits : int
-    population : int
-    glass : SpinGlass or None
-        Of a spin glass.
-    """
+    """A problem of a kind (see `TITLES`) and its population; the glass is a spin glass's."""
 
     kind: str
     label: str
@@ -53,27 +41,6 @@ class Case:
         if self.glass is not None:
             return spin_problem(self.glass, rng_stream_id)
         return FAMILIES[self.kind].of(self.bits, rng_stream_id)
-
-
-def kinds_named(text: str | None) -> tuple[str, ...]:
-    """Kinds of problems from names with commas between; all of them if there is no text."""
-    if text is None:
-        return tuple(TITLES)
-    names = [name.strip().lower() for name in text.split(",") if name.strip()]
-    unknown = [name for name in names if name not in TITLES]
-    if unknown or not names:
-        expected = ", ".join(TITLES)
-        raise InputError(Mistake("there is no such kind of problem", expected, column="--problems", value=unknown))
-    return tuple(dict.fromkeys(names))
-
-
-def sizes_named(text: str) -> tuple[int, ...]:
-    """Sizes in bits from numbers with commas between."""
-    words = [word.strip() for word in text.split(",")]
-    wrong = [word for word in words if not word.isdecimal() or int(word) < 1]
-    if wrong:
-        raise InputError(Mistake("is no size", "bits, with commas between", column="--sizes", value=wrong))
-    return tuple(sorted({int(word) for word in words}))
 
 
 def trap_cases(kinds: Sequence[str], sizes: Sequence[int]) -> list[Case]:

@@ -1,17 +1,30 @@
-"""What the runs come to: speed-ups of the stages, and evaluations."""
+"""What the runs come to: speed-ups of the stages, evaluations, and what is claimed of the engines."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.linkage.stages import EVALUATED, MODELS
-from reservoir.solvers.dsmga2.settings import LOSSY, ON_DEMAND, SEQUENTIAL
+from reservoir.bench.experiment import select
+from reservoir.bench.linkage.stages import EVALUATED, MODELS, LinkageSetup
+from reservoir.planning.checks import Check
+from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL
 
 #: What a problem is told by.
 KEYS = ["kind", "problem", "bits"]
 _STAGES = {"matrix": "matrix_s", "linkage": "linkage_s", "building": "building_s", "total": "total_s"}
+#: How far the lossy engine's evaluations may be from the lossless one's, the paper's largest difference; the part of
+#: the runs that it may miss more; and runs from which means of evaluations are held to that.
+LOSSY_APART, LOSSY_MISSES, FEWEST_RUNS = 0.1312, 0.1, 50
+#: Times as fast as the sequential engine on a large GPU: matrices, and linkage sets of the lossy engine; and of what.
+MATRIX_SPEED, LOSSY_SPEED, SPEED_CASE = 10.0, 400.0, ("ftrap", 600)
+#: Bits from which the lossless stages are no slower than the sequential ones on a CPU.
+CPU_BITS = 200
 
 
 def rows_of(frame: pd.DataFrame) -> list[tuple[Any, dict[str, Any]]]:
@@ -34,23 +47,19 @@ def stage_times(runs: pd.DataFrame) -> pd.DataFrame:
     engine are left out: they go on until nothing moves.
     """
     timed = runs.assign(building_s=runs["matrix_s"] + runs["linkage_s"]).set_index([*KEYS, "run"])
-    base = timed[timed["model"] == SEQUENTIAL]
+    base = select(timed, model=SEQUENTIAL)
     columns: dict[str, pd.Series[float]] = {}
     for model in MODELS:
-        mine = timed[timed["model"] == model]
+        mine = select(timed, model=model)
         both = mine["found"] & base["found"]
         mine, theirs = mine[both], base[both]
-        columns[f"set_length:{model}"] = _median(mine["set_length"])
+        columns[f"set_length:{model}"] = mine["set_length"]
         for stage, column in _STAGES.items():
             units = 1 if stage == "total" else mine["generations"]
-            columns[f"{stage}_ms:{model}"] = _median(1e3 * mine[column] / units)
-            columns[f"{stage}_x:{model}"] = _median(theirs[column] / mine[column])
-    return pd.DataFrame(columns).reindex(pd.MultiIndex.from_frame(runs[KEYS].drop_duplicates()))
-
-
-def _median(column: pd.Series[float]) -> pd.Series[float]:
-    """Median of the runs of each problem."""
-    return column.groupby(level=KEYS, sort=False).median()
+            columns[f"{stage}_ms:{model}"] = 1e3 * mine[column] / units
+            columns[f"{stage}_x:{model}"] = theirs[column] / mine[column]
+    medians = {name: column.groupby(level=KEYS, sort=False).median() for name, column in columns.items()}
+    return _of_all(medians, runs)
 
 
 def evaluations(runs: pd.DataFrame) -> pd.DataFrame:
@@ -63,20 +72,81 @@ def evaluations(runs: pd.DataFrame) -> pd.DataFrame:
     """
     columns: dict[str, pd.Series[float]] = {}
     for model in EVALUATED:
-        every = runs[runs["model"] == model].groupby(KEYS, sort=False)
-        mine = runs[runs["found"] & (runs["model"] == model)].groupby(KEYS, sort=False)
-        for name in ("evaluations", "mixing_evaluations", "generations"):
-            columns[f"{name}:{model}"] = mine[name].mean()
-        columns[f"found:{model}"] = every["found"].mean()
-    frame = pd.DataFrame(columns).reindex(pd.MultiIndex.from_frame(runs[KEYS].drop_duplicates()))
+        every = select(runs, model=model)
+        found = every[every["found"]].groupby(KEYS, sort=False)
+        columns |= {
+            f"{name}:{model}": found[name].mean() for name in ("evaluations", "mixing_evaluations", "generations")
+        }
+        columns[f"found:{model}"] = every.groupby(KEYS, sort=False)["found"].mean()
+    frame = _of_all(columns, runs)
     for name, column in (("apart", "evaluations"), ("mixing_apart", "mixing_evaluations")):
         frame[name] = frame[f"{column}:{LOSSY}"] / frame[f"{column}:{ON_DEMAND}"] - 1
     return frame
 
 
-def differing_runs(runs: pd.DataFrame, model: str) -> int:
-    """Runs of a model that do not go as the sequential engine's."""
-    keys = ["problem", "run"]
-    told = ["evaluations", "mixing_evaluations", "generations", "found"]
-    one, other = (runs[runs["model"] == name].set_index(keys)[told] for name in (SEQUENTIAL, model))
-    return int((one != other.reindex(one.index)).any(axis=1).sum())
+def _of_all(columns: dict[str, pd.Series[float]], runs: pd.DataFrame) -> pd.DataFrame:
+    """A row for each problem that ran, in order."""
+    return pd.DataFrame(columns).reindex(pd.MultiIndex.from_frame(runs[KEYS].drop_duplicates()))
+
+
+@dataclass(frozen=True, eq=False)
+class LinkageFindings:
+    """Tables of timed and of evaluated runs (see `stages`), and what they come to."""
+
+    setup: LinkageSetup
+    runs: pd.DataFrame
+    evaluated: pd.DataFrame
+
+    @cached_property
+    def times(self) -> pd.DataFrame:
+        """See `stage_times`."""
+        return stage_times(self.runs)
+
+    @cached_property
+    def evaluations(self) -> pd.DataFrame:
+        """See `evaluations`."""
+        return evaluations(self.evaluated)
+
+    def differing_runs(self, model: str) -> int:
+        """Runs of a model that do not go as the sequential engine's."""
+        told = ["evaluations", "mixing_evaluations", "generations", "found"]
+        one, other = (select(self.runs, model=each).set_index(["problem", "run"])[told] for each in (SEQUENTIAL, model))
+        return int((one != other.reindex(one.index)).any(axis=1).sum())
+
+
+def linkage_checks(found: LinkageFindings) -> Iterator[Check]:
+    """Claims that this device and these runs can be held to; a quick trial claims nothing."""
+    if found.setup.effort.quick:
+        return
+    false = float(found.runs["false_optimum"].sum() + found.evaluated["false_optimum"].sum())
+    yield Check("optima reported that are none", false, 0.0)
+    for model in (LOSSLESS, ON_DEMAND):
+        yield Check(f"{model}: runs that do not go as the sequential engine's", found.differing_runs(model), 0.0)
+    if found.evaluated["run"].nunique() >= FEWEST_RUNS:
+        evaluated = found.evaluations
+        missed = evaluated[f"found:{ON_DEMAND}"] - evaluated[f"found:{LOSSY}"]
+        yield Check(
+            "evaluations of lossy beside lossless, part apart, most", _most(evaluated["apart"].abs()), LOSSY_APART
+        )
+        yield Check("runs that lossy misses and lossless finds, part, most", _most(missed), LOSSY_MISSES)
+    yield from _speed(found)
+
+
+def _most(values: pd.Series[float]) -> float:
+    """The largest, or NaN, which passes no check, if one of them is NaN."""
+    return math.nan if values.isna().any() else float(values.max())
+
+
+def _speed(found: LinkageFindings) -> Iterator[Check]:
+    times = dict(rows_of(by_kind_and_bits(found.times)))
+    beside = "times as fast as the sequential engine"
+    if found.setup.large_gpu and SPEED_CASE in times:
+        row, about = times[SPEED_CASE], f"Folded trap, 600 bits: {beside}"
+        for model in (LOSSLESS, LOSSY):
+            yield Check(f"{about}, matrix, {model}", row[f"matrix_x:{model}"], MATRIX_SPEED, at_least=True)
+        yield Check(f"{about}, sets, {LOSSY}", row[f"linkage_x:{LOSSY}"], LOSSY_SPEED, at_least=True)
+    large = [row for (_, bits), row in times.items() if bits >= CPU_BITS]
+    if found.setup.device.kind == "CPU" and large:
+        for stage, title in (("matrix", "matrix"), ("linkage", "sets"), ("building", "both stages")):
+            least = min(row[f"{stage}_x:{LOSSLESS}"] for row in large)
+            yield Check(f"lossless, {CPU_BITS} bits and more: {beside}, {title}, least", least, 1.0, at_least=True)

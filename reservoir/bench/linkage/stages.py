@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
 
+from reservoir.bench.experiment import DeviceSetup
 from reservoir.bench.linkage.cases import Case
 from reservoir.opencl import DeviceInfo, Session
-from reservoir.planning.plan import StageProgress
 from reservoir.solvers.dsmga2.device_builder import DeviceBuilder
 from reservoir.solvers.dsmga2.device_program import build_model_program, model_layout
 from reservoir.solvers.dsmga2.engine import Dsmga2Settings, run_all
@@ -37,7 +38,14 @@ EVALUATION_RUNS = 10
 EVALUATED = (ON_DEMAND, LOSSY)
 
 
-def solve_all(cases: Sequence[Case], runs: int, seed: int, device: DeviceInfo, progress: StageProgress) -> pd.DataFrame:
+@dataclass(frozen=True, kw_only=True)
+class LinkageSetup(DeviceSetup):
+    """What is run: the problems."""
+
+    cases: Sequence[Case]
+
+
+def solve_all(setup: LinkageSetup) -> pd.DataFrame:
     """A row for each case, way of building and run; one at a time, on one thread of the host.
 
     Columns: kind, problem, bits, population, model, run, found, false_optimum, evaluations, mixing_evaluations,
@@ -45,36 +53,31 @@ def solve_all(cases: Sequence[Case], runs: int, seed: int, device: DeviceInfo, p
     (stage 1: selection, copies, matrix), linkage_s (stage 2: linkage sets and copies), mixing_s, total_s.
     """
     rows: list[dict[str, Any]] = []
-    total = len(cases) * len(MODELS) * runs
-    for case in cases:
-        for model in MODELS:
-            settings = Dsmga2Settings(population=case.population, model=model, threads=1, linkage_generations=0)
-            with _builder(case, settings, device) as builder:
-                _timed(case, replace(settings, generations=1), builder, 0, seed)  # compiles
-                for number in range(runs):
-                    progress("runs", len(rows), total)
-                    rows.append(_timed(case, settings, builder, number, seed))
-    progress("runs", total, total)
+    seed = setup.effort.seed
+    for case, model in setup.tracked("runs", product(setup.cases, MODELS)):
+        settings = Dsmga2Settings(population=case.population, model=model, threads=1, linkage_generations=0)
+        with _builder(case, settings, setup.device) as builder:
+            _timed(case, replace(settings, generations=1), builder, 0, seed)  # compiles
+            rows += [_timed(case, settings, builder, number, seed) for number in range(setup.effort.runs)]
     return pd.DataFrame(rows)
 
 
-def evaluate_all(
-    cases: Sequence[Case], runs: int, seed: int, device: DeviceInfo, progress: StageProgress
-) -> pd.DataFrame:
+def evaluate_all(setup: LinkageSetup) -> pd.DataFrame:
     """A row for each case, model of `EVALUATED` and run, all runs of a case side by side.
 
     Columns: kind, problem, bits, model, run, found, evaluations until the optimum, mixing_evaluations (hill climbing
     apart) and generations.
     """
     rows: list[dict[str, Any]] = []
-    for done, case in enumerate(cases):
-        progress("evaluations", done, len(cases))
-        problems = [case.problem(number) for number in range(runs)]
+    seed, device = setup.effort.seed, str(setup.device.index)
+    for case in setup.tracked("evaluations", setup.cases):
+        problems = [
+            case.problem(number) for number in range(setup.effort.runs * setup.effort.usual(EVALUATION_RUNS, 1))
+        ]
         for model in EVALUATED:
             settings = Dsmga2Settings(population=case.population, model=model, linkage_generations=0)
-            for number, run in enumerate(run_all(problems, settings, seed=seed, device=str(device.index))[0]):
-                rows.append({**_about(case, model, number), **_found(run)})
-    progress("evaluations", len(cases), len(cases))
+            runs, *_ = run_all(problems, settings, seed=seed, device=device)
+            rows += [{**_about(case, model, number), **_found(run)} for number, run in enumerate(runs)]
     return pd.DataFrame(rows)
 
 
@@ -94,16 +97,10 @@ def _timed(case: Case, settings: Dsmga2Settings, builder: Builder, number: int, 
     run = new_run(case.problem(number), settings, seed)
     builder.seconds.clear()
     seconds = evolve([run], settings, builder, lambda run: None)
-    return {
-        **_about(case, settings.model, number),
-        "population": settings.individuals,
-        **_found(run),
-        "set_length": float(run.model.lengths.mean()),
-        "matrix_s": seconds[MATRIX_STAGE],
-        "linkage_s": seconds[LINKAGE_STAGE],
-        "mixing_s": seconds[MIXING_STAGE],
-        "total_s": time.perf_counter() - began,
-    }
+    total = time.perf_counter() - began
+    row = {**_about(case, settings.model, number), "population": settings.individuals, **_found(run)}
+    row |= {"set_length": float(run.model.lengths.mean()), "matrix_s": seconds[MATRIX_STAGE]}
+    return row | {"linkage_s": seconds[LINKAGE_STAGE], "mixing_s": seconds[MIXING_STAGE], "total_s": total}
 
 
 def _about(case: Case, model: str, number: int) -> dict[str, Any]:
@@ -116,11 +113,6 @@ def _found(run: Run) -> dict[str, Any]:
     reported, climbing = bool(tally[HIT]), int(tally[CLIMBING])
     spent = int(tally[HIT]) or run.evaluations
     right = problem.certify(genes[: run.loci].astype(float)).fitness >= run.people.optimum - EQUAL
-    return {
-        "found": reported,
-        "false_optimum": reported and not right,
-        "evaluations": spent,
-        "mixing_evaluations": max(spent - climbing, 0),
-        "climbing_evaluations": climbing,
-        "generations": run.generations,
-    }
+    row = {"found": reported, "false_optimum": reported and not right, "evaluations": spent}
+    row |= {"mixing_evaluations": max(spent - climbing, 0), "climbing_evaluations": climbing}
+    return row | {"generations": run.generations}

@@ -1,18 +1,25 @@
-"""The experiment's first part: populations by sweep, beside those that the original program finds."""
+"""The experiment's first part: populations by sweep, beside those that the original program finds.
+
+The population that a problem needs is the size with the fewest evaluations at which all runs succeed, as Hsu and Yu
+2015 find it, and Li and Yu 2017 after them: a size counts only if so many runs one after another all find the optimum.
+Sizes grow by a step until the middle of three has the least mean of evaluations; then quarters of the interval are
+tried until it is narrow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from reservoir.bench.experiment import Setup, select
 from reservoir.bench.linkage.cases import SPIN, TITLES, Case
-from reservoir.bench.linkage.sweep import Point, Trial, sweep
-from reservoir.bench.result import ResultTable
+from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.planning.checks import Check
-from reservoir.planning.plan import StageProgress
 from reservoir.solvers import solve
 
 #: Population and evaluations that single sweeps of the original program gave, by kind and size.
@@ -34,34 +41,78 @@ GOLDEN: dict[tuple[str, int], tuple[float, float]] = {
 CONSECUTIVE = 10
 #: Part by which a mean may differ from what the original program gave.
 TOLERANCE = 0.25
+#: The first size tried, the step from it to the next, and the largest; and the part of its middle that is narrow.
+FIRST, STEP, LARGEST, NARROW = 10, 30, 20_000, 20
 
 
-def sweep_all(cases: Sequence[Case], sweeps: int, seed: int, progress: StageProgress) -> pd.DataFrame:
+@dataclass(frozen=True)
+class Point:
+    """What runs of one size came to: means, infinite if a run missed the optimum; mixing is without hill climbing."""
+
+    population: int
+    evaluations: float
+    mixing_evaluations: float
+    generations: float
+
+
+#: Runs of one size.
+Trial = Callable[[int], Point]
+
+
+def sweep(trial: Trial) -> Point:
+    """The best point found; its evaluations are infinite if no size up to `LARGEST` always succeeds."""
+    known: dict[int, Point] = {}
+
+    def tried(population: int) -> Point:
+        size = population + population % 2
+        if size not in known:
+            known[size] = trial(size)
+        return known[size]
+
+    left, middle, right = (tried(FIRST + place * STEP) for place in range(3))
+    while not (middle.evaluations < left.evaluations and middle.evaluations <= right.evaluations):
+        if left.evaluations <= middle.evaluations and left.evaluations < float("inf"):
+            break  # already the first size is good enough
+        if right.population + STEP > LARGEST:
+            return middle
+        left, middle, right = middle, right, tried(right.population + STEP)
+    if middle.evaluations > left.evaluations:
+        left, middle, right = left, left, middle
+    return _narrowed(tried, left, middle, right)
+
+
+def _narrowed(tried: Trial, left: Point, middle: Point, right: Point) -> Point:
+    """The best within an interval, by trying the middles of its halves."""
+    while (right.population - left.population) * NARROW > middle.population:
+        lower = tried((left.population + middle.population) // 2)
+        upper = tried((middle.population + right.population) // 2)
+        if {lower.population, upper.population} <= {left.population, middle.population, right.population}:
+            break
+        if lower.evaluations < middle.evaluations and lower.evaluations <= upper.evaluations:
+            left, middle, right = left, lower, middle
+        elif upper.evaluations < middle.evaluations:
+            left, middle, right = middle, upper, right
+        else:
+            left, middle, right = lower, middle, upper
+    return middle
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepSetup(Setup):
+    """What is swept: the problems."""
+
+    cases: Sequence[Case]
+
+
+def sweep_all(setup: SweepSetup) -> pd.DataFrame:
     """A row for each case and sweep: population, evaluations, mixing_evaluations, generations, and false_optima."""
-    rows, done = [], 0
-    for case in cases:
-        for number in range(sweeps):
-            progress("sweeps", done, len(cases) * sweeps)
-            false: list[int] = []
-            point = sweep(_trial(case, seed + number, false))
-            rows.append(_row(case, number, point, sum(false)))
-            done += 1
-    progress("sweeps", done, done)
+    rows: list[dict[str, Any]] = []
+    for case, number in setup.tracked("sweeps", product(setup.cases, range(setup.effort.runs))):
+        false: list[int] = []
+        point = sweep(_trial(case, setup.effort.seed + number, false))
+        about = {"kind": case.kind, "problem": case.label, "bits": case.bits, "sweep": number}
+        rows.append(about | asdict(point) | {"false_optima": sum(false)})
     return pd.DataFrame(rows)
-
-
-def _row(case: Case, number: int, point: Point, false: int) -> dict[str, object]:
-    return {
-        "kind": case.kind,
-        "problem": case.label,
-        "bits": case.bits,
-        "sweep": number,
-        "population": point.population,
-        "evaluations": point.evaluations,
-        "mixing_evaluations": point.mixing,
-        "generations": point.generations,
-        "false_optima": false,
-    }
 
 
 def _trial(case: Case, seed: int, false: list[int]) -> Trial:
@@ -87,49 +138,41 @@ def _trial(case: Case, seed: int, false: list[int]) -> Trial:
     return trial
 
 
-def by_size(sweeps: pd.DataFrame) -> pd.DataFrame:
-    """Means and standard deviations of all sweeps of a kind and size."""
-    return _summary(sweeps, ["kind", "bits"])
+def sweep_result(setup: SweepSetup, sweeps: pd.DataFrame) -> ExperimentResult:
+    """What the sweeps come to."""
+    *_, largest = _means(sweeps, ["kind", "bits"])
+    return setup.result(
+        "Populations of DSMGA-II by sweep",
+        headlines={
+            "Sweeps": f"{len(sweeps)} of {sweeps['problem'].nunique()} problems, {CONSECUTIVE} runs of each population",
+            "Largest": f"{sweeps['problem'].iloc[-1]}: population {largest.population:,.0f}, "
+            f"{largest.evaluations:,.0f} evaluations",
+        },
+        checks=() if setup.effort.quick else sweep_checks(sweeps),
+        tables=_tables(sweeps),
+        data={"sweeps": sweeps},
+        consecutive_runs=CONSECUTIVE,
+    )
 
 
-def _summary(sweeps: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def _means(sweeps: pd.DataFrame, keys: list[str]) -> list[Any]:
+    """Means and standard deviations of all sweeps of a kind and size, or of a problem, with columns as attributes."""
     groups = sweeps.groupby(keys, sort=False)
     means = groups[["population", "evaluations", "mixing_evaluations", "generations"]].mean()
     spread = groups[["population", "evaluations"]].std(ddof=1).add_suffix("_deviation")
-    return means.join(spread).join(groups.size().rename("sweeps")).reset_index()
+    return list(means.join(spread).join(groups.size().rename("sweeps")).reset_index().itertuples())
 
 
-def _rows(frame: pd.DataFrame) -> Iterable[Any]:
-    """Rows with the columns as attributes."""
-    return frame.itertuples()
-
-
-def sweep_tables(sweeps: pd.DataFrame) -> list[ResultTable]:
+def _tables(sweeps: pd.DataFrame) -> Iterator[ResultTable]:
     """Populations and evaluations beside the original program's, and those of each spin glass."""
-    glasses = sweeps[sweeps["kind"] == SPIN]
-    tables = [_beside_the_original(sweeps)]
-    return [*tables, _of_glasses(glasses)] if len(glasses) else tables
-
-
-def _beside_the_original(sweeps: pd.DataFrame) -> ResultTable:
-    rows = []
-    for each in _rows(by_size(sweeps)):
+    rows: list[dict[str, Any]] = []
+    for each in _means(sweeps, ["kind", "bits"]):
         population, evaluations = GOLDEN.get((each.kind, each.bits), (np.nan, np.nan))
-        rows.append(
-            {
-                "problem": TITLES[each.kind],
-                "bits": each.bits,
-                "sweeps": each.sweeps,
-                "population": _spread(each.population, each.population_deviation),
-                "original": population,
-                "ratio": each.population / population,
-                "evaluations": _spread(each.evaluations, each.evaluations_deviation),
-                "original evaluations": evaluations,
-                "ratio of evaluations": each.evaluations / evaluations,
-                "of mixing": each.mixing_evaluations,
-                "generations": each.generations,
-            }
-        )
+        row = {"problem": TITLES[each.kind], "bits": each.bits, "sweeps": each.sweeps}
+        row |= {"population": _spread(each, "population"), "original": population}
+        row |= {"ratio": each.population / population, "evaluations": _spread(each, "evaluations")}
+        row |= {"original evaluations": evaluations, "ratio of evaluations": each.evaluations / evaluations}
+        rows.append(row | {"of mixing": each.mixing_evaluations, "generations": each.generations})
     notes = (
         f"Mean ± standard deviation of sweeps; a population counts if {CONSECUTIVE} runs one after another find the "
         "optimum. Evaluations are those until the optimum is found, hill climbing included, as the original program "
@@ -139,47 +182,31 @@ def _beside_the_original(sweeps: pd.DataFrame) -> ResultTable:
         "next table shows, so that neither agreement nor difference with them proves anything; they are not among the "
         "checks.",
     )
-    return ResultTable("Populations by sweep", pd.DataFrame(rows), notes, _FORMATS)
-
-
-def _of_glasses(sweeps: pd.DataFrame) -> ResultTable:
-    rows = [
-        {
-            "problem": each.problem,
-            "sweeps": each.sweeps,
-            "population": _spread(each.population, each.population_deviation),
-            "evaluations": _spread(each.evaluations, each.evaluations_deviation),
-            "of mixing": each.mixing_evaluations,
-            "generations": each.generations,
-        }
-        for each in _rows(_summary(sweeps, ["problem"]))
+    ratios = {"ratio": ".2f", "ratio of evaluations": ".2f"}
+    yield result_table("Populations by sweep", rows, *notes, **_FORMATS, **ratios)
+    glasses = [
+        {"problem": each.problem, "sweeps": each.sweeps, "population": _spread(each, "population")}
+        | {"evaluations": _spread(each, "evaluations"), "of mixing": each.mixing_evaluations}
+        | {"generations": each.generations}
+        for each in _means(select(sweeps, kind=SPIN), ["problem"])
     ]
-    return ResultTable("Spin glasses one by one", pd.DataFrame(rows), (), _FORMATS)
+    if glasses:
+        yield result_table("Spin glasses one by one", glasses, **_FORMATS)
 
 
-_FORMATS = {
-    "original": ",.0f",
-    "ratio": ".2f",
-    "original evaluations": ",.0f",
-    "ratio of evaluations": ".2f",
-    "of mixing": ",.0f",
-    "generations": ".1f",
-}
+_FORMATS = {"original": ",.0f", "original evaluations": ",.0f", "of mixing": ",.0f", "generations": ".1f"}
 
 
-def _spread(mean: float, deviation: float) -> str:
+def _spread(row: Any, column: str) -> str:
+    mean, deviation = getattr(row, column), getattr(row, f"{column}_deviation")
     return f"{mean:,.0f}" if np.isnan(deviation) else f"{mean:,.0f} ± {deviation:,.0f}"
 
 
-def sweep_checks(sweeps: pd.DataFrame) -> list[Check]:
+def sweep_checks(sweeps: pd.DataFrame) -> Iterator[Check]:
     """Means of traps beside the original program's, and optima that were reported and are none."""
-    checks = []
-    for each in _rows(by_size(sweeps)):
+    for each in _means(sweeps, ["kind", "bits"]):
         if each.kind != SPIN and (each.kind, each.bits) in GOLDEN:
-            population, evaluations = GOLDEN[each.kind, each.bits]
-            about = f"{TITLES[each.kind]}, {each.bits} bits"
-            apart = abs(each.population / population - 1), abs(each.evaluations / evaluations - 1)
-            checks.append(Check(f"{about}: population beside the original's, part apart", apart[0], TOLERANCE))
-            checks.append(Check(f"{about}: evaluations beside the original's, part apart", apart[1], TOLERANCE))
-    checks.append(Check("optima reported that are none", float(sweeps["false_optima"].sum()), 0.0))
-    return checks
+            for name, known in zip(("population", "evaluations"), GOLDEN[each.kind, each.bits], strict=True):
+                title = f"{TITLES[each.kind]}, {each.bits} bits: {name} beside the original's, part apart"
+                yield Check(title, abs(getattr(each, name) / known - 1), TOLERANCE)
+    yield Check("optima reported that are none", float(sweeps["false_optima"].sum()), 0.0)

@@ -6,12 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.linkage import run
-from reservoir.bench.linkage.acceptance import model_checks
-from reservoir.bench.linkage.findings import stage_times
-from reservoir.bench.linkage.stages import MODELS
-from reservoir.bench.linkage.sweep import Point, sweep
-from reservoir.bench.linkage.sweeps import sweep_checks
+from reservoir.bench.linkage.experiment import run
+from reservoir.bench.linkage.findings import LinkageFindings, linkage_checks, stage_times
+from reservoir.bench.linkage.stages import MODELS, LinkageSetup
+from reservoir.bench.linkage.sweeps import Point, sweep, sweep_checks
 from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError
 
@@ -146,7 +144,8 @@ def evaluated_of(lossy=1000.0, found=1.0):
 
 def failed(device, runs, evaluated=None):
     evaluated = evaluated_of() if evaluated is None else evaluated
-    return [check.check for check in model_checks(device, runs, evaluated) if not check.passed]
+    setup = LinkageSetup(device=device, effort=RunBudget(), cases=())
+    return [check.check for check in linkage_checks(LinkageFindings(setup, runs, evaluated)) if not check.passed]
 
 
 def test_claims_hold_for_what_they_say_and_fail_beyond(pocl):
