@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.networks import acceptance, experiment, loads, run
+from reservoir.bench.networks import experiment, loads
+from reservoir.bench.networks.experiment import run
+from reservoir.bench.networks.findings import NetworkFindings, network_checks
 from reservoir.bench.networks.response import reflection, samples
-from reservoir.bench.networks.runs import BASELINE, IN_STEPS, NO_LOCAL, TWO_LEVEL, Course
+from reservoir.bench.networks.runs import BASELINE, IN_STEPS, NO_LOCAL, TWO_LEVEL, NetworkSetup
 from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError
 
@@ -73,7 +75,15 @@ def measured(pocl, kind, units, **changes):
     from dataclasses import replace
 
     device = replace(pocl, kind=kind, compute_units=units)
-    course = Course(device, RunBudget(runs=4), loads.TABLES, experiment.ITERATIONS, 100, 2, "stream")
+    setup = NetworkSetup(
+        device=device,
+        effort=RunBudget(runs=4),
+        tables=loads.TABLES,
+        iterations=experiment.ITERATIONS,
+        baseline_iterations=100,
+        threads=2,
+        random="stream",
+    )
     errors = {TWO_LEVEL: 0.1, IN_STEPS: 0.1, NO_LOCAL: changes.get("no_local", 0.11), BASELINE: 0.1}
     seconds = {TWO_LEVEL: changes.get("two_level_s", 0.4), IN_STEPS: 1.0, NO_LOCAL: 1.0, BASELINE: 9.0}
     rows = [
@@ -83,7 +93,7 @@ def measured(pocl, kind, units, **changes):
     ]
     pairs = pd.DataFrame({"ratio": [changes.get("ratio", 40.0)] * 3})
     searches = pd.DataFrame({"seconds": [changes.get("search_s", 0.9)]})
-    return acceptance.network_checks(course, pd.DataFrame(rows), pairs, searches)
+    return list(network_checks(NetworkFindings(setup, pd.DataFrame(rows), pd.DataFrame(), pairs, searches, ())))
 
 
 def test_a_large_gpu_is_held_to_its_bars(pocl):

@@ -1,26 +1,32 @@
-"""The experiment: runs, tables, figures and claims put together."""
+"""Networks trained by particle swarms as Li and Liu 2017 measured them: Tables 1 to 5, and policy search."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
 
-import reservoir
-from reservoir.bench.experiment import device_origin, processor_name
-from reservoir.bench.networks.acceptance import network_checks
-from reservoir.bench.networks.figures import ERRORS_CAPTION, TIMES_CAPTION, errors_figure, times_figure
+from reservoir.bench.experiment import numbers_named, processor_name, select
+from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, line, log_axis, number_ticks, sheet_figure
+from reservoir.bench.networks.findings import NetworkFindings, network_checks
 from reservoir.bench.networks.loads import TABLES
-from reservoir.bench.networks.policy_search import measure_policy_search
-from reservoir.bench.networks.runs import BASELINE, NO_LOCAL, TWO_LEVEL, Course, all_runs, chosen, speed_pairs
+from reservoir.bench.networks.runs import (
+    BASELINE,
+    IN_STEPS,
+    NO_LOCAL,
+    TWO_LEVEL,
+    NetworkSetup,
+    all_runs,
+    policy_searches,
+    speed_pairs,
+)
 from reservoir.bench.networks.tables import result_tables
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
-from reservoir.errors import InputError, Mistake
-from reservoir.opencl import choose_devices
+from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.report.figures.style import POWER, RELEASE, Look, broken
 from reservoir.solvers.two_level_pso.settings import TwoLevelSettings
 
 #: Iterations by table, and of the baseline where its time alone counts.
@@ -28,6 +34,23 @@ ITERATIONS = {1: 2000, 2: 2000, 3: 1000, 4: 1000, 5: 2000}
 QUICK_ITERATIONS = {1: 100, 2: 100, 3: 100, 4: 100, 5: 20}
 BASELINE_ITERATIONS, QUICK_BASELINE_ITERATIONS = 100, 10
 THREADS = 2
+CAPTIONS = {
+    "times": (
+        "Time of an iteration by the number of particles (Table 1's load), both axes logarithmic: a line of slope one "
+        "doubles its time with the particles, a flat one has room to spare."
+    ),
+    "errors": (
+        "Training error by iteration (Table 3's load), part of the outputs' range: the median of the runs and the band "
+        "from the least to the greatest. The two forms of two levels draw the same numbers: their lines lie on each "
+        "other."
+    ),
+}
+_LOOKS = {
+    TWO_LEVEL: MAIN_LOOK,
+    IN_STEPS: Look(RELEASE, DASHED, "^"),
+    NO_LOCAL: Look(POWER, CHAINED, "s"),
+    BASELINE: BASE_LOOK,
+}
 
 
 def run(
@@ -44,27 +67,16 @@ def run(
     reach: float = 1.0,
     progress: StageProgress = silent_stage,
 ) -> ExperimentResult:
-    """Run the experiment.
+    """Run the experiment; its runs are those of Table 3, and times are medians of its repeats.
 
     Parameters
     ----------
-    effort : RunBudget
-        Its runs are those of Table 3; times are medians of its repeats.
     tables : str, optional
         Numbers with commas between them; all if not given.
     iterations, iterations_3, iterations_5 : int, optional
         Of Tables 1, 2 and 4, of Table 3 and of Table 5; `ITERATIONS` if not given.
-    baseline_iterations : int, optional
-        Of the baseline where its time alone counts.
-    threads : int
-        Of the baseline.
-    random : str
-        One of `number_schemes.NUMBER_SCHEMES`.
-    swarm : mapping, optional
-        Other fields of `TwoLevelSettings`; the paper's values for those that are not given.
-    reach : float
-        First weights are drawn from -reach to reach.
-    progress : callable
+    baseline_iterations, threads, random, swarm, reach
+        See `NetworkSetup`; the paper's values for what is not given.
 
     Raises
     ------
@@ -73,97 +85,88 @@ def run(
     DeviceError
         If there is no OpenCL device of that name.
     """
-    usual = QUICK_ITERATIONS if effort.quick else ITERATIONS
+    usual = effort.usual(ITERATIONS, QUICK_ITERATIONS)
     asked = {1: iterations, 2: iterations, 3: iterations_3, 4: iterations, 5: iterations_5}
-    course = Course(
-        choose_devices(effort.device)[0],
+    setup = NetworkSetup.of(
         effort,
-        _tables(tables),
-        {table: asked[table] or usual[table] for table in TABLES},
-        baseline_iterations or (QUICK_BASELINE_ITERATIONS if effort.quick else BASELINE_ITERATIONS),
-        threads,
-        random,
-        dict(swarm or {}),
-        reach,
+        progress,
+        tables=TABLES if tables is None else _tables(tables),
+        iterations={table: asked[table] or usual[table] for table in TABLES},
+        baseline_iterations=baseline_iterations or effort.usual(BASELINE_ITERATIONS, QUICK_BASELINE_ITERATIONS),
+        threads=threads,
+        random=random,
+        swarm=dict(swarm or {}),
+        reach=reach,
     )
-    TwoLevelSettings(**course.swarm)  # what is out of range is told before anything runs
-    runs, traces = all_runs(course, progress)
-    pairs = speed_pairs(course, progress) if 5 in course.tables else pd.DataFrame()
-    searches, caveats = measure_policy_search(course, progress)
-    return _record(course, runs, traces, pairs, searches, caveats)
+    TwoLevelSettings(**setup.swarm)  # what is out of range is told before anything runs
+    return network_result(NetworkFindings(setup, *all_runs(setup), speed_pairs(setup), *policy_searches(setup)))
 
 
-def _tables(names: str | None) -> tuple[int, ...]:
-    if names is None:
-        return TABLES
-    found = sorted({name.strip() for name in names.split(",")})
-    unknown = [name for name in found if name not in map(str, TABLES)]
-    if unknown:
-        raise InputError(
-            Mistake("there is no such table", "1 to 5, with commas between", column="--tables", value=unknown)
-        )
-    return tuple(map(int, found))
+def _tables(names: str) -> tuple[int, ...]:
+    return numbers_named(names, lambda table: table in TABLES, "there is no such table", "1 to 5", "--tables")
 
 
-def _record(
-    course: Course,
-    runs: pd.DataFrame,
-    traces: pd.DataFrame,
-    pairs: pd.DataFrame,
-    searches: pd.DataFrame,
-    caveats: tuple[str, ...],
-) -> ExperimentResult:
-    device, effort = course.device, course.effort
-    foot = (
-        f"{device.name} ({device.platform} {device.driver}); baseline: {course.threads} threads of {processor_name()}"
-    )
-    foot += f" · {QUICK_WARNING}" if effort.quick else ""
-    figures, captions = {}, {}
-    if 1 in course.tables:
-        figures["times"], captions["times"] = times_figure(runs, foot), TIMES_CAPTION
-    if 3 in course.tables:
-        figures["errors"], captions["errors"] = errors_figure(traces, foot), ERRORS_CAPTION
-    data = {"runs": runs, "errors": traces, "speed": pairs, "policy_search": searches}
-    return ExperimentResult(
-        title=f"Networks trained by particle swarms, on {device.name}",
-        warnings=(QUICK_WARNING,) if effort.quick else (),
-        headlines=_headlines(course, runs, pairs, searches),
-        checks=tuple(network_checks(course, runs, pairs, searches)),
-        tables=tuple(result_tables(course, runs, pairs, searches, caveats)),
-        data={name: frame for name, frame in data.items() if len(frame)},
-        figures=figures,
-        captions=captions,
-        origin=_origin(course),
+def network_result(found: NetworkFindings) -> ExperimentResult:
+    """What the runs come to."""
+    setup = found.setup
+    foot = broken(setup.foot(after=f"; baseline: {setup.threads} threads of {processor_name()}"))
+    figures = {1: ("times", _times_figure), 3: ("errors", _errors_figure)}
+    return setup.result(
+        f"Networks trained by particle swarms, on {setup.device.name}",
+        headlines=_headlines(found),
+        checks=network_checks(found),
+        tables=result_tables(found),
+        data={"runs": found.runs, "errors": found.traces, "speed": found.pairs, "policy_search": found.searches},
+        figures={name: draw(found, foot) for table, (name, draw) in figures.items() if table in setup.tables},
+        captions=CAPTIONS,
     )
 
 
-def _headlines(course: Course, runs: pd.DataFrame, pairs: pd.DataFrame, searches: pd.DataFrame) -> dict[str, str]:
-    found = {}
-    if len(pairs):
-        words = f"{np.median(pairs['ratio']):,.2f} times the baseline on {course.threads} threads"
-        found["Speed"] = f"{words} (6-30-2, 5000 samples, 1024 particles)"
-    if 3 in course.tables:
-        seconds = {each: chosen(runs, 3, each)["seconds"].median() for each in (TWO_LEVEL, NO_LOCAL, BASELINE)}
-        found["Two levels"] = f"{seconds[NO_LOCAL] / seconds[TWO_LEVEL]:,.1f} times as fast as without a local level"
-    generations = int(searches["generations"].iloc[0])
-    found["Policy search"] = f"{searches['seconds'].median():,.2f} s for {generations:,} generations of 512 networks"
-    return found
+def _headlines(found: NetworkFindings) -> dict[str, str]:
+    setup, told = found.setup, {}
+    if len(found.pairs):
+        words = f"{found.speed_up:,.2f} times the baseline on {setup.threads} threads"
+        told["Speed"] = f"{words} (6-30-2, 5000 samples, 1024 particles)"
+    if 3 in setup.tables:
+        seconds = select(found.runs, table=3).groupby("engine")["seconds"].median()
+        told["Two levels"] = f"{seconds[NO_LOCAL] / seconds[TWO_LEVEL]:,.1f} times as fast as without a local level"
+    generations = int(found.searches["generations"].iloc[0])
+    spent = found.searches["seconds"].median()
+    told["Policy search"] = f"{spent:,.2f} s for {generations:,} generations of 512 networks"
+    return told
 
 
-def _origin(course: Course) -> dict[str, Any]:
-    settings = TwoLevelSettings(**course.swarm).as_dict()
-    varied = ("particles", "generations")
-    return {
-        "processor": processor_name(),
-        "device": device_origin(course.device),
-        "version": reservoir.__version__,
-        "quick": course.effort.quick,
-        "runs": course.effort.runs,
-        "seed": course.effort.seed,
-        "tables": list(course.tables),
-        "iterations": {f"table {table}": course.iterations[table] for table in course.tables},
-        "baseline_iterations": course.baseline_iterations,
-        "threads": course.threads,
-        "random": course.random,
-        "settings": {name: value for name, value in settings.items() if name not in varied} | {"reach": course.reach},
-    }
+def _times_figure(found: NetworkFindings, foot: list[str]) -> Figure:
+    """Medians by the number of particles, a line an engine."""
+    runs = select(found.runs, table=1)
+
+    def draw(sheet: SubFigure) -> Axes:
+        ax = sheet.add_subplot()
+        for engine in (TWO_LEVEL, BASELINE):
+            mine = select(runs, engine=engine)
+            median = (1e3 * mine["seconds"] / mine["iterations"]).groupby(mine["particles"]).median()
+            line(ax, median.index, median, _LOOKS[engine], engine)
+        ax.set_xscale("log", base=2)
+        log_axis(ax)
+        number_ticks(ax, sorted(runs["particles"].unique()))
+        ax.set(xlabel="Particles", ylabel="Time (ms)", title="Time of an iteration")
+        return ax
+
+    return sheet_figure(3.0, foot, draw)
+
+
+def _errors_figure(found: NetworkFindings, foot: list[str]) -> Figure:
+    """Medians, and bands from the least to the greatest, a line an engine."""
+
+    def draw(sheet: SubFigure) -> Axes:
+        ax = sheet.add_subplot()
+        for engine, look in _LOOKS.items():
+            over = select(found.traces, engine=engine).groupby("iteration")["error"]
+            median = 100 * over.median()
+            ax.plot(median.index, median, color=look.colour, ls=look.line, lw=1.4, label=engine)
+            ax.fill_between(median.index, 100 * over.min(), 100 * over.max(), color=look.colour, alpha=0.12, lw=0)
+        ax.set_xlim(0, found.traces["iteration"].max())
+        ax.set(xlabel="Iteration", ylabel="Training error (%)", title="Training error, 6-30-2 on 100 samples")
+        return ax
+
+    return sheet_figure(3.0, foot, draw)

@@ -23,18 +23,9 @@ _SAMPLES_SEED = 1
 
 @dataclass(frozen=True)
 class Load:
-    """A problem and a number of particles.
+    """A problem, as it is made, and a number of particles, of a table of the paper.
 
-    Parameters
-    ----------
-    table : int
-        Of the paper.
-    title : str
-    problem : callable
-        Makes it.
-    particles : int
-    paper_baseline, paper_opencl : float
-        Seconds in the paper of its C++ program on a CPU and its OpenCL program on a GPU; NaN where there are none.
+    The paper's seconds are those of its C++ program on a CPU and its OpenCL program on a GPU; NaN where there are none.
     """
 
     table: int
@@ -92,7 +83,8 @@ TABLE_4 = (
     Load(4, "f2, Rosenbrock as printed", _function(ROSENBROCK_SWAPPED), paper_opencl=6.9),
 )
 TABLE_5 = Load(5, "6-30-2, 5000 samples", lambda: modelled(5000), paper_baseline=82726.95, paper_opencl=2435.36)
-#: Seconds of Calazan et al. 2013 on the functions of Table 4, and errors of Table 3 and 5, as the paper prints them.
+#: Seconds of Calazan et al. 2013 on the functions of Table 4; seconds and errors of Tables 3 and 5, as the paper prints
+#: them.
 CALAZAN_SECONDS = (6.36, 9.19)
 PAPER_TABLE_3 = {"no local reduction": (99.14, 0.37056), "two-level": (25.53, 0.05198)}
 PAPER_TABLE_5_ERRORS = {"baseline": 0.0149, "OpenCL": 0.0152}

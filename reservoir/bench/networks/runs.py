@@ -1,36 +1,43 @@
-"""Every run of the experiment: which engine, on what, how long, with what error."""
+"""Every run of the experiment: which engine, on what, how long, with what error; and searches for a policy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
+import reservoir as package
+from reservoir.bench.experiment import DeviceSetup, seconds_of
 from reservoir.bench.networks.loads import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5, Load
-from reservoir.bench.run_budget import RunBudget
-from reservoir.opencl import DeviceInfo
-from reservoir.planning.plan import StageProgress
+from reservoir.planning.plan import optimise
+from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.problems.mlp.training_error import TrainingError
+from reservoir.rules import Forecast, Training
+from reservoir.rules.families.ann.inputs import Scales, input_names
+from reservoir.rules.families.ann.problem import NetworkOperation
+from reservoir.rules.families.ann.training import SETTLING
 from reservoir.solvers import Problem, Solution, solve
 from reservoir.solvers.two_level_pso.engine import FUSED, GLOBAL, STEPS
+from reservoir.solvers.two_level_pso.settings import TwoLevelSettings
 
-#: Engines by name: the solver and its settings.
+#: Engines by name, and variants of the solver on a device.
 TWO_LEVEL, IN_STEPS, NO_LOCAL = "two-level", "two-level, a kernel a step", "no local reduction"
 BASELINE = "CPU baseline"
 _VARIANTS = {TWO_LEVEL: FUSED, IN_STEPS: STEPS, NO_LOCAL: GLOBAL}
+#: Of the search for a policy.
+HIDDEN, PARTICLES, GENERATIONS, QUICK_GENERATIONS, GROUP = 8, 512, 2000, 50, 32
 
 
-@dataclass(frozen=True)
-class Course:
-    """What a call is to do.
+@dataclass(frozen=True, kw_only=True)
+class NetworkSetup(DeviceSetup):
+    """What is run.
 
     Parameters
     ----------
-    device : DeviceInfo
-    effort : RunBudget
     tables : tuple of int
+        Of the paper.
     iterations : mapping of int to int
         By table.
     baseline_iterations : int
@@ -45,15 +52,21 @@ class Course:
         First weights are drawn from -reach to reach.
     """
 
-    device: DeviceInfo
-    effort: RunBudget
     tables: tuple[int, ...]
-    iterations: dict[int, int]
+    iterations: Mapping[int, int]
     baseline_iterations: int
     threads: int
     random: str
-    swarm: dict[str, Any] = field(default_factory=dict)
+    swarm: Mapping[str, Any] = field(default_factory=dict)
     reach: float = 1.0
+
+    def origin(self) -> dict[str, Any]:
+        """Program, machine, budget and settings."""
+        settings, varied = TwoLevelSettings(**self.swarm).as_dict(), ("particles", "generations")
+        about = {name: getattr(self, name) for name in ("baseline_iterations", "threads", "random")}
+        about |= {"iterations": {f"table {table}": self.iterations[table] for table in self.tables}}
+        settings = {name: value for name, value in settings.items() if name not in varied} | {"reach": self.reach}
+        return super().origin() | {"tables": list(self.tables)} | about | {"settings": settings}
 
     def problem(self, load: Load) -> Problem:
         """The problem of a load."""
@@ -66,94 +79,84 @@ class Course:
         if engine == BASELINE:
             return solve([problem], solver="ann-pso-parallel", seed=seed, threads=self.threads, **swarm)[0]
         swarm |= {"variant": _VARIANTS[engine], "random": self.random}
-        return solve([problem], solver="ann-pso", seed=seed, device=str(self.device.index), **swarm)[0]
+        return self.solve([problem], "ann-pso", seed=seed, **swarm)[0]
 
 
-@dataclass(frozen=True)
-class _Task:
+class _Task(NamedTuple):
     load: Load
     engine: str
     iterations: int
     repeats: int
 
 
-def all_runs(course: Course, progress: StageProgress) -> tuple[pd.DataFrame, pd.DataFrame]:
+def all_runs(setup: NetworkSetup) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Run every load by every engine, engines in turn; rows of runs, and of the errors of Table 3 by iteration."""
-    groups = [list(each) for each in _groups(course)]
-    total = sum(task.repeats for tasks in groups for task in tasks)
     rows: list[dict[str, Any]] = []
     traces: list[pd.DataFrame] = []
-    for tasks in groups:
-        problem = course.problem(tasks[0].load)
+    for tasks in setup.tracked(lambda tasks: f"Table {tasks[0].load.table}", _groups(setup)):
+        load = tasks[0].load
+        problem = setup.problem(load)
         for task in tasks:
-            course.solved(task.engine, problem, task.load.particles, 2, 0)  # compiles; not counted
+            setup.solved(task.engine, problem, load.particles, 2, 0)  # compiles; not counted
         for repeat in range(max(task.repeats for task in tasks)):
             for task in (each for each in tasks if repeat < each.repeats):
-                progress(f"Table {task.load.table}", len(rows), total)
                 # The baseline draws other numbers, so that a test between both is one between samples.
-                seed = course.effort.seed + repeat + (10_000 if task.engine == BASELINE else 0)
-                found = course.solved(task.engine, problem, task.load.particles, task.iterations, seed)
-                rows.append(_row(task, repeat + 1, found))
-                if task.load.table == TABLE_3.table:
-                    traces.append(_trace(task, repeat + 1, found))
-    progress("tables", total, total)
+                seed = setup.effort.seed + repeat + (10_000 if task.engine == BASELINE else 0)
+                found = setup.solved(task.engine, problem, load.particles, task.iterations, seed)
+                about = {"engine": task.engine, "run": repeat + 1}
+                row = {"table": load.table, "load": load.title, "particles": load.particles} | about
+                rows.append(row | {"iterations": task.iterations} | seconds_of(found) | {"error": -found.fitness})
+                if load == TABLE_3:
+                    columns = {"iteration": found.trace_generations, "error": -found.trace_fitness}
+                    traces.append(pd.DataFrame(about | columns))
     return pd.DataFrame(rows), pd.concat(traces, ignore_index=True) if traces else pd.DataFrame()
 
 
-def _groups(course: Course) -> Iterator[Iterator[_Task]]:
+def _groups(setup: NetworkSetup) -> Iterator[list[_Task]]:
     """Tasks that run in turn."""
-    for table, loads in ((1, TABLE_1), (2, TABLE_2), (4, TABLE_4)):
-        if table in course.tables:
-            yield from (_pair(course, load, course.effort.repeats) for load in loads)
-    if 3 in course.tables:
-        engines = (TWO_LEVEL, IN_STEPS, NO_LOCAL, BASELINE)
-        yield (_Task(TABLE_3, engine, course.iterations[3], course.effort.runs) for engine in engines)
-    if 5 in course.tables:
-        yield (_Task(TABLE_5, engine, course.iterations[5], 1) for engine in (TWO_LEVEL, BASELINE))
+    iterations, effort = setup.iterations, setup.effort
+    for load in (*TABLE_1, *TABLE_2, *TABLE_4):
+        if load.table in setup.tables:
+            yield [
+                _Task(load, TWO_LEVEL, iterations[load.table], effort.repeats),
+                _Task(load, BASELINE, setup.baseline_iterations, effort.repeats),
+            ]
+    if 3 in setup.tables:
+        yield [_Task(TABLE_3, engine, iterations[3], effort.runs) for engine in (*_VARIANTS, BASELINE)]
+    if 5 in setup.tables:
+        yield [_Task(TABLE_5, engine, iterations[5], 1) for engine in (TWO_LEVEL, BASELINE)]
 
 
-def _pair(course: Course, load: Load, repeats: int) -> Iterator[_Task]:
-    yield _Task(load, TWO_LEVEL, course.iterations[load.table], repeats)
-    yield _Task(load, BASELINE, course.baseline_iterations, repeats)
-
-
-def _row(task: _Task, run: int, found: Solution) -> dict[str, Any]:
-    return {
-        "table": task.load.table,
-        "load": task.load.title,
-        "particles": task.load.particles,
-        "engine": task.engine,
-        "run": run,
-        "iterations": task.iterations,
-        "seconds": found.wall_seconds,
-        "device_seconds": float("nan") if found.device_seconds is None else found.device_seconds,
-        "error": -found.fitness,
-    }
-
-
-def _trace(task: _Task, run: int, found: Solution) -> pd.DataFrame:
-    columns = {"iteration": found.trace_generations, "error": -found.trace_fitness}
-    return pd.DataFrame({"engine": task.engine, "run": run, **columns})
-
-
-def speed_pairs(course: Course, progress: StageProgress) -> pd.DataFrame:
+def speed_pairs(setup: NetworkSetup) -> pd.DataFrame:
     """Table 5's load by both engines in turn, for as many iterations: what their speeds are compared by."""
-    problem, rows = course.problem(TABLE_5), []
-    iterations, pairs = course.baseline_iterations, 1 if course.effort.quick else 5
-    for pair in range(pairs):
-        progress("speed", pair, pairs)
-        found = {
-            engine: course.solved(engine, problem, TABLE_5.particles, iterations, course.effort.seed + pair)
-            for engine in (TWO_LEVEL, BASELINE)
-        }
-        seconds = {f"{engine}_seconds": each.wall_seconds for engine, each in found.items()}
-        rows.append({"pair": pair + 1, "iterations": iterations, **seconds})
-    progress("speed", pairs, pairs)
-    frame = pd.DataFrame(rows)
-    return frame.assign(ratio=frame[f"{BASELINE}_seconds"] / frame[f"{TWO_LEVEL}_seconds"])
+    problem, rows, iterations = setup.problem(TABLE_5), [], setup.baseline_iterations
+    for pair in setup.tracked("speed", range(setup.effort.usual(5, 1) if 5 in setup.tables else 0)):
+        row: dict[str, Any] = {"pair": pair + 1, "iterations": iterations}
+        for engine in (TWO_LEVEL, BASELINE):
+            found = setup.solved(engine, problem, TABLE_5.particles, iterations, setup.effort.seed + pair)
+            row[f"{engine}_seconds"] = found.wall_seconds
+        rows.append(row | {"ratio": row[f"{BASELINE}_seconds"] / row[f"{TWO_LEVEL}_seconds"]})
+    return pd.DataFrame(rows)
 
 
-def chosen(runs: pd.DataFrame, table: int, engine: str | None = None) -> pd.DataFrame:
-    """Runs of a table, and of one engine."""
-    of_table = runs["table"] == table
-    return runs[of_table] if engine is None else runs[of_table & (runs["engine"] == engine)]
+def policy_searches(setup: NetworkSetup) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Search all years of the bundled case some times, the second stage of the `ann` rule.
+
+    Returns
+    -------
+    tuple
+        A row a run, and what must be said of the case.
+    """
+    case = package.bundled_case()
+    plan = optimise(case.reservoir(), case.inflow(), solver="dp", reference=False)
+    training = Training.of(plan)
+    network = Perceptron(len(input_names(Forecast.MONTH)), HIDDEN, 1, bias=True)
+    operation = NetworkOperation.of(training, network, Forecast.MONTH, Scales.of(training))
+    generations = setup.effort.usual(GENERATIONS, QUICK_GENERATIONS)
+    swarm: dict[str, Any] = {"particles": PARTICLES, "group": GROUP, **SETTLING, "generations": generations}
+    rows = []
+    for run in setup.tracked("policy search", range(setup.effort.repeats + 1)):  # the first compiles
+        found = setup.solve([operation], "ann-pso", seed=setup.effort.seed + run, **swarm)[0]
+        row = {"run": run, "years": training.years, "network": str(network), "particles": PARTICLES}
+        rows.append(row | {"generations": generations} | seconds_of(found) | {"gwh_a_year": found.fitness})
+    return pd.DataFrame(rows[1:]), plan.caveats
