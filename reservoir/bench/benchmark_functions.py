@@ -1,29 +1,25 @@
-"""The rotation of the problems that ran, as a record keeps it."""
+"""The functions that ran: how they are called in tables, and the rotation of those that are rotated."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
 
+from reservoir.problems.functions import FUNCTIONS
 from reservoir.problems.functions.problem import FunctionProblem
-from reservoir.problems.functions.rotation import Rotation
 
 
-def rotation_frames(problems: Sequence[FunctionProblem]) -> dict[str, pd.DataFrame]:
-    """The matrix as ``rotation``, if any function has one."""
-    rotation = _rotation(problems)
-    return {} if rotation is None else {"rotation": pd.DataFrame(rotation.matrix())}
+def titled(function: str) -> str:
+    """A function's name and title."""
+    return f"{function} {FUNCTIONS[function].title}"
 
 
-def rotation_origin(problems: Sequence[FunctionProblem]) -> dict[str, Any]:
-    """What makes the matrix, if any function has one."""
-    rotation = _rotation(problems)
-    return {} if rotation is None else {"rotation": asdict(rotation)}
-
-
-def _rotation(problems: Sequence[FunctionProblem]) -> Rotation | None:
-    """All problems of a record have the same."""
-    return next((problem.rotation for problem in problems if problem.rotation is not None), None)
+def rotation(problems: Iterable[FunctionProblem]) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
+    """The matrix of the rotated problems, which have the same, and what makes it; nothing if none is rotated."""
+    for problem in problems:
+        if problem.rotation is not None:
+            return {"rotation": pd.DataFrame(problem.rotation.matrix())}, {"rotation": asdict(problem.rotation)}
+    return {}, {}

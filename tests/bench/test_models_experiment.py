@@ -6,15 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.case.engine_runs import SEGMENTS
+from reservoir.bench.host_time import PHASES
 from reservoir.bench.journal import Journal
-from reservoir.bench.models import experiment, runs, throughput
-from reservoir.bench.models.acceptance import model_checks
-from reservoir.bench.models.engines import SEQUENTIAL, engines
-from reservoir.bench.models.findings import findings
+from reservoir.bench.models import experiment, runs
+from reservoir.bench.models.findings import ModelFindings, findings, model_checks
 from reservoir.bench.models.reference import KNOWN
-from reservoir.bench.models.runs import Course
-from reservoir.bench.models.tables import t_tests, table_3
+from reservoir.bench.models.runs import SEQUENTIAL, ModelSetup, engines
+from reservoir.bench.models.tables import table_3
 from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.errors import InputError
 from reservoir.planning.checks import all_pass
@@ -27,7 +25,7 @@ ENGINES = [each.name for each in engines(None)]
 def brief(monkeypatch):
     """Few generations and swarms."""
     monkeypatch.setattr(runs, "QUICK_GENERATIONS", 40)
-    monkeypatch.setattr(throughput, "CASE_SWARMS", 2)
+    monkeypatch.setattr(runs, "CASE_SWARMS", 2)
 
 
 @pytest.fixture
@@ -65,15 +63,15 @@ def test_models_and_functions_can_be_chosen(brief, effort):
 
 def test_an_interrupted_experiment_makes_only_the_runs_that_are_missing(brief, effort, tmp_path, monkeypatch):
     whole = experiment.run(effort=effort, journal=Journal(), functions="f1", models="lanes")
-    made, solve = [], Course.solve
+    made, solved = [], ModelSetup.solved
 
-    def interrupted(self: Course, place: int, function: Any, run: int) -> Any:
+    def interrupted(self: ModelSetup, place: int, function: Any, run: int) -> Any:
         made.append((place, run))
         if len(made) == 6:
             raise KeyboardInterrupt
-        return solve(self, place, function, run)
+        return solved(self, place, function, run)
 
-    monkeypatch.setattr(Course, "solve", interrupted)
+    monkeypatch.setattr(ModelSetup, "solved", interrupted)
     with pytest.raises(KeyboardInterrupt):
         experiment.run(effort=effort, journal=Journal.beside(tmp_path / "x"), functions="f1", models="lanes")
     again = experiment.run(effort=effort, journal=Journal.beside(tmp_path / "x"), functions="f1", models="lanes")
@@ -99,14 +97,18 @@ def made_up(milliseconds: dict[str, float], shift: dict[str, float] | None = Non
                         if "sequential" in engine
                         else (milliseconds.get(engine, 100.0) / 1e3) ** 2
                     }
-                    | {f"{name}_seconds": np.nan for name in SEGMENTS}
+                    | {f"{name}_seconds": np.nan for name in PHASES}
                 )
     return pd.DataFrame(rows)
 
 
+def found_of(table: pd.DataFrame, setup: ModelSetup | None = None, speeds: pd.DataFrame | None = None) -> ModelFindings:
+    return ModelFindings(setup, table, pd.DataFrame(), pd.DataFrame() if speeds is None else speeds)
+
+
 def test_findings_say_what_holds_and_what_does_not():
     slow_host = made_up({"basic": 200.0, "intermediate": 400.0, "final": 390.0, SEQUENTIAL: 50.0})
-    found = {each.finding: each for each in findings(slow_host)}
+    found = {each.finding: each for each in findings(found_of(slow_host))}
     host = found["random numbers made in the kernel are slower than made on the host"]
     assert host.here == "0.50 times (0.25 by the device's time alone)"
     assert host.holds == "no: the other way"
@@ -117,31 +119,30 @@ def test_findings_say_what_holds_and_what_does_not():
 
 def test_engines_that_differ_are_told():
     apart = made_up({}, {"lanes": 40.0, "sequential, strict": 40.0})
-    tests = t_tests(apart).set_index("function")
+    tests = found_of(apart).t_tests().set_index("function")
     assert tests.loc["f5", "lanes"] < 1e-6
     assert tests.loc["f5", "final"] == pytest.approx(1)
     assert np.isnan(tests.loc["f1", "lanes"])  # all found
-    held = {each.finding: each.holds for each in findings(apart)}
+    held = {each.finding: each.holds for each in findings(found_of(apart))}
     assert held["relaxing the choice of exemplars costs nothing"] == "no"
 
 
 def test_claims_fail_where_quality_or_speed_do(pocl):
-    course = Course([FUNCTIONS["f1"], FUNCTIONS["f5"]], engines(None), pocl, RunBudget(runs=5))
+    asked = {"device": pocl, "functions": [FUNCTIONS["f1"], FUNCTIONS["f5"]], "engines": engines(None)}
+    setup, quick = (ModelSetup(effort=RunBudget(runs=5, quick=each), **asked) for each in (False, True))
     rows = [(SEQUENTIAL, 10.0, 1e6), ("lanes", 1.0, 30e6)]
     speeds = pd.DataFrame(
-        {"engine": name, "swarms": throughput.CASE_SWARMS, "seconds": seconds, "evaluations_per_second": speed}
+        {"engine": name, "swarms": runs.CASE_SWARMS, "seconds": seconds, "evaluations_per_second": speed}
         for name, seconds, speed in rows
     )
-    assert all_pass(model_checks(course, made_up({}), speeds))
-    failed = [each.check for each in model_checks(course, made_up({}, {"lanes": 40.0}), speeds) if not each.passed]
+    assert all_pass(model_checks(found_of(made_up({}), setup, speeds)))
+    slow = model_checks(found_of(made_up({}, {"lanes": 40.0}), setup, speeds))
+    failed = [each.check for each in slow if not each.passed]
     assert failed == ["f5: lanes against sequential, t-test, p"]
-    assert (
-        model_checks(Course(course.functions, course.engines, pocl, RunBudget(runs=5, quick=True)), made_up({}), speeds)
-        == []
-    )
+    assert list(model_checks(found_of(made_up({}), quick, speeds))) == []
 
 
 def test_table_3_has_a_row_for_each_engine_and_function():
-    frame = table_3(made_up({})).frame
+    frame = table_3(found_of(made_up({}))).frame
     assert len(frame) == 2 * len(ENGINES)
     assert frame["time, ms: mean"][0] == "100.00"

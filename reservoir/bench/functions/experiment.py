@@ -7,16 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.benchmark_functions import rotation_frames, rotation_origin
-from reservoir.bench.experiment import device_origin, processor_name
-from reservoir.bench.models.tables import titled
-from reservoir.bench.result import ExperimentResult, ResultTable
-from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
+from reservoir.bench.benchmark_functions import rotation, titled
+from reservoir.bench.experiment import Setup, device_origin
+from reservoir.bench.result import ExperimentResult, ResultTable, result_table
+from reservoir.bench.run_budget import RunBudget
 from reservoir.bench.samples import summary
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import choose_devices
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.problems.functions import ROTATIONS, Function, FunctionProblem, function_problems, functions_named
+from reservoir.problems.functions import ROTATIONS, FunctionProblem, function_problems, functions_named
 from reservoir.solvers import GENERAL_SOLVERS, Solver, solve
 from reservoir.solvers.base.progress import Progress
 
@@ -39,7 +38,6 @@ def run(
 
     Parameters
     ----------
-    effort : RunBudget
     solver : str
         A name of `reservoir.solvers.GENERAL_SOLVERS`.
     dimension : int
@@ -50,7 +48,6 @@ def run(
         Of the matrix of the rotated functions.
     budget : mapping, optional
         Settings of the solver; the paper's budget for those that are not given.
-    progress : callable
 
     Raises
     ------
@@ -61,30 +58,32 @@ def run(
         known = ", ".join(GENERAL_SOLVERS)
         raise InputError(Mistake("this engine solves no functions", known, "choose one of them", value=solver))
     engine, chosen = GENERAL_SOLVERS[solver], functions_named(functions)
-    usual = QUICK_BUDGET if effort.quick else PAPER_BUDGET
+    usual = effort.usual(PAPER_BUDGET, QUICK_BUDGET)
     settings = {name: value for name, value in usual.items() if name in engine.budget} | dict(budget or {})
-    rows: list[dict[str, Any]] = []
+    setup, rows, problems = Setup(effort=effort, progress=progress), [], []
     for done, function in enumerate(chosen):
+
+        def within(part: int, parts: int, done: int = done) -> None:
+            """Tell of the swarms of a function as of parts of the whole."""
+            progress("functions", done + (part == parts), len(chosen))
+
         problems = function_problems(function, effort.runs, dimension=dimension, rotations=rotations)
-        rows += _solved(engine, problems, effort, settings, _inner(progress, function, done, len(chosen)))
+        rows += _solved(engine, problems, effort, settings, within)
     runs = pd.DataFrame(rows)
     turned = [function_problems(each, 1, dimension=dimension, rotations=rotations)[0] for each in chosen]
-    return ExperimentResult(
-        title=f"{solver} on benchmark functions in {dimension} dimensions",
-        warnings=(QUICK_WARNING,) if effort.quick else (),
+    matrix, made_by = rotation(turned)
+    device: dict[str, Any] = {"device": device_origin(choose_devices(effort.device)[0])} if engine.opencl else {}
+    return setup.result(
+        f"{solver} on benchmark functions in {dimension} dimensions",
         headlines=_headlines(runs),
-        checks=(),
         tables=(_table(runs),),
-        data={"runs": runs} | rotation_frames(turned),
-        figures={},
-        captions={},
-        origin=_origin(engine, effort, dimension, settings) | rotation_origin(turned),
+        data={"runs": runs} | matrix,
+        **device,
+        solver=engine.name,
+        settings=settings,
+        dimension=dimension,
+        **made_by,
     )
-
-
-def _inner(progress: StageProgress, function: Function, done: int, total: int) -> Progress:
-    """Tell of the swarms of a function as of parts of the whole."""
-    return lambda part, parts: progress("functions", done + (part == parts), total)
 
 
 def _solved(
@@ -93,19 +92,12 @@ def _solved(
     asked: dict[str, Any] = {"solver": engine.name, "seed": effort.seed, "device": effort.device, **settings}
     # Compiles; a device may lay out other numbers of problems otherwise.
     solve(problems if engine.opencl else problems[:1], **asked)
-    found = solve(problems, progress=progress, **asked)
     function = problems[0].function
     return [
-        {
-            "function": function.name,
-            "run": place,
-            "best": -each.fitness_float32 if function.noise else -each.fitness,
-            "value": -each.fitness,
-            "evaluations": each.evaluations,
-            "call_seconds": each.wall_seconds,
-            "device_seconds": each.device_seconds,
-        }
-        for place, each in enumerate(found, start=1)
+        {"function": function.name, "run": place}
+        | {"best": -each.fitness_float32 if function.noise else -each.fitness, "value": -each.fitness}
+        | {"evaluations": each.evaluations, "call_seconds": each.wall_seconds, "device_seconds": each.device_seconds}
+        for place, each in enumerate(solve(problems, progress=progress, **asked), start=1)
     ]
 
 
@@ -120,34 +112,12 @@ def _headlines(runs: pd.DataFrame) -> dict[str, str]:
 def _table(runs: pd.DataFrame) -> ResultTable:
     rows = []
     for name, mine in runs.groupby("function", sort=False):
-        evaluations = mine["evaluations"].sum()
-        rows.append(
-            {"function": titled(str(name))}
-            | summary(mine["best"], ".3g")
-            | {
-                "evaluations a run": round(mine["evaluations"].mean()),
-                "seconds, all runs": float(mine["call_seconds"].iloc[0]),
-                "evaluations, M/s": evaluations / float(mine["call_seconds"].iloc[0]) / 1e6,
-            }
-        )
+        evaluations, seconds = mine["evaluations"], float(mine["call_seconds"].iloc[0])
+        row: dict[str, Any] = {"function": titled(str(name))} | summary(mine["best"], ".3g")
+        row |= {"evaluations a run": round(evaluations.mean()), "seconds, all runs": seconds}
+        rows.append(row | {"evaluations, M/s": evaluations.sum() / seconds / 1e6})
     note = (
         f"{runs['run'].max()} runs of each function in one call, after one that compiles. Best values "
         "are recomputed in float64; f3's are as the solver saw them, with their noise."
     )
-    return ResultTable(
-        "Best values", pd.DataFrame(rows), (note,), {"seconds, all runs": ",.3f", "evaluations, M/s": ",.1f"}
-    )
-
-
-def _origin(engine: Solver, effort: RunBudget, dimension: int, settings: Mapping[str, Any]) -> dict[str, Any]:
-    device = {"device": device_origin(choose_devices(effort.device)[0])} if engine.opencl else {}
-    return {
-        "processor": processor_name(),
-        **device,
-        "solver": engine.name,
-        "settings": dict(settings),
-        "dimension": dimension,
-        "quick": effort.quick,
-        "runs": effort.runs,
-        "seed": effort.seed,
-    }
+    return result_table("Best values", rows, note, **{"seconds, all runs": ",.3f", "evaluations, M/s": ",.1f"})

@@ -1,4 +1,4 @@
-"""The experiment: runs, tables, figures and claims put together."""
+"""CLPSO's models on the eight functions: Tables 3, 4 and 7 of Yu et al. 2020 (Complexity 6589658, section 5)."""
 
 from __future__ import annotations
 
@@ -6,20 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-import reservoir
-from reservoir.bench.benchmark_functions import rotation_frames, rotation_origin
-from reservoir.bench.experiment import device_origin, processor_name
+from reservoir.bench.benchmark_functions import rotation
 from reservoir.bench.journal import Journal, sources_digest
-from reservoir.bench.models.acceptance import model_checks
-from reservoir.bench.models.engines import engines, on_a_device
-from reservoir.bench.models.figures import CONVERGENCE_CAPTION, TIMES_CAPTION, convergence_figure, times_figure
-from reservoir.bench.models.findings import findings_table
-from reservoir.bench.models.runs import DIMENSION, PARTICLES, Course, model_runs
-from reservoir.bench.models.tables import others_table, table_3, table_4, table_7, throughput_table
-from reservoir.bench.models.throughput import FUNCTION, lanes_speed_up, measure_throughput, speed_of
+from reservoir.bench.models.figures import CAPTIONS, model_figures
+from reservoir.bench.models.findings import ModelFindings, model_checks
+from reservoir.bench.models.runs import DIMENSION, PARTICLES, ModelSetup, engines, measure_throughput, model_runs
+from reservoir.bench.models.tables import result_tables
 from reservoir.bench.result import ExperimentResult
-from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
-from reservoir.opencl import choose_devices
+from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.functions import functions_named
 from reservoir.report.folder import run_provenance
@@ -38,12 +32,10 @@ def run(
 
     Parameters
     ----------
-    effort : RunBudget
     journal : Journal
         Runs that it has are not made again.
     functions, models : str, optional
         Names with commas between them; all if not given.
-    progress : callable
 
     Raises
     ------
@@ -54,51 +46,39 @@ def run(
     OutputError
         If the journal belongs to a call of other settings.
     """
-    course = Course(functions_named(functions), engines(models), choose_devices(effort.device)[0], effort)
-    origin = _origin(course)
-    journal.begin(origin | {"packages": run_provenance()["program"]["packages"], "sources": sources_digest()})
-    runs, traces = model_runs(course, journal, progress)
-    present = on_a_device(course.engines)
-    asked_for_speed = LANES in present and any(each.name == FUNCTION for each in course.functions)
-    throughput = measure_throughput(course, progress) if asked_for_speed else None
-    return _record(course, runs, traces, throughput, origin)
+    setup = ModelSetup.of(effort, progress, functions=functions_named(functions), engines=engines(models))
+    about = {"packages": run_provenance()["program"]["packages"], "sources": sources_digest()}
+    journal.begin(setup.origin() | _origin(setup) | about)
+    return model_result(ModelFindings(setup, *model_runs(setup, journal), measure_throughput(setup)))
 
 
-def _record(
-    course: Course, runs: pd.DataFrame, traces: pd.DataFrame, throughput: pd.DataFrame | None, origin: dict[str, Any]
-) -> ExperimentResult:
-    device, effort = course.device, course.effort
-    foot = (
-        f"{DIMENSION} dimensions, {PARTICLES} particles, {course.generations:,} generations, {effort.runs} runs · "
-        f"{device.name} ({device.platform} {device.driver})" + (f" · {QUICK_WARNING}" if effort.quick else "")
-    )
-    data = {"runs": runs, "convergence": _bands(traces)} | rotation_frames(course.problems)
-    tables = [table_3(runs), table_4(runs), others_table(runs), findings_table(runs)]
-    tables += [table_7(runs, present)] if (present := on_a_device(course.engines)) else []
-    if throughput is not None:
-        data["many_swarms"] = throughput
-        tables.append(throughput_table(throughput))
-    return ExperimentResult(
-        title=f"CLPSO's models on benchmark functions, on {device.name}",
-        warnings=(QUICK_WARNING,) if effort.quick else (),
-        headlines=_headlines(throughput),
-        checks=tuple(model_checks(course, runs, throughput)),
-        tables=tuple(tables),
-        data=data,
-        figures={"convergence": convergence_figure(traces, foot), "times": times_figure(runs, foot)},
-        captions={"convergence": CONVERGENCE_CAPTION, "times": TIMES_CAPTION},
-        origin=origin,
+def _origin(setup: ModelSetup) -> dict[str, Any]:
+    settings = {"dimension": DIMENSION, "particles": PARTICLES, "generations": setup.generations}
+    ran = {"functions": [each.name for each in setup.functions], "engines": [each.name for each in setup.engines]}
+    return ran | {"settings": settings} | rotation(map(setup.problem, setup.functions))[1]
+
+
+def model_result(found: ModelFindings) -> ExperimentResult:
+    """What the runs come to."""
+    setup = found.setup
+    matrix, _ = rotation(map(setup.problem, setup.functions))
+    return setup.result(
+        f"CLPSO's models on benchmark functions, on {setup.device.name}",
+        headlines=_headlines(found) if len(found.throughput) else {},
+        checks=model_checks(found),
+        tables=result_tables(found),
+        data={"runs": found.runs, "convergence": _bands(found.traces)} | matrix | {"many_swarms": found.throughput},
+        figures=model_figures(found),
+        captions=CAPTIONS,
+        **_origin(setup),
     )
 
 
-def _headlines(throughput: pd.DataFrame | None) -> dict[str, str]:
-    if throughput is None:
-        return {}
-    fastest, times = throughput["evaluations_per_device_second"].max() / 1e6, lanes_speed_up(throughput)
-    swarms = int(speed_of(throughput, LANES)["swarms"])
+def _headlines(found: ModelFindings) -> dict[str, str]:
+    fastest, swarms = found.throughput["evaluations_per_device_second"].max(), int(found.speed_of(LANES)["swarms"])
     return {
-        "Speed-up": f"{times:.2f} times the sequential engine on one thread, {swarms} swarms on f5",
-        "Fastest": f"{fastest:,.1f} million evaluations of f5 a second of device time",
+        "Speed-up": f"{found.lanes_speed_up:.2f} times the sequential engine on one thread, {swarms} swarms on f5",
+        "Fastest": f"{fastest / 1e6:,.1f} million evaluations of f5 a second of device time",
     }
 
 
@@ -107,18 +87,3 @@ def _bands(traces: pd.DataFrame) -> pd.DataFrame:
     over = traces.groupby(["function", "engine", "generation"], sort=False)["best"]
     parts = {"tenth": 0.1, "median": 0.5, "nine_tenths": 0.9}
     return pd.DataFrame({name: over.quantile(part) for name, part in parts.items()}).reset_index()
-
-
-def _origin(course: Course) -> dict[str, Any]:
-    effort = course.effort
-    return {
-        "processor": processor_name(),
-        "device": device_origin(course.device),
-        "version": reservoir.__version__,
-        "quick": effort.quick,
-        "runs": effort.runs,
-        "seed": effort.seed,
-        "functions": [each.name for each in course.functions],
-        "engines": [each.name for each in course.engines],
-        "settings": {"dimension": DIMENSION, "particles": PARTICLES, "generations": course.generations},
-    } | rotation_origin(course.problems)

@@ -1,24 +1,44 @@
-"""Which findings of Yu et al. 2020, section 5.2, hold on this device."""
+"""What the runs say: tests, comparisons and speeds; which findings of Yu et al. 2020, section 5.2, hold; and claims."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from reservoir.bench.models.engines import SEQUENTIAL, SEQUENTIAL_STRICT
-from reservoir.bench.models.reference import PAPER_MILLISECONDS
-from reservoir.bench.models.runs import of_engine
-from reservoir.bench.models.tables import engines_of, functions_of, t_tests
-from reservoir.bench.result import ResultTable
+from reservoir.bench.experiment import in_order, select
+from reservoir.bench.models.reference import KNOWN, KNOWN_RANGES, PAPER_BEST, PAPER_MILLISECONDS
+from reservoir.bench.models.runs import (
+    MANY_SWARMS,
+    SEQUENTIAL,
+    SEQUENTIAL_FOLLOWING,
+    SEQUENTIAL_STRICT,
+    ModelSetup,
+)
+from reservoir.bench.samples import p_value, p_value_of
+from reservoir.planning.checks import Check
 from reservoir.planning.validation import SIGNIFICANCE
-from reservoir.solvers.clpso.models import MODELS
+from reservoir.solvers.clpso.models import LANES, MODELS
 
+#: Best values below it count as found, as the paper prints them.
+FOUND = 1e-6
+#: Between the sequential engine and the independent program.
+KNOWN_SIGNIFICANCE = 0.01
+#: Two cores of a CPU against one thread, and what they evaluate in a second; and many swarms on a large GPU.
+SPEED_UP, CPU_EVALUATIONS, GPU_EVALUATIONS = 6.0, 20e6, 5e9
 _PAPER_ENGINES = (SEQUENTIAL, "basic", "intermediate", "final")
 #: Engines whose times differ by less are as fast as each other.
 _ALIKE = 0.05
+#: What the paper finds of times: sentence, slower and faster engine.
+_SLOWER = (
+    ("random numbers made in the kernel are slower than made on the host", "basic", "intermediate"),
+    ("private arrays, clamp and step save time", "intermediate", "final"),
+    ("a single swarm on the device takes longer than the sequential model", "final", SEQUENTIAL),
+)
 
 
 class Finding(NamedTuple):
@@ -30,60 +50,96 @@ class Finding(NamedTuple):
     holds: str
 
 
-def findings(runs: pd.DataFrame) -> list[Finding]:
+@dataclass(frozen=True, eq=False)
+class ModelFindings:
+    """Tables of runs, of their traces, and of many swarms, without rows if they were not measured (see `runs`)."""
+
+    setup: ModelSetup
+    runs: pd.DataFrame
+    traces: pd.DataFrame
+    throughput: pd.DataFrame
+
+    @property
+    def functions(self) -> list[str]:
+        """Functions that ran, in order."""
+        return in_order(self.runs["function"])
+
+    @property
+    def engines(self) -> list[str]:
+        """Engines that ran, in order."""
+        return in_order(self.runs["engine"])
+
+    def of(self, function: str, engine: str) -> pd.DataFrame:
+        """Counted runs of an engine on a function."""
+        return select(self.runs, counted=True, function=function, engine=engine)
+
+    def best(self, function: str, engine: str) -> NDArray[np.float64]:
+        """Best values of the same."""
+        return self.of(function, engine)["best"].to_numpy(float)
+
+    def t_tests(self) -> pd.DataFrame:
+        """P of every engine against the sequential one, a row a function; NaN where both always find the optimum."""
+        rows = []
+        for function in self.functions:
+            base = self.best(function, SEQUENTIAL)
+            row: dict[str, Any] = {"function": function}
+            for engine in self.engines[1:]:
+                other = self.best(function, engine)
+                row[engine] = np.nan if max(base.max(), other.max()) <= FOUND else p_value(base, other)
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def against_others(self) -> pd.DataFrame:
+        """Two readings of the paper beside what others found; a row for each on every function."""
+        rows = []
+        for function in self.functions:
+            known = KNOWN.get(function)
+            mean, deviation = (known.mean, known.deviation) if known else (np.nan, np.nan)
+            for engine in (SEQUENTIAL, SEQUENTIAL_FOLLOWING):
+                best = self.best(function, engine)
+                row = {"function": function, "engine": engine, "mean": best.mean()}
+                row |= {"deviation": best.std(ddof=1) if len(best) > 1 else np.nan, "known_mean": mean}
+                row |= {"known_deviation": deviation, "p": p_value_of(best, known) if known else np.nan}
+                rows.append(row | dict(zip(("paper_mean", "paper_deviation"), PAPER_BEST[function], strict=True)))
+        return pd.DataFrame(rows)
+
+    def speed_of(self, engine: str, swarms: int | None = None) -> pd.Series[Any]:
+        """The row of many swarms, by default of as many as the paper's case has years, which come first."""
+        rows = select(self.throughput, engine=engine)
+        return (rows if swarms is None else select(rows, swarms=swarms)).iloc[0]
+
+    @property
+    def lanes_speed_up(self) -> float:
+        """Times that the `LANES` model is as fast as the sequential engine, by wall seconds."""
+        return float(self.speed_of(SEQUENTIAL)["seconds"] / self.speed_of(LANES)["seconds"])
+
+    def ratio(self, slow: str, fast: str, column: str = "seconds") -> float:
+        """Mean over the functions of the ratio of mean times."""
+
+        def mean(function: str, engine: str) -> float:
+            return float(self.of(function, engine)[column].astype(float).mean())
+
+        return float(np.mean([mean(name, slow) / mean(name, fast) for name in self.functions]))
+
+
+def findings(found: ModelFindings) -> Iterator[Finding]:
     """Those that the engines and functions that ran can tell of."""
-    present = set(engines_of(runs))
-    told = ((needed, tell) for needed, tell in _TOLD if present.issuperset(needed))
-    return [finding for _, tell in told for finding in tell(runs)]
-
-
-def findings_table(runs: pd.DataFrame) -> ResultTable:
-    """The same for reading."""
-    frame = pd.DataFrame(findings(runs), columns=list(Finding._fields))
-    note = (
-        "Ratios are of mean times of whole calls over the functions, making numbers on the host included; the paper's "
-        "are of its Table 3. The paper's models look for the best particle in every generation, the sequential engine "
-        "a hundred times a run."
-    )
-    return ResultTable("Findings of the paper", frame, (note,))
-
-
-def _ratio(runs: pd.DataFrame, slow: str, fast: str) -> tuple[float, float, float]:
-    """Mean over the functions of the ratio of mean times: the paper's, ours, and ours of the device alone."""
-    names = functions_of(runs)
-    places = [_PAPER_ENGINES.index(engine) for engine in (slow, fast)]
-    theirs = [PAPER_MILLISECONDS[name][places[0]] / PAPER_MILLISECONDS[name][places[1]] for name in names]
-    whole, device = (
-        [_mean(runs, name, slow, column) / _mean(runs, name, fast, column) for name in names]
-        for column in ("seconds", "device_seconds")
-    )
-    return float(np.mean(theirs)), float(np.mean(whole)), float(np.mean(device))
-
-
-def _mean(runs: pd.DataFrame, function: str, engine: str, column: str) -> float:
-    return float(of_engine(runs, function, engine)[column].astype(float).mean())
-
-
-def _slower(sentence: str, slow: str, fast: str) -> Callable[[pd.DataFrame], Iterator[Finding]]:
-    def tell(runs: pd.DataFrame) -> Iterator[Finding]:
-        theirs, ours, device = _ratio(runs, slow, fast)
-        verdict = (
-            "as fast as each other here" if abs(ours - 1) <= _ALIKE else "yes" if ours > 1 else "no: the other way"
-        )
-        alone = "" if np.isnan(device) else f" ({device:.2f} by the device's time alone)"
-        yield Finding(sentence, f"{theirs:.2f} times", f"{ours:.2f} times{alone}", verdict)
-
-    return tell
-
-
-def _alike(runs: pd.DataFrame) -> Iterator[Finding]:
-    models = [each for each in engines_of(runs) if each in MODELS]
-    yield _tests("all models find as good values as the sequential one", "p 0.08 to 0.89", t_tests(runs)[models])
-
-
-def _relaxed(runs: pd.DataFrame) -> Iterator[Finding]:
-    tests = t_tests(runs)[[SEQUENTIAL_STRICT]]
-    yield _tests("relaxing the choice of exemplars costs nothing", "means alike", tests)
+    for sentence, slow, fast in _SLOWER:
+        if {slow, fast} <= set(found.engines):
+            places = [_PAPER_ENGINES.index(engine) for engine in (slow, fast)]
+            times = [[PAPER_MILLISECONDS[name][place] for place in places] for name in found.functions]
+            theirs, ours = float(np.mean([one / other for one, other in times])), found.ratio(slow, fast)
+            device = found.ratio(slow, fast, "device_seconds")
+            alone = "" if np.isnan(device) else f" ({device:.2f} by the device's time alone)"
+            alike = abs(ours - 1) <= _ALIKE
+            verdict = "as fast as each other here" if alike else "yes" if ours > 1 else "no: the other way"
+            yield Finding(sentence, f"{theirs:.2f} times", f"{ours:.2f} times{alone}", verdict)
+    tests = found.t_tests()
+    models = [each for each in found.engines if each in MODELS]
+    yield _tests("all models find as good values as the sequential one", "p 0.08 to 0.89", tests[models])
+    if SEQUENTIAL_STRICT in found.engines:
+        sentence = "relaxing the choice of exemplars costs nothing"
+        yield _tests(sentence, "means alike", tests[[SEQUENTIAL_STRICT]])
 
 
 def _tests(sentence: str, paper: str, tests: pd.DataFrame) -> Finding:
@@ -97,14 +153,40 @@ def _tests(sentence: str, paper: str, tests: pd.DataFrame) -> Finding:
     return Finding(sentence, paper, here, "yes" if values.min() >= threshold else "no")
 
 
-_SINGLE = "a single swarm on the device takes longer than the sequential model"
-_TOLD: tuple[tuple[tuple[str, ...], Callable[[pd.DataFrame], Iterator[Finding]]], ...] = (
-    (
-        ("basic", "intermediate"),
-        _slower("random numbers made in the kernel are slower than made on the host", "basic", "intermediate"),
-    ),
-    (("intermediate", "final"), _slower("private arrays, clamp and step save time", "intermediate", "final")),
-    (("final",), _slower(_SINGLE, "final", SEQUENTIAL)),
-    ((), _alike),
-    ((SEQUENTIAL_STRICT,), _relaxed),
-)
+def model_checks(found: ModelFindings) -> Iterator[Check]:
+    """Claims that this device and this effort can be held to; a quick trial and a single run claim nothing."""
+    if found.setup.effort.quick or found.setup.effort.runs < 2:
+        return
+    for function in found.functions:
+        if function in ("f1", "f2"):
+            worst = max(found.best(function, engine).max() for engine in found.engines)
+            yield Check(f"{function}: worst value of all runs of all engines", float(worst), FOUND)
+    for tested, row in found.t_tests().set_index("function").iterrows():
+        for engine, p in row.items():
+            if engine != SEQUENTIAL_FOLLOWING and np.isfinite(p):
+                title = f"{tested}: {engine} against {SEQUENTIAL}, t-test, p"
+                yield Check(title, float(p), SIGNIFICANCE, at_least=True)
+    others = found.against_others()
+    for each in select(others, engine=SEQUENTIAL_FOLLOWING).to_dict("records"):
+        if np.isfinite(each["p"]):
+            title = f"{each['function']}: {each['engine']} against an independent program, t-test, p"
+            yield Check(title, each["p"], KNOWN_SIGNIFICANCE, at_least=True)
+    for each in select(others, engine=SEQUENTIAL).to_dict("records"):
+        if each["function"] in KNOWN_RANGES:
+            (low, high), about = KNOWN_RANGES[each["function"]], f"{each['function']}: mean of {each['engine']}"
+            yield Check(f"{about}, at least", each["mean"], low, at_least=True)
+            yield Check(f"{about}, at most", each["mean"], high)
+    if len(found.throughput):
+        yield from _speed(found)
+
+
+def _speed(found: ModelFindings) -> Iterator[Check]:
+    if found.setup.small_cpu:
+        where = f"{LANES} on {found.setup.device.compute_units} cores, many swarms on f5"
+        yield Check(f"{where}, times as fast as one thread", found.lanes_speed_up, SPEED_UP, at_least=True)
+        speed = found.speed_of(LANES)["evaluations_per_second"] / 1e6
+        yield Check(f"{where}, 1e6 evaluations/s", float(speed), CPU_EVALUATIONS / 1e6, at_least=True)
+    if found.setup.large_gpu:
+        speed = found.speed_of(LANES, MANY_SWARMS)["evaluations_per_device_second"] / 1e9
+        title = f"{MANY_SWARMS:,} swarms on f5, 1e9 evaluations/s of device time"
+        yield Check(title, float(speed), GPU_EVALUATIONS / 1e9, at_least=True)
