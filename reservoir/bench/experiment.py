@@ -109,10 +109,14 @@ class DeviceSetup(Setup):
         """Whether the device is a large GPU."""
         return self.device.kind == "GPU" and self.device.compute_units >= LARGE_GPU_UNITS
 
+    @property
+    def place(self) -> str:
+        """The device and its driver."""
+        return f"{self.device.name} ({self.device.platform} {self.device.driver})"
+
     def foot(self, before: str = "", after: str = "") -> str:
         """What stands at the foot of a figure: the device, and what was done there and beside it."""
-        device = f"{self.device.name} ({self.device.platform} {self.device.driver})"
-        return f"{before}{device}{after}" + self.effort.usual("", f" · {QUICK_WARNING}")
+        return f"{before}{self.place}{after}" + self.effort.usual("", f" · {QUICK_WARNING}")
 
     def origin(self) -> dict[str, Any]:
         """Program, machine, budget and device."""

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.bench.case.engine_runs import DEVICE_ENGINE, PAPER, SEGMENTS, SEQUENTIAL, STREAM
+from reservoir.bench.case.runs import DEVICE_ENGINE, PAPER, SEQUENTIAL, STREAM
 from reservoir.bench.case.scaling import COLUMNS
+from reservoir.bench.host_time import PHASES
 from reservoir.bench.result import ExperimentResult, ResultTable
 from reservoir.opencl import DeviceInfo
 from reservoir.planning.checks import Check
@@ -22,7 +23,7 @@ def run_row(engine: str, seed: int, seconds: float, **values: Any) -> dict[str, 
         "device_seconds": seconds / 2 if on_device else np.nan,
         **{"benefit_gwh": 1000.0 + seed * 1e-4, "fitness_gwh": 1000.0 + seed * 1e-4, "violation": 0.0},
         **{"worst_gap": 1e-5 * seed, "worst_year": "1953", "mean_gap": 1e-6, "generations": 100, "evaluations": 10**6},
-        **{f"{name}_seconds": 1e-3 if on_device else np.nan for name in SEGMENTS},
+        **{f"{name}_seconds": 1e-3 if on_device else np.nan for name in PHASES},
     }
     return row | values
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from reservoir.bench.case.acceptance import SPEED_UP, case_checks
+from reservoir.bench.case.findings import SPEED_UP, case_checks
+from reservoir.bench.case.runs import CaseSetup
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.checks import all_pass
 from reservoir.solvers import Solutions
@@ -12,6 +13,11 @@ from reservoir.solvers import Solutions
 
 def titles(checks):
     return [check.check for check in checks]
+
+
+def checks_of(plan, device, runs, points, effort):
+    setup = CaseSetup(device=device, effort=effort, plan=plan, settings={})
+    return list(case_checks(setup, runs, points))
 
 
 def of_clpso(plan, **settings):
@@ -24,7 +30,7 @@ def of_clpso(plan, **settings):
 
 
 def test_a_quick_trial_is_only_asked_to_keep_the_constraints(six_year_plan, pocl, runs, points):
-    checks = case_checks(of_clpso(six_year_plan), pocl, runs, points, RunBudget(quick=True))
+    checks = checks_of(of_clpso(six_year_plan), pocl, runs, points, RunBudget(quick=True))
     assert len(checks) == 2
     assert all("violation" in title for title in titles(checks))
 
@@ -34,7 +40,7 @@ def test_two_cores_are_held_to_the_speed_up_and_more_are_not(six_year_plan, pocl
 
     def speed_checks(units):
         device = replace(pocl, compute_units=units)
-        return [each for each in case_checks(plan, device, runs, points, RunBudget()) if "one thread" in each.check]
+        return [each for each in checks_of(plan, device, runs, points, RunBudget()) if "one thread" in each.check]
 
     (check,) = speed_checks(2)
     assert check.threshold == SPEED_UP
@@ -44,12 +50,12 @@ def test_two_cores_are_held_to_the_speed_up_and_more_are_not(six_year_plan, pocl
 
 def test_a_slow_engine_fails(six_year_plan, pocl, runs, points):
     slower = runs.assign(seconds=runs["seconds"].where(runs["engine"] != "clpso", 1.0))
-    checks = case_checks(of_clpso(six_year_plan), replace(pocl, compute_units=2), slower, points, RunBudget())
+    checks = checks_of(of_clpso(six_year_plan), replace(pocl, compute_units=2), slower, points, RunBudget())
     assert not all_pass(check for check in checks if "one thread" in check.check)
 
 
 def test_a_large_gpu_is_held_to_milliseconds_and_moves(six_year_plan, gpu, runs, points):
-    checks = case_checks(of_clpso(six_year_plan), gpu, runs, points, RunBudget())
+    checks = checks_of(of_clpso(six_year_plan), gpu, runs, points, RunBudget())
     (time,) = [check for check in checks if "milliseconds" in check.check]
     assert (time.value, time.threshold) == pytest.approx((57.5, 12.0))
     (moves,) = [check for check in checks if "moves" in check.check]
@@ -58,13 +64,13 @@ def test_a_large_gpu_is_held_to_milliseconds_and_moves(six_year_plan, gpu, runs,
 
 
 def test_a_larger_swarm_is_not_held_to_the_milliseconds(six_year_plan, gpu, runs, points):
-    checks = case_checks(of_clpso(six_year_plan, particles=512), gpu, runs, points, RunBudget())
+    checks = checks_of(of_clpso(six_year_plan, particles=512), gpu, runs, points, RunBudget())
     assert not any("milliseconds" in title for title in titles(checks))
 
 
 def test_devices_are_held_to_their_share(six_year_plan, pocl, runs, points):
     shared = points.iloc[:2].assign(sweep="devices", devices=[1, 2], moves_per_second=[1e9, 1.7e9])
-    checks = case_checks(of_clpso(six_year_plan), pocl, runs, shared, RunBudget())
+    checks = checks_of(of_clpso(six_year_plan), pocl, runs, shared, RunBudget())
     (check,) = [check for check in checks if "devices" in check.check]
     assert check.value == pytest.approx(0.85)
     assert not check.passed

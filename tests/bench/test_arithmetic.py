@@ -5,15 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.bench.case.arithmetic_limit import CHAINS, CPU_LANES, UNROLLED, ArithmeticLimit, measure_limit
-from reservoir.bench.case.operation_count import (
+from reservoir.bench.case.arithmetic import (
+    CHAINS,
+    CPU_LANES,
     CYCLIC_REACH,
     EVEN_TABLE,
     PER_DIMENSION,
+    UNROLLED,
+    ArithmeticLimit,
     curve_operations,
+    measure_limit,
     operations_per_move,
     rule,
 )
+from reservoir.bench.experiment import DeviceSetup
+from reservoir.bench.run_budget import RunBudget
 from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
 from reservoir.opencl import Session, assemble, build
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
@@ -44,8 +50,8 @@ def test_the_limit_is_that_of_the_best_width():
 
 
 def test_every_width_of_a_cpu_is_measured(pocl, monkeypatch):
-    monkeypatch.setattr("reservoir.bench.case.arithmetic_limit.LEAST_SECONDS", 1e-4)
-    found = measure_limit(pocl).instructions_per_second
+    monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
+    found = measure_limit(DeviceSetup(device=pocl, effort=RunBudget())).instructions_per_second
     assert tuple(found) == CPU_LANES
     assert all(each > 0 for each in found.values())
 

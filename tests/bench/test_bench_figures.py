@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.bench.case.scaling_figure import apart, draw_sweep, scaling_figure, short
-from reservoir.bench.case.times_figure import draw_times, times_figure
+from reservoir.bench.case.figures import apart, draw_sweep, draw_times, scaling_figure, short, times_figure
+from reservoir.report.figures.style import foot_lines
 from tests.report.layout import (
     axes_and_legends_lie_apart_within_the_figure,
     nothing_overlaps_the_foot,
@@ -15,9 +15,10 @@ from tests.report.layout import (
 
 @pytest.fixture(params=["scaling", "times"])
 def figure(request, six_year_plan, runs, points) -> tuple[str, Figure]:
+    lines = foot_lines(six_year_plan, "a device")
     drawn = {
-        "scaling": lambda: scaling_figure(six_year_plan, points, 1e10, "a device"),
-        "times": lambda: times_figure(six_year_plan, runs, "a device"),
+        "scaling": lambda: scaling_figure(points, 1e10, lines),
+        "times": lambda: times_figure(runs, lines),
     }
     return request.param, drawn[request.param]()
 
@@ -28,13 +29,13 @@ def test_nothing_overlaps(figure):
     tick_labels_lie_apart(*figure)
 
 
-def test_a_panel_for_every_sweep_with_points(six_year_plan, points):
-    drawn = scaling_figure(six_year_plan, points, 1e10, "")
+def test_a_panel_for_every_sweep_with_points(points):
+    drawn = scaling_figure(points, 1e10, [""])
     assert [ax.get_xlabel() for ax in drawn.get_axes()] == ["Years", "Years a work group"]
 
 
-def test_no_points_no_panels(six_year_plan, points):
-    assert not scaling_figure(six_year_plan, points.iloc[:0], 1e10, "").get_axes()
+def test_no_points_no_panels(points):
+    assert not scaling_figure(points.iloc[:0], 1e10, [""]).get_axes()
 
 
 def test_the_limit_grows_with_the_devices(points):

@@ -9,19 +9,17 @@ import pytest
 
 from reservoir.bench import EXPERIMENTS
 from reservoir.bench.case import experiment as case
-from reservoir.bench.case.engine_runs import DEVICE_ENGINE, PAPER, SEQUENTIAL
-from reservoir.bench.case.sweeps import Point
-from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.case.runs import DEVICE_ENGINE, PAPER, SEQUENTIAL
+from reservoir.bench.case.scaling import Point, ScalingSetup
+from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.planning.checks import all_pass
 
 
 @pytest.fixture
 def brief(monkeypatch):
     """A single point, and a limit found in no time."""
-    monkeypatch.setattr(
-        "reservoir.bench.case.scaling.sweep_points", lambda *_: [Point("generations", 3, generations=20)]
-    )
-    monkeypatch.setattr("reservoir.bench.case.arithmetic_limit.LEAST_SECONDS", 1e-4)
+    monkeypatch.setattr(ScalingSetup, "points", lambda _: [Point("generations", 3, generations=20)])
+    monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
     monkeypatch.setattr(case, "QUICK_GENERATIONS", 50)
 
 
@@ -38,7 +36,7 @@ def test_engines_run_in_turn_with_different_seeds(brief, small, small_inflow, ef
     assert counted["seed"].is_unique
     assert all_pass(record.checks)
     assert list(record.figures) == ["times", "scaling"]
-    assert record.warnings[0] == case.QUICK_WARNING
+    assert record.warnings[0] == QUICK_WARNING
     assert record.origin["device"]["driver"]
 
 

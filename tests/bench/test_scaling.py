@@ -5,8 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.bench.case.scaling import Bench, ensemble, measure_point, measure_scaling, scaling_table
-from reservoir.bench.case.sweeps import FULL, SWEEPS, Point, sweep_points
+from reservoir.bench.case.scaling import (
+    FULL,
+    SWEEPS,
+    Point,
+    ScalingSetup,
+    ensemble,
+    generations_for,
+    measure_point,
+    measure_scaling,
+    scaling_table,
+)
 from reservoir.bench.run_budget import RunBudget
 from reservoir.problems.reservoir.year import reservoir_problems
 
@@ -17,8 +26,12 @@ def years(small, small_inflow):
 
 
 @pytest.fixture
-def bench(years, pocl) -> Bench:
-    return Bench(years, (pocl,), 1e9, RunBudget(quick=True))
+def bench(years, pocl) -> ScalingSetup:
+    return ScalingSetup(device=pocl, effort=RunBudget(quick=True), years=years, moves_limit=1e9)
+
+
+def points_of(device, years=range(62), **kin):
+    return list(ScalingSetup(device=device, effort=RunBudget(), years=years, moves_limit=1e9, **kin).points())
 
 
 def test_an_ensemble_begins_with_the_record_and_no_two_years_share_random_numbers(years):
@@ -29,7 +42,7 @@ def test_an_ensemble_begins_with_the_record_and_no_two_years_share_random_number
 
 
 def test_sweeps_reach_from_the_record_to_the_largest_ensemble(pocl):
-    points = list(sweep_points(62, pocl, 1, RunBudget()))
+    points = points_of(pocl)
     swept = [point.value for point in points if point.sweep == "years"]
     assert (swept[0], swept[-1]) == (62, 100_000)
     assert swept == sorted(swept)
@@ -37,7 +50,7 @@ def test_sweeps_reach_from_the_record_to_the_largest_ensemble(pocl):
 
 
 def test_a_gpu_is_filled_and_has_no_vectors(gpu):
-    points = list(sweep_points(62, gpu, 2, RunBudget()))
+    points = points_of(gpu, kin=(gpu,))
     assert {point.years for point in points if point.sweep == "particles"} == {FULL.many_years}
     assert [point.lanes for point in points if point.sweep == "lanes"] == [1]
     assert [point.devices for point in points if point.sweep == "devices"] == [1, 2]
@@ -57,27 +70,26 @@ def test_what_the_device_refuses_keeps_its_reason(bench, pocl):
     assert "moves_per_second" not in row
 
 
-def test_every_point_ismeasure_point_and_progress_told(bench, monkeypatch):
+def test_every_point_is_measured_and_progress_told(bench, monkeypatch):
     points = [Point("generations", 3, generations=5), Point("swarms", 3, swarms=10**6)]
-    monkeypatch.setattr("reservoir.bench.case.scaling.sweep_points", lambda *_: points)
+    monkeypatch.setattr(ScalingSetup, "points", lambda _: points)
     told = []
-    frame = measure_scaling(bench, lambda *each: told.append(each))
+    frame = measure_scaling(replace(bench, progress=lambda *each: told.append(each)))
     assert list(frame["value"]) == [5, 10**6]
     assert list(frame["moves_per_second"].notna()) == [True, False]
     assert told[-1] == ("scaling", 2, 2)
-    assert any("Refused" in note for note in scaling_table(frame, bench.effort).notes)
+    assert any("Refused" in note for note in scaling_table(bench, frame).notes)
 
 
 def test_a_points_work_fills_its_time(bench, monkeypatch):
     """At 0.1 ms a generation of 1,000 years, 50 ms hold 250 generations of 2,000 years."""
 
-    def solved(problems, point, where, seed, generations):
+    (found,) = bench.solved(bench.years[:1], Point("years", 1), 1)
+
+    def solved(self, problems, point, generations):
         return [replace(found, device_seconds=1e-7 * len(problems) * generations)]
 
-    from reservoir.bench.case import scaling
-
-    (found,) = scaling.solve(bench.years[:1], generations=1, device="pocl")
-    monkeypatch.setattr(scaling, "_solved", solved)
+    monkeypatch.setattr(ScalingSetup, "solved", solved)
     many = ensemble(bench.years, 2000)
-    assert scaling.generations_for(many, Point("years", 2000), bench) == 250
+    assert generations_for(bench, many, Point("years", 2000)) == 250
     assert np.isclose(bench.effort.point_seconds, 0.05)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from reservoir.bench.case.sweeps import Point
+from reservoir.bench.case.scaling import Point, ScalingSetup
 from reservoir.bench.result import ExperimentResult
 from reservoir.cases import case_names
 from reservoir.cli import INTERRUPTED
@@ -16,10 +16,8 @@ from reservoir.planning.checks import Check
 @pytest.fixture
 def brief(monkeypatch, pocl):
     """A bench that takes seconds: a point, few generations."""
-    monkeypatch.setattr(
-        "reservoir.bench.case.scaling.sweep_points", lambda *_: [Point("generations", 3, generations=20)]
-    )
-    monkeypatch.setattr("reservoir.bench.case.arithmetic_limit.LEAST_SECONDS", 1e-4)
+    monkeypatch.setattr(ScalingSetup, "points", lambda _: [Point("generations", 3, generations=20)])
+    monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
     monkeypatch.setattr("reservoir.bench.case.experiment.QUICK_GENERATIONS", 50)
 
 
@@ -93,19 +91,19 @@ def test_an_unknown_experiment_is_refused(call):
 
 
 def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch, pocl, tmp_path):
-    from reservoir.bench.models import runs, throughput
+    from reservoir.bench.models import runs
 
     monkeypatch.setattr(runs, "QUICK_GENERATIONS", 20)
-    monkeypatch.setattr(throughput, "CASE_SWARMS", 2)
-    solve, made = runs.Course.solve, []
+    monkeypatch.setattr(runs, "CASE_SWARMS", 2)
+    solved, made = runs.ModelSetup.solved, []
 
     def interrupted(self, place, function, run):
         made.append(run)
         if len(made) == 4:
             raise KeyboardInterrupt
-        return solve(self, place, function, run)
+        return solved(self, place, function, run)
 
-    monkeypatch.setattr(runs.Course, "solve", interrupted)
+    monkeypatch.setattr(runs.ModelSetup, "solved", interrupted)
     asked = ("bench", "clpso", "--functions", "f5", "--models", "lanes", "--quick", "--runs", "2", "--device", "pocl")
     output = call(*asked, status=INTERRUPTED)
     assert "goes on from there" in output.err

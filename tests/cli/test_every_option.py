@@ -164,17 +164,15 @@ def test_every_experiment_has_a_tiny_run():
 @pytest.mark.parametrize("name", [name for name in TINY if name != "dsmga2"])  # which takes half a minute
 def test_every_experiment_runs_as_it_is_typed(call, pocl, tmp_path, monkeypatch, name, short_record):
     from reservoir.bench.case import experiment as case
-    from reservoir.bench.case.sweeps import Point
-    from reservoir.bench.models import runs, throughput
+    from reservoir.bench.case.scaling import Point, ScalingSetup
+    from reservoir.bench.models import runs
     from reservoir.bench.networks import experiment
 
-    monkeypatch.setattr(
-        "reservoir.bench.case.scaling.sweep_points", lambda *_: [Point("generations", 3, generations=20)]
-    )
-    monkeypatch.setattr("reservoir.bench.case.arithmetic_limit.LEAST_SECONDS", 1e-4)
+    monkeypatch.setattr(ScalingSetup, "points", lambda _: [Point("generations", 3, generations=20)])
+    monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
     monkeypatch.setattr(case, "QUICK_GENERATIONS", 20)
     monkeypatch.setattr(runs, "QUICK_GENERATIONS", 5)
-    monkeypatch.setattr(throughput, "CASE_SWARMS", 2)
+    monkeypatch.setattr(runs, "CASE_SWARMS", 2)
     monkeypatch.setitem(experiment.QUICK_ITERATIONS, 1, 2)
     files = [short_record] if name == "case" else []
     output = call("bench", name, *files, *TINY[name], "--quick", "--device", "pocl", "--out", "out", status=None)

@@ -1,1 +1,1 @@
-"""The case study of Yu et al. 2020 on any reservoir."""
+"""The case study of Yu et al. 2020 on a reservoir."""

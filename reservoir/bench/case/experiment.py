@@ -10,23 +10,23 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-from matplotlib.figure import Figure
+from matplotlib.figure import SubFigure
 
-from reservoir.bench.case.acceptance import case_checks
-from reservoir.bench.case.arithmetic_limit import ArithmeticLimit, measure_limit
-from reservoir.bench.case.engine_runs import DEVICE_ENGINE, engine_runs
-from reservoir.bench.case.operation_count import operations_per_move, rule
-from reservoir.bench.case.scaling import Bench, measure_scaling, scaling_table
-from reservoir.bench.case.scaling_figure import SCALING_CAPTION, scaling_figure
-from reservoir.bench.case.tables import gap_table, speed_up, table_5, table_6, table_7
-from reservoir.bench.case.times_figure import TIMES_CAPTION, times_figure
-from reservoir.bench.experiment import device_origin, processor_name
-from reservoir.bench.result import ExperimentResult, ResultTable
+from reservoir.bench.case.arithmetic import ArithmeticLimit, measure_limit, operations_per_move, rule
+from reservoir.bench.case.figures import CAPTIONS, scaling_figure, times_figure
+from reservoir.bench.case.findings import case_checks, speed_up
+from reservoir.bench.case.runs import DEVICE_ENGINE, CaseSetup, engine_runs
+from reservoir.bench.case.scaling import ScalingSetup, measure_scaling, scaling_table
+from reservoir.bench.case.tables import gap_table, table_5, table_6, table_7
+from reservoir.bench.experiment import DeviceSetup
+from reservoir.bench.figures import sheet_figure
+from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.opencl import DeviceInfo, choose_devices, list_devices
-from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
+from reservoir.opencl import list_devices
+from reservoir.planning.plan import StageProgress, optimise, silent_stage
+from reservoir.report.figures.style import foot_lines
 
 QUICK_GENERATIONS = 500
 
@@ -39,17 +39,12 @@ def run(
     peers: bool = False,
     progress: StageProgress = silent_stage,
 ) -> ExperimentResult:
-    """Run the experiment.
+    """Run the experiment on the first device; how a case is shared among all of its kind is measured, too.
 
     Parameters
     ----------
-    reservoir : Reservoir
-    inflow : Inflow
-    effort : RunBudget
-        Of several devices the first is measured; how a case is shared among all of its kind is measured anyway.
     peers : bool
         Race other libraries on the same years, too.
-    progress : callable
 
     Raises
     ------
@@ -58,124 +53,90 @@ def run(
     DeviceError
         If there is no OpenCL device of that name.
     """
-    device = choose_devices(effort.device)[0]
-    settings: dict[str, Any] = {"generations": QUICK_GENERATIONS} if effort.quick else {}
-    plan = optimise(
-        reservoir,
-        inflow,
-        solver=DEVICE_ENGINE,
-        seed=effort.seed,
-        device=str(device.index),
-        progress=progress,
-        **settings,
-    )
-    runs = engine_runs(plan, device, effort, settings, progress)
-    limit = measure_limit(device, progress=lambda done, total: progress("arithmetic limit", done, total))
-    moves_limit = limit.best / operations_per_move(plan.years[0])
-    bench = Bench(plan.years, (device, *_others(device)), moves_limit, effort)
-    points = measure_scaling(bench, progress)
-    found = _record(plan, device, effort, runs, points, limit)
-    return _with_peers(found, plan, effort, progress) if peers else found
-
-
-def _others(device: DeviceInfo) -> list[DeviceInfo]:
+    device = DeviceSetup.of(effort, progress).device
+    settings: dict[str, Any] = effort.usual({}, {"generations": QUICK_GENERATIONS})
+    asked = {"solver": DEVICE_ENGINE, "seed": effort.seed, "device": str(device.index), **settings}
+    plan = optimise(reservoir, inflow, progress=progress, **asked)
+    setup = CaseSetup(effort=effort, progress=progress, device=device, plan=plan, settings=settings)
+    runs, limit = engine_runs(setup), measure_limit(setup)
     kin = [each for each in list_devices() if (each.platform, each.kind) == (device.platform, device.kind)]
-    return [each for each in kin if each != device]
+    scaling = ScalingSetup(
+        effort=effort,
+        progress=progress,
+        device=device,
+        years=plan.years,
+        kin=[each for each in kin if each != device],
+        moves_limit=limit.best / operations_per_move(plan.years[0]),
+    )
+    found = case_result(setup, runs, measure_scaling(scaling), limit)
+    return _with_peers(found, setup) if peers else found
 
 
-def _record(
-    plan: Plan, device: DeviceInfo, effort: RunBudget, runs: pd.DataFrame, points: pd.DataFrame, limit: ArithmeticLimit
-) -> ExperimentResult:
-    per_move = operations_per_move(plan.years[0])
-    reference_gwh = sum(plan.references.fitness.tolist())
-    note = f"{device.name} ({device.platform} {device.driver})" + (". " + QUICK_WARNING if effort.quick else "")
-    return ExperimentResult(
-        title=f"{plan.reservoir.name}, {len(plan.years)} years, on {device.name}",
-        warnings=((QUICK_WARNING,) if effort.quick else ()) + plan.caveats,
-        headlines=_headlines(runs, points, limit.best / per_move),
-        checks=tuple(case_checks(plan, device, runs, points, effort)),
+def case_result(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame, limit: ArithmeticLimit) -> ExperimentResult:
+    """What runs, points and limit come to."""
+    plan, first = setup.plan, setup.plan.years[0]
+    moves_limit = limit.best / operations_per_move(first)
+    lines = foot_lines(plan, setup.place + setup.effort.usual("", f". {QUICK_WARNING}"))
+    reference_gwh = sum(each.fitness for each in plan.references)
+    fastest = points[points["devices"] == 1]["moves_per_second"].max()
+    reservoir, inflow = ({"sha256": each.sha256, "caveat": each.caveat} for each in (plan.reservoir, plan.inflow))
+    return setup.result(
+        f"{plan.reservoir.name}, {len(plan.years)} years, on {setup.device.name}",
+        caveats=plan.caveats,
+        headlines={
+            "Speed-up": f"{speed_up(runs):.2f} times the sequential engine on one thread",
+            "Fastest": f"{fastest / 1e6:,.1f} million particle moves a second, {fastest / moves_limit:.0%} of what the "
+            "device's arithmetic allows",
+        },
+        checks=case_checks(setup, runs, points),
         tables=(
-            table_5(runs),
-            table_6(runs),
-            table_7(runs),
+            *(table(runs) for table in (table_5, table_6, table_7)),
             gap_table(runs, len(plan.years), reference_gwh),
-            _limit_table(plan, limit),
-            scaling_table(points, effort),
+            _limit_table(setup, limit),
+            scaling_table(setup, points),
         ),
         data={"runs": runs, "scaling": points},
-        figures={
-            "times": times_figure(plan, runs, note),
-            "scaling": scaling_figure(plan, points, limit.best / per_move, note),
-        },
-        captions={"times": TIMES_CAPTION, "scaling": SCALING_CAPTION},
-        origin=_origin(plan, device, effort, limit),
-    )
-
-
-def _headlines(runs: pd.DataFrame, points: pd.DataFrame, moves_limit: float) -> dict[str, str]:
-    fastest = points[points["devices"] == 1]["moves_per_second"].max()
-    return {
-        "Speed-up": f"{speed_up(runs):.2f} times the sequential engine on one thread",
-        "Fastest": f"{fastest / 1e6:,.1f} million particle moves a second, {fastest / moves_limit:.0%} of what the "
-        "device's arithmetic allows",
-    }
-
-
-def _limit_table(plan: Plan, limit: ArithmeticLimit) -> ResultTable:
-    per_move = operations_per_move(plan.years[0])
-    measured = limit.instructions_per_second
-    frame = pd.DataFrame(
-        {
-            "lanes of a vector": list(measured),
-            "instructions, 1e9/s": [each / 1e9 for each in measured.values()],
-            "moves, M/s": [each / per_move / 1e6 for each in measured.values()],
-        }
-    )
-    method = "Measured by a kernel of independent multiply-adds in float32; the largest is the device's limit."
-    formats = {"lanes of a vector": "d", "instructions, 1e9/s": ",.1f", "moves, M/s": ",.1f"}
-    return ResultTable("Arithmetic limit", frame, (method, rule(plan.years[0])), formats)
-
-
-def _origin(plan: Plan, device: DeviceInfo, effort: RunBudget, limit: ArithmeticLimit) -> dict[str, Any]:
-    def of(read: Reservoir | Inflow) -> dict[str, str]:
-        return {"sha256": read.sha256, "caveat": read.caveat}
-
-    return {
-        "processor": processor_name(),
-        "device": device_origin(device),
-        "reservoir": {"name": plan.reservoir.name} | of(plan.reservoir),
-        "inflow": {"first": plan.inflow.labels[0], "last": plan.inflow.labels[-1]} | of(plan.inflow),
-        "quick": effort.quick,
-        "runs": effort.runs,
-        "seed": effort.seed,
-        "settings": dict(plan.solutions.settings[0]),
-        "arithmetic_limit": {
+        figures={"times": times_figure(runs, lines), "scaling": scaling_figure(points, moves_limit, lines)},
+        captions=CAPTIONS,
+        reservoir={"name": plan.reservoir.name} | reservoir,
+        inflow={"first": plan.inflow.labels[0], "last": plan.inflow.labels[-1]} | inflow,
+        settings=dict(plan.solutions[0].settings),
+        arithmetic_limit={
             "instructions_per_second": limit.best,
-            "instructions_per_move": operations_per_move(plan.years[0]),
-            "counted": rule(plan.years[0]),
+            "instructions_per_move": operations_per_move(first),
+            "counted": rule(first),
         },
-    }
+    )
 
 
-def _with_peers(found: ExperimentResult, plan: Plan, effort: RunBudget, progress: StageProgress) -> ExperimentResult:
+def _limit_table(setup: CaseSetup, limit: ArithmeticLimit) -> ResultTable:
+    first = setup.plan.years[0]
+    moves = operations_per_move(first)
+    rows = [
+        {"lanes of a vector": lanes, "instructions, 1e9/s": each / 1e9, "moves, M/s": each / moves / 1e6}
+        for lanes, each in limit.instructions_per_second.items()
+    ]
+    method = "Measured by a kernel of independent multiply-adds in float32; the largest is the device's limit."
+    return result_table("Arithmetic limit", rows, method, rule(first), form=",.1f", **{"lanes of a vector": "d"})
+
+
+def _with_peers(found: ExperimentResult, setup: CaseSetup) -> ExperimentResult:
     """Add the race against other libraries."""
     from reservoir.bench.peers import draw_peers, time_peers
-    from reservoir.report.figures.style import figure_style, new_figure, settled
 
-    race = time_peers(
-        list(plan.years), plan.references, seed=effort.seed, device=effort.device, quick=effort.quick, progress=progress
-    )
+    plan, effort = setup.plan, setup.effort
+    asked: dict[str, Any] = {"seed": effort.seed, "device": effort.device, "quick": effort.quick}
+    race = time_peers(list(plan.years), plan.references, progress=setup.progress, **asked)
     frame = race.frame()
-    with figure_style():
-        figure: Figure
-        ran = int(frame["total_seconds"].notna().sum())
-        figure, sheet = new_figure(plan, 1.6 + 0.3 * ran)
+    height = 1.6 + 0.3 * int(frame["total_seconds"].notna().sum())
+
+    def draw(sheet: SubFigure) -> None:
         draw_peers(race, sheet.add_subplot())
-        settled(figure)
+
     return replace(
         found,
         tables=(*found.tables, ResultTable(race.title, frame, race.notes)),
         data={**found.data, "peers": frame},
-        figures={**found.figures, "peers": figure},
+        figures={**found.figures, "peers": sheet_figure(height, foot_lines(plan), draw)},
         captions={**found.captions, "peers": race.title},
     )

@@ -1,26 +1,35 @@
-"""How speed depends on the size of the work and on the layout of the device: a row a point of `sweeps`."""
+"""How speed depends on the size of the work and on the layout of the device: sweeps that change one thing at a time."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reservoir.bench.case.engine_runs import DEVICE_ENGINE
-from reservoir.bench.case.sweeps import Point, sweep_points
-from reservoir.bench.result import ResultTable
-from reservoir.bench.run_budget import RunBudget
+from reservoir.bench.case.arithmetic import CPU_LANES
+from reservoir.bench.case.runs import DEVICE_ENGINE
+from reservoir.bench.experiment import DeviceSetup
+from reservoir.bench.result import ResultTable, result_table
 from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo
-from reservoir.planning.plan import StageProgress
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers import Solution, Solutions, solve
+from reservoir.solvers import Solution, solve
 from reservoir.solvers.clpso.settings import SwarmSettings
 
+PARTICLES = 40
+#: What is changed -> how a figure names it.
+SWEEPS = {
+    "years": "Years",
+    "particles": "Particles of a swarm",
+    "generations": "Generations",
+    "lanes": "Lanes of a vector",
+    "swarms": "Years a work group",
+    "devices": "Devices",
+}
 #: Distance of the streams of random numbers of a year and its copy: more than there are years in any record.
 STREAM_STEP = 10_000
 #: Generations and years of the run that builds a point's program and finds out how fast it is, at most.
@@ -35,117 +44,149 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Bench:
+class Sizes:
+    """The points of every sweep: years beside those of the record, and as many as fill a GPU; lanes are of a CPU."""
+
+    years: tuple[int, ...] = (200, 1000, 3000, 10_000, 30_000, 100_000)
+    particles: tuple[int, ...] = (16, 32, PARTICLES, 64, 128, 256, 512)
+    generations: tuple[int, ...] = (100, 300, 1000, 3000, 10_000, 30_000)
+    lanes: tuple[int, ...] = CPU_LANES
+    swarms: tuple[int, ...] = (1, 2, 3, 4, 6)
+    many_years: int = 10_000
+
+
+#: Every other layout is another program, which takes a driver seconds to compile.
+FULL, QUICK = Sizes(), Sizes((200,), (16, PARTICLES), (100, 300), (4, 16), (1, 2), 200)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a sweep.
+
+    Parameters
+    ----------
+    sweep : str
+        What is changed: a key of `SWEEPS`.
+    generations : int or None
+        As many as fill the time of a point, if None.
+    lanes, swarms : int or None
+        Layout of the device; the engine's own choice, if None.
+    devices : int
+        Devices that share the years.
+    """
+
+    sweep: str
+    years: int
+    particles: int = PARTICLES
+    generations: int | None = None
+    lanes: int | None = None
+    swarms: int | None = None
+    devices: int = 1
+
+    @property
+    def value(self) -> int:
+        """Where on its sweep's axis it lies."""
+        return int(getattr(self, self.sweep))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScalingSetup(DeviceSetup):
     """What the points have in common.
 
     Parameters
     ----------
     years : sequence of ReservoirYear
         The record.
-    devices : sequence of DeviceInfo
-        The one that is measured, and then those that could share the work with it.
+    kin : sequence of DeviceInfo
+        Devices that could share the work with the one that is measured.
     moves_limit : float
-        Particle moves a second that the first device's arithmetic allows.
-    effort : RunBudget
+        Particle moves a second that its arithmetic allows.
     """
 
     years: Sequence[ReservoirYear]
-    devices: Sequence[DeviceInfo]
+    kin: Sequence[DeviceInfo] = ()
     moves_limit: float
-    effort: RunBudget
+
+    def points(self) -> Iterator[Point]:
+        """All points, sweep after sweep."""
+        sizes, record, cpu = self.effort.usual(FULL, QUICK), len(self.years), self.device.kind == "CPU"
+        many = record if cpu else max(sizes.many_years, record)
+        for years in (record, *(each for each in sizes.years if each > record)):
+            yield Point("years", years)
+        for name, years in (("particles", many), ("generations", record), ("lanes", many), ("swarms", many)):
+            for value in (1,) if name == "lanes" and not cpu else getattr(sizes, name):
+                changed: dict[str, Any] = {name: value}
+                yield Point(name, years, **changed)
+        for count in range(1, len(self.kin) + 2) if self.kin else ():
+            yield Point("devices", max(sizes.years[-1], record), devices=count)
+
+    def solved(
+        self, problems: Sequence[ReservoirYear], point: Point, generations: int, *, repeat: int = 0, devices: int = 1
+    ) -> list[Solution]:
+        """A run of a point."""
+        layout = {name: getattr(point, name) for name in ("lanes", "swarms") if getattr(point, name) is not None}
+        where = ",".join(str(each.index) for each in (self.device, *self.kin)[:devices])
+        options = {"particles": point.particles, "generations": generations, **layout}
+        return solve(problems, solver=DEVICE_ENGINE, seed=self.effort.seed + repeat, device=where, **options)
 
 
-def measure_scaling(bench: Bench, progress: StageProgress) -> pd.DataFrame:
+def measure_scaling(setup: ScalingSetup) -> pd.DataFrame:
     """Measure every point; one that the device refuses keeps its reason."""
-    points = list(sweep_points(len(bench.years), bench.devices[0], len(bench.devices), bench.effort))
-    rows = []
-    for done, point in enumerate(points):
-        progress("scaling", done, len(points))
-        rows.append(measure_point(bench, point))
-    progress("scaling", len(points), len(points))
+    rows = [measure_point(setup, point) for point in setup.tracked("scaling", setup.points())]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def ensemble(years: Sequence[ReservoirYear], count: int) -> list[ReservoirYear]:
     """The record over and over until there are `count` years, each with random numbers of its own."""
-    copies, rest = divmod(count, len(years))
-    repeated = [
-        replace(year, rng_stream_id=year.rng_stream_id + STREAM_STEP * copy)
-        for copy in range(copies + (rest > 0))
-        for year in years
-    ]
-    return repeated[:count]
+    copies = -(-count // len(years))
+    repeated = (
+        replace(year, rng_stream_id=year.rng_stream_id + STREAM_STEP * copy) for copy in range(copies) for year in years
+    )
+    return list(repeated)[:count]
 
 
-def measure_point(bench: Bench, point: Point) -> dict[str, Any]:
+def measure_point(setup: ScalingSetup, point: Point) -> dict[str, Any]:
     """A row of the table: the point, and medians of its runs."""
-    where = ",".join(str(device.index) for device in bench.devices[: point.devices])
-    problems = ensemble(bench.years, point.years)
-    row: dict[str, Any] = {
-        "sweep": point.sweep,
-        "value": point.value,
-        "years": point.years,
-        "particles": point.particles,
-        "devices": point.devices,
-    }
+    problems = ensemble(setup.years, point.years)
+    about = asdict(point) | {"value": point.value, "refused": ""}
+    row = {name: about[name] for name in ("sweep", "value", "years", "particles", "devices", "refused")}
     try:
-        generations = point.generations or generations_for(problems, point, bench)
-        runs = [
-            _timed(_solved(problems, point, where, bench.effort.seed + repeat, generations))
-            for repeat in range(bench.effort.repeats)
-        ]
+        generations = point.generations or generations_for(setup, problems, point)
+        runs = []
+        for repeat in range(setup.effort.repeats):
+            found = setup.solved(problems, point, generations, repeat=repeat, devices=point.devices)
+            # Of a run one solution is kept, and all evaluations: a hundred thousand years take memory.
+            runs.append((found[0], sum(each.evaluations for each in found)))
     except InputError as refusal:
         return row | {"refused": str(refusal)}
-    return row | _speeds(runs, point, bench.moves_limit) | {"refused": ""}
+    return row | _speeds(runs, point, setup.moves_limit)
 
 
-def _solved(problems: Sequence[ReservoirYear], point: Point, where: str, seed: int, generations: int) -> Solutions:
-    options = point.options() | {"generations": generations}
-    return solve(problems, solver=DEVICE_ENGINE, seed=seed, device=where, **options)
-
-
-def generations_for(problems: Sequence[ReservoirYear], point: Point, bench: Bench) -> int:
+def generations_for(setup: ScalingSetup, problems: Sequence[ReservoirYear], point: Point) -> int:
     """As many generations as fill the time of a point on one device, by a short run of some of its years."""
-    some, where, effort = problems[:PROBE_YEARS], str(bench.devices[0].index), bench.effort
-    _solved(some, point, where, effort.seed, 1)  # builds
-    probe = _solved(some, point, where, effort.seed, PROBE_GENERATIONS)
+    some = problems[:PROBE_YEARS]
+    setup.solved(some, point, 1)  # builds
+    probe = setup.solved(some, point, PROBE_GENERATIONS)
     generation_seconds = (probe[0].device_seconds or 1e-9) / PROBE_GENERATIONS * len(problems) / len(some)
-    return int(np.clip(effort.point_seconds / generation_seconds, FEWEST_GENERATIONS, MOST_GENERATIONS))
-
-
-def _timed(solutions: Solutions) -> tuple[Solution, int]:
-    """What is needed of a run: one of its solutions, and all evaluations; a hundred thousand years take memory."""
-    return solutions[0], int(solutions.evaluations.sum())
+    return int(np.clip(setup.effort.point_seconds / generation_seconds, FEWEST_GENERATIONS, MOST_GENERATIONS))
 
 
 def _speeds(runs: Sequence[tuple[Solution, int]], point: Point, moves_limit: float) -> dict[str, Any]:
     first = runs[0][0]
-    device_seconds = statistics.median(solution.device_seconds or np.nan for solution, _ in runs)
-    moves = point.years * point.particles * first.generations
-    evaluations = statistics.median(count for _, count in runs)
-    return {
-        "generations": first.generations,
-        **{name: first.settings[name] for name in ("lanes", "items", "swarms")},
-        "runs": len(runs),
-        "device_seconds": device_seconds,
-        "wall_seconds": statistics.median(solution.wall_seconds for solution, _ in runs),
-        "moves_per_second": moves / device_seconds,
-        "evaluations_per_second": evaluations / device_seconds,
-        "part_of_limit": moves / device_seconds / (moves_limit * point.devices),
-    }
+    seconds = statistics.median(solution.device_seconds or np.nan for solution, _ in runs)
+    moves = point.years * point.particles * first.generations / seconds
+    evaluations = statistics.median(count for _, count in runs) / seconds
+    layout = {name: first.settings[name] for name in ("lanes", "items", "swarms")}
+    row = {"generations": first.generations, **layout, "runs": len(runs), "device_seconds": seconds}
+    row |= {"wall_seconds": statistics.median(solution.wall_seconds for solution, _ in runs)}
+    row |= {"moves_per_second": moves, "evaluations_per_second": evaluations}
+    return row | {"part_of_limit": moves / (moves_limit * point.devices)}
 
 
-def scaling_table(points: pd.DataFrame, effort: RunBudget) -> ResultTable:
+def scaling_table(setup: DeviceSetup, points: pd.DataFrame) -> ResultTable:
     """The points, for reading."""
-    shown = pd.DataFrame(
-        {
-            "sweep": points["sweep"],
-            "years": points["years"],
-            "particles": points["particles"],
-            "generations": points["generations"],
-            "lanes": points["lanes"],
-            "years a group": points["swarms"],
-            "devices": points["devices"],
+    shown = points[["sweep", "years", "particles", "generations", "lanes", "swarms", "devices"]].assign(
+        **{
             "device, s": points["device_seconds"],
             "whole call, s": points["wall_seconds"],
             "moves, M/s": points["moves_per_second"] / 1e6,
@@ -153,14 +194,14 @@ def scaling_table(points: pd.DataFrame, effort: RunBudget) -> ResultTable:
             "of the limit, %": 100 * points["part_of_limit"],
         }
     )
-    whole = dict.fromkeys(("years", "particles", "generations", "lanes", "years a group", "devices"), ",.0f")
-    formats = whole | {"moves, M/s": ",.1f", "feasible evaluations, M/s": ",.1f", "of the limit, %": ".1f"}
-    runs = f"medians of {effort.repeats} runs" if effort.repeats > 1 else "one run"
+    formats = {"device, s": ".4g", "whole call, s": ".4g", "*, M/s": ",.1f", "of the limit, %": ".1f"}
+    repeats = setup.effort.repeats
     notes = (
-        f"Moves a second: years x particles x generations / seconds of the device; {runs}. Where generations are not "
-        f"the sweep, there are as many as take one device about {effort.point_seconds:g} s, {MOST_GENERATIONS:,} at "
-        "most. Only moves that end within the bounds are evaluated. The record's years are repeated, each with random "
-        "numbers of its own. The whole call holds the host's work in Python, year by year.",
+        "Moves a second: years x particles x generations / seconds of the device; "
+        f"{f'medians of {repeats} runs' if repeats > 1 else 'one run'}. Where generations are not the sweep, there are "
+        f"as many as take one device about {setup.effort.point_seconds:g} s, {MOST_GENERATIONS:,} at most. Only moves "
+        "that end within the bounds are evaluated. The record's years are repeated, each with random numbers of its "
+        "own. The whole call holds the host's work in Python, year by year.",
         *(f"Refused: {reason}" for reason in dict.fromkeys(points["refused"]) if reason),
     )
-    return ResultTable("Scaling", shown, notes, formats)
+    return result_table("Scaling", shown.rename(columns={"swarms": "years a group"}), *notes, form=",.0f", **formats)

@@ -1,0 +1,102 @@
+"""What the runs say, and what the experiment claims of them: every threshold once, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reservoir.bench.case.runs import DEVICE_ENGINE, ENGINES, CaseSetup, counted_runs
+from reservoir.bench.experiment import select
+from reservoir.bench.samples import p_value
+from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check
+from reservoir.planning.validation import SIGNIFICANCE, SPREAD
+
+#: Two cores of a CPU in vectors against one thread of compiled scalar code.
+SPEED_UP = 8.0
+#: Device seconds of a generation on a large GPU while every year has a unit of its own: 12 ms for 10,000 of 40
+#: particles, 12 months.
+GENERATION_SECONDS, CASE_PARTICLES, CASE_DIMENSION = 1.2e-6, 40, 12
+#: Moves a second where years fill the device.
+MANY_YEARS, MANY_YEARS_MOVES = 10_000, 25e9
+#: Devices that share an ensemble, as a part of so many times one.
+SHARING = 0.9
+
+
+def t_test(runs: pd.DataFrame) -> float:
+    """Two-tailed t-test with equal variances between the totals of the engines, p; NaN for a single run."""
+    return p_value(*(counted_runs(runs, engine)["benefit_gwh"] for engine in ENGINES))
+
+
+def speed_ups(runs: pd.DataFrame) -> NDArray[np.float64]:
+    """Sequential seconds over device seconds of every pair of runs that stood next to each other, shape (runs,)."""
+    sequential, device = (counted_runs(runs, engine)["seconds"].to_numpy() for engine in ENGINES)
+    return np.asarray(sequential / device)
+
+
+def speed_up(runs: pd.DataFrame) -> float:
+    """Median seconds of the sequential engine over those of the OpenCL engine."""
+    sequential, device = (counted_runs(runs, engine)["seconds"].median() for engine in ENGINES)
+    return float(sequential / device)
+
+
+def worst_run(runs: pd.DataFrame) -> tuple[pd.Series[Any], str]:
+    """The run with the year that is furthest from the reference optimum; which year that is, and its seed."""
+    worst = runs.sort_values("worst_gap").iloc[-1]
+    return worst, f"{worst['worst_year']}, seed {worst['seed']}"
+
+
+def total_gap(runs: pd.DataFrame, reference_gwh: float) -> float:
+    """How far the total of a run is from that of the reference optima, as a part of it, at most."""
+    return float((runs["fitness_gwh"] / reference_gwh - 1).abs().max())
+
+
+def case_checks(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame) -> Iterator[Check]:
+    """Claims that this device and this effort can be held to."""
+    for engine in ENGINES:
+        mine = counted_runs(runs, engine)
+        yield Check(f"{engine}: sum of relative violations, {len(mine)} runs", mine["violation"].sum(), 0.0)
+    if not setup.effort.quick:
+        yield from _quality(setup, runs)
+        yield from _speed(setup, runs, points)
+
+
+def _quality(setup: CaseSetup, runs: pd.DataFrame) -> Iterator[Check]:
+    reference = sum(each.fitness for each in setup.plan.references)
+    for engine in ENGINES:
+        mine = counted_runs(runs, engine)
+        worst, where = worst_run(mine)
+        yield Check(f"{engine}: gap to dp, worst year of {len(mine)} runs ({where})", worst["worst_gap"], YEAR_GAP)
+        yield Check(f"{engine}: gap to dp, worst total of {len(mine)} runs", total_gap(mine, reference), TOTAL_GAP)
+        if len(mine) > 1:
+            spread = float(mine["benefit_gwh"].std(ddof=1) / mine["benefit_gwh"].mean())
+            yield Check(f"{engine}: standard deviation of the totals, part of their mean", spread, SPREAD)
+    p = t_test(runs)
+    if np.isfinite(p):
+        yield Check("two-tailed t-test between the engines' totals, p", p, SIGNIFICANCE, at_least=True)
+
+
+def _speed(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame) -> Iterator[Check]:
+    plan, device = setup.plan, setup.device
+    if setup.small_cpu:
+        title = f"{DEVICE_ENGINE} on {device.compute_units} cores against one thread, times as fast"
+        yield Check(title, speed_up(runs), SPEED_UP, at_least=True)
+    own_unit = len(plan.years) <= device.compute_units and plan.years[0].dimension <= CASE_DIMENSION
+    if setup.large_gpu and own_unit and plan.solutions[0].settings["particles"] <= CASE_PARTICLES:
+        generations = plan.solutions[0].generations
+        milliseconds = 1e3 * counted_runs(runs, DEVICE_ENGINE)["device_seconds"].median()
+        title = f"{len(plan.years)} years, {generations:,} generations: device milliseconds"
+        yield Check(title, milliseconds, 1e3 * GENERATION_SECONDS * generations)
+    if setup.large_gpu:
+        years = select(points, sweep="years")
+        least = years[years["years"] >= MANY_YEARS]["moves_per_second"].min() / 1e9
+        title = f"particle moves from {MANY_YEARS:,} years on, 1e9 a second"
+        yield Check(title, least, MANY_YEARS_MOVES / 1e9, at_least=True)
+    shared = select(points, sweep="devices").set_index("devices")["moves_per_second"]
+    for count in shared.index[1:]:
+        share = float(shared[count] / shared.iloc[0] / count)
+        title = f"{count} devices, as a part of {count} times one, by device seconds"
+        yield Check(title, share, SHARING, at_least=True)
