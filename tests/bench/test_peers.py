@@ -14,13 +14,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.bench.peers import PeerRace, draw_peers, race, time_peers, workers
-from reservoir.bench.peers.budget import Attempt, Budget, Course
-from reservoir.bench.peers.entry import Entry, completed
+from reservoir.bench.peers.entry import Attempt, Entry, RaceCourse, RaceRun, SearchBudget, completed
 from reservoir.bench.peers.figure import ranking
 from reservoir.bench.peers.libraries import PEERS, Peer
 from reservoir.bench.peers.objective import SearchOver, YearObjective
 from reservoir.bench.peers.peer_runs import peer_runs
-from reservoir.bench.peers.run import Run
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
@@ -29,7 +27,7 @@ from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
 from reservoir.solvers.base.progress import silent
 
-PATIENT = Budget(near=-math.inf, seconds=600.0)
+PATIENT = SearchBudget(near=-math.inf, seconds=600.0)
 SCIPY = next(peer for peer in PEERS if peer.library == "scipy")
 GONE = Peer("no-such-library", "PSO", {})
 
@@ -115,12 +113,12 @@ def test_only_the_certified_fitness_counts_as_near(years: list[ReservoirYear]):
 def test_every_algorithm_is_better_than_chance(peer: Peer, years: list[ReservoirYear], references: list[Solution]):
     if not peer.version:
         pytest.skip(f"needs {peer.library}")
-    budget = Budget(near=1e-2, evaluations=3000, seconds=60.0)
+    budget = SearchBudget(near=1e-2, evaluations=3000, seconds=60.0)
     optima = [each.fitness for each in references]
     chance = YearObjective(years[0], optima[0], PATIENT)
     chance.losses(drawn(years[0], 40))
     if peer.together:
-        found = workers.search_years(peer, Course(years, optima, replace(budget, seconds=1.0), seed=1))[0]
+        found = workers.search_years(peer, RaceCourse(years, optima, replace(budget, seconds=1.0), seed=1))[0]
     else:
         found = workers.search_year(peer, years[0], optima[0], [1], budget)
     assert found.gap < 0.7 * chance.gap
@@ -129,7 +127,7 @@ def test_every_algorithm_is_better_than_chance(peer: Peer, years: list[Reservoir
 
 def test_processes_bring_every_year_near_its_optimum(years: list[ReservoirYear], references: list[Solution]):
     told: list[tuple[int, int]] = []
-    course = Course(years, [each.fitness for each in references], Budget(near=1e-3), seed=1)
+    course = RaceCourse(years, [each.fitness for each in references], SearchBudget(near=1e-3), seed=1)
     runs = peer_runs(SCIPY, course, lambda done, total: told.append((done, total)))
     run = next(runs)
     runs.close()
@@ -165,7 +163,7 @@ def test_a_year_that_was_missed_is_tried_again_with_other_random_numbers(
     monkeypatch.setattr(workers, "processes", here)
     monkeypatch.setattr(workers, "warm_up", lambda peer, year: None)
     monkeypatch.setattr(workers, "search_year", search_year)
-    run = next(peer_runs(SCIPY, Course(years, [1.0, 1.0, 1.0], Budget(), seed=1), silent))
+    run = next(peer_runs(SCIPY, RaceCourse(years, [1.0, 1.0, 1.0], SearchBudget(), seed=1), silent))
     assert [len(tries) for tries in seeds.values()] == [1, 3, 1]
     assert len(set(map(tuple, seeds[years[1].label]))) == 3
     assert (run.years_within, run.worst_gap, run.evaluations) == (3, 0.0, 50)
@@ -212,7 +210,7 @@ def test_the_projects_own_solvers_are_in_the_race(years: list[ReservoirYear], re
         assert entry.worst_gap <= 1e-4
 
 
-RUN = Run(2.0, 3, 5e-5, 1000, 2.0, 7.0, "one process")
+RUN = RaceRun(2.0, 3, 5e-5, 1000, 2.0, 7.0, "one process")
 MISSED = replace(RUN, seconds=math.inf, years_within=2, worst_gap=0.1, total_seconds=60.0)
 BLANK = Entry("pygmo", "2", "pso_gen", "population 40", 3)
 
@@ -230,7 +228,7 @@ def test_runs_are_repeated_only_as_far_as_they_fit_into_the_budget(
 ):
     monkeypatch.setattr(race, "peer_runs", lambda peer, course, progress: (run for run in [RUN] * 9))
     for seconds, runs in ((1.0, 1), (6.0, 3), (600.0, 5)):
-        budget = Budget(seconds=seconds)
+        budget = SearchBudget(seconds=seconds)
         assert raced(years, references, peers=(SCIPY,), budget=budget).entries[0].runs == runs
 
 
@@ -242,7 +240,7 @@ def example() -> PeerRace:
         completed(replace(BLANK, algorithm="cmaes"), [replace(RUN, seconds=1.0)]),
         replace(BLANK, library="evosax", version="", status="not installed"),
     )
-    return PeerRace(entries, Budget())
+    return PeerRace(entries, SearchBudget())
 
 
 def test_the_table_has_a_row_for_each_entrant(example: PeerRace):

@@ -1,4 +1,4 @@
-"""A row of the race: who ran, with which settings, and what the runs came to."""
+"""What every entrant is given; what it finds for a year, and in a run; and its row of the race's table."""
 
 from __future__ import annotations
 
@@ -8,9 +8,95 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reservoir.bench.peers.run import Run
+from reservoir.problems.reservoir.year import ReservoirYear
 
 REACHED = "every year"
+
+
+@dataclass(frozen=True)
+class SearchBudget:
+    """How long a library may try.
+
+    Parameters
+    ----------
+    near : float
+        A year is done when its fitness is within this part of the reference optimum.
+    evaluations : int
+        Most evaluations of a year in one attempt, those of a swarm of CLPSO with the paper's settings; a year that was
+        missed is tried again while there is time.
+    seconds : float
+        For all years together.
+    runs : int
+        Most runs; those after the first as far as they fit into `seconds` with it.
+    """
+
+    near: float = 1e-4
+    evaluations: int = 400_000
+    seconds: float = 180.0
+    runs: int = 5
+
+
+@dataclass(frozen=True, eq=False)
+class RaceCourse:
+    """What is run over: years of one reservoir, and the fitness of their reference optima, GWh."""
+
+    years: Sequence[ReservoirYear]
+    optima_gwh: Sequence[float]
+    budget: SearchBudget
+    seed: int
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What an attempt at a year came to.
+
+    Parameters
+    ----------
+    gap : float
+        Part by which the best position's fitness, in float64, falls short of the reference optimum.
+    evaluations : int
+        Positions judged.
+    seconds : float
+        Since the clock was started.
+    """
+
+    gap: float
+    evaluations: int
+    seconds: float
+
+
+def gap_to(optimum_gwh: float, fitness_gwh: float) -> float:
+    """Part by which a fitness falls short of the optimum."""
+    return (optimum_gwh - fitness_gwh) / (abs(optimum_gwh) or 1.0)
+
+
+@dataclass(frozen=True)
+class RaceRun:
+    """One run of an entrant over all years.
+
+    Its seconds, until every year was near its optimum, and its worst gap, of the years that were tried, are infinite if
+    that did not happen; imports and compilation, the start-up, are over before the clock is started.
+    """
+
+    seconds: float
+    years_within: int
+    worst_gap: float
+    evaluations: int
+    total_seconds: float
+    start_up_seconds: float
+    device: str
+
+
+def summed_up(
+    attempts: Sequence[Sequence[Attempt]], near: float, total_seconds: float, start_up_seconds: float, device: str
+) -> RaceRun:
+    """Sum up a run: attempts at each year in order, with the seconds of the run when they ended."""
+    gaps = [min((each.gap for each in tries), default=math.inf) for tries in attempts]
+    within = sum(gap <= near for gap in gaps)
+    seconds = max(tries[-1].seconds for tries in attempts) if within == len(gaps) else math.inf
+    worst = max((gap for gap in gaps if math.isfinite(gap)), default=math.inf)
+    evaluations = sum(each.evaluations for tries in attempts for each in tries)
+    return RaceRun(seconds, within, worst, evaluations, total_seconds, start_up_seconds, device)
 
 
 @dataclass(frozen=True)
@@ -67,22 +153,19 @@ class Entry:
         return math.isfinite(self.seconds)
 
 
-def completed(entry: Entry, runs: Sequence[Run]) -> Entry:
+def completed(entry: Entry, runs: Sequence[RaceRun]) -> Entry:
     """The entry with what its runs came to."""
-    seconds = statistics.median_high(run.seconds for run in runs)
+    told: dict[str, Any] = {
+        name: statistics.median_high(getattr(run, name) for run in runs)
+        for name in ("seconds", "evaluations", "total_seconds")
+    }
+    if not math.isfinite(told["seconds"]):
+        told["seconds"] = math.nan
     within = min(run.years_within for run in runs)
-    return replace(
-        entry,
-        seconds=seconds if math.isfinite(seconds) else math.nan,
-        years_within=within,
-        worst_gap=max(run.worst_gap for run in runs),
-        evaluations=statistics.median_high(run.evaluations for run in runs),
-        total_seconds=statistics.median_high(run.total_seconds for run in runs),
-        start_up_seconds=runs[0].start_up_seconds,
-        runs=len(runs),
-        device=runs[0].device,
-        status=REACHED if within == entry.years else f"{within} of {entry.years} years",
-    )
+    status = REACHED if within == entry.years else f"{within} of {entry.years} years"
+    told |= {"years_within": within, "worst_gap": max(run.worst_gap for run in runs), "status": status}
+    told |= {"start_up_seconds": runs[0].start_up_seconds, "runs": len(runs), "device": runs[0].device}
+    return replace(entry, **told)
 
 
 def in_words(settings: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from evosax import algorithms
 from numpy.typing import NDArray
 
-from reservoir.bench.peers.budget import Attempt, Course, gap_to
+from reservoir.bench.peers.entry import Attempt, RaceCourse, gap_to
 from reservoir.bench.peers.jax_objective import fitness, stacked_years
 from reservoir.bench.peers.objective import FloatArray
 from reservoir.problems.reservoir.year import ReservoirYear
@@ -27,7 +27,7 @@ def platform() -> str:
     return "cpu" if jax.default_backend() == "cpu" else str(jax.devices()[0].device_kind)
 
 
-def search_years(course: Course, algorithm: str, settings: Mapping[str, Any]) -> list[Attempt]:
+def search_years(course: RaceCourse, algorithm: str, settings: Mapping[str, Any]) -> list[Attempt]:
     """Search until every year is near its optimum or the time is up; the time of compilation is left out.
 
     When the swarms have run their generations, all start anew, those of years that are done on years that are not.
@@ -61,7 +61,7 @@ def _keys(seed: int, years: int) -> Iterator[jax.Array]:
 class _Watch:
     """Certifies the best positions of the swarms in float64, and keeps the time."""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: RaceCourse) -> None:
         years = len(course.years)
         self.gaps = np.full(years, np.inf)
         self._course = course

@@ -7,7 +7,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.bench.peers.budget import Budget, gap_to
+from reservoir.bench.peers.entry import SearchBudget, gap_to
 from reservoir.hydro.jit import compiled
 from reservoir.problems.fitness import fitness_of
 from reservoir.problems.reservoir.year import ReservoirYear
@@ -30,11 +30,11 @@ class YearObjective:
     year : ReservoirYear
     optimum_gwh : float
         Fitness of the reference optimum.
-    budget : Budget
+    budget : SearchBudget
         When the search is over; the time runs from now.
     """
 
-    def __init__(self, year: ReservoirYear, optimum_gwh: float, budget: Budget) -> None:
+    def __init__(self, year: ReservoirYear, optimum_gwh: float, budget: SearchBudget) -> None:
         self.lower, self.upper, self.dimension = year.lower, year.upper, year.dimension
         self.evaluations = 0
         self.gap = np.inf

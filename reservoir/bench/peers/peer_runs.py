@@ -11,19 +11,18 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import replace
 
 from reservoir.bench.peers import workers
-from reservoir.bench.peers.budget import Attempt, Course
+from reservoir.bench.peers.entry import Attempt, RaceCourse, RaceRun, summed_up
 from reservoir.bench.peers.libraries import Peer
-from reservoir.bench.peers.run import Run, summed_up
 from reservoir.solvers.base.progress import Progress
 
 
-def peer_runs(peer: Peer, course: Course, progress: Progress) -> Generator[Run]:
+def peer_runs(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[RaceRun]:
     """Run a library again and again, each time with other random numbers; raises whatever the library raises."""
     runs = _together if peer.together else _one_by_one
     return runs(peer, course, progress)
 
 
-def _one_by_one(peer: Peer, course: Course, progress: Progress) -> Generator[Run]:
+def _one_by_one(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[RaceRun]:
     """Give each process a year whenever it has none."""
     count = _processes(course)
     started = time.perf_counter()
@@ -39,7 +38,9 @@ def _one_by_one(peer: Peer, course: Course, progress: Progress) -> Generator[Run
             yield summed_up(attempts, course.budget.near, total, start_up, _cores(count))
 
 
-def _spread(peer: Peer, course: Course, pools: list[ProcessPoolExecutor], progress: Progress) -> list[list[Attempt]]:
+def _spread(
+    peer: Peer, course: RaceCourse, pools: list[ProcessPoolExecutor], progress: Progress
+) -> list[list[Attempt]]:
     """Attempts at each year; a year that was missed is queued again."""
     near, deadline = course.budget.near, time.perf_counter() + course.budget.seconds
     attempts: list[list[Attempt]] = [[] for _ in course.years]
@@ -63,17 +64,17 @@ def _spread(peer: Peer, course: Course, pools: list[ProcessPoolExecutor], progre
 
 
 def _started(
-    peer: Peer, course: Course, pool: ProcessPoolExecutor, year: int, attempt: int, deadline: float
+    peer: Peer, course: RaceCourse, pool: ProcessPoolExecutor, year: int, attempt: int, deadline: float
 ) -> Future[Attempt]:
     left = replace(course.budget, seconds=deadline - time.perf_counter())
     seeds = course.seed, course.years[year].rng_stream_id, attempt
     return pool.submit(workers.search_year, peer, course.years[year], course.optima_gwh[year], seeds, left)
 
 
-def _together(peer: Peer, course: Course, progress: Progress) -> Generator[Run]:
+def _together(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[RaceRun]:
     """Give each process a share of the years, to be solved at once; a GPU takes all of them."""
     with workers.processes(_processes(course)) as pools:
-        platform = pools[0].submit(workers.platform, peer).result()
+        platform = pools[0].submit(workers.platform).result()
         used, where = (pools, _cores(len(pools))) if platform == "cpu" else (pools[:1], platform)
         for repeat in itertools.count():
             started = time.perf_counter()
@@ -89,7 +90,7 @@ def _together(peer: Peer, course: Course, progress: Progress) -> Generator[Run]:
             yield run
 
 
-def _share(course: Course, rank: int, shares: int, repeat: int) -> Course:
+def _share(course: RaceCourse, rank: int, shares: int, repeat: int) -> RaceCourse:
     return replace(
         course,
         years=course.years[rank::shares],
@@ -98,7 +99,7 @@ def _share(course: Course, rank: int, shares: int, repeat: int) -> Course:
     )
 
 
-def _processes(course: Course) -> int:
+def _processes(course: RaceCourse) -> int:
     return min(os.cpu_count() or 1, len(course.years))
 
 

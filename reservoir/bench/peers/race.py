@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 
 import pandas as pd
 
 import reservoir
-from reservoir.bench.peers.budget import QUICK, Budget, Course
-from reservoir.bench.peers.entry import Entry, completed, in_words
+from reservoir.bench.peers.entry import (
+    Attempt,
+    Entry,
+    RaceCourse,
+    RaceRun,
+    SearchBudget,
+    completed,
+    gap_to,
+    in_words,
+    summed_up,
+)
 from reservoir.bench.peers.libraries import INSTALL, PEERS, Peer
-from reservoir.bench.peers.own_runs import own_runs
 from reservoir.bench.peers.peer_runs import peer_runs
-from reservoir.bench.peers.run import Run
 from reservoir.planning.plan import StageProgress
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers import SOLVERS, Solution, why_unusable
+from reservoir.solvers import SOLVERS, Solution, solve, why_unusable
 
 #: Stands where libraries have their name.
 OWN = "reservoir"
-QUICK_YEARS = 4
+#: For a look at whether everything works.
+QUICK_BUDGET, QUICK_YEARS = SearchBudget(seconds=10.0, runs=1), 4
 
 
 @dataclass(frozen=True)
 class PeerRace:
-    """What the race came to.
-
-    Parameters
-    ----------
-    entries : tuple of Entry
-        The project's solvers, then the libraries, in the order in which they ran.
-    budget : Budget
-    quick : bool
-        Run on a few years with a small budget.
-    """
+    """What the race came to: the project's solvers, then the libraries, as they ran; a quick one is on a few years."""
 
     entries: tuple[Entry, ...]
-    budget: Budget
+    budget: SearchBudget
     quick: bool = False
 
     def frame(self) -> pd.DataFrame:
@@ -81,7 +81,7 @@ def time_peers(
     device: str,
     quick: bool,
     progress: StageProgress,
-    budget: Budget | None = None,
+    budget: SearchBudget | None = None,
     peers: Sequence[Peer] = PEERS,
     solvers: Sequence[str] = tuple(SOLVERS),
 ) -> PeerRace:
@@ -91,39 +91,54 @@ def time_peers(
 
     Parameters
     ----------
-    years : list of ReservoirYear
-        Of one reservoir.
-    references : sequence of Solution
-        Their reference optima.
-    seed : int
+    years, references
+        Of one reservoir, and their reference optima.
     device : str
         For the solvers that need one.
     quick : bool
         A few years and a small budget, for a look at whether everything works.
     progress : callable
         Told how many years each entrant has done.
-    budget : Budget, optional
-        What every entrant is given.
     peers, solvers
         Who takes part.
     """
-    budget = budget or (QUICK if quick else Budget())
+    budget = budget or (QUICK_BUDGET if quick else SearchBudget())
     kept = slice(QUICK_YEARS if quick else None)
-    course = Course(years[kept], [each.fitness for each in references[kept]], budget, seed)
+    course = RaceCourse(years[kept], [each.fitness for each in references[kept]], budget, seed)
     own = [_own_entry(name, course, device, progress) for name in solvers]
     others = [_peer_entry(peer, course, progress) for peer in peers]
     return PeerRace((*own, *others), budget, quick)
 
 
-def _own_entry(name: str, course: Course, device: str, progress: StageProgress) -> Entry:
+def _own_entry(name: str, course: RaceCourse, device: str, progress: StageProgress) -> Entry:
     entry = Entry(OWN, reservoir.__version__, name, "as reservoir plan runs it", len(course.years))
     unusable = why_unusable(name)
     if unusable:
         return replace(entry, status=unusable)
-    return _timed(entry, own_runs(name, course, device), course.budget, progress)
+    return _timed(entry, _own_runs(name, course, device), course.budget, progress)
 
 
-def _peer_entry(peer: Peer, course: Course, progress: StageProgress) -> Entry:
+def _own_runs(name: str, course: RaceCourse, device: str) -> Generator[RaceRun]:
+    """Run a solver of `SOLVERS` to its end: it is told neither the optimum nor when to stop.
+
+    A first run compiles and is not counted.
+    """
+    start_up = 0.0
+    for repeat in itertools.count():
+        started = time.perf_counter()
+        found = solve(course.years, solver=name, seed=course.seed + repeat, device=device)
+        seconds = time.perf_counter() - started
+        attempts = [
+            [Attempt(gap_to(optimum, each.fitness), each.evaluations, seconds)]
+            for each, optimum in zip(found, course.optima_gwh, strict=True)
+        ]
+        if repeat == 0:
+            start_up = seconds
+        else:
+            yield summed_up(attempts, course.budget.near, seconds, max(start_up - seconds, 0.0), found[0].device)
+
+
+def _peer_entry(peer: Peer, course: RaceCourse, progress: StageProgress) -> Entry:
     entry = Entry(peer.library, peer.version, peer.algorithm, in_words(peer.settings), len(course.years))
     if not peer.version:
         return replace(entry, status=f"not installed: {INSTALL}")
@@ -131,13 +146,13 @@ def _peer_entry(peer: Peer, course: Course, progress: StageProgress) -> Entry:
     return _timed(entry, runs, course.budget, progress)
 
 
-def _timed(entry: Entry, runs: Generator[Run], budget: Budget, progress: StageProgress) -> Entry:
+def _timed(entry: Entry, runs: Generator[RaceRun], budget: SearchBudget, progress: StageProgress) -> Entry:
     """Take runs as long as they fit into the budget; whatever goes wrong goes into the status."""
     progress(entry.name, 0, entry.years)
-    taken: list[Run] = []
+    taken: list[RaceRun] = []
     try:
         with closing(runs):
-            for run in islice(runs, budget.runs):
+            for run in itertools.islice(runs, budget.runs):
                 taken.append(run)
                 progress(entry.name, run.years_within, entry.years)
                 if sum(each.total_seconds for each in taken) + run.total_seconds > budget.seconds:

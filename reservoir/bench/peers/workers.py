@@ -15,18 +15,18 @@ import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from multiprocessing.connection import Connection
 
 import numpy as np
 
-from reservoir.bench.peers.budget import Attempt, Budget, Course
+from reservoir.bench.peers.entry import Attempt, RaceCourse, SearchBudget
 from reservoir.bench.peers.libraries import Peer
 from reservoir.bench.peers.objective import SearchOver, YearObjective
+from reservoir.bench.peers.searches import SEARCHES
 from reservoir.problems.reservoir.year import ReservoirYear
 
 #: Enough for every library to have done everything once.
-_WARM_UP = Budget(near=-math.inf, evaluations=1000, seconds=60)
+_WARM_UP = SearchBudget(near=-math.inf, evaluations=1000, seconds=60)
 
 
 @contextmanager
@@ -69,38 +69,39 @@ def warm_up(peer: Peer, year: ReservoirYear) -> None:
     search_year(peer, year, 0.0, [0], _WARM_UP)
 
 
-def search_year(peer: Peer, year: ReservoirYear, optimum_gwh: float, seeds: Sequence[int], budget: Budget) -> Attempt:
+def search_year(
+    peer: Peer, year: ReservoirYear, optimum_gwh: float, seeds: Sequence[int], budget: SearchBudget
+) -> Attempt:
     """Try one year until it is near its optimum or the budget is used up; a search that ends before starts anew.
 
-    Parameters
-    ----------
-    seeds : sequence of int
-        With the number of the start, they name the random numbers.
+    The seeds name the random numbers, with the number of the start.
     """
-    with _silence():
-        search = import_module(peer.module).search
     started = time.perf_counter()
     objective = YearObjective(year, optimum_gwh, budget)
     try:
         with _silence():
             for start in range(budget.evaluations):
                 objective.end_if_over()
-                search(objective, peer.algorithm, peer.settings, one_seed(*seeds, start))
+                SEARCHES[peer.library](objective, peer.algorithm, peer.settings, one_seed(*seeds, start))
     except SearchOver:
         pass
     return Attempt(objective.gap, objective.evaluations, time.perf_counter() - started)
 
 
-def search_years(peer: Peer, course: Course) -> list[Attempt]:
+def search_years(peer: Peer, course: RaceCourse) -> list[Attempt]:
     """Try all years of a course at once."""
     with _silence():
-        return import_module(peer.module).search_years(course, peer.algorithm, peer.settings)
+        from reservoir.bench.peers import evosax_search
+
+        return evosax_search.search_years(course, peer.algorithm, peer.settings)
 
 
-def platform(peer: Peer) -> str:
+def platform() -> str:
     """Where a library computes that may have a device of its own: ``cpu``, or the device."""
     with _silence():
-        return str(import_module(peer.module).platform())
+        from reservoir.bench.peers import evosax_search
+
+        return evosax_search.platform()
 
 
 def one_seed(*parts: int) -> int:
