@@ -77,7 +77,7 @@ def case_result(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame, limi
     plan, first = setup.plan, setup.plan.years[0]
     moves_limit = limit.best / operations_per_move(first)
     lines = foot_lines(plan, setup.place + setup.effort.usual("", f". {QUICK_WARNING}"))
-    reference_gwh = sum(each.fitness for each in plan.references)
+    reference_gwh = sum(plan.references.fitness.tolist())
     fastest = points[points["devices"] == 1]["moves_per_second"].max()
     reservoir, inflow = ({"sha256": each.sha256, "caveat": each.caveat} for each in (plan.reservoir, plan.inflow))
     return setup.result(
@@ -100,7 +100,7 @@ def case_result(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame, limi
         captions=CAPTIONS,
         reservoir={"name": plan.reservoir.name} | reservoir,
         inflow={"first": plan.inflow.labels[0], "last": plan.inflow.labels[-1]} | inflow,
-        settings=dict(plan.solutions[0].settings),
+        settings=dict(plan.solutions.settings[0]),
         arithmetic_limit={
             "instructions_per_second": limit.best,
             "instructions_per_move": operations_per_move(first),

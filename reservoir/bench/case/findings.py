@@ -65,7 +65,7 @@ def case_checks(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame) -> I
 
 
 def _quality(setup: CaseSetup, runs: pd.DataFrame) -> Iterator[Check]:
-    reference = sum(each.fitness for each in setup.plan.references)
+    reference = sum(setup.plan.references.fitness.tolist())
     for engine in ENGINES:
         mine = counted_runs(runs, engine)
         worst, where = worst_run(mine)
@@ -84,8 +84,8 @@ def _speed(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame) -> Iterat
     if setup.small_cpu:
         title = f"{DEVICE_ENGINE} on {device.compute_units} cores against one thread, times as fast"
         yield Check(title, speed_up(runs), SPEED_UP, at_least=True)
-    own_unit = len(plan.years) <= device.compute_units and plan.years[0].dimension <= CASE_DIMENSION
-    if setup.large_gpu and own_unit and plan.solutions[0].settings["particles"] <= CASE_PARTICLES:
+    own_unit = len(plan.years) <= device.compute_units and plan.years.dimension <= CASE_DIMENSION
+    if setup.large_gpu and own_unit and plan.solutions.settings[0]["particles"] <= CASE_PARTICLES:
         generations = plan.solutions[0].generations
         milliseconds = 1e3 * counted_runs(runs, DEVICE_ENGINE)["device_seconds"].median()
         title = f"{len(plan.years)} years, {generations:,} generations: device milliseconds"

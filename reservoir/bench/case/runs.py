@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from reservoir.bench.experiment import DeviceSetup, seconds_of, select
 from reservoir.bench.host_time import phase_seconds
 from reservoir.planning.plan import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.planning.plan import Plan, relative_gap
-from reservoir.solvers import Solution
+from reservoir.solvers import Solutions
 
 DEVICE_ENGINE = "clpso"
 ENGINES = (SEQUENTIAL, DEVICE_ENGINE)
@@ -61,15 +61,15 @@ def _calls(setup: CaseSetup) -> Iterator[Call]:
         yield Call(DEVICE_ENGINE, first + run, {**settings, "random": PAPER}, counted=run > 0)
 
 
-def _row(plan: Plan, solutions: Sequence[Solution], *, counted: bool) -> dict[str, Any]:
+def _row(plan: Plan, solutions: Solutions, *, counted: bool) -> dict[str, Any]:
     first, gap = solutions[0], np.abs(relative_gap(solutions, plan.references))
     worst = int(gap.argmax())
     row: dict[str, Any] = {"engine": first.solver, "random": first.settings.get("random", STREAM)}
     row |= {"seed": first.settings["seed"], "counted": counted} | seconds_of(first)
     for name, attribute in (("benefit_gwh", "benefit"), ("fitness_gwh", "fitness"), ("violation", "violation")):
-        row[name] = sum(getattr(each, attribute) for each in solutions)
+        row[name] = sum(getattr(solutions, attribute).tolist())
     row |= {"worst_gap": float(gap[worst]), "worst_year": plan.years[worst].label, "mean_gap": float(gap.mean())}
-    row |= {"generations": first.generations, "evaluations": sum(each.evaluations for each in solutions)}
+    row |= {"generations": first.generations, "evaluations": int(solutions.evaluations.sum())}
     return row | phase_seconds(first.host_seconds_by_phase, np.nan)
 
 

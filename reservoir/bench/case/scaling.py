@@ -17,7 +17,7 @@ from reservoir.bench.result import ResultTable, result_table
 from reservoir.errors import InputError
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers import Solution, solve
+from reservoir.solvers import Solution, Solutions, solve
 from reservoir.solvers.clpso.settings import SwarmSettings
 
 PARTICLES = 40
@@ -122,7 +122,7 @@ class ScalingSetup(DeviceSetup):
 
     def solved(
         self, problems: Sequence[ReservoirYear], point: Point, generations: int, *, repeat: int = 0, devices: int = 1
-    ) -> list[Solution]:
+    ) -> Solutions:
         """A run of a point."""
         layout = {name: getattr(point, name) for name in ("lanes", "swarms") if getattr(point, name) is not None}
         where = ",".join(str(each.index) for each in (self.device, *self.kin)[:devices])
@@ -156,7 +156,7 @@ def measure_point(setup: ScalingSetup, point: Point) -> dict[str, Any]:
         for repeat in range(setup.effort.repeats):
             found = setup.solved(problems, point, generations, repeat=repeat, devices=point.devices)
             # Of a run one solution is kept, and all evaluations: a hundred thousand years take memory.
-            runs.append((found[0], sum(each.evaluations for each in found)))
+            runs.append((found[0], int(found.evaluations.sum())))
     except InputError as refusal:
         return row | {"refused": str(refusal)}
     return row | _speeds(runs, point, setup.moves_limit)
