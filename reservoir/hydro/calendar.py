@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar as _calendar
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,12 +46,9 @@ class Calendar:
     @cached_property
     def days(self) -> NDArray[np.int64]:
         """Days in each step, shape (years, steps); leap years have a February of 29."""
-        return np.array(
-            [
-                [_calendar.monthrange(year + int(month < self.first_month), month)[1] for month in self.months]
-                for year in self.start_years
-            ]
-        )
+        first = (self.first_year - 1970) * MONTHS_PER_YEAR + self.first_month - 1
+        months = np.arange(first, first + self.years * self.steps + 1).astype("datetime64[M]")
+        return np.diff(months.astype("datetime64[D]")).astype(np.int64).reshape(self.years, self.steps)
 
     @property
     def start_years(self) -> range:

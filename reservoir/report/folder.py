@@ -19,6 +19,7 @@ from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.identity import reservoir_digests
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
 from reservoir.io.placing.moves import leaves
@@ -44,8 +45,6 @@ OWN_NAMES = {
     *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, RESERVOIR, INFLOW),
     *(RULES, SCORES, RULES_PROVENANCE, PROFILE),
 }
-#: Decimals in tables; a millionth of a hm3 is a cubic metre.
-FLOAT_FORMAT = "%.6f"
 #: Characters of a name in that of a folder: no disk takes more than 255 bytes.
 _MOST_OF_A_NAME = 60
 _PACKAGES = ("numpy", "pandas", "scipy", "numba", "pyopencl", "pocl-binary-distribution", "matplotlib")
@@ -207,10 +206,10 @@ def _versions() -> dict[str, str]:
 
 
 def _write_tables(plan: Plan, folder: Path) -> None:
-    plan.schedule().to_csv(folder / SCHEDULE, index=False, float_format=FLOAT_FORMAT)
+    write_table(plan.schedule(), folder / SCHEDULE)
     summary = plan.summary()
     summary["gap"] = summary["gap"].map("{:.3e}".format)
-    summary.to_csv(folder / SUMMARY, index=False, float_format=FLOAT_FORMAT)
+    write_table(summary, folder / SUMMARY)
 
 
 def _copy_inputs(plan: Plan, folder: Path) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.errors import Mistake, OutputError
+from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, drafted
 from reservoir.io.placing.moves import leaves
@@ -20,7 +21,6 @@ from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.report.folder import (
     FIGURES,
-    FLOAT_FORMAT,
     REPORT,
     RULES,
     RULES_PROVENANCE,
@@ -85,7 +85,7 @@ def write_rules(
         draft = claim.draft
         origin = rules_provenance(evaluation, saved, checks)
         _write_rule_files(evaluation, saved, draft / RULES, origin)
-        evaluation.table().to_csv(draft / SCORES, index=False, float_format=FLOAT_FORMAT)
+        write_table(evaluation.table(), draft / SCORES)
         captions = _write_figures(evaluation, draft / FIGURES, progress) if figures else {}
         write_json(draft / RULES_PROVENANCE, origin | {"figures": captions})
         _write_report(evaluation, saved, checks, draft, origin, captions)

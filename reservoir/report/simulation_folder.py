@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.errors import Mistake, OutputError
+from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
 from reservoir.io.placing.workplace import contents
 from reservoir.io.rule_file import RuleFile
-from reservoir.report.folder import FLOAT_FORMAT, new_folder, record_provenance, run_provenance, write_json
+from reservoir.report.folder import new_folder, record_provenance, run_provenance, write_json
 from reservoir.rules.evaluation.record_run import RecordRun
 from reservoir.text.strict_json import known
 
@@ -50,8 +51,8 @@ def write_simulation(run: RecordRun, target: Path | Claim, rule_file: RuleFile) 
     """
     with drafted(target, check_new) as claim:
         draft = claim.draft
-        run.schedule().to_csv(draft / "simulation.csv", index=False, float_format=FLOAT_FORMAT)
-        run.summary().to_csv(draft / "summary.csv", index=False, float_format=FLOAT_FORMAT)
+        write_table(run.schedule(), draft / "simulation.csv")
+        write_table(run.summary(), draft / "summary.csv")
         write_json(draft / "simulation.json", simulation_provenance(run, rule_file))
     return claim.place
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import StepPatch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
@@ -125,8 +126,15 @@ def _draw_bars(ax: Axes, plan: Plan, values: FloatArray, colour: str, width: flo
     for these, shown in ((kept, colour), (~kept, tint(colour, LEFT_OUT))):
         if calendar.years > MANY_YEARS and these.any():
             edges = np.append(years, years[-1] + 1) - 0.5
-            ax.stairs(np.where(these, values, 0), edges, fill=True, color=shown, lw=0, zorder=2)
+            _draw_shape(ax, np.where(these, values, 0), edges, shown)
         elif these.any():
             ax.bar(list(years[these]), values[these], width=width, color=shown, lw=0, zorder=2)
     year_axis(ax, calendar)
     ax.yaxis.set_major_formatter(THOUSANDS)
+
+
+def _draw_shape(ax: Axes, values: FloatArray, edges: FloatArray, colour: str) -> None:
+    """Draw bars without gaps as `Axes.stairs` does, but for its search of thousands of lines for extremes of curves."""
+    ax.add_artist(StepPatch(values, edges, fill=True, facecolor=colour, lw=0, zorder=2)).sticky_edges.y.append(0)
+    ax.update_datalim([(edges[0], 0), (edges[-1], values.max())])
+    ax.autoscale_view()
