@@ -57,12 +57,10 @@ class Month(NamedTuple):
 
 def parse_flow(text: str) -> float | Mistake:
     """Read a flow or a volume: finite and not negative."""
-    if text.casefold() in MISSING_WORDS:
-        return _missing_month()
-    if _INFINITY.fullmatch(text):
-        return _infinite()
     if not _NUMBER.fullmatch(text):
-        return _not_a_number(text)
+        if text.casefold() in MISSING_WORDS:
+            return _missing_month()
+        return _infinite() if _INFINITY.fullmatch(text) else _not_a_number(text)
     number = float(text)
     if math.isinf(number):
         return _infinite()

@@ -23,8 +23,9 @@ _LARGER, _HUNDREDS = 10.0, range(100, 1000)
 
 def code_mistakes(readings: Sequence[MonthlyValue], file: str) -> Iterator[Mistake]:
     """Refuse codes that stand out of the record, or in months that follow each other."""
-    for code, places in _codes(readings).items():
-        if _is_surely_code(code, places, readings):
+    codes, largest = _codes(readings)
+    for code, places in codes.items():
+        if _is_surely_code(code, places, largest):
             for reading in places:
                 yield Mistake(
                     "looks like a missing-value code",
@@ -40,25 +41,28 @@ def code_mistakes(readings: Sequence[MonthlyValue], file: str) -> Iterator[Mista
 
 def code_notes(readings: Sequence[MonthlyValue]) -> Iterator[str]:
     """Codes that may well be flows."""
-    for code, places in _codes(readings).items():
-        if code >= _SHORT and not _is_surely_code(code, places, readings):
+    codes, largest = _codes(readings)
+    for code, places in codes.items():
+        if code >= _SHORT and not _is_surely_code(code, places, largest):
             first = places[0]
             times = "" if len(places) == 1 else f", {len(places)} times"
             place = f"row {first.row}, column {first.column}{times}"
             yield f"{first.text} ({place}) is read as a value, not as a missing one"
 
 
-def _codes(readings: Sequence[MonthlyValue]) -> dict[float, list[MonthlyValue]]:
+def _codes(readings: Sequence[MonthlyValue]) -> tuple[dict[float, list[MonthlyValue]], float]:
+    """What may be codes and where they stand, and the largest other value."""
     found: dict[float, list[MonthlyValue]] = {}
+    largest = 0.0
     for reading in readings:
         if _CODE.fullmatch(reading.text):
             found.setdefault(reading.value, []).append(reading)
-    return found
+        elif reading.value > largest:
+            largest = reading.value
+    return found, largest
 
 
-def _is_surely_code(code: float, places: Sequence[MonthlyValue], readings: Sequence[MonthlyValue]) -> bool:
-    others = [reading.value for reading in readings if not _CODE.fullmatch(reading.text)]
-    largest = max(others, default=0.0)
+def _is_surely_code(code: float, places: Sequence[MonthlyValue], largest: float) -> bool:
     if code > (_STANDS_OUT if code >= _SHORT else _SHORT_STANDS_OUT) * largest:
         return True
     months = [reading.month.ordinal for reading in places]
@@ -70,8 +74,8 @@ def _is_surely_code(code: float, places: Sequence[MonthlyValue], readings: Seque
 def thousands_mistakes(readings: Sequence[MonthlyValue], file: str) -> Iterator[Mistake]:
     """Refuse ``1.110`` among whole numbers, where the point may stand between thousands."""
     grouped = [reading for reading in readings if _GROUPED.fullmatch(reading.text)]
-    whole = [reading.value for reading in readings if _WHOLE.fullmatch(reading.text)]
-    if not grouped or not whole or len(grouped) + len(whole) < len(readings):
+    whole = [reading.value for reading in readings if _WHOLE.fullmatch(reading.text)] if grouped else []
+    if not whole or len(grouped) + len(whole) < len(readings):
         return
     hundreds = max(whole) in _HUNDREDS
     for reading in grouped:

@@ -56,12 +56,14 @@ def _readings(
     years: Sequence[Year | Mistake],
     flows: Sequence[Sequence[float | Mistake]],
 ) -> Iterator[MonthlyValue]:
-    for column, flows_of_month in zip(columns, flows, strict=True):
-        name, into_next_year = table.header.cells[column.position], int(column.month < columns[0].month)
-        for row, year, flow in zip(table.rows, years, flows_of_month, strict=True):
-            if isinstance(year, Year) and not isinstance(flow, Mistake):
-                month = Month(year.start + into_next_year, column.month)
-                yield MonthlyValue(month, flow, row.number, name, row.cells[column.position])
+    first, names = columns[0].month, table.header.cells
+    places = [(int(each.month < first), each.month, each.position, names[each.position]) for each in columns]
+    for row, year, *flows_of_year in zip(table.rows, years, *flows, strict=True):
+        if not isinstance(year, Year):
+            continue
+        for (later, month, position, name), flow in zip(places, flows_of_year, strict=True):
+            if not isinstance(flow, Mistake):
+                yield MonthlyValue(Month(year.start + later, month), flow, row.number, name, row.cells[position])
 
 
 def _stamps(table: InflowTable, years: Sequence[Year | Mistake]) -> list[PeriodIndex]:
