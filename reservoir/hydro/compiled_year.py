@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from reservoir.hydro.benefit import stage_benefit
+from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.jit import inlined
-from reservoir.hydro.step import enforce_limits, power_at
+from reservoir.hydro.step import enforce_limits, power_at, relative_violation, steered
 
 #: Loops over more steps than this are compiled as loops.
 MOST_UNROLLED = 40
@@ -50,7 +52,7 @@ def steps_in(year):
 def lower_reach(year, step, start):
     """Lowest storage at the end of a step from which the year can be completed (eq. 16)."""
     if year.cyclic:
-        return min(max(start - year.drift_lower[step], year.reach_lower[step]), year.reach_upper[step])
+        return clip(start - year.drift_lower[step], year.reach_lower[step], year.reach_upper[step])
     return year.reach_lower[step]
 
 
@@ -58,7 +60,7 @@ def lower_reach(year, step, start):
 def upper_reach(year, step, start):
     """Highest storage at the end of a step from which the year can be completed (eq. 17)."""
     if year.cyclic:
-        return min(max(start - year.drift_upper[step], year.reach_lower[step]), year.reach_upper[step])
+        return clip(start - year.drift_upper[step], year.reach_lower[step], year.reach_upper[step])
     return year.reach_upper[step]
 
 
@@ -66,16 +68,12 @@ def upper_reach(year, step, start):
 def violation_at(year, step, storage, start):
     """Violation of the storage bounds at the end of a step, relative to them (eq. 20).
 
-    At the end of a cyclic year the bound is its start. A bound of 0 is replaced by the largest storage.
+    At the end of a cyclic year the bound is its start.
     """
     lower, upper = year.storage_lower[step], year.storage_upper[step]
     if year.cyclic and step == steps_in(year) - 1:
         lower = upper = start
-    if storage < lower:
-        return (lower - storage) / (lower if lower > 0 else year.capacity)
-    if storage > upper:
-        return (storage - upper) / (upper if upper > 0 else year.capacity)
-    return storage - storage  # 0 in the precision of the arrays
+    return relative_violation(storage, lower, upper, year.capacity)
 
 
 @inlined
@@ -87,9 +85,12 @@ def follow(year, wanted, releases, storages):
     start = storages[0]
     storage, violation = start, start - start
     for step in range(steps_in(year)):
-        lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
-        release, storage = enforce_limits(year, step, storage, wanted[step], lower, upper)
-        releases[step], storages[step + 1] = release, storage
+        reach = lower_reach(year, step, start), upper_reach(year, step, start)
+        bounds = year.release_lower[step], year.release_upper[step]
+        releases[step], storage = enforce_limits(
+            storage, wanted[step], year.inflow[step], year.hm3_per_m3s[step], reach, bounds
+        )
+        storages[step + 1] = storage
         violation += violation_at(year, step, storage, start)
     return violation
 
@@ -98,24 +99,24 @@ def follow(year, wanted, releases, storages):
 def follow_repairable(year, flow_per_volume, wanted, releases, storages):
     """As `follow`, in a year that is always repairable (`limits.always_repairable`): no bound can be violated.
 
-    Only the chain from one storage to the next waits for its turn; the releases follow for all steps at once.
+    Only the chain from one storage to the next waits for its turn; the releases follow for all steps at once, by a
+    product with the reciprocal in place of `enforce_limits`' division.
     """
     start = storages[0]
     storage = start
     for step in range(steps_in(year)):
-        lower, upper = lower_reach(year, step, start), upper_reach(year, step, start)
-        end = storage + (year.inflow[step] - wanted[step]) * year.hm3_per_m3s[step]
-        storage = min(max(end, lower), upper)
-        releases[step], storages[step + 1] = end - storage, storage
+        reach = lower_reach(year, step, start), upper_reach(year, step, start)
+        storage, releases[step] = steered(storage, wanted[step], year.inflow[step], year.hm3_per_m3s[step], reach)
+        storages[step + 1] = storage
     for step in range(steps_in(year)):
         releases[step] = wanted[step] + releases[step] * flow_per_volume[step]
 
 
 @inlined
-def energy_of(plant, year, releases, storages, half, gwh_per_mw_volume):
-    """Energy of a year, GWh (eq. 6); the last two arguments are constants in the precision of the arrays."""
-    energy = half - half
+def benefit_of(plant, year, releases, storages, gwh_per_stage_benefit):
+    """Benefit of a year, GWh (eq. 6); the last argument is a constant in the precision of the arrays."""
+    benefit = storages[0] - storages[0]
     for step in range(steps_in(year)):
-        mean_storage = half * (storages[step] + storages[step + 1])
-        energy += power_at(plant, mean_storage, releases[step]) * year.hm3_per_m3s[step]
-    return energy * gwh_per_mw_volume
+        power = power_at(plant, mean(storages[step], storages[step + 1]), releases[step])
+        benefit += stage_benefit(power, year.hm3_per_m3s[step])
+    return benefit * gwh_per_stage_benefit

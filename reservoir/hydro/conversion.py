@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reservoir.hydro.curves.curve import Curve
+from reservoir.hydro.elementwise import clip, curve_value
 from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.hydro.units import MW_PER_KW_HOURS, WATER_MW_PER_M3S_M
 
-FloatArray = NDArray[np.float64]
+
+class Conversion(NamedTuple):
+    """Power of 1 m3/s by head, MW (paper eq. 7).
+
+    ``curve`` is a rate in m3/kWh, or a coefficient or an efficiency, which `factor` times the head makes a power; the
+    head is held between `lower` and `upper`, the ends of the curve.
+    """
+
+    is_rate: bool
+    factor: float
+    lower: float
+    upper: float
+    curve: Any
+
+    def __call__(self, head_m: ArrayLike) -> NDArray[np.float64]:
+        """Power of 1 m3/s at a head, MW."""
+        return np.asarray(conversion_value(self, np.asarray(head_m, np.float64)))
 
 
-def specific_power(conversion: Curve, kind: ConversionKind) -> Callable[[FloatArray], FloatArray]:
-    """Power of 1 m3/s by head, MW, exact, by a conversion curve of a kind."""
-    if kind is ConversionKind.RATE:
-        return lambda head: MW_PER_KW_HOURS / conversion(head)
-    factor = 1e-3 if kind is ConversionKind.COEFFICIENT else WATER_MW_PER_M3S_M
-    return lambda head: conversion(head) * factor * np.clip(head, *conversion.domain)
+def conversion_value(conversion, head_m):
+    """Value of a `Conversion`."""
+    value = curve_value(conversion.curve, head_m)
+    head = clip(head_m, conversion.lower, conversion.upper)
+    return MW_PER_KW_HOURS / value if conversion.is_rate else value * conversion.factor * head
+
+
+def conversion_of(curve: Curve, kind: ConversionKind) -> Conversion:
+    """Power of 1 m3/s by head, by a conversion curve of a kind."""
+    factor = {
+        ConversionKind.RATE: 0.0,
+        ConversionKind.COEFFICIENT: 1e-3,
+        ConversionKind.EFFICIENCY: WATER_MW_PER_M3S_M,
+    }[kind]
+    lower, upper = curve.domain
+    return Conversion(kind is ConversionKind.RATE, factor, float(lower), float(upper), curve)

@@ -11,11 +11,16 @@ import os
 import warnings
 from collections.abc import Callable
 from functools import cache, wraps
+from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from reservoir.caches import usable_folder
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro import benefit, conversion, elementwise, step
+from reservoir.hydro.curves import forms
 
 
 def _refuse(problem: str) -> InputError:
@@ -115,3 +120,34 @@ def inlined(function: Callable[..., Any]) -> Any:
 def compiled_part(function: Callable[..., Any]) -> Any:
     """Decorate a function that compiled code calls: on its own the compiler knows more of its arrays than inlined."""
     return numba.njit(**OPTIONS)(function)
+
+
+def _let_compiled_code_call(function: Callable[..., Any], form: Callable[..., Any]) -> None:
+    """Compile `form` into compiled code wherever that calls a function of Python."""
+
+    @overload(function, jit_options=INLINED, strict=False)  # type: ignore[arg-type]
+    def _(*_: Any) -> Callable[..., Any]:
+        return form
+
+
+#: What the operations on arrays are for numbers. float32 holds a half, and raises no other precision.
+_FOR_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
+    elementwise.lesser: lambda a, b: min(a, b),
+    elementwise.greater: lambda a, b: max(a, b),
+    elementwise.choose: lambda condition, yes, no: yes if condition else no,
+    elementwise.mean: lambda a, b: np.float32(0.5) * (a + b),
+}
+
+for _module in (elementwise, step, benefit, forms, conversion):
+    for _function in filter(isfunction, vars(_module).values()):
+        if _function.__module__ == _module.__name__ and _function is not elementwise.curve_value:
+            _let_compiled_code_call(_function, _FOR_NUMBERS.get(_function, _function))
+
+
+#: How a curve of a class is evaluated.
+_EVALUATIONS = {**forms.EVALUATIONS, conversion.Conversion: conversion.conversion_value}
+
+
+@overload(elementwise.curve_value, jit_options=INLINED, strict=False)  # type: ignore[arg-type]
+def _curve_value(curve: Any, _: Any) -> Callable[..., Any] | None:
+    return _EVALUATIONS.get(getattr(curve, "instance_class", type(None)))

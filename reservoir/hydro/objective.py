@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
 from reservoir.hydro.compiled_year import YearArrays, follow, violation_at
-from reservoir.hydro.curves.forms import curve_value, specific_power
+from reservoir.hydro.elementwise import curve_value, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.step import head_at, turbined_at
-from reservoir.hydro.units import GWH_PER_MW_VOLUME
+from reservoir.hydro.step import head_at, power_of, turbined_at
 
 FloatArray = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def operate(
     storages[:, 0] = years.start if start_hm3 is None else start_hm3
     columns = np.empty((7, count, steps))
     _operate(plant, years, wanted, releases, storages, columns)
-    energy = columns[5] * years.hm3_per_m3s * GWH_PER_MW_VOLUME
+    energy = stage_benefit(columns[5], years.hm3_per_m3s) * GWH_PER_STAGE_BENEFIT
     for array in (releases, storages, columns, energy):
         array.setflags(write=False)
     turbined, level, mean_level, tailrace, head, power, violation = columns
@@ -135,7 +135,7 @@ def _operate_year(plant, year, wanted, releases, storages, columns):
     start = storages[0]
     follow(year, wanted, releases, storages)
     for step in range(len(releases)):
-        mean_storage = 0.5 * (storages[step] + storages[step + 1])
+        mean_storage = mean(storages[step], storages[step + 1])
         head = head_at(plant, mean_storage, releases[step])
         turbined = turbined_at(plant, head, releases[step])
         columns[0, step] = turbined
@@ -143,5 +143,5 @@ def _operate_year(plant, year, wanted, releases, storages, columns):
         columns[2, step] = curve_value(plant.level, mean_storage)
         columns[3, step] = curve_value(plant.tailrace, releases[step])
         columns[4, step] = head
-        columns[5, step] = min(specific_power(plant.conversion, head) * turbined, plant.installed_mw)
+        columns[5, step] = power_of(plant, head, turbined)
         columns[6, step] = violation_at(year, step, storages[step + 1], start)

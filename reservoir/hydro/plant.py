@@ -1,19 +1,18 @@
-"""A reservoir's curves and installed capacity, as compiled code reads them."""
+"""A reservoir's curves and installed capacity, as `step` reads them."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from reservoir.hydro.curves.forms import CompiledConversion
+from reservoir.hydro.conversion import conversion_of
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import ConversionKind
-from reservoir.hydro.units import WATER_MW_PER_M3S_M
 
 
 class Plant(NamedTuple):
-    """The curves of a reservoir and its installed capacity, as compiled code reads them.
+    """The curves of a reservoir and its installed capacity: as functions of arrays, or as compiled code reads them.
 
-    ``level`` is by storage (hm3), ``tailrace`` by release (m3/s), ``conversion`` and ``capacity`` by head (m).
+    ``level`` is by storage (hm3), ``tailrace`` by release (m3/s), ``conversion`` (MW per m3/s) and ``capacity`` by
+    head (m).
     """
 
     level: Any
@@ -23,18 +22,16 @@ class Plant(NamedTuple):
     installed_mw: Any
 
 
+def plant_of(reservoir: Reservoir) -> Plant:
+    """The plant with its curves as given, for arrays in float64."""
+    conversion = conversion_of(reservoir.conversion, reservoir.conversion_kind)
+    curves = reservoir.level, reservoir.tailrace, conversion, reservoir.capacity_m3s
+    return Plant(*curves, float(reservoir.installed_mw))
+
+
 def exact_plant(reservoir: Reservoir) -> Plant:
-    """The plant with its curves as given, in float64."""
-    factor = {
-        ConversionKind.RATE: 0.0,
-        ConversionKind.COEFFICIENT: 1e-3,
-        ConversionKind.EFFICIENCY: WATER_MW_PER_M3S_M,
-    }[reservoir.conversion_kind]
-    is_rate = reservoir.conversion_kind is ConversionKind.RATE
-    return Plant(
-        reservoir.level.compiled(),
-        reservoir.tailrace.compiled(),
-        CompiledConversion(is_rate, factor, reservoir.conversion.compiled()),
-        reservoir.capacity_m3s.compiled(),
-        float(reservoir.installed_mw),
-    )
+    """The same for compiled code, in float64."""
+    plant = plant_of(reservoir)
+    conversion = plant.conversion._replace(curve=reservoir.conversion.compiled())
+    curves = plant.level.compiled(), plant.tailrace.compiled(), conversion, plant.capacity.compiled()
+    return Plant(*curves, plant.installed_mw)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.hydro.conversion import specific_power
+from reservoir.hydro.plant import plant_of
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.step import head_at, power_at_head, turbined_at
 
 FloatArray = NDArray[np.float64]
 
@@ -34,13 +34,11 @@ def generation(reservoir: Reservoir, mean_storage_hm3: ArrayLike, release_m3s: A
     mean_storage_hm3, release_m3s : array-like
         Of shapes that broadcast.
     """
-    release = np.asarray(release_m3s, np.float64)
-    head = reservoir.level(mean_storage_hm3) - reservoir.tailrace(release)
-    specific = specific_power_curve(reservoir)(head)
-    discharge = np.asarray(np.minimum(release, reservoir.capacity_m3s(head)))
-    power = np.minimum(specific * discharge, reservoir.installed_mw)
-    turbined = np.divide(power, specific, out=discharge.copy(), where=specific > 0)
-    return Generation(np.asarray(head), turbined, np.asarray(power))
+    plant, release = plant_of(reservoir), np.asarray(release_m3s, np.float64)
+    head = np.asarray(head_at(plant, mean_storage_hm3, release))
+    with np.errstate(divide="ignore"):  # where a head makes no power, the installed capacity limits nothing
+        turbined = np.asarray(turbined_at(plant, head, release))
+    return Generation(head, turbined, np.asarray(power_at_head(plant, head, release)))
 
 
 def releases_for_power(reservoir: Reservoir, storage_hm3: FloatArray, power_mw: FloatArray) -> FloatArray:
@@ -65,8 +63,3 @@ def most_power_mw(reservoir: Reservoir, storage_hm3: float) -> float:
 
 def _releases(reservoir: Reservoir) -> FloatArray:
     return np.linspace(reservoir.release_lower_m3s.min(), reservoir.release_upper_m3s.max(), _RELEASES)
-
-
-def specific_power_curve(reservoir: Reservoir) -> Callable[[FloatArray], FloatArray]:
-    """Power of 1 m3/s by head, MW, exact."""
-    return specific_power(reservoir.conversion, reservoir.conversion_kind)

@@ -1,54 +1,81 @@
-"""One step of a reservoir (Yu et al. 2020, Complexity 6589658, eq. 7-10, 18 and 19), scalar and compiled.
+"""One step of a reservoir (Yu et al. 2020, Complexity 6589658, eq. 7-10 and 18-20): the only Python expression of it.
 
-The sequential solvers, dynamic programming and the certificate all call it, on exact curves in float64 or on the
-solvers' least-degree forms.
+Compiled code calls these functions with numbers, in the precision that it is given (`jit`); Python calls them with
+arrays, and needs no compiler for that. ``kernels/problems/reservoir/reservoir_step.cl`` is the same for devices.
+
+Storages in hm3, flows in m3/s, ``hm3_per_m3s`` is 0.0864 times the days of the step; a plant is a `plant.Plant`.
 """
 
 from __future__ import annotations
 
-from reservoir.hydro.curves.forms import curve_value, specific_power
-from reservoir.hydro.jit import inlined
+from reservoir.hydro.elementwise import choose, clip, curve_value, greater, lesser
 
 
-@inlined
+def storage_after(storage, inflow, release, hm3_per_m3s):
+    """Storage at the end of a step (eq. 10)."""
+    return storage + (inflow - release) * hm3_per_m3s
+
+
+def release_to_reach(storage, end, inflow, hm3_per_m3s):
+    """Release that a step ends at a storage with (eq. 10), whether it is within its bounds or not."""
+    return inflow - (end - storage) / hm3_per_m3s
+
+
+def steered(storage, wanted, inflow, hm3_per_m3s, storages):
+    """Storage at the end of a step brought between two, and the volume that the release must add for that (eq. 18)."""
+    end = storage_after(storage, inflow, wanted, hm3_per_m3s)
+    target = clip(end, storages[0], storages[1])
+    return target, end - target
+
+
+def limited(storage, release, target, inflow, hm3_per_m3s, releases):
+    """A release that leads to a target, brought within its bounds, and the storage that it then leads to (eq. 19)."""
+    kept = clip(release, releases[0], releases[1])
+    return kept, choose(kept != release, storage_after(storage, inflow, kept, hm3_per_m3s), target)
+
+
+def enforce_limits(storage, wanted, inflow, hm3_per_m3s, storages, releases):
+    """Release of a step and the storage at its end, whatever is wanted (eq. 18-19).
+
+    The end is brought between two storages as far as the bounds of the release allow. The deviation is made up by the
+    release, in flow units: the printed eq. 19 leaves the division out of its last line. Where there is no time for a
+    division, `steered` and `limited` are called with a product between them.
+    """
+    target, excess = steered(storage, wanted, inflow, hm3_per_m3s, storages)
+    return limited(storage, wanted + excess / hm3_per_m3s, target, inflow, hm3_per_m3s, releases)
+
+
+def relative_violation(storage, lower, upper, capacity):
+    """By how much a storage is beyond its bounds, relative to the one it is beyond (eq. 20); 0 between them.
+
+    A bound of 0 is replaced by the largest storage.
+    """
+    bound = choose(storage < lower, lower, upper)
+    beyond = greater(lower - storage, storage - upper)
+    return greater(beyond, storage - storage) / choose(bound > 0, bound, capacity)
+
+
 def head_at(plant, mean_storage, release):
     """Head, m (eq. 8): forebay level at the step's mean storage less tailrace level at its release."""
     return curve_value(plant.level, mean_storage) - curve_value(plant.tailrace, release)
 
 
-@inlined
 def turbined_at(plant, head, release):
     """Power discharge, m3/s (eq. 9): the release, as far as hydraulic and installed capacity allow."""
-    allowed = min(curve_value(plant.capacity, head), plant.installed_mw / specific_power(plant.conversion, head))
-    return min(release, allowed)
+    allowed = lesser(curve_value(plant.capacity, head), plant.installed_mw / curve_value(plant.conversion, head))
+    return lesser(release, allowed)
 
 
-@inlined
+def power_of(plant, head, discharge):
+    """Power, MW (eq. 7), of a discharge that the turbines can take."""
+    return lesser(curve_value(plant.conversion, head) * discharge, plant.installed_mw)
+
+
+def power_at_head(plant, head, release):
+    """Power, MW (eq. 7 with eq. 9): that of `turbined_at`, with one division less."""
+    return power_of(plant, head, lesser(release, curve_value(plant.capacity, head)))
+
+
 def power_at(plant, mean_storage, release):
-    """Power, MW (eq. 7 with eq. 9): `turbined_at` times the power of 1 m3/s, with one division less."""
-    head = head_at(plant, mean_storage, release)
-    discharge = min(release, curve_value(plant.capacity, head))
-    return min(specific_power(plant.conversion, head) * discharge, plant.installed_mw)
-
-
-@inlined
-def steered(year, step, storage, release, lower, upper):
-    """Release and end storage of a step once its end is brought into [lower, upper] (eq. 18-19).
-
-    The deviation is made up by the release, in flow units: the printed eq. 19 leaves the division out of its last
-    line. The release may leave its bounds here; see `enforce_limits`.
-    """
-    per_flow = year.hm3_per_m3s[step]
-    end = storage + (year.inflow[step] - release) * per_flow
-    target = min(max(end, lower), upper)
-    return release + (end - target) / per_flow, target
-
-
-@inlined
-def enforce_limits(year, step, storage, release, lower, upper):
-    """Release and end storage as `steered`, as far as the bounds of the release allow (eq. 19)."""
-    wanted, end = steered(year, step, storage, release, lower, upper)
-    kept = min(max(wanted, year.release_lower[step]), year.release_upper[step])
-    if kept != wanted:
-        end = storage + (year.inflow[step] - kept) * year.hm3_per_m3s[step]
-    return kept, end
+    """Power, MW, at a mean storage and a release (eq. 7-9)."""
+    return power_at_head(plant, head_at(plant, mean_storage, release), release)

@@ -9,10 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.units import GWH_PER_MW_VOLUME
-from reservoir.rules.base.month_end import REPAIR_TOLERANCE, kept
+from reservoir.rules.base.month_end import REPAIR_TOLERANCE, month_end
 from reservoir.rules.base.rule import Forecast, Rule
 
 FloatArray = NDArray[np.float64]
@@ -81,7 +81,7 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
     volume = rule.months.volume_per_flow[step]
     storages = float(plant.by_step(plant.storage_lower_hm3)[step]), float(plant.by_step(plant.storage_upper_hm3)[step])
     releases = float(plant.by_step(plant.release_lower_m3s)[step]), float(plant.by_step(plant.release_upper_m3s)[step])
-    release, end = kept(storage, asked, inflow, volume, storages, releases)
+    release, end = month_end(storage, asked, inflow, volume, storages, releases)
     made = generation(plant, (storage + end) / 2, release)
     slack = REPAIR_TOLERANCE * storages[1]
     return Advice(
@@ -94,7 +94,7 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
         end_level_m=float(plant.level(end)),
         head_m=float(made.head_m),
         power_mw=float(made.power_mw),
-        energy_gwh=float(made.power_mw) * volume * GWH_PER_MW_VOLUME,
+        energy_gwh=stage_benefit(float(made.power_mw), volume) * GWH_PER_STAGE_BENEFIT,
         within_bounds=storages[0] - slack <= end <= storages[1] + slack,
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from reservoir.hydro.curves.approximation import evaluate
 from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.problems.reservoir.year import ReservoirModel
 
@@ -13,10 +12,10 @@ def with_forms(model: ReservoirModel) -> SimpleNamespace:
     """As much of a reservoir as `paper.powers` asks for; held at their ends, unlike the curves."""
     forms = model.approximation.plant
     return SimpleNamespace(
-        level=lambda x: evaluate(forms.level, x),
-        tailrace=lambda x: evaluate(forms.tailrace, x),
-        conversion=lambda x: 3.6 / evaluate(forms.conversion, x),
+        level=lambda x: forms.level(x),
+        tailrace=lambda x: forms.tailrace(x),
+        conversion=lambda x: 3.6 / forms.conversion(x),
         conversion_kind=ConversionKind.RATE,
-        capacity_m3s=lambda x: evaluate(forms.capacity, x),
+        capacity_m3s=lambda x: forms.capacity(x),
         installed_mw=model.reservoir.installed_mw,
     )

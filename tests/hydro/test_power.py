@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-import numba
 import numpy as np
 import pytest
 
 from reservoir.hydro import step
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table, constant
+from reservoir.hydro.jit import compiled_part
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.power import generation, most_power_mw, releases_for_power
 from reservoir.hydro.reservoir_kinds import ConversionKind
@@ -20,7 +20,7 @@ CONVERSIONS = {
 }
 
 
-@numba.njit
+@compiled_part
 def compiled_values(plant, storages, releases, values):
     for row in range(len(storages)):
         for column in range(len(releases)):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from reservoir.hydro import step
 from reservoir.hydro.curves.curve import Curve, PowerLaw, constant
+from reservoir.hydro.jit import compiled_part
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import ConversionKind
@@ -18,7 +18,7 @@ from tests.hydro import paper
 parts = st.floats(0.0, 1.0)
 
 
-@numba.njit
+@compiled_part
 def step_values(plant, mean_storage, release, values):
     values[0] = head = step.head_at(plant, mean_storage, release)
     values[1] = step.turbined_at(plant, head, release)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reservoir.rules.base.month_end import kept
+from reservoir.rules.base.month_end import month_end
 
 flows = st.floats(0.0, 500.0)
 storages = st.floats(0.0, 200.0)
@@ -17,13 +17,13 @@ def ordered(values):
 
 @given(storages, st.floats(-1e4, 1e4), flows, volumes, ordered(storages), ordered(flows))
 def test_the_release_keeps_its_bounds_exactly(storage, asked, inflow, volume, storage_bounds, release_bounds):
-    release, _ = kept(storage, asked, inflow, volume, storage_bounds, release_bounds)
+    release, _ = month_end(storage, asked, inflow, volume, storage_bounds, release_bounds)
     assert release_bounds[0] <= release <= release_bounds[1]
 
 
 @given(storages, st.floats(-1e4, 1e4), flows, volumes, ordered(storages), ordered(flows))
 def test_the_water_balance_closes(storage, asked, inflow, volume, storage_bounds, release_bounds):
-    release, end = kept(storage, asked, inflow, volume, storage_bounds, release_bounds)
+    release, end = month_end(storage, asked, inflow, volume, storage_bounds, release_bounds)
     assert end - storage == pytest.approx((inflow - release) * volume, abs=1e-9)
 
 
@@ -31,7 +31,7 @@ def test_the_water_balance_closes(storage, asked, inflow, volume, storage_bounds
 def test_the_storage_leaves_its_bounds_only_where_the_release_is_at_one_of_its_own(
     storage, asked, inflow, volume, storage_bounds, release_bounds
 ):
-    release, end = kept(storage, asked, inflow, volume, storage_bounds, release_bounds)
+    release, end = month_end(storage, asked, inflow, volume, storage_bounds, release_bounds)
     if end < storage_bounds[0] - 1e-9:
         assert release == release_bounds[0]
     if end > storage_bounds[1] + 1e-9:
@@ -40,12 +40,12 @@ def test_the_storage_leaves_its_bounds_only_where_the_release_is_at_one_of_its_o
 
 @given(storages, st.floats(-1e4, 1e4), flows, volumes, ordered(storages), ordered(flows))
 def test_what_is_kept_once_is_kept_again(storage, asked, inflow, volume, storage_bounds, release_bounds):
-    once = kept(storage, asked, inflow, volume, storage_bounds, release_bounds)
-    again = kept(storage, once[0], inflow, volume, storage_bounds, release_bounds)
+    once = month_end(storage, asked, inflow, volume, storage_bounds, release_bounds)
+    again = month_end(storage, once[0], inflow, volume, storage_bounds, release_bounds)
     assert again == pytest.approx(once, rel=1e-12, abs=1e-9)
 
 
 @given(storages, flows, flows, volumes)
 def test_what_is_possible_is_done_as_asked(storage, asked, inflow, volume):
     free = (-1e6, 1e6)
-    assert kept(storage, asked, inflow, volume, free, free)[0] == pytest.approx(asked, rel=1e-12, abs=1e-9)
+    assert month_end(storage, asked, inflow, volume, free, free)[0] == pytest.approx(asked, rel=1e-12, abs=1e-9)

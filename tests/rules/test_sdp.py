@@ -8,6 +8,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.step import power_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast, Training
@@ -108,12 +109,12 @@ def test_energy_is_that_of_the_exact_plant(eight):
     physics = Physics.of(eight)
     plant = physics.plant
     mean = (eight.storage_start_hm3 + eight.storage_end_hm3) / 2
-    np.testing.assert_allclose(plant.power_mw(mean, eight.release_m3s), eight.power_mw, rtol=2e-5)
+    np.testing.assert_allclose(power_at(plant.curves, mean, eight.release_m3s), eight.power_mw, rtol=2e-5)
     full = np.array(START_HM3)
     flow = np.array(1000.0)
     end, gained = physics.after(0, full, flow, flow)
     assert end == pytest.approx(START_HM3)
-    expected = plant.power_mw(full, flow) * physics.months.volume_per_flow[0] * GWH_PER_MW_VOLUME
+    expected = power_at(plant.curves, full, flow) * physics.months.volume_per_flow[0] * GWH_PER_MW_VOLUME
     assert gained == pytest.approx(float(expected))
 
 

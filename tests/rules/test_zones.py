@@ -7,7 +7,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.power import specific_power_curve
+from reservoir.hydro.plant import plant_of
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast, Training
 from reservoir.rules.base.simulation import simulate
@@ -40,7 +40,7 @@ def power(model, storage, release):
     plant = model.reservoir
     head = plant.level(storage) - plant.tailrace(release)
     turbined = min(release, plant.capacity_m3s(head))
-    return min(float(specific_power_curve(plant)(head) * turbined), plant.installed_mw)
+    return min(float(plant_of(plant).conversion(head) * turbined), plant.installed_mw)
 
 
 @every_forecast

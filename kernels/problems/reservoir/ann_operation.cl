@@ -2,7 +2,7 @@
 // order of mlp_error.cl, with biases; fitness = the mean energy of a year, GWH, less the cost of violations and with the
 // worth of the water that is left at the end. Lanes are networks. Stands behind reservoir_step.cl.
 //
-// Constants: KNOWN (inputs besides the start storage), HIDDEN, REACH (of first positions), GWH_PER_MW_VOLUME. The context: a
+// Constants: KNOWN (inputs besides the start storage), HIDDEN, REACH (of first positions), GWH_PER_STAGE_BENEFIT. The context: a
 // head, and for each step a row of ROW numbers, the first KNOWN of them the inputs.
 
 #define INPUTS (1 + KNOWN)
@@ -71,5 +71,5 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
         storage = end;
     }
     const reals left = (storage - record[START_STORAGE]) * record[WATER_VALUE];
-    return (volume * GWH_PER_MW_VOLUME + left - cost) * record[PER_YEAR];
+    return (volume * GWH_PER_STAGE_BENEFIT + left - cost) * record[PER_YEAR];
 }

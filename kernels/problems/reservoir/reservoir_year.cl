@@ -1,7 +1,7 @@
 // One year of one reservoir (Yu et al. 2020, eq. 6-21): position = the releases of the steps, m3/s, then, in a cyclic
 // year, the storage at its start, hm3. Stands behind reservoir_step.cl.
 //
-// Constants: STEPS, CYCLIC, GWH_PER_MW_VOLUME, and the rows below, each of STEPS numbers.
+// Constants: STEPS, CYCLIC, GWH_PER_STAGE_BENEFIT, and the rows below, each of STEPS numbers.
 
 #define INFLOW 0
 #define HM3_PER_M3S 1
@@ -73,7 +73,7 @@ reals fitness_with_violation(reals *releases, const reals start, CONTEXT_SPACE c
         releases[step] = kept;
         storage = end;
     }
-    return volume * GWH_PER_MW_VOLUME - cost;
+    return volume * GWH_PER_STAGE_BENEFIT - cost;
 }
 
 // The same, and the position with repaired releases. Where repair always succeeds, the chain from one storage to the next
@@ -105,7 +105,7 @@ ALWAYS_INLINE reals repaired_fitness(const reals *position, reals *repaired, CON
         repaired[step] = LESSER(GREATER(kept, (reals)(AT(RELEASE_LOWER, step))), (reals)(AT(RELEASE_UPPER, step)));
         storage = end;
     }
-    return volume * GWH_PER_MW_VOLUME;
+    return volume * GWH_PER_STAGE_BENEFIT;
 }
 
 reals fitness(const reals *position, CONTEXT_SPACE const REAL *year) {

@@ -31,7 +31,7 @@ typedef struct {
 Step step_of(const int step, __local const REAL *year) {
     const REAL per_flow = AT(HM3_PER_M3S, step);
     const Step found = {AT(INFLOW, step), per_flow, AT(FLOW_PER_VOLUME, step), AT(RELEASE_LOWER, step),
-                        AT(RELEASE_UPPER, step), per_flow * GWH_PER_MW_VOLUME, ROUNDING * year[CAPACITY]};
+                        AT(RELEASE_UPPER, step), per_flow * GWH_PER_STAGE_BENEFIT, ROUNDING * year[CAPACITY]};
     return found;
 }
 

@@ -13,11 +13,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.curves.approximation import Form
 from reservoir.hydro.curves.forms import PolynomialForm
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.problems.reservoir.year import ReservoirYear
 
 _NOT_ARRAYS = ("cyclic", "unrolled")
@@ -47,7 +47,7 @@ def fitness(like: ReservoirYear, year: dict[str, jax.Array], position: jax.Array
     releases, storages = _follow(year, wanted, start, cyclic)
     volume = year["hm3_per_m3s"]
     mean_storages = 0.5 * (storages[:-1] + storages[1:])
-    energy = jnp.sum(_power(plant, mean_storages, releases) * volume) * GWH_PER_MW_VOLUME
+    energy = jnp.sum(_power(plant, mean_storages, releases) * volume) * GWH_PER_STAGE_BENEFIT
     return energy - like.penalty_gwh * _violation(year, storages[1:], start, cyclic)
 
 

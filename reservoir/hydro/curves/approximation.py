@@ -16,12 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.curves.forms import PolynomialForm, UnclampedPolynomial, UniformTable
-from reservoir.hydro.plant import Plant
-from reservoir.hydro.power import specific_power_curve
+from reservoir.hydro.plant import Plant, plant_of
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.step import head_at, power_at_head
 
 FloatArray = NDArray[np.float64]
-RealArray = NDArray[np.floating]
 Function = Callable[[FloatArray], FloatArray]
 Form = PolynomialForm | UniformTable
 
@@ -95,11 +94,10 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
         float(reservoir.level(storage[0]) - reservoir.tailrace(release[1])),
         float(reservoir.level(storage[1]) - reservoir.tailrace(release[0])),
     )
-    power_of = specific_power_curve(reservoir)
     plant = Plant(
         _fit(reservoir.level, storage, lambda value: np.full_like(value, head[0]), closeness),
         _fit(reservoir.tailrace, release, lambda value: np.full_like(value, head[0]), closeness),
-        _fit(power_of, head, np.abs, closeness),
+        _fit(plant_of(reservoir).conversion, head, np.abs, closeness),
         _fit(reservoir.capacity_m3s, head, np.abs, closeness),
         np.float32(reservoir.installed_mw),
     )
@@ -107,20 +105,6 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
     if checked.power_error > POWER_TOLERANCE:
         raise InputError(_too_coarse(reservoir, checked))
     return checked
-
-
-def evaluate(form: Form, x: RealArray) -> NDArray[np.float32]:
-    """Values of a form in float32, as a device computes them."""
-    at = np.asarray(x, np.float32)
-    if isinstance(form, PolynomialForm):
-        scaled = (np.clip(at, form.lower, form.upper) - form.centre) * form.per_unit
-        value = np.full_like(scaled, form.coefficients[0])
-        for coefficient in form.coefficients[1:]:
-            value = value * scaled + coefficient
-        return value
-    place = np.clip((at - form.lower) * form.per_unit, 0, len(form.values) - 1)
-    left = np.minimum(place.astype(np.int64), len(form.values) - 2)
-    return form.values[left] + (place - left).astype(np.float32) * (form.values[left + 1] - form.values[left])
 
 
 def _span(lower: ArrayLike, upper: ArrayLike) -> tuple[float, float]:
@@ -134,7 +118,7 @@ def _fit(curve: Function, domain: tuple[float, float], scale: Function, closenes
     allowed = closeness.tolerance * scale(exact)
 
     def close(form: Form) -> bool:
-        return bool(np.all(np.abs(evaluate(form, points) - exact) <= allowed))
+        return bool(np.all(np.abs(form(points) - exact) <= allowed))
 
     for degree in range(1, closeness.highest_degree + 1):
         form: Form = _polynomial(curve, domain, degree)
@@ -169,30 +153,13 @@ def _differences(
     reservoir: Reservoir, plant: Plant, storage: tuple[float, float], release: tuple[float, float]
 ) -> tuple[float, float]:
     """Largest difference in head (m) and largest relative difference in power, over a grid of all states."""
+    given = plant_of(reservoir)
     storages, releases = np.meshgrid(np.linspace(*storage, 601), np.linspace(*release, 601))
-    head = reservoir.level(storages) - reservoir.tailrace(releases)
-    power = _power(specific_power_curve(reservoir), reservoir.capacity_m3s, head, releases, reservoir.installed_mw)
-    form_head = evaluate(plant.level, storages) - evaluate(plant.tailrace, releases)
-    form_power = _power(
-        lambda at: evaluate(plant.conversion, at),
-        lambda at: evaluate(plant.capacity, at),
-        form_head,
-        releases.astype(np.float32),
-        plant.installed_mw,
-    )
+    head, form_head = (head_at(each, storages, releases) for each in (given, plant))
+    power, form_power = power_at_head(given, head, releases), power_at_head(plant, form_head, np.float32(releases))
     produced = power > 0
     relative = np.abs(form_power - power)[produced] / power[produced]
     return float(np.max(np.abs(form_head - head))), float(np.max(relative, initial=0.0))
-
-
-def _power(
-    specific: Callable[[Any], RealArray],
-    capacity: Callable[[Any], RealArray],
-    head: RealArray,
-    release: RealArray,
-    installed: Any,
-) -> RealArray:
-    return np.minimum(specific(head) * np.minimum(release, capacity(head)), installed)
 
 
 def _too_coarse(reservoir: Reservoir, found: Approximation) -> Mistake:

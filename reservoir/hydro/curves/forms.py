@@ -1,18 +1,18 @@
-"""How compiled code evaluates a curve: exactly as given, or by the least-degree form that solvers use.
+"""How a curve is evaluated in a step: exactly as given, or by the least-degree form that solvers use.
 
-`curve_value` and `specific_power` are written once for every form; numba picks the one that fits the argument's type.
+`elementwise.curve_value` picks the evaluation by the curve's class, when Python calls it and when numba compiles it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reservoir.hydro.curves.curve import CompiledCurve
-from reservoir.hydro.jit import INLINED, inlined, overload
-from reservoir.hydro.units import MW_PER_KW_HOURS
+from reservoir.hydro.elementwise import clip, lesser
 
 
 class PolynomialForm(NamedTuple):
@@ -26,6 +26,10 @@ class PolynomialForm(NamedTuple):
     centre: Any
     per_unit: Any
     coefficients: tuple[Any, ...]
+
+    def __call__(self, x: ArrayLike) -> NDArray[np.float32]:
+        """Values at `x` in float32, as a device computes them."""
+        return polynomial_value(self, np.asarray(x, np.float32))
 
 
 class UnclampedPolynomial(NamedTuple):
@@ -43,30 +47,13 @@ class UniformTable(NamedTuple):
     per_unit: Any
     values: NDArray[Any]
 
-
-class CompiledConversion(NamedTuple):
-    """Conversion curve and what it means: a rate in m3/kWh, or a factor of head that gives MW per m3/s."""
-
-    is_rate: bool
-    factor: float
-    curve: CompiledCurve
+    def __call__(self, x: ArrayLike) -> NDArray[np.float32]:
+        """Values at `x` in float32, as a device computes them."""
+        return table_value(self, np.asarray(x, np.float32))
 
 
-def curve_value(curve, x):
-    """Value of `curve` at `x`; callable from compiled code only."""
-    raise NotImplementedError("call this from compiled code")
-
-
-def specific_power(conversion, head_m):
-    """Power of 1 m3/s at a head, MW (paper eq. 7); callable from compiled code only."""
-    raise NotImplementedError("call this from compiled code")
-
-
-def _form(curve):
-    return getattr(curve, "instance_class", None)
-
-
-def _exact(curve, x):
+def exact_value(curve, x):
+    """Value of a `CompiledCurve`; for one number alone."""
     held = min(max(x, curve.breaks[0]), curve.breaks[-1])
     if curve.is_power:
         return curve.coefficients[0, 1] + curve.coefficients[0, 0] * (held - curve.origin) ** curve.exponent
@@ -84,52 +71,33 @@ def _exact(curve, x):
     return value
 
 
-def _polynomial(curve, x):
-    return _horner(curve, min(max(x, curve.lower), curve.upper))
+def polynomial_value(form, x):
+    """Value of a `PolynomialForm`."""
+    return unclamped_value(form, clip(x, form.lower, form.upper))
 
 
-@inlined
-def _horner(curve, x):
-    scaled = (x - curve.centre) * curve.per_unit
-    value = curve.coefficients[0]
-    for coefficient in curve.coefficients[1:]:
+def unclamped_value(form, x):
+    """Value of a polynomial by Horner's rule."""
+    scaled = (x - form.centre) * form.per_unit
+    value = form.coefficients[0]
+    for coefficient in form.coefficients[1:]:
         value = value * scaled + coefficient
     return value
 
 
-def _unheld(curve, x):
-    return _horner(curve, x)
-
-
-def _even_table(curve, x):
-    last = np.float32(len(curve.values) - 1)
-    place = min(max((x - curve.lower) * curve.per_unit, np.float32(0.0)), last)
-    left = min(np.int64(place), len(curve.values) - 2)
+def table_value(table, x):
+    """Value of a `UniformTable`."""
+    last = np.float32(len(table.values) - 1)
+    place = clip((x - table.lower) * table.per_unit, np.float32(0.0), last)
+    left = lesser(np.int64(place), len(table.values) - 2)
     fraction = place - np.float32(left)
-    return curve.values[left] + fraction * (curve.values[left + 1] - curve.values[left])
+    return table.values[left] + fraction * (table.values[left + 1] - table.values[left])
 
 
-_EVALUATIONS = {
-    CompiledCurve: _exact,
-    PolynomialForm: _polynomial,
-    UnclampedPolynomial: _unheld,
-    UniformTable: _even_table,
+#: How compiled code evaluates a curve of a class.
+EVALUATIONS: dict[type, Callable[..., Any]] = {
+    CompiledCurve: exact_value,
+    PolynomialForm: polynomial_value,
+    UnclampedPolynomial: unclamped_value,
+    UniformTable: table_value,
 }
-
-
-@overload(curve_value, jit_options=INLINED)  # type: ignore[arg-type]
-def _curve_value(curve, x):
-    return _EVALUATIONS.get(_form(curve))
-
-
-@overload(specific_power, jit_options=INLINED)  # type: ignore[arg-type]
-def _specific_power(conversion, head_m):
-    if _form(conversion) is not CompiledConversion:
-        return lambda conversion, head_m: curve_value(conversion, head_m)
-
-    def from_conversion(conversion, head_m):
-        value = curve_value(conversion.curve, head_m)
-        held = min(max(head_m, conversion.curve.breaks[0]), conversion.curve.breaks[-1])
-        return MW_PER_KW_HOURS / value if conversion.is_rate else value * conversion.factor * held
-
-    return from_conversion

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from reservoir.errors import Mistake
-from reservoir.hydro.conversion import specific_power
+from reservoir.hydro.conversion import conversion_of
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.reservoir_checks.curve_constraints import CurveConstraint, check_curve
 from reservoir.hydro.reservoir_kinds import ConversionKind
@@ -82,5 +82,5 @@ def lake_above_tailrace(
 def most_power_mw(conversion: Curve, kind: ConversionKind, capacity: Curve, heads: Domain, release_m3s: float) -> float:
     """Power (MW) that no head and no release up to `release_m3s` exceeds, but for the installed capacity."""
     head = np.linspace(*heads, _HEADS)
-    power = specific_power(conversion, kind)(head) * np.minimum(capacity(head), release_m3s)
+    power = conversion_of(conversion, kind)(head) * np.minimum(capacity(head), release_m3s)
     return float(power.max())

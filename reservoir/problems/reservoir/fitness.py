@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from reservoir.hydro.compiled_year import YearArrays, energy_of, follow, follow_repairable, steps_in
+from reservoir.hydro.compiled_year import YearArrays, benefit_of, follow, follow_repairable, steps_in
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
 from reservoir.problems.fitness import register_fitness
@@ -16,8 +16,7 @@ class ReservoirContext(NamedTuple):
     plant: Plant
     year: YearArrays
     penalty: Any
-    half: Any
-    gwh_per_mw_volume: Any
+    gwh_per_stage_benefit: Any
 
 
 class RepairableContext(NamedTuple):
@@ -26,21 +25,20 @@ class RepairableContext(NamedTuple):
     plant: Plant
     year: YearArrays
     flow_per_volume: Any
-    half: Any
-    gwh_per_mw_volume: Any
+    gwh_per_stage_benefit: Any
 
 
 def _fitness(context, position, scratch):
     releases, storages = _started(context.year, position, scratch)
     violation = follow(context.year, position, releases, storages)
-    energy = energy_of(context.plant, context.year, releases, storages, context.half, context.gwh_per_mw_volume)
-    return energy - context.penalty * violation
+    benefit = benefit_of(context.plant, context.year, releases, storages, context.gwh_per_stage_benefit)
+    return benefit - context.penalty * violation
 
 
 def _fitness_repairable(context, position, scratch):
     releases, storages = _started(context.year, position, scratch)
     follow_repairable(context.year, context.flow_per_volume, position, releases, storages)
-    return energy_of(context.plant, context.year, releases, storages, context.half, context.gwh_per_mw_volume)
+    return benefit_of(context.plant, context.year, releases, storages, context.gwh_per_stage_benefit)
 
 
 @inlined

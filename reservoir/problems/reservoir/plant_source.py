@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.problems.reservoir.curve_source import curve_source
 
 #: The kernel file of a reservoir's step, which reads both.
@@ -23,4 +23,4 @@ def plant_source(plant: Plant) -> str:
 
 def plant_constants(plant: Plant) -> dict[str, float]:
     """Macros of `STEP_FILE` and of whatever sums up energy."""
-    return {"INSTALLED_MW": float(plant.installed_mw), "GWH_PER_MW_VOLUME": GWH_PER_MW_VOLUME}
+    return {"INSTALLED_MW": float(plant.installed_mw), "GWH_PER_STAGE_BENEFIT": GWH_PER_STAGE_BENEFIT}

@@ -12,7 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from reservoir.hydro.compiled_year import YearArrays, lower_reach, steps_in, upper_reach
+from reservoir.hydro.elementwise import clip
 from reservoir.hydro.jit import inlined
+from reservoir.hydro.step import release_to_reach, storage_after
 from reservoir.problems.coding import register_position
 
 
@@ -42,14 +44,14 @@ def _position(coding, parts, position):
 def _release_to(year, step, storage, start, part):
     """Release of a step, and the storage that it leaves."""
     per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
-    least = storage + (inflow - year.release_upper[step]) * per_flow
-    most = storage + (inflow - year.release_lower[step]) * per_flow
+    least = storage_after(storage, inflow, year.release_upper[step], per_flow)
+    most = storage_after(storage, inflow, year.release_lower[step], per_flow)
     lower = max(lower_reach(year, step, start), least)
     upper = min(upper_reach(year, step, start), most)
     target = lower + part * (upper - lower)
-    release = inflow - (target - storage) / per_flow
-    release = min(max(release, year.release_lower[step]), year.release_upper[step])
-    return release, storage + (inflow - release) * per_flow
+    wanted = release_to_reach(storage, target, inflow, per_flow)
+    release = clip(wanted, year.release_lower[step], year.release_upper[step])
+    return release, storage_after(storage, inflow, release, per_flow)
 
 
 register_position(StorageCoding, _position)

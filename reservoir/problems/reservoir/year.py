@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.curves.approximation import FINE, Approximation, approximate
@@ -19,7 +20,6 @@ from reservoir.hydro.limits import Limits, always_repairable, year_limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
 from reservoir.problems.reservoir.fitness import RepairableContext, ReservoirContext
 from reservoir.problems.reservoir.plant_source import STEP_FILE, plant_constants, plant_source
@@ -138,10 +138,10 @@ class ReservoirYear(_Years):
     def compiled_context(self) -> ReservoirContext | RepairableContext:
         """The year and the plant's forms in float32."""
         year = self.limits.arrays(FLOAT32_MARGIN, np.float32)
-        forms, constants = self.model.approximation, (np.float32(0.5), np.float32(GWH_PER_MW_VOLUME))
+        forms, gwh = self.model.approximation, np.float32(GWH_PER_STAGE_BENEFIT)
         if always_repairable(self.limits, self.limits.arrays(FLOAT32_MARGIN)):
-            return RepairableContext(forms.unheld_plant, year, 1 / year.hm3_per_m3s, *constants)
-        return ReservoirContext(forms.plant, year, np.float32(self.penalty_gwh), *constants)
+            return RepairableContext(forms.unheld_plant, year, 1 / year.hm3_per_m3s, gwh)
+        return ReservoirContext(forms.plant, year, np.float32(self.penalty_gwh), gwh)
 
     def compiled_coding(self) -> tuple[StorageCoding, int]:
         """Storages as variables in place of releases, all of them feasible, and how many there are to choose."""

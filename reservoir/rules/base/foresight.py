@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, open_limits
 from reservoir.hydro.objective import Operation
-from reservoir.hydro.power import specific_power_curve
+from reservoir.hydro.plant import plant_of
+from reservoir.hydro.step import head_at
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear
 from reservoir.solvers import Progress, solve
@@ -50,8 +51,9 @@ def water_value_gwh(model: ReservoirModel, from_hm3: float, to_hm3: float, relea
     The integral over storage of the power of 1 m3/s at the head of that storage.
     """
     storages = np.linspace(from_hm3, to_hm3, _POINTS)
-    head = model.reservoir.level(storages) - model.reservoir.tailrace(release_m3s)
-    return -float(np.trapezoid(specific_power_curve(model.reservoir)(head), storages)) * GWH_PER_MW_VOLUME
+    plant = plant_of(model.reservoir)
+    head = head_at(plant, storages, release_m3s)
+    return -float(np.trapezoid(plant.conversion(head), storages)) * GWH_PER_MW_VOLUME
 
 
 def _whole_record(model: ReservoirModel, inflow: Inflow, start: float, end: float) -> Limits:

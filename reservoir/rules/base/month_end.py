@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from reservoir.hydro.step import enforce_limits
+
 #: A release moved by less than this part of its largest bound was not repaired, only rounded.
 REPAIR_TOLERANCE = 1e-9
 
 
-def kept(
+def month_end(
     storage: float,
     asked: float,
     inflow: float,
@@ -28,6 +30,5 @@ def kept(
         Least and greatest storage at the end of the step and release in it.
     """
     wanted = min(max(asked, releases[0]), releases[1])
-    end = min(max(storage + (inflow - wanted) * volume, storages[0]), storages[1])
-    release = min(max(inflow - (end - storage) / volume, releases[0]), releases[1])
-    return release, storage + (inflow - release) * volume
+    release, end = enforce_limits(storage, wanted, inflow, volume, storages, releases)
+    return float(release), float(end)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from reservoir.hydro.step import release_to_reach
 from reservoir.rules.base.fields import Block, CalendarMonths, Monthly, MonthlyVolume, not_below
 from reservoir.rules.base.training import Training
 
@@ -44,5 +45,5 @@ class Months(Block):
     def release_to_reach(self, step: int, storage_hm3: float, target_hm3: float, inflow_m3s: float | None) -> float:
         """Release (m3/s) that ends a step at a storage, within the bounds of the release."""
         inflow = self.inflow_m3s[step] if inflow_m3s is None else inflow_m3s
-        wanted = inflow - (target_hm3 - storage_hm3) / self.volume_per_flow[step]
+        wanted = release_to_reach(storage_hm3, target_hm3, inflow, self.volume_per_flow[step])
         return min(max(wanted, self.release_lower_m3s[step]), self.release_upper_m3s[step])

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
+from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import enforce_limits, power_at
-from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.rules.base.foresight import water_value_gwh
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.base.rule import Forecast
@@ -105,11 +106,12 @@ def generated(plant, record, step, storage, asked):
     The release asked for is within its own bounds.
     """
     lower, upper = record.storage_lower[step], record.storage_upper[step]
-    release, end = enforce_limits(record, step, storage, asked, lower, upper)
-    power = power_at(plant, 0.5 * (storage + end), release)
+    per_flow, bounds = record.hm3_per_m3s[step], (record.release_lower[step], record.release_upper[step])
+    release, end = enforce_limits(storage, asked, record.inflow[step], per_flow, (lower, upper), bounds)
+    power = power_at(plant, mean(storage, end), release)
     cost = 0.0
     if end < lower - record.rounding:
         cost = (lower - end) * record.cost_below[step]
     elif end > upper + record.rounding:
         cost = (end - upper) * record.cost_above[step]
-    return power * record.hm3_per_m3s[step] * GWH_PER_MW_VOLUME, end, cost
+    return stage_benefit(power, per_flow) * GWH_PER_STAGE_BENEFIT, end, cost

@@ -13,7 +13,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, open_limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.problems.reservoir.year import ReservoirModel
-from reservoir.rules.base.month_end import REPAIR_TOLERANCE, kept
+from reservoir.rules.base.month_end import REPAIR_TOLERANCE, month_end
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import inflow_before
 
@@ -115,7 +115,7 @@ def _decisions(rule: Rule, limits: Limits, before: FloatArray, start: float) -> 
             (float(limits.storage_lower_hm3[step]), float(limits.storage_upper_hm3[step])),
             (float(limits.release_lower_m3s[step]), float(limits.release_upper_m3s[step])),
         )
-        _, storage = kept(storage, float(asked[step]), now, float(limits.hm3_per_m3s[step]), *bounds)
+        _, storage = month_end(storage, float(asked[step]), now, float(limits.hm3_per_m3s[step]), *bounds)
     return asked
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from reservoir.hydro.limits import EXACT_MARGIN
-from reservoir.hydro.power import specific_power_curve
+from reservoir.hydro.plant import plant_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, require_local
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
@@ -130,7 +130,7 @@ def curve_tables(reservoir: Reservoir, layout: GridLayout) -> NDArray[np.floatin
     curves = (
         (reservoir.level, reservoir.level.domain),
         (reservoir.tailrace, reservoir.tailrace.domain),
-        (specific_power_curve(reservoir), head),
+        (plant_of(reservoir).conversion, head),
         (reservoir.capacity_m3s, reservoir.capacity_m3s.domain),
     )
     rows = [

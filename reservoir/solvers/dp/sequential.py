@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
 from reservoir.hydro.compiled_year import violation_at
+from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.jit import compiled
 from reservoir.hydro.limits import Limits, corridor
-from reservoir.hydro.step import power_at
-from reservoir.hydro.units import GWH_PER_MW_VOLUME
+from reservoir.hydro.step import power_at, release_to_reach
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.base.progress import Progress, silent
@@ -189,15 +190,15 @@ def _bellman(plant, year, grid, penalty, values, choices):
             nearest, nearest_choice = np.inf, 0
             for following in range(states):
                 end = grid[step + 1, following]
-                release = inflow - (end - storage) / per_flow
+                release = release_to_reach(storage, end, inflow, per_flow)
                 beyond = max(release - most, least - release)
                 if beyond > rounding:
                     if beyond < nearest:
                         nearest, nearest_choice = beyond, following
                     continue
                 tried += 1
-                kept = min(max(release, least), most)
-                energy = power_at(plant, 0.5 * (storage + end), kept) * per_flow * GWH_PER_MW_VOLUME
+                power = power_at(plant, mean(storage, end), clip(release, least, most))
+                energy = stage_benefit(power, per_flow) * GWH_PER_STAGE_BENEFIT
                 cost = penalty * violation_at(year, step, end, end)
                 value = energy - cost + values[step + 1, following]
                 if value > best:
@@ -222,8 +223,8 @@ def _trace(year, grid, values, choices, storages, releases):
     for step in range(len(releases)):
         state = choices[step, state]
         storages[step + 1] = grid[step + 1, state]
-        change = (storages[step + 1] - storages[step]) / year.hm3_per_m3s[step]
-        releases[step] = min(max(year.inflow[step] - change, year.release_lower[step]), year.release_upper[step])
+        release = release_to_reach(storages[step], storages[step + 1], year.inflow[step], year.hm3_per_m3s[step])
+        releases[step] = clip(release, year.release_lower[step], year.release_upper[step])
 
 
 def _solution(year: ReservoirYear, found: Trajectory, wall: float, settings: GridSettings) -> Solution:

@@ -2,14 +2,15 @@
 
 from dataclasses import replace
 
-import numba
 import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.curves.approximation import POWER_TOLERANCE, approximate, evaluate
+from reservoir.hydro.curves.approximation import POWER_TOLERANCE, approximate
 from reservoir.hydro.curves.curve import Polynomial, Table
-from reservoir.hydro.curves.forms import PolynomialForm, UniformTable, curve_value
+from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
+from reservoir.hydro.elementwise import curve_value
+from reservoir.hydro.jit import compiled_part
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import ConversionKind
 from tests.hydro import paper
@@ -22,7 +23,7 @@ def reservoir(request: pytest.FixtureRequest) -> Reservoir:
     return request.getfixturevalue(request.param)
 
 
-@numba.njit
+@compiled_part
 def compiled_values(form, x, values):
     for each in range(len(x)):
         values[each] = curve_value(form, x[each])
@@ -46,7 +47,7 @@ def states_of(reservoir: Reservoir) -> tuple[np.ndarray, np.ndarray]:
 def test_heads_stay_within_the_stated_difference(reservoir: Reservoir) -> None:
     forms = approximate(reservoir)
     storages, releases = states_of(reservoir)
-    found = evaluate(forms.plant.level, storages) - evaluate(forms.plant.tailrace, releases)
+    found = forms.plant.level(storages) - forms.plant.tailrace(releases)
     exact = reservoir.level(storages) - reservoir.tailrace(releases)
     assert np.abs(found - exact).max() <= 1.05 * forms.head_error_m
 
@@ -54,9 +55,9 @@ def test_heads_stay_within_the_stated_difference(reservoir: Reservoir) -> None:
 def test_power_stays_within_the_stated_difference_and_the_tolerance(reservoir: Reservoir) -> None:
     forms = approximate(reservoir)
     storages, releases = states_of(reservoir)
-    head = evaluate(forms.plant.level, storages) - evaluate(forms.plant.tailrace, releases)
-    discharge = np.minimum(releases, evaluate(forms.plant.capacity, head))
-    found = np.minimum(evaluate(forms.plant.conversion, head) * discharge, reservoir.installed_mw)
+    head = forms.plant.level(storages) - forms.plant.tailrace(releases)
+    discharge = np.minimum(releases, forms.plant.capacity(head))
+    found = np.minimum(forms.plant.conversion(head) * discharge, reservoir.installed_mw)
     exact = [
         paper.powers(reservoir, [release], [storage, storage])[0]
         for storage, release in zip(storages, releases, strict=True)
@@ -99,13 +100,13 @@ def test_compiled_code_evaluates_the_same_form(xiaowan: Reservoir, amplitude: fl
     x = np.linspace(120, 300, 2001).astype(np.float32)
     values = np.empty_like(x)
     compiled_values(form, x, values)
-    np.testing.assert_allclose(values, evaluate(form, x), rtol=1e-6)
+    np.testing.assert_allclose(values, form(x), rtol=1e-6)
 
 
 @pytest.mark.parametrize("amplitude", [0.0, 2e-3], ids=["polynomial", "even table"])
 def test_a_form_is_held_at_its_ends(xiaowan: Reservoir, amplitude: float) -> None:
     form = approximate(replace(xiaowan, conversion=jagged(xiaowan.conversion, amplitude))).plant.conversion
-    far_below, below, above, far_above = evaluate(form, np.array([0.0, 100.0, 400.0, 1e6]))
+    far_below, below, above, far_above = form(np.array([0.0, 100.0, 400.0, 1e6]))
     assert far_below == below
     assert far_above == above
     assert below < above

@@ -1,6 +1,5 @@
 """A curve is what its definition says, inside its domain and beyond, in Python and in compiled code."""
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
 from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table, constant
-from reservoir.hydro.curves.forms import curve_value
+from reservoir.hydro.elementwise import curve_value
+from reservoir.hydro.jit import compiled_part
 
 TABLE = Table((160.0, 168.0, 181.0, 200.0, 256.0), (2.39, 2.27, 2.11, 1.91, 1.49))
 CURVES: dict[str, Curve] = {
@@ -28,7 +28,7 @@ rises = st.floats(0.0, 30.0).map(lambda rise: round(rise, 9))
 points = st.lists(st.tuples(st.floats(0.01, 50.0), rises), min_size=1, max_size=15)
 
 
-@numba.njit
+@compiled_part
 def compiled_values(curve, x, values):
     for each in range(len(x)):
         values[each] = curve_value(curve, x[each])

@@ -62,7 +62,7 @@ def by_the_physics(year: ReservoirYear, record: Inflow, index: int, positions: n
 def of_any_year(year: ReservoirYear) -> ReservoirContext:
     """The context that a year would have if it were not always repairable."""
     context = year.compiled_context()
-    constants = np.float32(year.penalty_gwh), context.half, context.gwh_per_mw_volume
+    constants = np.float32(year.penalty_gwh), context.gwh_per_stage_benefit
     return ReservoirContext(year.model.approximation.plant, context.year, *constants)
 
 

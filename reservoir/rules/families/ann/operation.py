@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from reservoir.hydro.benefit import stage_benefit
+from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.step import power_at
+from reservoir.hydro.step import limited, power_at, steered
 from reservoir.problems.fitness import register_fitness
 
 
@@ -16,7 +18,7 @@ class OperationContext(NamedTuple):
 
     Storage bounds are those at the end of each step; ``expected`` is the inflow that the rule reckons with, and
     ``expected_flow_per_volume`` m3/s that carry 1 hm3 in the step, as it knows. ``numbers`` holds what `kernel_head` of
-    the problem does, ``half`` and ``gwh_per_mw_volume`` are numbers in the precision of the rest.
+    the problem does, ``gwh_per_stage_benefit`` is a number in the precision of the rest.
     """
 
     plant: Plant
@@ -37,8 +39,7 @@ class OperationContext(NamedTuple):
     storage_low: Any
     storage_scale: Any
     per_year: Any
-    half: Any
-    gwh_per_mw_volume: Any
+    gwh_per_stage_benefit: Any
     hidden: int
 
 
@@ -60,29 +61,27 @@ def _decided(network, hidden, storage, known):
 
 def _fitness(context, position, scratch):
     storage = context.start
-    volume = cost = storage - storage
-    zero, one = volume, volume + 1
+    benefit = cost = storage - storage
+    zero, one = benefit, benefit + 1
     for step in range(len(context.inflow)):
         least, most, inflow = context.release_lower[step], context.release_upper[step], context.inflow[step]
+        per_flow = context.per_flow[step]
         lowest, highest = context.storage_lower[step], context.storage_upper[step]
         expected, flow = context.expected[step], context.expected_flow_per_volume[step]
-        filling = min(max(expected + (storage - highest) * flow, least), most)
-        emptying = min(max(expected + (storage - lowest) * flow, least), most)
+        filling = clip(expected + (storage - highest) * flow, least, most)
+        emptying = clip(expected + (storage - lowest) * flow, least, most)
         scaled = (storage - context.storage_low) * context.storage_scale - one
-        part = min(max(_decided(position, context.hidden, scaled, context.known[step]), zero), one)
+        part = clip(_decided(position, context.hidden, scaled, context.known[step]), zero, one)
         asked = filling + part * (emptying - filling)
-        unrepaired = storage + (inflow - asked) * context.per_flow[step]
-        end = min(max(unrepaired, lowest), highest)
-        wanted = asked + (unrepaired - end) * context.flow_per_volume[step]
-        kept = min(max(wanted, least), most)
-        if kept != wanted:
-            end = storage + (inflow - kept) * context.per_flow[step]
-            cost += max(lowest - end, zero) * context.penalty_below[step]
-            cost += max(end - highest, zero) * context.penalty_above[step]
-        volume += power_at(context.plant, (storage + end) * context.half, kept) * context.per_flow[step]
+        target, excess = steered(storage, asked, inflow, per_flow, (lowest, highest))
+        wanted = asked + excess * context.flow_per_volume[step]
+        release, end = limited(storage, wanted, target, inflow, per_flow, (least, most))
+        cost += max(lowest - end, zero) * context.penalty_below[step]
+        cost += max(end - highest, zero) * context.penalty_above[step]
+        benefit += stage_benefit(power_at(context.plant, mean(storage, end), release), per_flow)
         storage = end
     left = (storage - context.start) * context.water_value
-    return (volume * context.gwh_per_mw_volume + left - cost) * context.per_year
+    return (benefit * context.gwh_per_stage_benefit + left - cost) * context.per_year
 
 
 register_fitness(OperationContext, _fitness)

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.problems.base import KernelProblem
 from reservoir.problems.box import SymmetricBox
 from reservoir.problems.mlp.perceptron import Perceptron
@@ -173,8 +173,7 @@ class NetworkOperation(SymmetricBox):
             scales.storage_low_hm3,
             2 / (scales.storage_high_hm3 - scales.storage_low_hm3),
             1 / years,
-            0.5,
-            GWH_PER_MW_VOLUME,
+            GWH_PER_STAGE_BENEFIT,
         )
         converted = [np.ascontiguousarray(each, precision) for each in arrays]
         scalars = [precision(each) for each in numbers]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from reservoir.hydro.elementwise import clip
 from reservoir.hydro.jit import compiled
+from reservoir.hydro.step import release_to_reach
 from reservoir.rules.base.record_operation import generated
 
 
@@ -21,9 +23,9 @@ def operate_linear(plant, record, rules, stored_gwh_per_hm3, worths):
             month = step % steps
             target = rules[rule, month, 0] + rules[rule, month, 1] * storage
             target += rules[rule, month, 2] * record.inflow_before[step] + rules[rule, month, 3] * record.inflow[step]
-            target = min(max(target, record.storage_lower[step]), record.storage_upper[step])
-            wanted = record.known[step] - (target - storage) / record.known_volume[step]
-            asked = min(max(wanted, record.release_lower[step]), record.release_upper[step])
+            target = clip(target, record.storage_lower[step], record.storage_upper[step])
+            wanted = release_to_reach(storage, target, record.known[step], record.known_volume[step])
+            asked = clip(wanted, record.release_lower[step], record.release_upper[step])
             made, storage, cost = generated(plant, record, step, storage, asked)
             energy += made - cost
         worths[rule] = energy + stored_gwh_per_hm3 * (storage - record.start)

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reservoir.hydro.units import GWH_PER_MW_VOLUME
+from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
+from reservoir.hydro.elementwise import mean
+from reservoir.hydro.step import enforce_limits, power_at, relative_violation, release_to_reach
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.base.violations import ROUNDING
 from reservoir.rules.families.sdp.plant_table import PlantTable
 
 #: Releases compared.
@@ -51,8 +54,8 @@ class Physics:
         They run from what fills the reservoir at the least inflow to what empties it at the most.
         """
         volume = self.months.volume_per_flow[step]
-        filling = least_inflow - (self.storage_upper_hm3[step] - storage) / volume
-        emptying = most_inflow - (self.storage_lower_hm3[step] - storage) / volume
+        filling = release_to_reach(storage, self.storage_upper_hm3[step], least_inflow, volume)
+        emptying = release_to_reach(storage, self.storage_lower_hm3[step], most_inflow, volume)
         bounds = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
         return np.linspace(np.clip(filling, *bounds), np.clip(emptying, *bounds), RELEASES)
 
@@ -60,21 +63,12 @@ class Physics:
         self, step: int, storage: ArrayLike, release: FloatArray, inflow: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """End storage of a step, repaired as in the simulation, and its energy less the cost of violations."""
-        volume = self.months.volume_per_flow[step]
-        least, most = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
-        start = np.asarray(storage, float)
-        wanted = start + (inflow - np.clip(release, least, most)) * volume
-        target = np.clip(wanted, self.storage_lower_hm3[step], self.storage_upper_hm3[step])
-        kept = np.clip(inflow - (target - start) / volume, least, most)
-        end = start + (inflow - kept) * volume
-        energy = self.plant.power_mw((start + end) / 2, kept) * volume * GWH_PER_MW_VOLUME
-        return end, energy - self.penalty_gwh * self._violation(step, end)
-
-    def _violation(self, step: int, end: FloatArray) -> FloatArray:
-        """Relative violation of the storage bounds (eq. 20)."""
-        capacity = max(self.storage_upper_hm3)
-        lower, upper = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
-        below, above = np.maximum(lower - end, 0.0), np.maximum(end - upper, 0.0)
+        volume, start = self.months.volume_per_flow[step], np.asarray(storage, float)
+        storages = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
+        releases = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
+        kept, end = enforce_limits(start, np.clip(release, *releases), inflow, volume, storages, releases)
+        power = power_at(self.plant.curves, mean(start, end), kept)
+        violation = relative_violation(end, *storages, max(self.storage_upper_hm3))
         # Repair lets the end stand a rounding beyond its bound, which is no violation.
-        beyond = below / (lower if lower > 0 else capacity) + above / (upper if upper > 0 else capacity)
-        return np.where(beyond > 1e-9, beyond, 0.0)
+        cost = self.penalty_gwh * np.where(violation > ROUNDING, violation, 0.0)
+        return end, stage_benefit(power, volume) * GWH_PER_STAGE_BENEFIT - cost

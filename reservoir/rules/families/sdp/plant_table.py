@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import Annotated, Any
 
 import numpy as np
 
-from reservoir.hydro.power import specific_power_curve
+from reservoir.hydro.plant import Plant, plant_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.rules.base.fields import Block, NotFalling, Number, Numbers, as_long_as
-from reservoir.rules.base.training import FloatArray
 
 #: Points of each curve.
 POINTS = 401
@@ -52,20 +52,22 @@ class PlantTable(Block):
             release_m3s=release.tolist(),
             tailrace_m=tailrace.tolist(),
             head_m=head.tolist(),
-            specific_mw=specific_power_curve(plant)(head).tolist(),
+            specific_mw=plant_of(plant).conversion(head).tolist(),
             capacity_m3s=plant.capacity_m3s(head).tolist(),
             installed_mw=float(plant.installed_mw),
         )
 
     @cached_property
-    def curves(self) -> dict[str, FloatArray]:
-        """The points of the curves as arrays."""
-        return {name: np.array(getattr(self, name), float) for name in type(self).model_fields}
+    def curves(self) -> Plant:
+        """The curves as functions of arrays."""
 
-    def power_mw(self, mean_storage_hm3: FloatArray, release_m3s: FloatArray) -> FloatArray:
-        """Power at a month's mean storage and release (eq. 7-9)."""
-        of = self.curves
-        level = np.interp(mean_storage_hm3, of["storage_hm3"], of["level_m"])
-        head = level - np.interp(release_m3s, of["release_m3s"], of["tailrace_m"])
-        discharge = np.minimum(release_m3s, np.interp(head, of["head_m"], of["capacity_m3s"]))
-        return np.minimum(np.interp(head, of["head_m"], of["specific_mw"]) * discharge, self.installed_mw)
+        def joined(x: Sequence[float], y: Sequence[float]) -> Callable[..., Any]:
+            return partial(np.interp, xp=np.array(x), fp=np.array(y))
+
+        return Plant(
+            joined(self.storage_hm3, self.level_m),
+            joined(self.release_m3s, self.tailrace_m),
+            joined(self.head_m, self.specific_mw),
+            joined(self.head_m, self.capacity_m3s),
+            self.installed_mw,
+        )

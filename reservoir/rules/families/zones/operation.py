@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from reservoir.hydro.elementwise import clip
 from reservoir.hydro.jit import compiled, inlined
+from reservoir.hydro.step import release_to_reach
 from reservoir.rules.base.record_operation import generated
 
 
@@ -88,7 +90,8 @@ def _step(plant, record, table, step, storage, level):
     left = min(int(place), last - 1)
     low = table.values[level, left]
     wanted = low + (place - left) * (table.values[level, left + 1] - low)
-    least = record.known[step] - (record.storage_upper[step] - storage) / record.known_volume[step]
-    most = record.known[step] - (record.storage_lower[step] - storage) / record.known_volume[step]
-    asked = min(max(min(max(wanted, least), most), record.release_lower[step]), record.release_upper[step])
+    known, volume = record.known[step], record.known_volume[step]
+    least = release_to_reach(storage, record.storage_upper[step], known, volume)
+    most = release_to_reach(storage, record.storage_lower[step], known, volume)
+    asked = clip(clip(wanted, least, most), record.release_lower[step], record.release_upper[step])
     return generated(plant, record, step, storage, asked)
