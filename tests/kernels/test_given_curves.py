@@ -5,7 +5,7 @@ import pytest
 
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.solvers.dp.program import TABLE_POINTS, GridLayout, curve_tables
+from reservoir.solvers.dp.program import GridLayout, curve_tables, table_constants
 from tests.kernels.device import WIDTHS, Run
 from tests.year_ends import free
 
@@ -50,11 +50,12 @@ def difference(
         "LANES": lanes,
         "DOUBLE": 1,
         "POINTS": POINTS,
-        "TABLE_POINTS": TABLE_POINTS,
+        **table_constants(),
         "INSTALLED_MW": plant.installed_mw,
     }
     tables = curve_tables(plant, GridLayout(lanes, 1, 0, True))
-    files = ["common/vector/lanes.cl", "problems/reservoir/given_curves.cl"]
+    step, curves = "problems/reservoir/reservoir_step.cl", "problems/reservoir/given_curves.cl"
+    files = ["common/vector/lanes.cl", step, curves]
     out, states = np.zeros(POINTS), np.concatenate([storages, releases])
     items = POINTS // lanes if kernel == BY_PARABOLAS else POINTS
     found = run(files, kernel, constants, out, items, tables, states)

@@ -3,16 +3,14 @@
 // biases of the outputs.
 //
 // It is a sum over samples, so that a solver may share it out: lanes are samples. Constants: INPUTS, HIDDEN, OUTPUTS, BIAS,
-// REACH (of first positions), UNITS_TOGETHER (in vectors, a divisor of HIDDEN), HEAD, and from the solver TILE (vectors of
-// samples handled together). The context: a head of HEAD numbers, the number of samples (with padding, a multiple of any
-// LANES) and 1 / the ranges of the outputs; then rows of as many numbers: the inputs, the desired outputs over their
-// ranges, the weights of the samples, which sum up to 1 / OUTPUTS.
+// REACH (of first positions), UNITS_TOGETHER (in vectors, a divisor of HIDDEN), where everything stands in the context
+// (reservoir/problems/mlp/training_error.py), and from the solver TILE (vectors of samples handled together). The context: a
+// head of HEAD numbers, the number of samples (with padding, a multiple of any LANES) and 1 / the ranges of the outputs; then
+// rows of as many numbers: the inputs, the desired outputs over their ranges, the weights of the samples, which sum up to
+// 1 / OUTPUTS.
 
 #define SUMMED 1
-#define SAMPLES_OF(context) ((int)(context)[0])
-#define SCALES 1
-#define DESIRED_ROW INPUTS
-#define WEIGHT_ROW (INPUTS + OUTPUTS)
+#define SAMPLES_OF(context) ((int)(context)[SAMPLE_COUNT])
 // In vectors weights of the inputs are scaled beforehand, once for all samples.
 #if LANES > 1
 #define WEIGHT_SPACE
@@ -79,7 +77,7 @@ reals share_of_sum(__local const float *position, const int member, const int me
         for (int t = 0; t < TILE; ++t) {
             const int vector = min(first + t * members, vectors - 1);
 #pragma unroll
-            for (int i = 0; i < INPUTS; ++i) inputs[t][i] = in_row(i, vector, context);
+            for (int i = 0; i < INPUTS; ++i) inputs[t][i] = in_row(INPUT_ROW + i, vector, context);
 #pragma unroll
             for (int j = 0; j < OUTPUTS; ++j) outputs[t][j] = BIAS ? weights[HIDDEN * UNIT + j] : 0.0f;
         }

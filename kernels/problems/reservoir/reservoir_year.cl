@@ -1,32 +1,11 @@
 // One year of one reservoir (Yu et al. 2020, eq. 6-21): position = the releases of the steps, m3/s, then, in a cyclic
-// year, the storage at its start, hm3. Stands behind reservoir_step.cl.
+// year, the storage at its start, hm3. Stands behind fitted_curves.cl.
 //
-// Constants: STEPS, CYCLIC, GWH_PER_STAGE_BENEFIT, and the rows below, each of STEPS numbers.
-
-#define INFLOW 0
-#define HM3_PER_M3S 1
-#define FLOW_PER_VOLUME 2
-#define RELEASE_LOWER 3
-#define RELEASE_UPPER 4
-#define STORAGE_LOWER 5
-#define STORAGE_UPPER 6
-#define REACH_LOWER 7
-#define REACH_UPPER 8
-#define PENALTY_BELOW 9
-#define PENALTY_ABOVE 10
-#define DRIFT_LOWER 11
-#define DRIFT_UPPER 12
-#define ROWS 13
-#define START (ROWS * STEPS)
-#define START_LOWER (START + 1)
-#define START_UPPER (START + 2)
-#define CAPACITY (START + 3)
-#define PENALTY (START + 4)
-#define REPAIRABLE (START + 5) // not 0 if repair always leaves storages and releases within their bounds
-#define CONTEXT (START + 6)
+// Constants: STEPS, CYCLIC, GWH_PER_STAGE_BENEFIT, and where in a year's CONTEXT each row of STEPS numbers and each number
+// stands (reservoir/problems/reservoir/rows.py).
 
 #define DIM (STEPS + CYCLIC)
-#define AT(row, step) year[(row)*STEPS + (step)]
+#define AT(row, step) year[(row) + (step)]
 
 REAL lower(const int d, CONTEXT_SPACE const REAL *year) { return d < STEPS ? AT(RELEASE_LOWER, d) : year[START_LOWER]; }
 
@@ -43,6 +22,12 @@ reals within_reach(const reals storage, const reals start, const int step, CONTE
     return LESSER(GREATER(storage, lowest), highest);
 }
 
+Step year_step(const int step, CONTEXT_SPACE const REAL *year) {
+    const Step found = {AT(INFLOW, step), AT(HM3_PER_M3S, step), AT(FLOW_PER_VOLUME, step), AT(RELEASE_LOWER, step),
+                        AT(RELEASE_UPPER, step)};
+    return found;
+}
+
 // Violation cost, GWh, of a storage outside its bounds at the end of a step (eq. 20-21).
 reals violation_cost(const reals storage, const reals start, const int step, CONTEXT_SPACE const REAL *year) {
 #if CYCLIC
@@ -51,29 +36,27 @@ reals violation_cost(const reals storage, const reals start, const int step, CON
         return GREATER(storage - start, start - storage) / scale * year[PENALTY];
     }
 #endif
-    return GREATER(AT(STORAGE_LOWER, step) - storage, (reals)(0)) * AT(PENALTY_BELOW, step) +
-           GREATER(storage - AT(STORAGE_UPPER, step), (reals)(0)) * AT(PENALTY_ABOVE, step);
+    return cost_outside(storage, AT(STORAGE_LOWER, step), AT(STORAGE_UPPER, step), AT(PENALTY_BELOW, step),
+                        AT(PENALTY_ABOVE, step));
 }
 
 // Benefit less violation cost, GWh (eq. 21), of releases repaired as in eq. 18-19, where a step cannot be repaired. The
 // repaired releases take the place of those given.
 reals fitness_with_violation(reals *releases, const reals start, CONTEXT_SPACE const REAL *year) {
-    reals storage = start, volume = 0, cost = 0;
+    reals storage = start, benefit = 0, cost = 0;
 #pragma unroll 1
-    for (int step = 0; step < STEPS; ++step) {
-        const REAL inflow = AT(INFLOW, step), per_flow = AT(HM3_PER_M3S, step);
-        const reals unrepaired = FUSED(inflow - releases[step], (reals)(per_flow), storage);
-        const reals target = within_reach(unrepaired, start, step, year);
-        const reals wanted = FUSED(unrepaired - target, (reals)(AT(FLOW_PER_VOLUME, step)), releases[step]);
-        reals end;
-        const reals kept = kept_release(wanted, AT(RELEASE_LOWER, step), AT(RELEASE_UPPER, step), storage, inflow, per_flow,
-                                        target, &end);
-        cost += CHOOSE(kept != wanted, violation_cost(end, start, step, year), (reals)(0));
-        volume = FUSED(power_at((storage + end) * 0.5f, kept), (reals)(per_flow), volume);
-        releases[step] = kept;
-        storage = end;
+    for (int number = 0; number < STEPS; ++number) {
+        const Step step = year_step(number, year);
+        const reals unlimited = STORAGE_AFTER(storage, step.inflow, releases[number], (reals)(step.per_flow));
+        const reals target = within_reach(unlimited, start, number, year);
+        const reals wanted = STEERED_RELEASE(releases[number], unlimited, target, (reals)(step.per_volume));
+        const StepEnd kept = limit_release(storage, wanted, target, step);
+        cost += CHOOSE(kept.limited, violation_cost(kept.end, start, number, year), (reals)(0));
+        benefit = STAGE_BENEFIT(power_at((storage + kept.end) * 0.5f, kept.release), (reals)(step.per_flow)) + benefit;
+        releases[number] = kept.release;
+        storage = kept.end;
     }
-    return volume * GWH_PER_STAGE_BENEFIT - cost;
+    return benefit * GWH_PER_STAGE_BENEFIT - cost;
 }
 
 // The same, and the position with repaired releases. Where repair always succeeds, the chain from one storage to the next
@@ -94,18 +77,18 @@ ALWAYS_INLINE reals repaired_fitness(const reals *position, reals *repaired, CON
         for (int step = 0; step < STEPS; ++step) repaired[step] = releases[step];
         return found;
     }
-    reals storage = start, volume = 0;
+    reals storage = start, benefit = 0;
 #pragma unroll
-    for (int step = 0; step < STEPS; ++step) {
-        const REAL per_flow = AT(HM3_PER_M3S, step);
-        const reals unrepaired = FUSED(AT(INFLOW, step) - position[step], (reals)(per_flow), storage);
-        const reals end = within_reach(unrepaired, start, step, year);
-        const reals kept = FUSED(unrepaired - end, (reals)(AT(FLOW_PER_VOLUME, step)), position[step]);
-        volume = FUSED(power_within_bounds((storage + end) * 0.5f, kept), (reals)(per_flow), volume);
-        repaired[step] = LESSER(GREATER(kept, (reals)(AT(RELEASE_LOWER, step))), (reals)(AT(RELEASE_UPPER, step)));
+    for (int number = 0; number < STEPS; ++number) {
+        const Step step = year_step(number, year);
+        const reals unlimited = STORAGE_AFTER(storage, step.inflow, position[number], (reals)(step.per_flow));
+        const reals end = within_reach(unlimited, start, number, year);
+        const reals kept = STEERED_RELEASE(position[number], unlimited, end, (reals)(step.per_volume));
+        benefit = STAGE_BENEFIT(power_within_bounds((storage + end) * 0.5f, kept), (reals)(step.per_flow)) + benefit;
+        repaired[number] = LESSER(GREATER(kept, (reals)(step.least)), (reals)(step.most));
         storage = end;
     }
-    return volume * GWH_PER_STAGE_BENEFIT;
+    return benefit * GWH_PER_STAGE_BENEFIT;
 }
 
 reals fitness(const reals *position, CONTEXT_SPACE const REAL *year) {

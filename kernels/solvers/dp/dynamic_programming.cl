@@ -19,24 +19,13 @@ typedef struct {
     REAL values[2][ROOM]; // of a point's states, less the violation cost of being there; every other point's in turn
 } Group;
 
-typedef struct {
-    REAL inflow, per_flow, per_volume, least, most, gwh_per_mw, rounding_hm3;
-} Step;
-
 // What can follow LANES storages: storages between two, and the places of these two among the next grid's states.
 typedef struct {
     reals lowest, highest, first_place, last_place;
 } Following;
 
-Step step_of(const int step, __local const REAL *year) {
-    const REAL per_flow = AT(HM3_PER_M3S, step);
-    const Step found = {AT(INFLOW, step), per_flow, AT(FLOW_PER_VOLUME, step), AT(RELEASE_LOWER, step),
-                        AT(RELEASE_UPPER, step), per_flow * GWH_PER_STAGE_BENEFIT, ROUNDING * year[CAPACITY]};
-    return found;
-}
-
 REAL release_between(const REAL storage, const REAL end, const Step *step) {
-    return clamp(step->inflow - (end - storage) * step->per_volume, step->least, step->most);
+    return clamp(RELEASE_TO_REACH(storage, end, step->inflow, step->per_volume), step->least, step->most);
 }
 
 // Violation cost, GWh, of a storage at a point; none at the start.
@@ -46,12 +35,12 @@ REAL cost_at(const REAL storage, const int point, __local const Group *group) {
     return REAL_OF(cost, 0);
 }
 
-Following following(const reals storage, const Step *step, __local const Grid *next) {
+Following following(const reals storage, const Step *step, const REAL rounding_hm3, __local const Grid *next) {
     const REAL per_spacing = next->states > 1 ? 1 / next->spacing : 0;
     const reals before = (reals)(-1), after = (reals)(next->states);
     Following found;
-    found.lowest = storage + ((step->inflow - step->most) * step->per_flow - step->rounding_hm3);
-    found.highest = storage + ((step->inflow - step->least) * step->per_flow + step->rounding_hm3);
+    found.lowest = STORAGE_AFTER(storage, step->inflow, step->most, step->per_flow) - rounding_hm3;
+    found.highest = STORAGE_AFTER(storage, step->inflow, step->least, step->per_flow) + rounding_hm3;
     found.first_place = LESSER(GREATER((found.lowest - next->low) * per_spacing, before), after);
     found.last_place = LESSER(GREATER((found.highest - next->low) * per_spacing, before), after);
     return found;
@@ -73,12 +62,14 @@ ints best_following(const reals storage, const Following *range, const Step *ste
     }
     ints choice = (ints)(-1);
     reals most = (reals)(-INFINITY);
+    const REAL gwh_per_flow = step->per_flow * GWH_PER_STAGE_BENEFIT;
     for (int state = first; state <= last; ++state) {
         const REAL end = storage_at(next, state);
-        const reals wanted = step->inflow - (end - storage) * step->per_volume, mean_storage = (storage + end) * 0.5f;
+        const reals wanted = RELEASE_TO_REACH(storage, end, step->inflow, step->per_volume);
+        const reals mean_storage = (storage + end) * 0.5f;
         const reals release = LESSER(GREATER(wanted, (reals)(step->least)), (reals)(step->most));
         const reals power = coarse ? power_at(mean_storage, release) : power_near(near, mean_storage, release);
-        const reals value = FUSED(power, (reals)(step->gwh_per_mw), (reals)(ahead[state]));
+        const reals value = STAGE_BENEFIT(power, (reals)(gwh_per_flow)) + (reals)(ahead[state]);
         const ints better = (value > most) & (end >= range->lowest) & (end <= range->highest);
         most = CHOOSE(better, value, most);
         choice = CHOOSE(better, (ints)(state), choice);
@@ -107,12 +98,12 @@ int solve_step(__local Group *group, const int number, const int item, __global 
     __local const Grid *here = &group->search.grid[number], *next = here + 1;
     __local const REAL *ahead = group->values[(number + 1) % 2];
     __local REAL *values = group->values[number % 2];
-    const Step step = step_of(number, group->year);
+    const Step step = year_step(number, group->year);
     int tried = 0;
     for (int first = item * LANES; first < here->states; first += ITEMS * LANES) {
         reals storage, worth;
         for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
-        const Following range = following(storage, &step, next);
+        const Following range = following(storage, &step, ROUNDING * group->year[CAPACITY], next);
         const ints choice =
             best_following(storage, &range, &step, next, &group->near[number], group->search.coarse, ahead, &worth);
         for (int lane = 0; lane < LANES && first + lane < here->states; ++lane) {
@@ -136,7 +127,7 @@ void prepare(__local Group *group, const int item, __global const REAL *tables) 
     if (group->search.coarse) return;
     for (int number = item; number < STEPS; number += ITEMS) {
         __local const Grid *here = &group->search.grid[number], *next = here + 1;
-        const Step step = step_of(number, group->year);
+        const Step step = year_step(number, group->year);
         group->near[number] = near_curves(tables, (here->low + next->low) / 2, (here->high + next->high) / 2,
                                           release_between(here->low, next->high, &step),
                                           release_between(here->high, next->low, &step));
@@ -150,11 +141,12 @@ void trace(__local Group *group, __global const ushort *choices, __global const 
     int state = 0;
     search->latest.storage[0] = storage;
     for (int number = 0; number < STEPS; ++number) {
-        const Step step = step_of(number, group->year);
+        const Step step = year_step(number, group->year);
         state = choices[number * ROOM + state];
         const REAL target = storage_at(&search->grid[number + 1], state), release = release_between(storage, target, &step);
-        const REAL end = FUSED(step.inflow - release, step.per_flow, storage);
-        fitness += power_in(tables, (storage + end) / 2, release) * step.gwh_per_mw - cost_at(end, number + 1, group);
+        const REAL end = STORAGE_AFTER(storage, step.inflow, release, step.per_flow);
+        const REAL power = power_in(tables, (storage + end) / 2, release);
+        fitness += STAGE_BENEFIT(power, step.per_flow * GWH_PER_STAGE_BENEFIT) - cost_at(end, number + 1, group);
         search->latest.storage[number + 1] = target;
         storage = end;
     }
@@ -196,7 +188,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
     }
     for (int number = item; number < STEPS; number += ITEMS) {
         __local const REAL *storage = group.search.best.storage + number;
-        const Step step = step_of(number, group.year);
+        const Step step = year_step(number, group.year);
         found_position[(size_t)place * STEPS + number] = release_between(storage[0], storage[1], &step);
     }
 }

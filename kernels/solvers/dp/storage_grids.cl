@@ -44,8 +44,8 @@ void find_corridor(__local Search *search, const REAL start, CONTEXT_SPACE const
     search->lower[0] = search->upper[0] = start;
     for (int step = 0; step < STEPS; ++step) {
         const REAL inflow = AT(INFLOW, step), per_flow = AT(HM3_PER_M3S, step);
-        const REAL least = FUSED(inflow - AT(RELEASE_UPPER, step), per_flow, search->lower[step]);
-        const REAL most = FUSED(inflow - AT(RELEASE_LOWER, step), per_flow, search->upper[step]);
+        const REAL least = STORAGE_AFTER(search->lower[step], inflow, AT(RELEASE_UPPER, step), per_flow);
+        const REAL most = STORAGE_AFTER(search->upper[step], inflow, AT(RELEASE_LOWER, step), per_flow);
         const reals lowest = within_reach((reals)(-INFINITY), (reals)(start), step, year);
         const reals highest = within_reach((reals)(INFINITY), (reals)(start), step, year);
         const REAL lower = fmin(fmax(least, REAL_OF(lowest, 0)), most), upper = fmax(fmin(most, REAL_OF(highest, 0)), least);

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import FloatArray, KernelProblem
 from reservoir.problems.box import SymmetricBox
+from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.problems.mlp.training_fitness import TrainingContext
 
@@ -101,7 +102,8 @@ class TrainingError(SymmetricBox):
             "OUTPUTS": network.outputs,
             "BIAS": int(network.bias),
             "REACH": self.reach,
-            "HEAD": self._head,
+            **self._head.constants(),
+            **self._rows.constants(),
             "UNITS_TOGETHER": together,
         }
         return KernelProblem(
@@ -113,16 +115,21 @@ class TrainingError(SymmetricBox):
         return -(-len(self.inputs) // PADDING) * PADDING
 
     @property
-    def _head(self) -> int:
-        return -(-(1 + self.network.outputs) // PADDING) * PADDING
+    def _head(self) -> ContextLayout:
+        return ContextLayout("HEAD", {"SAMPLE_COUNT": 1, "SCALES": self.network.outputs}, PADDING)
+
+    @property
+    def _rows(self) -> ContextLayout:
+        network = self.network
+        return ContextLayout("ROWS", {"INPUT_ROW": network.inputs, "DESIRED_ROW": network.outputs, "WEIGHT_ROW": 1})
 
     def kernel_context(self) -> NDArray[np.float32]:
-        """Rows of ``kernels/problems/mlp/mlp_error.cl``."""
-        rows = np.concatenate([self.inputs.T, (self.desired / self.ranges).T, self.shares[None]])
+        """Head and rows of ``kernels/problems/mlp/mlp_error.cl``, a number a sample in each row."""
+        head = self._head.pack({"SAMPLE_COUNT": self._padded, "SCALES": 1 / self.ranges})
+        samples = {"INPUT_ROW": self.inputs, "DESIRED_ROW": self.desired / self.ranges, "WEIGHT_ROW": self.shares}
+        rows = self._rows.pack(samples, self.shares.shape).T
         padded = np.pad(rows, ((0, 0), (0, self._padded - rows.shape[1])))
-        head = np.zeros(self._head)
-        head[: 1 + self.network.outputs] = self._padded, *(1 / self.ranges)
-        return np.concatenate([head, padded.ravel()]).astype(np.float32)
+        return np.append(head, padded).astype(np.float32)
 
     def compiled_context(self) -> TrainingContext:
         """The same as arrays."""

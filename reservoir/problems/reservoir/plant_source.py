@@ -6,8 +6,12 @@ from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
 from reservoir.hydro.plant import Plant
 from reservoir.problems.reservoir.curve_source import curve_source
 
-#: The kernel file of a reservoir's step, which reads both.
-STEP_FILE = "problems/reservoir/reservoir_step.cl"
+#: The kernel files of a reservoir's step and of its stage benefit, which read both.
+STEP_FILES = (
+    "problems/reservoir/stage_benefit.cl",
+    "problems/reservoir/reservoir_step.cl",
+    "problems/reservoir/fitted_curves.cl",
+)
 
 
 def plant_source(plant: Plant) -> str:
@@ -22,5 +26,5 @@ def plant_source(plant: Plant) -> str:
 
 
 def plant_constants(plant: Plant) -> dict[str, float]:
-    """Macros of `STEP_FILE` and of whatever sums up energy."""
+    """Macros of `STEP_FILES` and of whatever sums up energy."""
     return {"INSTALLED_MW": float(plant.installed_mw), "GWH_PER_STAGE_BENEFIT": GWH_PER_STAGE_BENEFIT}

@@ -1,4 +1,4 @@
-"""Years as ``kernels/problems/reservoir/reservoir_year.cl`` reads them, a row each."""
+"""Years as ``kernels/problems/reservoir/reservoir_year.cl`` reads them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.limits import Limits, always_repairable
+from reservoir.problems.context_layout import ContextLayout
 
 FloatArray = NDArray[np.float64]
+
+#: Rows of a number a step, and numbers; ``REPAIRABLE`` is not 0 if repair always leaves storages and releases within
+#: their bounds.
+_ROWS = (
+    "INFLOW",
+    "HM3_PER_M3S",
+    "FLOW_PER_VOLUME",
+    "RELEASE_LOWER",
+    "RELEASE_UPPER",
+    "STORAGE_LOWER",
+    "STORAGE_UPPER",
+    "REACH_LOWER",
+    "REACH_UPPER",
+    "PENALTY_BELOW",
+    "PENALTY_ABOVE",
+    "DRIFT_LOWER",
+    "DRIFT_UPPER",
+)
+_NUMBERS = ("START", "START_LOWER", "START_UPPER", "CAPACITY", "PENALTY", "REPAIRABLE")
+
+
+def year_layout(steps: int) -> ContextLayout:
+    """A year's context."""
+    return ContextLayout("CONTEXT", {**dict.fromkeys(_ROWS, steps), **dict.fromkeys(_NUMBERS, 1)})
 
 
 def kernel_rows(limits: Limits, margin: float, penalty_gwh: float) -> FloatArray:
@@ -28,29 +53,18 @@ def kernel_rows(limits: Limits, margin: float, penalty_gwh: float) -> FloatArray
     """
     years = limits.arrays(margin)
     capacity = years.capacity[..., np.newaxis]
-    per_violation = [
+    below, above = (
         penalty_gwh / np.where(bound > 0, bound, capacity) for bound in (years.storage_lower, years.storage_upper)
-    ]
-    per_year = [
-        years.start,
-        *np.moveaxis(limits.start_bounds_hm3, -1, 0),
-        years.capacity,
-        np.full_like(years.capacity, penalty_gwh),
-        always_repairable(limits, years),
-    ]
-    rows = [
-        years.inflow,
-        years.hm3_per_m3s,
-        1 / years.hm3_per_m3s,
-        years.release_lower,
-        years.release_upper,
-        years.storage_lower,
-        years.storage_upper,
-        years.reach_lower,
-        years.reach_upper,
-        *per_violation,
-        years.drift_lower,
-        years.drift_upper,
-        np.stack(per_year, axis=-1),
-    ]
-    return np.concatenate(rows, axis=-1)
+    )
+    start_lower, start_upper = np.moveaxis(limits.start_bounds_hm3, -1, 0)
+    values = {name.upper(): getattr(years, name) for name in years._fields if name.upper() in _ROWS + _NUMBERS}
+    values |= {
+        "FLOW_PER_VOLUME": 1 / years.hm3_per_m3s,
+        "PENALTY_BELOW": below,
+        "PENALTY_ABOVE": above,
+        "START_LOWER": start_lower,
+        "START_UPPER": start_upper,
+        "PENALTY": np.full_like(years.capacity, penalty_gwh),
+        "REPAIRABLE": always_repairable(limits, years),
+    }
+    return year_layout(limits.steps).pack(values, np.shape(years.capacity))

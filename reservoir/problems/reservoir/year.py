@@ -22,8 +22,8 @@ from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
 from reservoir.problems.reservoir.fitness import RepairableContext, ReservoirContext
-from reservoir.problems.reservoir.plant_source import STEP_FILE, plant_constants, plant_source
-from reservoir.problems.reservoir.rows import kernel_rows
+from reservoir.problems.reservoir.plant_source import STEP_FILES, plant_constants, plant_source
+from reservoir.problems.reservoir.rows import kernel_rows, year_layout
 from reservoir.problems.reservoir.storage_coding import StorageCoding
 
 #: Reachable bounds of float32 solvers are drawn in by this part of the largest storage, some units in the last place.
@@ -102,8 +102,10 @@ class _Years:
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
         plant = (self.model.fine if fine else self.model.approximation).plant
-        constants = {"STEPS": self.limits.steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(plant)}
-        return KernelProblem(plant_source(plant), (STEP_FILE, "problems/reservoir/reservoir_year.cl"), constants)
+        steps = self.limits.steps
+        constants = {"STEPS": steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(plant)}
+        constants |= year_layout(steps).constants()
+        return KernelProblem(plant_source(plant), (*STEP_FILES, "problems/reservoir/reservoir_year.cl"), constants)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,12 +11,22 @@ from reservoir.hydro.limits import EXACT_MARGIN
 from reservoir.hydro.plant import plant_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, require_local
+from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
 from reservoir.solvers.base.work_groups import VECTOR_WIDTHS, items_for, lanes_for
 from reservoir.solvers.dp.settings import GridSettings
 
 #: Points of a curve's table: power by the tables differs from the curves' own by some 1e-7 of it at most.
 TABLE_POINTS = 4096
+#: A curve's table: where it begins, its points per unit, and its points.
+_TABLE = ContextLayout("TABLE_SIZE", {"TABLE_LOWEST": 1, "TABLE_PER_UNIT": 1, "TABLE_VALUES": TABLE_POINTS})
+#: The tables in the order of the curves of a `Plant`, and the reservoir's curves whose domains they have.
+_TABLES = {
+    "level_table": "level",
+    "tailrace_table": "tailrace",
+    "specific_power_table": "conversion",
+    "capacity_table": "capacity_m3s",
+}
 #: Work items of a group on a GPU.
 GPU_ITEMS = 256
 #: Numbers in local memory for each step beside the values of all states: grids, trajectories and curves near them.
@@ -111,7 +121,7 @@ def build_program(
         "ITEMS": layout.items,
         "ROOM": layout.room,
         "DOUBLE": int(layout.double),
-        "TABLE_POINTS": TABLE_POINTS,
+        **table_constants(),
         "CONTEXT_SPACE": "__local",
     }
     before = assemble(["common/vector/lanes.cl"], constants)
@@ -126,15 +136,16 @@ def contexts(years: ReservoirYears, layout: GridLayout) -> NDArray[np.floating]:
 
 def curve_tables(reservoir: Reservoir, layout: GridLayout) -> NDArray[np.floating]:
     """The curves as ``kernels/problems/reservoir/given_curves.cl`` reads them, a row each."""
-    head = reservoir.conversion.domain
-    curves = (
-        (reservoir.level, reservoir.level.domain),
-        (reservoir.tailrace, reservoir.tailrace.domain),
-        (plant_of(reservoir).conversion, head),
-        (reservoir.capacity_m3s, reservoir.capacity_m3s.domain),
-    )
-    rows = [
-        [low, (TABLE_POINTS - 1) / (high - low), *curve(np.linspace(low, high, TABLE_POINTS))]
-        for curve, (low, high) in curves
+    lows, highs = np.transpose([getattr(reservoir, name).domain for name in _TABLES.values()])
+    points = [
+        curve(np.linspace(low, high, TABLE_POINTS))
+        for curve, low, high in zip(plant_of(reservoir)[: len(_TABLES)], lows, highs, strict=True)
     ]
-    return np.array(rows, layout.dtype)
+    values = {"TABLE_LOWEST": lows, "TABLE_PER_UNIT": (TABLE_POINTS - 1) / (highs - lows), "TABLE_VALUES": points}
+    return _TABLE.pack(values, lows.shape).astype(layout.dtype)
+
+
+def table_constants() -> dict[str, int]:
+    """Where the tables stand, behind each other, and what stands in one of them."""
+    tables = ContextLayout("TABLES", dict.fromkeys(_TABLES, _TABLE.size))
+    return {**tables.constants(), **_TABLE.constants(), "TABLE_POINTS": TABLE_POINTS}

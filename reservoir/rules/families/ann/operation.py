@@ -14,15 +14,15 @@ from reservoir.problems.fitness import register_fitness
 
 
 class OperationContext(NamedTuple):
-    """What compiled code reads, in float64 or float32; arrays of shape (steps,) but ``known``, (steps, inputs - 1).
+    """What compiled code reads, in float64 or float32; arrays of shape (steps,).
 
-    Storage bounds are those at the end of each step; ``expected`` is the inflow that the rule reckons with, and
-    ``expected_flow_per_volume`` m3/s that carry 1 hm3 in the step, as it knows. ``numbers`` holds what `kernel_head` of
-    the problem does, ``gwh_per_stage_benefit`` is a number in the precision of the rest.
+    ``known_inputs`` has shape (steps, inputs - 1). Storage bounds are those at the end of each step; ``expected`` is
+    the inflow that the rule reckons with, and ``expected_flow_per_volume`` m3/s that carry 1 hm3 in the step, as it
+    knows. A device is handed the same by these names (``HEAD`` and `row_layout` of the problem).
     """
 
     plant: Plant
-    known: Any
+    known_inputs: Any
     inflow: Any
     per_flow: Any
     flow_per_volume: Any
@@ -71,7 +71,7 @@ def _fitness(context, position, scratch):
         filling = clip(expected + (storage - highest) * flow, least, most)
         emptying = clip(expected + (storage - lowest) * flow, least, most)
         scaled = (storage - context.storage_low) * context.storage_scale - one
-        part = clip(_decided(position, context.hidden, scaled, context.known[step]), zero, one)
+        part = clip(_decided(position, context.hidden, scaled, context.known_inputs[step]), zero, one)
         asked = filling + part * (emptying - filling)
         target, excess = steered(storage, asked, inflow, per_flow, (lowest, highest))
         wanted = asked + excess * context.flow_per_volume[step]

@@ -13,8 +13,9 @@ from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
 from reservoir.hydro.plant import Plant
 from reservoir.problems.base import KernelProblem
 from reservoir.problems.box import SymmetricBox
+from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.mlp.perceptron import Perceptron
-from reservoir.problems.reservoir.plant_source import STEP_FILE, plant_constants, plant_source
+from reservoir.problems.reservoir.plant_source import STEP_FILES, plant_constants, plant_source
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.base.record_operation import Record, followed_by, record_of, stored_gwh_per_hm3
@@ -22,6 +23,19 @@ from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.ann.inputs import Scales, known_inputs
 from reservoir.rules.families.ann.operation import OperationContext, operate_networks
+
+STEP_COUNT = "STEP_COUNT"
+#: Numbers at the head of a kernel's context: how many rows follow, and the numbers of `OperationContext`.
+HEAD = ContextLayout(
+    "HEAD", dict.fromkeys((STEP_COUNT, "START", "WATER_VALUE", "STORAGE_LOW", "STORAGE_SCALE", "PER_YEAR"), 1)
+)
+
+
+def row_layout(known: int) -> ContextLayout:
+    """A step's row in a kernel's context: so many known inputs, and the other arrays of `OperationContext`."""
+    first, last = (OperationContext._fields.index(name) for name in ("inflow", "penalty_above"))
+    names = (name.upper() for name in OperationContext._fields[first : last + 1])
+    return ContextLayout("ROW", {"KNOWN_INPUTS": known, **dict.fromkeys(names, 1)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,37 +114,26 @@ class NetworkOperation(SymmetricBox):
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
         plant = (self.model.fine if fine else self.model.approximation).plant
+        known = self.network.inputs - 1
         constants = {
-            "KNOWN": self.network.inputs - 1,
+            "KNOWN": known,
             "HIDDEN": self.network.hidden,
             "REACH": self.reach,
             **plant_constants(plant),
+            **HEAD.constants(),
+            **row_layout(known).constants(),
         }
-        files = ("common/math/sigmoid.cl", STEP_FILE, "problems/reservoir/ann_operation.cl")
+        files = ("common/math/sigmoid.cl", *STEP_FILES, "problems/reservoir/ann_operation.cl")
         return KernelProblem(plant_source(plant), files, constants, bounded=False)
 
     def kernel_context(self) -> NDArray[np.float32]:
         """Head and rows of ``kernels/problems/reservoir/ann_operation.cl``."""
         context = self._context(self.model.exact)
-        head = [len(self.known), context.start, context.water_value, context.storage_low, context.storage_scale]
-        rows = np.column_stack(
-            [
-                context.known,
-                context.inflow,
-                context.per_flow,
-                context.flow_per_volume,
-                context.expected,
-                context.expected_flow_per_volume,
-                context.release_lower,
-                context.release_upper,
-                context.storage_lower,
-                context.storage_upper,
-                context.penalty_below,
-                context.penalty_above,
-            ]
-        )
+        head, row = HEAD, row_layout(self.network.inputs - 1)
+        numbers = {name: getattr(context, name.lower()) for name in set(head.blocks) - {STEP_COUNT}}
+        rows = row.pack({name: getattr(context, name.lower()) for name in row.blocks}, (len(self.known),))
         padded = np.pad(rows, ((0, self.room - len(rows)), (0, 0)))
-        return np.concatenate([head, [context.per_year], padded.ravel()]).astype(np.float32)
+        return np.append(head.pack(numbers | {STEP_COUNT: len(rows)}), padded).astype(np.float32)
 
     def compiled_context(self) -> OperationContext:
         """The same as arrays in float32, with the solvers' forms of the curves."""

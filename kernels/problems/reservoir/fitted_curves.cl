@@ -1,0 +1,17 @@
+// Power by the curves' forms, which are written in front of this file when the program is assembled: each as _at, held beyond
+// its ends, and as _within, for arguments between them. Stands behind reservoir_step.cl.
+
+#define HELD(curve, x) curve##_at(x)
+#define WITHIN(curve, x) curve##_within(x)
+
+// Power, MW, at a mean storage and a release.
+reals power_at(const reals mean_storage, const reals release) {
+    const reals head = HEAD_AT(HELD, mean_storage, release);
+    return POWER_AT_HEAD(HELD, LESSER, reals, head, release);
+}
+
+// The same where storage and release are within their bounds but for rounding: curves are not held at their ends.
+reals power_within_bounds(const reals mean_storage, const reals release) {
+    const reals head = HEAD_AT(WITHIN, mean_storage, release);
+    return POWER_AT_HEAD(WITHIN, LESSER, reals, head, release);
+}
