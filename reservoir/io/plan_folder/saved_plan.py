@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.io.inflow_csv.reader import read_inflow
 from reservoir.io.plan_folder.provenance import check_files, read_provenance
 from reservoir.io.plan_folder.tables import (
     AGAIN,
     FIGURES,
+    INFLOW,
     MOST_BYTES,
     REFERENCE_VIOLATION,
     RESERVOIR,
@@ -40,6 +43,8 @@ from reservoir.text.limited_read import read_limited
 
 FloatArray = NDArray[np.float64]
 
+#: Flows of the record and of the schedule, which has six decimals of them, differ by no more than this.
+INFLOW_M3S = 5.1e-7
 #: Energy that the schedule states and energy that follows from its releases differ by less than this part of the most
 #: that a month makes, and this many GWh; storages by this many hm3: the tables have six decimals.
 ENERGY_PART, ENERGY_GWH, STORAGE_HM3 = 1e-6, 1e-5, 1e-4
@@ -88,7 +93,7 @@ def read_plan(folder: Path) -> SavedPlan:
     origin = read_provenance(folder)
     plant = _reservoir(folder, origin)
     schedule, summary = read_schedule(folder), read_summary(folder)
-    inflow = _inflow(folder / SCHEDULE, schedule, plant, origin)
+    inflow = _as_read(folder / INFLOW, _inflow(folder / SCHEDULE, schedule, plant, origin))
     if list(summary["year"]) != list(inflow.labels):
         raise changed(folder / SUMMARY, "does not hold the years of schedule.csv")
     years = reservoir_problems(plant, inflow)
@@ -153,6 +158,24 @@ def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mappin
         unit=str(source.get("unit", "")),
         unit_from=str(source.get("unit_from", "")),
     )
+
+
+def _as_read(path: Path, planned: Inflow) -> Inflow:
+    """The plan's record with the flows of its own file, of which the schedule states six decimals.
+
+    The schedule's stand where there is no file, or the record was another when it was planned: changed in Python, or
+    read by an earlier version that took what this one refuses.
+    """
+    if not path.is_file() or hashlib.sha256(_bytes(path)).hexdigest() != planned.sha256:
+        return planned
+    told = planned.unit if planned.unit_from == "said by the call" else None
+    with suppress(InputError):
+        record = read_inflow(path, unit=told, first_month=planned.calendar.first_month)
+        first = planned.calendar.first_year - record.calendar.first_year
+        flow = record.flow_m3s[max(first, 0) : first + planned.years]
+        if flow.shape == planned.flow_m3s.shape and np.abs(flow - planned.flow_m3s).max() <= INFLOW_M3S:
+            return replace(planned, flow_m3s=flow)
+    return planned
 
 
 def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> None:

@@ -14,6 +14,7 @@ import reservoir as package
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
+from reservoir.io.inflow_csv.reader import read_inflow
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import plan_checks
@@ -111,6 +112,38 @@ def test_the_plan_of_a_tiny_plant_is_read_back_though_its_tables_have_six_decima
     plan = package.optimise(read_reservoir(tmp_path / "tiny.toml"), inflow, solver="dp")
     write_plan(plan, tmp_path / "plan", plan_checks(plan), figures=False)
     assert read_plan(tmp_path / "plan").plan.energy_gwh == pytest.approx(plan.energy_gwh, abs=1e-5)
+
+
+def volumes_file(path: Path, planned: Path) -> Path:
+    """A record in hm3, whose flows no number of decimals holds."""
+    header, *rows = [line for line in (planned / "inflow.csv").read_text().splitlines() if not line.startswith("#")]
+    path.write_text("\n".join([header, *rows[:2]]) + "\n")
+    return path
+
+
+def test_the_record_read_back_has_the_flows_of_its_file_not_the_decimals_of_the_schedule(planned, xiaowan, tmp_path):
+    inflow = read_inflow(volumes_file(tmp_path / "volumes.csv", planned), unit="hm3")
+    plan = package.optimise(xiaowan, inflow, solver="dp")
+    write_plan(plan, tmp_path / "plan", plan_checks(plan), figures=False)
+    again = read_plan(tmp_path / "plan").plan
+    stated = pd.read_csv(tmp_path / "plan/schedule.csv")["inflow_m3s"].to_numpy().reshape(2, 12)
+    assert not np.array_equal(stated, inflow.flow_m3s)
+    assert np.array_equal(again.inflow.flow_m3s, inflow.flow_m3s)
+
+
+def test_the_flows_of_a_part_of_a_record_are_found_in_its_file(planned, xiaowan, tmp_path):
+    inflow = read_inflow(volumes_file(tmp_path / "volumes.csv", planned), unit="hm3").span(1, 2)
+    plan = package.optimise(xiaowan, inflow, solver="dp")
+    write_plan(plan, tmp_path / "plan", plan_checks(plan), figures=False)
+    assert np.array_equal(read_plan(tmp_path / "plan").plan.inflow.flow_m3s, inflow.flow_m3s)
+
+
+def test_of_a_record_that_was_changed_in_python_the_schedule_tells_the_flows(planned, xiaowan, tmp_path):
+    read = read_inflow(volumes_file(tmp_path / "volumes.csv", planned), unit="hm3")
+    plan = package.optimise(xiaowan, replace(read, flow_m3s=2 * read.flow_m3s), solver="dp")
+    write_plan(plan, tmp_path / "plan", plan_checks(plan), figures=False)
+    again = read_plan(tmp_path / "plan").plan.inflow.flow_m3s
+    assert again == pytest.approx(plan.inflow.flow_m3s, abs=1e-6)
 
 
 def test_a_plan_without_a_reference_has_no_gap(folder):
