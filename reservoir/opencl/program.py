@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from numbers import Integral
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -186,6 +186,7 @@ def _definition(name: str, value: int | float | str) -> str:
     return f"#define {name} {literal(value)}"
 
 
+@cache
 def _piece(file: str) -> str:
     return f'// file: {file}\n#line 1 "{file}"\n{resources.text("kernels", file)}'
 

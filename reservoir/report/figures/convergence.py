@@ -16,7 +16,6 @@ from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.bands import draw_bands
 from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, add_legend, figure_style, new_figure, settled
-from reservoir.solvers import Solution
 
 FloatArray = NDArray[np.float64]
 
@@ -65,19 +64,25 @@ def convergence(plan: Plan) -> tuple[FloatArray, FloatArray]:
     than the last gaps. What a year still lacked is therefore measured to the end of its own trace, and the gap of the
     certified solution, in float64, is added.
     """
-    solutions = [plan.solutions[year] for year in np.flatnonzero(plan.feasible).tolist()]
-    generations = np.unique(np.concatenate([solution.trace_generations for solution in solutions]))
-    certified = plan.gap[plan.feasible] if plan.references else np.zeros(len(solutions))
-    gaps = np.stack([_lacking(solution, generations) for solution in solutions]) + certified[:, None]
-    return generations.astype(np.float64), np.maximum(gaps, FLOAT32_FLOOR)
+    years, solutions = np.flatnonzero(plan.feasible), plan.solutions
+    alike: dict[bytes, list[int]] = {}  # years whose traces are of the same generations
+    for place, year in enumerate(years):
+        alike.setdefault(solutions.trace_generations[year].tobytes(), []).append(place)
+    taken = [solutions.trace_generations[years[places[0]]] for places in alike.values()]
+    generations = np.unique(np.concatenate(taken))
+    gaps = np.empty((len(years), len(generations)))
+    for each, places in zip(taken, alike.values(), strict=True):
+        traces = np.array([solutions.trace_fitness[year] for year in years[places]])
+        gaps[places] = _lacking(each, traces, generations)
+    certified = plan.gap[years] if plan.references else np.zeros(len(years))
+    return generations.astype(np.float64), np.maximum(gaps + certified[:, None], FLOAT32_FLOOR)
 
 
-def _lacking(solution: Solution, generations: NDArray[np.int64]) -> FloatArray:
-    """Part of its final fitness that a solution lacked after these generations; its last value holds on."""
-    at = np.searchsorted(solution.trace_generations, generations, side="right") - 1
-    trace = solution.trace_fitness[np.maximum(at, 0)]
-    final = solution.trace_fitness[-1]
-    return np.asarray((final - trace) / (abs(final) or 1.0))
+def _lacking(taken: NDArray[np.int64], traces: FloatArray, generations: NDArray[np.int64]) -> FloatArray:
+    """Part of its final fitness that each trace, a row, lacked after these generations; its last value holds on."""
+    at = np.searchsorted(taken, generations, side="right") - 1
+    final = traces[:, -1:]
+    return np.asarray((final - traces[:, np.maximum(at, 0)]) / np.where(final == 0, 1.0, np.abs(final)))
 
 
 def caption(plan: Plan) -> str:
