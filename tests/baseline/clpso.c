@@ -1,7 +1,7 @@
 // The sequential engine's equal in plain C: comprehensive learning PSO (Yu et al. 2020, section 2.1 and Fig. 1) on the
 // years of a reservoir, one after another on one thread. What the sequential engine is measured against.
 //
-// In front of this file stand the constants and curves of the reservoir and kernels/problems/reservoir_year.cl, whose
+// In front of this file stand the constants and curves of the reservoir and kernels/problems/reservoir, whose
 // OpenCL C is plain C where vectors are one number wide.
 
 #include <stdint.h>
@@ -47,20 +47,22 @@ static float judged(const float *restrict position, const float *restrict year) 
     }
     storages[0] = year[START];
     for (int step = 0; step < STEPS; ++step) {
-        const float unrepaired = (AT(INFLOW, step) - position[step]) * AT(VOLUME_PER_FLOW, step) + storages[step];
-        storages[step + 1] = LESSER(GREATER(unrepaired, AT(REACH_LOWER, step)), AT(REACH_UPPER, step));
-        releases[step] = (unrepaired - storages[step + 1]) * AT(FLOW_PER_VOLUME, step) + position[step];
+        const float unlimited = STORAGE_AFTER(storages[step], AT(INFLOW, step), position[step], AT(HM3_PER_M3S, step));
+        storages[step + 1] = LESSER(GREATER(unlimited, AT(REACH_LOWER, step)), AT(REACH_UPPER, step));
+        releases[step] = STEERED_RELEASE(position[step], unlimited, storages[step + 1], AT(FLOW_PER_VOLUME, step));
     }
-    float volume = 0;
-    for (int step = 0; step < STEPS; ++step)
-        volume += power_within_bounds((storages[step] + storages[step + 1]) * 0.5f, releases[step]) * AT(VOLUME_PER_FLOW, step);
-    return volume * GWH_PER_MW_VOLUME;
+    float benefit = 0;
+    for (int step = 0; step < STEPS; ++step) {
+        const float power = power_within_bounds((storages[step] + storages[step + 1]) * 0.5f, releases[step]);
+        benefit += STAGE_BENEFIT(power, AT(HM3_PER_M3S, step));
+    }
+    return benefit * GWH_PER_STAGE_BENEFIT;
 }
 
 static void initialise(Particle *particle, const float *year) {
     for (int d = 0; d < DIM; ++d) {
         const float width = upper(d, year) - lower(d, year);
-        particle->velocity[d] = (2 * next_uniform(particle->random) - 1) * (width * VELOCITY_PART);
+        particle->velocity[d] = (2 * next_uniform(particle->random) - 1) * (width * VELOCITY_FRACTION);
         particle->position[d] = lower(d, year) + next_uniform(particle->random) * width;
     }
     particle->stagnation = GAP;
@@ -92,7 +94,7 @@ static int move(Particle *restrict particle, const float inertia, const float *r
     for (int d = 0; d < DIM; ++d) drawn[d] = next_uniform(particle->random);
     int outside = 0;
     for (int d = 0; d < DIM; ++d) {
-        const float fastest = (upper(d, year) - lower(d, year)) * VELOCITY_PART;
+        const float fastest = (upper(d, year) - lower(d, year)) * VELOCITY_FRACTION;
         const float pull = ACCELERATION * drawn[d] * (particle->exemplar[d] - particle->position[d]);
         float velocity = LESSER(GREATER(inertia * particle->velocity[d] + pull, -fastest), fastest);
         velocity = __builtin_fabsf(velocity) < SMALLEST_VELOCITY ? 0 : velocity;
