@@ -1,6 +1,8 @@
 """Reservoirs, records and a device that the tests share, and how hypothesis searches."""
 
+import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
 from reservoir.io.inflow_csv.reader import read_inflow
 from reservoir.io.plan_folder.saved_plan import SavedPlan, read_plan
 from reservoir.opencl import DeviceInfo, choose_device
+from reservoir.opencl.devices import ENVIRONMENT_VARIABLE
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
@@ -28,16 +31,94 @@ from tests.year_ends import cyclic, free
 
 # The same examples on every machine: a failure is never a matter of luck, and compiled code may take seconds at first.
 settings.register_profile("suite", deadline=None, derandomize=True, max_examples=50)
+# Others in every run, and more: what fails is printed with the seed that finds it again.
+settings.register_profile("explore", deadline=None, derandomize=False, max_examples=2000, print_blob=True)
 settings.load_profile("suite")
+
+POCL = "pocl"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The device is an option of the run."""
+    parser.addoption("--device", help=f"OpenCL device of the tests, as `reservoir plan --device`; {POCL} if left out.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Every program under test, in this process or another, takes the same device for ``auto``."""
+    os.environ[ENVIRONMENT_VARIABLE] = config.getoption("device") or POCL
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what uses the device, so that ``-m device`` selects it."""
+    for item in items:
+        if "device" in getattr(item, "fixturenames", ()) or item.get_closest_marker("pocl"):
+            item.add_marker("device")
+
+
+@pytest.fixture(autouse=True)
+def _device_that_a_test_needs(request: pytest.FixtureRequest) -> None:
+    """Choose the device for the parameters that are marked to need it, and skip what is PoCL's alone on another."""
+    alone = request.node.get_closest_marker("pocl")
+    if request.node.get_closest_marker("device") or alone:
+        request.getfixturevalue("device")
+    if alone and not request.getfixturevalue("on_pocl"):
+        pytest.skip(f"of PoCL alone: {alone.kwargs['reason']}")
 
 
 @pytest.fixture(scope="session")
-def pocl() -> DeviceInfo:
-    """PoCL, whatever else the machine has: it is the device that every machine can have."""
+def device(pytestconfig: pytest.Config) -> DeviceInfo:
+    """The device of the run: PoCL, which every machine can have, unless another is asked for, which must be there."""
+    asked = pytestconfig.getoption("device")
     try:
-        return choose_device("pocl")
+        return choose_device(asked or POCL)
     except DeviceError as error:
+        if asked:
+            raise
         pytest.skip(f"needs PoCL: {error}")
+
+
+@pytest.fixture(scope="session")
+def on_pocl(device: DeviceInfo) -> bool:
+    """Whether that is PoCL."""
+    return device.platform == "Portable Computing Language"
+
+
+@pytest.fixture(scope="session")
+def two_cores() -> DeviceInfo:
+    """A CPU of two cores, pretended: for what is decided by a device's properties and runs nothing."""
+    return DeviceInfo(
+        index=0,
+        platform="pretended",
+        name="two cores",
+        kind="CPU",
+        driver="1.0",
+        version="OpenCL 3.0",
+        compute_units=2,
+        max_work_group_size=4096,
+        native_float_width=8,
+        sub_group_size=1,
+        warps=False,
+        local_memory_bytes=1 << 19,
+        global_memory_bytes=1 << 33,
+        max_allocation_bytes=1 << 31,
+        device=None,  # type: ignore[arg-type]
+    )
+
+
+@pytest.fixture(scope="session")
+def large_gpu(two_cores: DeviceInfo) -> DeviceInfo:
+    """A large GPU, pretended."""
+    return replace(
+        two_cores,
+        kind="GPU",
+        name="a large GPU",
+        compute_units=132,
+        max_work_group_size=1024,
+        native_float_width=1,
+        sub_group_size=32,
+        warps=True,
+        local_memory_bytes=49_152,
+    )
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """Runs and points as an experiment measures them, without measuring: numbers that are easily checked."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from reservoir.bench.case.runs import DEVICE_ENGINE, PAPER, SEQUENTIAL, STREAM
 from reservoir.bench.case.scaling import COLUMNS
 from reservoir.bench.host_time import PHASES
 from reservoir.bench.result import ExperimentResult, ResultTable
-from reservoir.opencl import DeviceInfo
 from reservoir.planning.checks import Check
 
 
@@ -70,9 +68,3 @@ def record() -> ExperimentResult:
         captions={},
         origin={"device": {"name": "a device"}, "seed": 1},
     )
-
-
-@pytest.fixture
-def gpu(pocl: DeviceInfo) -> DeviceInfo:
-    """A large GPU, pretended."""
-    return replace(pocl, kind="GPU", name="a large GPU", compute_units=132)

@@ -29,17 +29,17 @@ def of_clpso(plan, **settings):
     return replace(plan, solutions=Solutions.of(found))
 
 
-def test_a_quick_trial_is_only_asked_to_keep_the_constraints(six_year_plan, pocl, runs, points):
-    checks = checks_of(of_clpso(six_year_plan), pocl, runs, points, RunBudget(quick=True))
+def test_a_quick_trial_is_only_asked_to_keep_the_constraints(six_year_plan, two_cores, runs, points):
+    checks = checks_of(of_clpso(six_year_plan), two_cores, runs, points, RunBudget(quick=True))
     assert len(checks) == 2
     assert all("violation" in title for title in titles(checks))
 
 
-def test_two_cores_are_held_to_the_speed_up_and_more_are_not(six_year_plan, pocl, runs, points):
+def test_two_cores_are_held_to_the_speed_up_and_more_are_not(six_year_plan, two_cores, runs, points):
     plan = of_clpso(six_year_plan)
 
     def speed_checks(units):
-        device = replace(pocl, compute_units=units)
+        device = replace(two_cores, compute_units=units)
         return [each for each in checks_of(plan, device, runs, points, RunBudget()) if "one thread" in each.check]
 
     (check,) = speed_checks(2)
@@ -48,14 +48,14 @@ def test_two_cores_are_held_to_the_speed_up_and_more_are_not(six_year_plan, pocl
     assert not speed_checks(8)
 
 
-def test_a_slow_engine_fails(six_year_plan, pocl, runs, points):
+def test_a_slow_engine_fails(six_year_plan, two_cores, runs, points):
     slower = runs.assign(seconds=runs["seconds"].where(runs["engine"] != "clpso", 1.0))
-    checks = checks_of(of_clpso(six_year_plan), replace(pocl, compute_units=2), slower, points, RunBudget())
+    checks = checks_of(of_clpso(six_year_plan), two_cores, slower, points, RunBudget())
     assert not all_pass(check for check in checks if "one thread" in check.check)
 
 
-def test_a_large_gpu_is_held_to_milliseconds_and_moves(six_year_plan, gpu, runs, points):
-    checks = checks_of(of_clpso(six_year_plan), gpu, runs, points, RunBudget())
+def test_a_large_gpu_is_held_to_milliseconds_and_moves(six_year_plan, large_gpu, runs, points):
+    checks = checks_of(of_clpso(six_year_plan), large_gpu, runs, points, RunBudget())
     (time,) = [check for check in checks if "milliseconds" in check.check]
     assert (time.value, time.threshold) == pytest.approx((57.5, 12.0))
     (moves,) = [check for check in checks if "moves" in check.check]
@@ -63,14 +63,14 @@ def test_a_large_gpu_is_held_to_milliseconds_and_moves(six_year_plan, gpu, runs,
     assert not any("one thread" in title for title in titles(checks))
 
 
-def test_a_larger_swarm_is_not_held_to_the_milliseconds(six_year_plan, gpu, runs, points):
-    checks = checks_of(of_clpso(six_year_plan, particles=512), gpu, runs, points, RunBudget())
+def test_a_larger_swarm_is_not_held_to_the_milliseconds(six_year_plan, large_gpu, runs, points):
+    checks = checks_of(of_clpso(six_year_plan, particles=512), large_gpu, runs, points, RunBudget())
     assert not any("milliseconds" in title for title in titles(checks))
 
 
-def test_devices_are_held_to_their_share(six_year_plan, pocl, runs, points):
+def test_devices_are_held_to_their_share(six_year_plan, two_cores, runs, points):
     shared = points.iloc[:2].assign(sweep="devices", devices=[1, 2], moves_per_second=[1e9, 1.7e9])
-    checks = checks_of(of_clpso(six_year_plan), pocl, runs, shared, RunBudget())
+    checks = checks_of(of_clpso(six_year_plan), two_cores, runs, shared, RunBudget())
     (check,) = [check for check in checks if "devices" in check.check]
     assert check.value == pytest.approx(0.85)
     assert not check.passed

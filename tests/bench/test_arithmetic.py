@@ -32,10 +32,10 @@ def year(small, small_inflow) -> ReservoirYear:
 
 
 @pytest.mark.parametrize("lanes", CPU_LANES)
-def test_the_probe_multiplies_and_adds_as_often_as_it_says(pocl, lanes):
+def test_the_probe_multiplies_and_adds_as_often_as_it_says(device, lanes):
     constants = {"LANES": lanes, "CHAINS": CHAINS, "UNROLLED": UNROLLED}
-    program = build(pocl, assemble(["common/vector/lanes.cl", "bench/multiply_add.cl"], constants))
-    with Session(pocl) as session:
+    program = build(device, assemble(["common/vector/lanes.cl", "bench/multiply_add.cl"], constants))
+    with Session(device) as session:
         session.allocate(sums=(2, np.float32))
         session.run(program, "multiply_add", 2, 1, np.int32(3), np.float32(0.5), np.float32(1.0), "sums")
         found = session.download("sums")
@@ -49,10 +49,10 @@ def test_the_limit_is_that_of_the_best_width():
     assert ArithmeticLimit({1: 3e9, 8: 2e10, 16: 1e10}).best == 2e10
 
 
-def test_every_width_of_a_cpu_is_measured(pocl, monkeypatch):
+def test_every_width_of_a_cpu_is_measured_and_one_of_others(device, monkeypatch):
     monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
-    found = measure_limit(DeviceSetup(device=pocl, effort=RunBudget())).instructions_per_second
-    assert tuple(found) == CPU_LANES
+    found = measure_limit(DeviceSetup(device=device, effort=RunBudget())).instructions_per_second
+    assert tuple(found) == (CPU_LANES if device.kind == "CPU" else (1,))
     assert all(each > 0 for each in found.values())
 
 

@@ -24,8 +24,8 @@ def brief(monkeypatch):
 
 
 @pytest.fixture
-def effort(pocl) -> RunBudget:
-    return RunBudget(runs=2, quick=True, device="pocl")
+def effort(device) -> RunBudget:
+    return RunBudget(runs=2, quick=True)
 
 
 def test_engines_run_in_turn_with_different_seeds(brief, small, small_inflow, effort):

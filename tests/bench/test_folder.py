@@ -50,8 +50,8 @@ def test_a_folder_without_a_readable_record_is_foreign(tmp_path: Path):
         check_target(tmp_path, force=True)
 
 
-def test_folders_are_named_by_the_case_and_the_device(pocl: DeviceInfo):
-    assert default_folder("small", pocl) == Path("reports/bench-small-cpu")
+def test_folders_are_named_by_the_case_and_the_device(two_cores: DeviceInfo):
+    assert default_folder("small", two_cores) == Path("reports/bench-small-cpu")
     assert default_folder("small", None) == Path("reports/bench-small-cpu")
-    gpu = replace(pocl, kind="GPU", name="NVIDIA H200 (PCIe)")
+    gpu = replace(two_cores, kind="GPU", name="NVIDIA H200 (PCIe)")
     assert default_folder("small", gpu) == Path("reports/bench-small-nvidia-h200-pcie")

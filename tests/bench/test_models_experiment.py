@@ -29,8 +29,8 @@ def brief(monkeypatch):
 
 
 @pytest.fixture
-def effort(pocl) -> RunBudget:
-    return RunBudget(runs=2, quick=True, device="pocl")
+def effort(device) -> RunBudget:
+    return RunBudget(runs=2, quick=True)
 
 
 def test_every_engine_runs_in_turn_with_seeds_of_its_own(brief, effort):
@@ -127,8 +127,8 @@ def test_engines_that_differ_are_told():
     assert held["relaxing the choice of exemplars costs nothing"] == "no"
 
 
-def test_claims_fail_where_quality_or_speed_do(pocl):
-    asked = {"device": pocl, "functions": [FUNCTIONS["f1"], FUNCTIONS["f5"]], "engines": engines(None)}
+def test_claims_fail_where_quality_or_speed_do(two_cores):
+    asked = {"device": two_cores, "functions": [FUNCTIONS["f1"], FUNCTIONS["f5"]], "engines": engines(None)}
     setup, quick = (ModelSetup(effort=RunBudget(runs=5, quick=each), **asked) for each in (False, True))
     rows = [(SEQUENTIAL, 10.0, 1e6), ("lanes", 1.0, 30e6)]
     speeds = pd.DataFrame(

@@ -14,8 +14,8 @@ from reservoir.errors import InputError
 
 
 @pytest.fixture(scope="module")
-def record(pocl):
-    effort = RunBudget(runs=2, quick=True, device=str(pocl.index))
+def record(device):
+    effort = RunBudget(runs=2, quick=True)
     brief = {"iterations": 3, "iterations_3": 6, "iterations_5": 2, "baseline_iterations": 2}
     return run(effort=effort, **brief)
 
@@ -50,8 +50,8 @@ def test_both_forms_of_two_levels_find_the_same(record):
     assert errors[TWO_LEVEL] != errors[BASELINE]  # which draws other numbers
 
 
-def test_tables_may_be_chosen_and_an_unknown_one_is_told(pocl):
-    effort = RunBudget(runs=1, quick=True, device=str(pocl.index))
+def test_tables_may_be_chosen_and_an_unknown_one_is_told(device):
+    effort = RunBudget(runs=1, quick=True)
     found = run(effort=effort, tables="4", iterations=2, baseline_iterations=2)
     assert set(found.data["runs"]["table"]) == {4}
     assert found.figures == {}
@@ -59,8 +59,8 @@ def test_tables_may_be_chosen_and_an_unknown_one_is_told(pocl):
         run(effort=effort, tables="1,6")
 
 
-def test_settings_of_the_swarm_reach_every_engine(pocl):
-    effort = RunBudget(runs=1, quick=True, device=str(pocl.index))
+def test_settings_of_the_swarm_reach_every_engine(device):
+    effort = RunBudget(runs=1, quick=True)
     asked = {"tables": "3", "iterations_3": 4, "baseline_iterations": 2}
     usual, other = (run(effort=effort, **asked, swarm=swarm) for swarm in ({}, {"inertia": 0.7, "group": 4}))
     one, two = (found.data["runs"].groupby("engine")["error"].apply(list) for found in (usual, other))
@@ -70,11 +70,11 @@ def test_settings_of_the_swarm_reach_every_engine(pocl):
         run(effort=effort, swarm={"inertia": -1.0})
 
 
-def measured(pocl, kind, units, **changes):
+def measured(two_cores, kind, units, **changes):
     """Checks of a course whose figures are at their bars, or changed."""
     from dataclasses import replace
 
-    device = replace(pocl, kind=kind, compute_units=units)
+    device = replace(two_cores, kind=kind, compute_units=units)
     setup = NetworkSetup(
         device=device,
         effort=RunBudget(runs=4),
@@ -96,17 +96,17 @@ def measured(pocl, kind, units, **changes):
     return list(network_checks(NetworkFindings(setup, pd.DataFrame(rows), pd.DataFrame(), pairs, searches, ())))
 
 
-def test_a_large_gpu_is_held_to_its_bars(pocl):
-    assert [check.passed for check in measured(pocl, "GPU", 132)] == [True] * 5
+def test_a_large_gpu_is_held_to_its_bars(two_cores):
+    assert [check.passed for check in measured(two_cores, "GPU", 132)] == [True] * 5
     for changes in ({"no_local": 0.09}, {"two_level_s": 0.6}, {"ratio": 34.0}, {"search_s": 1.1}):
-        assert sum(not check.passed for check in measured(pocl, "GPU", 132, **changes)) == 1
+        assert sum(not check.passed for check in measured(two_cores, "GPU", 132, **changes)) == 1
 
 
-def test_two_cores_are_held_to_theirs(pocl):
+def test_two_cores_are_held_to_theirs(two_cores):
     slow = {"ratio": 1.4, "search_s": 61.0}
-    assert [check.passed for check in measured(pocl, "CPU", 2, ratio=1.6)] == [True] * 4
-    assert sum(not check.passed for check in measured(pocl, "CPU", 2, **slow)) == 2
-    assert len(measured(pocl, "CPU", 16)) == 2  # other processors are held to the errors alone
+    assert [check.passed for check in measured(two_cores, "CPU", 2, ratio=1.6)] == [True] * 4
+    assert sum(not check.passed for check in measured(two_cores, "CPU", 2, **slow)) == 2
+    assert len(measured(two_cores, "CPU", 16)) == 2  # other processors are held to the errors alone
 
 
 def test_the_stand_in_is_a_passive_one_port():

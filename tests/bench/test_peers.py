@@ -174,7 +174,7 @@ def test_a_year_that_was_missed_is_tried_again_with_other_random_numbers(
 
 def raced(years: list[ReservoirYear], references: list[Solution], **options) -> PeerRace:
     return time_peers(
-        years, references, seed=1, device="pocl", quick=True, progress=silent_stage, **{"solvers": (), **options}
+        years, references, seed=1, device="auto", quick=True, progress=silent_stage, **{"solvers": (), **options}
     )
 
 
@@ -198,7 +198,7 @@ def test_a_library_that_fails_is_reported_and_the_race_goes_on(
     assert len(found.entries) == 2
 
 
-def test_the_projects_own_solvers_are_in_the_race(years: list[ReservoirYear], references: list[Solution], pocl):
+def test_the_projects_own_solvers_are_in_the_race(years: list[ReservoirYear], references: list[Solution], device):
     found = raced(years, references, peers=(), solvers=("clpso", "dp"))
     assert [(entry.library, entry.algorithm) for entry in found.entries] == [
         ("reservoir", "clpso"),

@@ -26,8 +26,8 @@ def years(small, small_inflow):
 
 
 @pytest.fixture
-def bench(years, pocl) -> ScalingSetup:
-    return ScalingSetup(device=pocl, effort=RunBudget(quick=True), years=years, moves_limit=1e9)
+def bench(years, device) -> ScalingSetup:
+    return ScalingSetup(device=device, effort=RunBudget(quick=True), years=years, moves_limit=1e9)
 
 
 def points_of(device, years=range(62), **kin):
@@ -42,16 +42,16 @@ def test_an_ensemble_begins_with_the_record_and_no_two_years_share_random_number
         assert all(map(np.array_equal, vars(one.limits).values(), vars(other.limits).values()))
 
 
-def test_sweeps_reach_from_the_record_to_the_largest_ensemble(pocl):
-    points = points_of(pocl)
+def test_sweeps_reach_from_the_record_to_the_largest_ensemble(two_cores):
+    points = points_of(two_cores)
     swept = [point.value for point in points if point.sweep == "years"]
     assert (swept[0], swept[-1]) == (62, 100_000)
     assert swept == sorted(swept)
     assert {point.sweep for point in points} == set(SWEEPS) - {"devices"}
 
 
-def test_a_gpu_is_filled_and_has_no_vectors(gpu):
-    points = points_of(gpu, kin=(gpu,))
+def test_a_gpu_is_filled_and_has_no_vectors(large_gpu):
+    points = points_of(large_gpu, kin=(large_gpu,))
     assert {point.years for point in points if point.sweep == "particles"} == {FULL.many_years}
     assert [point.lanes for point in points if point.sweep == "lanes"] == [1]
     assert [point.devices for point in points if point.sweep == "devices"] == [1, 2]
@@ -65,8 +65,8 @@ def test_moves_are_years_times_particles_times_generations(bench):
     assert row["refused"] == ""
 
 
-def test_what_the_device_refuses_keeps_its_reason(bench, pocl):
-    row = measure_point(bench, Point("swarms", 3, swarms=pocl.max_work_group_size + 1))
+def test_what_the_device_refuses_keeps_its_reason(bench, device):
+    row = measure_point(bench, Point("swarms", 3, swarms=device.max_work_group_size + 1))
     assert "no work group has so many items" in row["refused"]
     assert "moves_per_second" not in row
 

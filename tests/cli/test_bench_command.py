@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from reservoir.bench.case.scaling import Point, ScalingSetup
+from reservoir.bench.folder import default_folder
 from reservoir.bench.result import ExperimentResult
 from reservoir.cases import case_names
 from reservoir.cli import INTERRUPTED
@@ -14,7 +15,7 @@ from reservoir.planning.checks import Check
 
 
 @pytest.fixture
-def brief(monkeypatch, pocl):
+def brief(monkeypatch, device):
     """A bench that takes seconds: a point, few generations."""
     monkeypatch.setattr(ScalingSetup, "points", lambda _: [Point("generations", 3, generations=20)])
     monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
@@ -33,11 +34,11 @@ def test_experiments_and_cases_are_listed_without_importing_anything_heavy():
     assert all(name in printed for name in ("case", *case_names()))
 
 
-def test_a_bench_of_ones_own_record_writes_a_folder_and_says_where(brief, call, short_record, tmp_path):
-    output = call("bench", "case", short_record, "--quick", "--runs", "2", "--device", "pocl", "--json")
+def test_a_bench_of_ones_own_record_writes_a_folder_and_says_where(brief, call, device, short_record, tmp_path):
+    output = call("bench", "case", short_record, "--quick", "--runs", "2", "--json")
     printed = json.loads(output.out)
     folder = tmp_path / printed["folder"]
-    assert printed["folder"] == "reports/bench-xiaowan-cpu"
+    assert printed["folder"] == str(default_folder("xiaowan", device))
     assert all(check["pass"] for check in printed["checks"])
     assert {"Speed-up", "Fastest"} == set(printed["headlines"])
     names = {
@@ -58,11 +59,11 @@ def test_a_full_folder_is_refused_before_anything_is_computed(brief, call, short
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("precious")
     monkeypatch.setattr("reservoir.bench.case.experiment.run", lambda *_, **__: pytest.fail("computed"))
-    output = call("bench", "case", short_record, "--device", "pocl", "--out", "full", status=2)
+    output = call("bench", "case", short_record, "--out", "full", status=2)
     assert "not empty" in output.err
 
 
-def test_a_case_stands_for_its_files(call, monkeypatch, pocl, tmp_path):
+def test_a_case_stands_for_its_files(call, monkeypatch, device, tmp_path):
     from reservoir.errors import InputError, Mistake
 
     asked = []
@@ -73,15 +74,15 @@ def test_a_case_stands_for_its_files(call, monkeypatch, pocl, tmp_path):
 
     monkeypatch.setattr("reservoir.bench.case.experiment.run", run)
     for name in case_names():
-        call("bench", name, "--device", "pocl", "--peers", status=2)
+        call("bench", name, "--peers", status=2)
     assert asked == [(name, 62, 25, True) for name in case_names()]
 
 
-def test_a_failed_check_makes_the_status_1(call, monkeypatch, pocl):
+def test_a_failed_check_makes_the_status_1(call, monkeypatch, device):
     failed = Check("speed-up", 7.0, 8.0, at_least=True)
     record = ExperimentResult("a bench", (), {"Speed-up": "7 times"}, (failed,), (), {}, {}, {}, {})
     monkeypatch.setattr("reservoir.bench.case.experiment.run", lambda *_, **__: record)
-    output = call("bench", "case", "--device", "pocl", "--out", "out", status=1)
+    output = call("bench", "case", "--out", "out", status=1)
     assert "NO" in output.out
     assert "7 times" in output.out
 
@@ -90,7 +91,7 @@ def test_an_unknown_experiment_is_refused(call):
     assert "No such command" in call("bench", "dance", status=2).err
 
 
-def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch, pocl, tmp_path):
+def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch, device, tmp_path):
     from reservoir.bench.models import runs
 
     monkeypatch.setattr(runs, "QUICK_GENERATIONS", 20)
@@ -104,14 +105,15 @@ def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch,
         return solved(self, place, function, run)
 
     monkeypatch.setattr(runs.ModelSetup, "solved", interrupted)
-    asked = ("bench", "clpso", "--functions", "f5", "--models", "lanes", "--quick", "--runs", "2", "--device", "pocl")
+    asked = ("bench", "clpso", "--functions", "f5", "--models", "lanes", "--quick", "--runs", "2")
     output = call(*asked, status=INTERRUPTED)
     assert "goes on from there" in output.err
-    assert [entry.name for entry in (tmp_path / "reports").iterdir()] == ["bench-clpso-cpu.unfinished.jsonl"]
+    folder = tmp_path / default_folder("clpso", device)
+    assert list(folder.parent.iterdir()) == [folder.with_name(f"{folder.name}.unfinished.jsonl")]
     call(*asked)
     assert len(made) == 3 * 4 + 1
-    assert {entry.name for entry in (tmp_path / "reports").iterdir()} == {"bench-clpso-cpu"}
-    text = (tmp_path / "reports" / "bench-clpso-cpu" / "tables.md").read_text()
+    assert list(folder.parent.iterdir()) == [folder]
+    text = (folder / "tables.md").read_text()
     assert all(title in text for title in ("after Table 3", "after Table 4", "after Table 7", "Findings of the paper"))
 
 

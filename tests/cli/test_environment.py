@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def warm(tmp_path_factory) -> Path:
+def warm(tmp_path_factory, device) -> Path:
     """A cache with the code that `plan` needs in it; not to be written to."""
     folder = tmp_path_factory.mktemp("warm")
     flows = ",".join(str(400 + 150 * month) for month in range(12))
@@ -65,8 +65,9 @@ DAMAGES = {
 }
 
 
+@pytest.mark.pocl(reason="other drivers keep their code elsewhere")
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_cache_is_built_again(warm, tmp_path, pocl, damage):
+def test_a_damaged_cache_is_built_again(warm, tmp_path, damage):
     folder = tmp_path / "work"
     shutil.copytree(warm, folder)
     kinds = (".nbi", ".nbc", ".bc", ".so")
@@ -74,7 +75,7 @@ def test_a_damaged_cache_is_built_again(warm, tmp_path, pocl, damage):
     assert {path.suffix for path in files} == set(kinds)
     for path in files:
         path.write_bytes(DAMAGES[damage](path.read_bytes()))
-    finished = planned(folder, folder / "cache", RESERVOIR_DEVICE="pocl")
+    finished = planned(folder, folder / "cache")
     assert finished.returncode == 0, finished.stderr
     assert "Written" in finished.stdout
 
@@ -84,17 +85,17 @@ def test_a_damaged_cache_is_built_again(warm, tmp_path, pocl, damage):
     [
         {"XDG_CACHE_HOME": "/dev/null"},
         {"HOME": "relative", "XDG_CACHE_HOME": "relative"},
-        {"POCL_CACHE_DIR": "/dev/null/pocl"},
+        pytest.param({"POCL_CACHE_DIR": "/dev/null/pocl"}, marks=pytest.mark.pocl(reason="it is PoCL's folder")),
     ],
 )
-def test_where_the_cache_cannot_be_used_one_of_this_run_is_and_nothing_of_it_is_left(warm, tmp_path, pocl, environment):
+def test_where_the_cache_cannot_be_used_one_of_this_run_is_and_nothing_of_it_is_left(warm, tmp_path, environment):
     temporary, folder = tmp_path / "temporary", tmp_path / "work"
     temporary.mkdir()
     folder.mkdir()
     shutil.copy(warm / "one.csv", folder)
     given = {"XDG_CACHE_HOME": str(warm / "cache"), **environment}
     cache = given.pop("XDG_CACHE_HOME")
-    finished = planned(folder, cache, TMPDIR=str(temporary), RESERVOIR_DEVICE="pocl", **given)
+    finished = planned(folder, cache, TMPDIR=str(temporary), **given)
     assert finished.returncode == 0, finished.stderr
     assert "Note: " in finished.stderr
     assert next(iter(environment)) in finished.stderr or "XDG_CACHE_HOME" in finished.stderr
@@ -138,8 +139,8 @@ def test_what_stops_the_compiler_is_refused_by_its_name(warm, variable, value):
     assert "Warning" not in finished.stderr
 
 
-def test_options_that_do_not_compile_are_refused_by_the_variable_that_gives_them(warm, pocl):
-    finished = planned(warm, warm / "cache", PYOPENCL_BUILD_OPTIONS="-nonsense", RESERVOIR_DEVICE="pocl")
+def test_options_that_do_not_compile_are_refused_by_the_variable_that_gives_them(warm):
+    finished = planned(warm, warm / "cache", PYOPENCL_BUILD_OPTIONS="-nonsense")
     assert finished.returncode == 2
     assert "unset PYOPENCL_BUILD_OPTIONS" in finished.stderr
 
@@ -161,7 +162,7 @@ def test_help_needs_no_docstrings():
     assert "best operation" in called("plan", "--help", PYTHONOPTIMIZE="2").stdout
 
 
-def test_a_device_of_5000_digits_is_refused_shortly(pocl):
+def test_a_device_of_5000_digits_is_refused_shortly(device):
     finished = called("devices", RESERVOIR_DEVICE="9" * 5000)
     assert finished.returncode == 2
     assert "no OpenCL device answers" in finished.stderr
@@ -209,7 +210,7 @@ def on_terminal(columns: int, *arguments: str, **environment: str) -> str:
 
 
 @pytest.mark.parametrize("columns", [20, 40, 60, 80, 200])
-def test_no_digit_is_lost_on_a_narrow_terminal(columns, pocl):
+def test_no_digit_is_lost_on_a_narrow_terminal(columns, device):
     listed = json.loads(called("devices", "--json").stdout)["devices"][0]
     shown = on_terminal(columns, "devices")
     assert f"{listed['global_memory_bytes'] / 2**30:.1f}" in re.split(r"[\s│]+", shown)
@@ -224,6 +225,7 @@ def test_columns_that_are_no_number_do_not_matter(columns):
     assert called("devices", COLUMNS=columns).returncode == 0
 
 
+@pytest.mark.pocl(reason="other drivers link without one")
 def test_without_a_path_pocl_finds_its_linker_and_without_a_linker_it_is_left_out(tmp_path):
     bare = {name: value for name, value in surroundings(XDG_CACHE_HOME=str(tmp_path)).items() if name != "PATH"}
     solve = ("--generations", "100", "--no-reference", "--no-figures", "--out")

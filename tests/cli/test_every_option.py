@@ -124,7 +124,7 @@ def test_an_option_of_a_command_reaches_its_function(name, option):
     ("name", "option"),
     [(name, each.name) for name, command in experiments().items() for each in options_of(command)],
 )
-def test_an_option_of_an_experiment_reaches_its_run(call, monkeypatch, pocl, name, option, tmp_path):
+def test_an_option_of_an_experiment_reaches_its_run(call, monkeypatch, device, name, option, tmp_path):
     command = experiments()[name]
     parameter = next(each for each in command.params if each.name == option)
     value = command.make_context(name, typed(parameter)).params[option]
@@ -141,7 +141,7 @@ def test_an_option_of_an_experiment_reaches_its_run(call, monkeypatch, pocl, nam
 
     monkeypatch.setattr("reservoir.cli.bench._run", stub)
     monkeypatch.setattr("reservoir.cli.options.Request.read", lambda request: reached.update(vars(request)) or _case())
-    monkeypatch.setattr("reservoir.opencl.choose_devices", lambda name: reached.update(device=name) or (pocl,))
+    monkeypatch.setattr("reservoir.opencl.choose_devices", lambda name: reached.update(device=name) or (device,))
     output = call("bench", name, *typed(parameter), status=2)
     assert "enough" in output.err
     settings = {**vars(reached["effort"]), **reached.get("swarm", {}), **reached.get("budget", {}), **reached}
@@ -162,7 +162,7 @@ def test_every_experiment_has_a_tiny_run():
 
 
 @pytest.mark.parametrize("name", [name for name in TINY if name != "dsmga2"])  # which takes half a minute
-def test_every_experiment_runs_as_it_is_typed(call, pocl, tmp_path, monkeypatch, name, short_record):
+def test_every_experiment_runs_as_it_is_typed(call, device, tmp_path, monkeypatch, name, short_record):
     from reservoir.bench.case import experiment as case
     from reservoir.bench.case.scaling import Point, ScalingSetup
     from reservoir.bench.models import runs
@@ -175,6 +175,6 @@ def test_every_experiment_runs_as_it_is_typed(call, pocl, tmp_path, monkeypatch,
     monkeypatch.setattr(runs, "CASE_SWARMS", 2)
     monkeypatch.setitem(experiment.QUICK_ITERATIONS, 1, 2)
     files = [short_record] if name == "case" else []
-    output = call("bench", name, *files, *TINY[name], "--quick", "--device", "pocl", "--out", "out", status=None)
+    output = call("bench", name, *files, *TINY[name], "--quick", "--out", "out", status=None)
     assert "Written to out" in output.out, output.err
     assert (tmp_path / "out" / "tables.md").exists()

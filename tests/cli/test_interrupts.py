@@ -112,7 +112,7 @@ def test_an_interruption_after_the_end_says_where_the_plan_is(call, monkeypatch,
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_asked_to_end_leaves_nothing(short_record, tmp_path, number):
     before = sorted(os.listdir(tmp_path))
-    asked = ("plan", str(short_record), "--device", "pocl", "--generations", "1000000", "--out", "deep/out")
+    asked = ("plan", str(short_record), "--generations", "1000000", "--out", "deep/out")
     running = subprocess.Popen(
         [sys.executable, "-m", "reservoir", *asked],
         cwd=tmp_path,

@@ -55,7 +55,7 @@ def test_the_water_balance_of_the_written_schedule_closes(run, short_record, tmp
 
 
 def test_a_profile_explains_every_second_and_is_written_down(run, short_record, tmp_path):
-    printed = run("plan", short_record, "--device", "pocl", "--profile", "--out", "out", "--json").stdout
+    printed = run("plan", short_record, "--profile", "--out", "out", "--json").stdout
     profile = json.loads(printed)["profile"]
     assert json.loads((tmp_path / "out/profile.json").read_text()) == profile
     seconds = {row["stage"]: row["seconds"] for row in profile["stages"]}
@@ -232,7 +232,7 @@ def test_forms_of_an_engine_can_be_chosen_and_are_written_down(
     run, short_record, tmp_path, solver, option, choice, setting
 ):
     brief = ("--generations", "200") if solver == "ring-pso" else ("--evaluations", "20000")
-    asked = ("--solver", solver, option, choice, "--device", "pocl", "--no-reference", *brief)
+    asked = ("--solver", solver, option, choice, "--no-reference", *brief)
     run("plan", short_record, *QUICK, *asked, "--out", "out")
     settings = json.loads((tmp_path / "out/plan.json").read_text())["settings"]
     assert settings[setting] == choice
@@ -240,7 +240,7 @@ def test_forms_of_an_engine_can_be_chosen_and_are_written_down(
 
 
 def test_a_plan_of_dsmga2_shows_which_months_hang_together(run, short_record, tmp_path):
-    asked = ("--solver", "dsmga2", "--model", "lossless", "--bits", "6", "--device", "pocl", "--no-reference")
+    asked = ("--solver", "dsmga2", "--model", "lossless", "--bits", "6", "--no-reference")
     run("plan", short_record, *asked, "--out", "out")
     origin = json.loads((tmp_path / "out/plan.json").read_text())
     assert (origin["settings"]["model"], origin["settings"]["bits"]) == ("lossless", 6)

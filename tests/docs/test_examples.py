@@ -48,7 +48,7 @@ def test_a_rule_of_the_example_is_read_back_from_its_file(family, tmp_path, xiao
     assert read_rule(tmp_path / "share.json") == rule
 
 
-def test_the_problem_is_solved_on_a_device_and_in_compiled_python(example, pocl):
-    found = example("problem").main(str(pocl.index))
+def test_the_problem_is_solved_on_a_device_and_in_compiled_python(example, device):
+    found = example("problem").main(str(device.index))
     assert found["lshade"] == pytest.approx([4.2, 0.9, 0.55], rel=1e-3)
     assert found["clpso-sequential"] == pytest.approx([4.2, 0.9, 0.55], rel=0.02)

@@ -9,6 +9,6 @@ from tests.kernels.device import Run, run_on
 
 
 @pytest.fixture(scope="session")
-def run(pocl: DeviceInfo) -> Run:
-    """`run_on` for PoCL."""
-    return partial(run_on, pocl)
+def run(device: DeviceInfo) -> Run:
+    """`run_on` for the device."""
+    return partial(run_on, device)

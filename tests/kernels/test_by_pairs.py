@@ -46,25 +46,25 @@ def reduced(device: DeviceInfo, kernel: str, values: np.ndarray, items: int) -> 
 
 @pytest.mark.parametrize("items", [1, 3, 8, 64])
 @pytest.mark.parametrize("count", COUNTS)
-def test_the_best_of_any_number_is_found_with_its_owner(pocl, count, items):
+def test_the_best_of_any_number_is_found_with_its_owner(device, count, items):
     values = np.random.default_rng(count).permutation(count).astype(float)
-    assert reduced(pocl, "best", values, items) == (count - 1, int(values.argmax()))
+    assert reduced(device, "best", values, items) == (count - 1, int(values.argmax()))
 
 
 @pytest.mark.parametrize("items", [1, 8])
-def test_of_equals_the_first_stands(pocl, items):
+def test_of_equals_the_first_stands(device, items):
     values = np.zeros(37)
     values[[5, 9, 31]] = 2
-    assert reduced(pocl, "best", values, items) == (2, 5)
+    assert reduced(device, "best", values, items) == (2, 5)
 
 
-def test_infinities_are_numbers_like_others(pocl):
-    assert reduced(pocl, "best", np.array([-np.inf, -np.inf, -3.0, -np.inf]), 2) == (-3, 2)
-    assert reduced(pocl, "best", np.full(5, -np.inf), 2) == (-np.inf, 0)
+def test_infinities_are_numbers_like_others(device):
+    assert reduced(device, "best", np.array([-np.inf, -np.inf, -3.0, -np.inf]), 2) == (-3, 2)
+    assert reduced(device, "best", np.full(5, -np.inf), 2) == (-np.inf, 0)
 
 
 @pytest.mark.parametrize("items", [1, 3, 8, 64])
 @pytest.mark.parametrize("count", COUNTS)
-def test_sums_are_whole(pocl, count, items):
+def test_sums_are_whole(device, count, items):
     values = np.random.default_rng(count).integers(-100, 100, count).astype(float)
-    assert reduced(pocl, "sum", values, items)[0] == values.sum()
+    assert reduced(device, "sum", values, items)[0] == values.sum()

@@ -1,7 +1,5 @@
 """A roll call tells whether all work groups are there at once, and never hangs; a barrier holds however often."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -47,7 +45,7 @@ def program_of(device: DeviceInfo, kernel: str, patience: int):
 
 
 def verdicts_of(device, groups, items):
-    program = program_of(device, CALL, 2_000_000)
+    program = program_of(device, CALL, MAX_POLLS[device.kind] // 10)
     with Session(device) as session:
         session.allocate(roll=(3, np.int32), verdicts=(groups * items, np.int32))
         session.run(program, "call", groups * items, items, "roll", "verdicts")
@@ -55,29 +53,28 @@ def verdicts_of(device, groups, items):
 
 
 @pytest.mark.parametrize("items", [1, 5])
-def test_a_group_alone_is_present(pocl, items):
-    verdicts, roll = verdicts_of(pocl, 1, items)
+def test_a_group_alone_is_present(device, items):
+    verdicts, roll = verdicts_of(device, 1, items)
     assert np.all(verdicts == PRESENT)
     assert roll.tolist() == [1, PRESENT, 0]
 
 
 @pytest.mark.parametrize("items", [1, 5])
-def test_groups_that_are_not_all_there_are_absent_for_all_and_soon(pocl, items):
-    started = time.perf_counter()
-    verdicts, _ = verdicts_of(pocl, 40 * pocl.compute_units, items)
+def test_groups_that_are_not_all_there_are_absent_for_all(device, items):
+    """And the kernel ends."""
+    verdicts, _ = verdicts_of(device, 40 * device.compute_units, items)
     assert np.all(verdicts == ABSENT)
-    assert time.perf_counter() - started < 5  # compiling included
 
 
 @pytest.mark.parametrize("edge", [0, 2**31, 2**32], ids=["from nothing", "past 2^31", "past 2^32"])
-def test_a_barrier_holds_where_its_count_of_arrivals_begins_again(pocl, edge):
+def test_a_barrier_holds_where_its_count_of_arrivals_begins_again(device, edge):
     """As after millions of iterations of many groups; what nobody may see is a number of a meeting before."""
     groups, times = 2, 6
     before = max(edge // groups - times // 2, 0)
     arrived = np.array([groups * before] * 2, np.uint32).view(np.int32)
-    program = program_of(pocl, MEET, MAX_POLLS["CPU"])
+    program = program_of(device, MEET, MAX_POLLS[device.kind])
     for _ in range(20):  # PoCL may have a thread for each of two groups, and may be late with it
-        with Session(pocl) as session:
+        with Session(device) as session:
             session.upload(roll=np.array([0, 0, *arrived], np.int32))
             session.allocate(written=(groups, np.int32), early=(groups, np.int32))
             arguments = "roll", "written", "early", np.uint32(before), np.int32(times)
@@ -88,4 +85,5 @@ def test_a_barrier_holds_where_its_count_of_arrivals_begins_again(pocl, edge):
             assert early == [0] * groups
             assert np.array(roll[2:], np.int32).view(np.uint32).tolist() == [groups * (before + times) % 2**32] * 2
             return
+    assert device.kind == "CPU", "a device of many units runs two groups at once"
     pytest.skip("the device did not run two groups at once")

@@ -46,16 +46,16 @@ def test_a_float_literal_reads_back_to_the_last_bit(value: float) -> None:
     assert np.float32(text.strip("()f")).tobytes() == np.float32(value).tobytes()
 
 
-def test_a_float_literal_is_exact_on_the_device(pocl: DeviceInfo) -> None:
+def test_a_float_literal_is_exact_on_the_device(device: DeviceInfo) -> None:
     values = np.random.default_rng(1).normal(size=500).astype(np.float32) ** 9
     written = ", ".join(literal(value) for value in values)
     source = (
         f"__constant float written[] = {{{written}}};\n"
         "__kernel void copy(__global float *x) { size_t i = get_global_id(0); x[i] = written[i]; }"
     )
-    with Session(pocl) as session:
+    with Session(device) as session:
         session.allocate(x=(500, np.float32))
-        session.run(build(pocl, source), "copy", 500, None, "x")
+        session.run(build(device, source), "copy", 500, None, "x")
         np.testing.assert_array_equal(session.download("x"), values)
 
 
@@ -88,7 +88,7 @@ def test_a_name_that_is_no_identifier_is_refused(name: str) -> None:
         assemble([], {name: 1})
 
 
-def test_the_same_source_is_built_once(pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_source_is_built_once(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch) -> None:
     built = []
 
     class Counted(pyopencl.Program):
@@ -98,48 +98,48 @@ def test_the_same_source_is_built_once(pocl: DeviceInfo, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(pyopencl, "Program", Counted)
     source = DOUBLE + "// built once\n"
-    assert build(pocl, source) is build(pocl, source, options=[])
+    assert build(device, source) is build(device, source, options=[])
     assert len(built) == 1
-    assert build(pocl, source, ["-DN=1"]) is not build(pocl, source)
+    assert build(device, source, ["-DN=1"]) is not build(device, source)
     assert len(built) == 2
 
 
-def test_options_reach_the_compiler(pocl: DeviceInfo) -> None:
-    program = build(pocl, "__kernel void NAME(__global int *x) { x[0] = 1; }", ["-DNAME=fill"])
+def test_options_reach_the_compiler(device: DeviceInfo) -> None:
+    program = build(device, "__kernel void NAME(__global int *x) { x[0] = 1; }", ["-DNAME=fill"])
     assert program.kernels == ("fill",)
 
 
-def test_infinity_survives_the_options(pocl: DeviceInfo) -> None:
+def test_infinity_survives_the_options(device: DeviceInfo) -> None:
     source = "__kernel void f(__global float *x) { x[0] = -INFINITY; x[1] = fmax(x[1], x[0]) < -1e38f ? 1.0f : 2.0f; }"
-    with Session(pocl) as session:
+    with Session(device) as session:
         session.upload(x=np.array([0, -np.inf], np.float32))
-        session.run(build(pocl, source), "f", 1, 1, "x")
+        session.run(build(device, source), "f", 1, 1, "x")
         np.testing.assert_array_equal(session.download("x"), np.array([-np.inf, 1], np.float32))
 
 
-def test_a_compiler_that_says_nothing_leaves_an_empty_log(pocl: DeviceInfo) -> None:
-    assert build(pocl, DOUBLE).log == ""
+def test_a_compiler_that_says_nothing_leaves_an_empty_log(device: DeviceInfo) -> None:
+    assert build(device, DOUBLE).log == ""
 
 
-def test_what_the_compiler_remarks_is_kept_and_does_not_warn(pocl: DeviceInfo) -> None:
-    assert "mind the gap" in build(pocl, "#warning mind the gap\n" + DOUBLE).log
+def test_what_the_compiler_remarks_is_kept_and_does_not_warn(device: DeviceInfo) -> None:
+    assert "mind the gap" in build(device, "#warning mind the gap\n" + DOUBLE).log
 
 
-def test_a_build_failure_names_the_file_and_the_row(pocl: DeviceInfo, kernels: Path) -> None:
+def test_a_build_failure_names_the_file_and_the_row(device: DeviceInfo, kernels: Path) -> None:
     (kernels / "good.cl").write_text(DOUBLE + "#warning do not look here\n")
     (kernels / "bad.cl").write_text("\n__kernel void bad(__global float *x)\n{\n    x[0] = nonsense;\n}\n")
     with pytest.raises(DeviceError) as caught:
-        build(pocl, assemble(["good.cl", "bad.cl"], {"DIM": 12}))
+        build(device, assemble(["good.cl", "bad.cl"], {"DIM": 12}))
     (mistake,) = caught.value.mistakes
     assert (mistake.file, mistake.row) == ("bad.cl", 4)
-    assert pocl.name in mistake.problem
+    assert device.name in mistake.problem
     assert "undeclared identifier 'nonsense'" in mistake.problem
 
 
-def test_a_long_log_is_trimmed_to_its_first_errors(pocl: DeviceInfo) -> None:
+def test_a_long_log_is_trimmed_to_its_first_errors(device: DeviceInfo) -> None:
     body = "\n".join(f"    x[0] = nonsense{row};" for row in range(100))
     with pytest.raises(DeviceError) as caught:
-        build(pocl, f"__kernel void bad(__global float *x)\n{{\n{body}\n}}\n")
+        build(device, f"__kernel void bad(__global float *x)\n{{\n{body}\n}}\n")
     assert "nonsense0" in str(caught.value)
     assert len(str(caught.value).splitlines()) < 25
 
@@ -153,11 +153,11 @@ def test_other_compilers_wording_is_understood() -> None:
         assert (place["file"], place["row"]) == ("a/b.cl", "3")
 
 
-def test_an_unknown_kernel_is_answered_with_those_there_are(pocl: DeviceInfo) -> None:
+def test_an_unknown_kernel_is_answered_with_those_there_are(device: DeviceInfo) -> None:
     with pytest.raises(DeviceError, match="no kernel thrice; expected twice"):
-        build(pocl, DOUBLE).kernel("thrice")
+        build(device, DOUBLE).kernel("thrice")
 
 
-def test_each_kernel_object_has_arguments_of_its_own(pocl: DeviceInfo) -> None:
-    program = build(pocl, DOUBLE)
+def test_each_kernel_object_has_arguments_of_its_own(device: DeviceInfo) -> None:
+    program = build(device, DOUBLE)
     assert program.kernel("twice") is not program.kernel("twice")

@@ -22,8 +22,8 @@ __kernel void scale(__global const float *x, __global float *y, const int factor
 
 
 @pytest.fixture
-def program(pocl: DeviceInfo) -> BuiltProgram:
-    return build(pocl, SOURCE)
+def program(device: DeviceInfo) -> BuiltProgram:
+    return build(device, SOURCE)
 
 
 @pytest.fixture
@@ -35,9 +35,9 @@ def no_allocation(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.uint32, np.uint8])
-def test_what_is_uploaded_comes_back(pocl: DeviceInfo, dtype: type[np.generic]) -> None:
+def test_what_is_uploaded_comes_back(device: DeviceInfo, dtype: type[np.generic]) -> None:
     array = np.arange(24).reshape(2, 3, 4).astype(dtype)
-    with Session(pocl) as session:
+    with Session(device) as session:
         session.upload(array=array)
         back = session.download("array")
     assert back.dtype == array.dtype
@@ -45,18 +45,18 @@ def test_what_is_uploaded_comes_back(pocl: DeviceInfo, dtype: type[np.generic]) 
 
 
 @pytest.mark.parametrize("at_once", [False, True])
-def test_some_first_rows_come_back_alone(pocl: DeviceInfo, program: BuiltProgram, at_once: bool) -> None:
+def test_some_first_rows_come_back_alone(device: DeviceInfo, program: BuiltProgram, at_once: bool) -> None:
     array = np.arange(24, dtype=np.float32).reshape(6, 4)
-    with Session(pocl) as session:
+    with Session(device) as session:
         session.upload(x=array)
         session.run(program, "add", 24, None, "x", np.float32(2))
         np.testing.assert_array_equal(session.download("x", 2, at_once=at_once), array[:2] + 2)
         np.testing.assert_array_equal(session.download("x", at_once=at_once), array + 2)
 
 
-def test_what_is_sent_is_there_for_the_kernels_behind_it(pocl: DeviceInfo, program: BuiltProgram) -> None:
+def test_what_is_sent_is_there_for_the_kernels_behind_it(device: DeviceInfo, program: BuiltProgram) -> None:
     array = np.arange(24, dtype=np.float32)
-    with Session(pocl) as session:
+    with Session(device) as session:
         for number in range(3):
             session.send(x=array[::-1] + number)
             session.run(program, "add", 24, None, "x", np.float32(1))
@@ -65,8 +65,8 @@ def test_what_is_sent_is_there_for_the_kernels_behind_it(pocl: DeviceInfo, progr
             session.send(x=array[:3])
 
 
-def test_what_came_back_is_not_kept(pocl: DeviceInfo) -> None:
-    with Session(pocl) as session:
+def test_what_came_back_is_not_kept(device: DeviceInfo) -> None:
+    with Session(device) as session:
         session.upload(x=np.zeros(1000, np.float32))
         back = session.download("x")
         kept = weakref.ref(back)
@@ -74,17 +74,17 @@ def test_what_came_back_is_not_kept(pocl: DeviceInfo) -> None:
         assert kept() is None
 
 
-def test_an_array_with_gaps_is_uploaded_as_it_reads(pocl: DeviceInfo) -> None:
+def test_an_array_with_gaps_is_uploaded_as_it_reads(device: DeviceInfo) -> None:
     array = np.arange(24, dtype=np.float32).reshape(4, 6)
-    with Session(pocl) as session:
+    with Session(device) as session:
         session.upload(turned=array.T, thinned=array[:, ::2])
         np.testing.assert_array_equal(session.download("turned"), array.T)
         np.testing.assert_array_equal(session.download("thinned"), array[:, ::2])
 
 
-def test_kernels_run_in_order_over_named_buffers(pocl: DeviceInfo, program: BuiltProgram) -> None:
+def test_kernels_run_in_order_over_named_buffers(device: DeviceInfo, program: BuiltProgram) -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
-    with Session(pocl) as session:
+    with Session(device) as session:
         session.upload(x=x)
         session.allocate(y=((3, 4), np.float32))
         session.run(program, "add", 12, 4, "x", np.float32(0.5))
@@ -92,36 +92,36 @@ def test_kernels_run_in_order_over_named_buffers(pocl: DeviceInfo, program: Buil
         np.testing.assert_array_equal(session.download("y"), 3 * (x + np.float32(0.5)))
 
 
-def test_allocated_buffers_hold_zeros_and_can_be_cleared(pocl: DeviceInfo, program: BuiltProgram) -> None:
-    with Session(pocl) as session:
+def test_allocated_buffers_hold_zeros_and_can_be_cleared(device: DeviceInfo, program: BuiltProgram) -> None:
+    with Session(device) as session:
         for _ in range(2):
             session.allocate(x=(1000, np.float32))
             np.testing.assert_array_equal(session.download("x"), np.zeros(1000, np.float32))
             session.run(program, "add", 1000, None, "x", np.float32(1))
 
 
-def test_an_upload_over_a_buffer_replaces_what_it_holds(pocl: DeviceInfo) -> None:
-    with Session(pocl) as session:
+def test_an_upload_over_a_buffer_replaces_what_it_holds(device: DeviceInfo) -> None:
+    with Session(device) as session:
         session.upload(x=np.zeros(5, np.float32))
         session.upload(x=np.ones(5, np.float32))
         np.testing.assert_array_equal(session.download("x"), np.ones(5, np.float32))
 
 
 @pytest.mark.parametrize("other", [np.zeros(6, np.float32), np.zeros(5, np.float64)])
-def test_a_buffer_never_changes_its_shape_or_dtype(pocl: DeviceInfo, other: np.ndarray) -> None:
-    with Session(pocl) as session:
+def test_a_buffer_never_changes_its_shape_or_dtype(device: DeviceInfo, other: np.ndarray) -> None:
+    with Session(device) as session:
         session.upload(x=np.zeros(5, np.float32))
         with pytest.raises(ValueError, match=r"buffer x is float32\[5\]; it cannot become"):
             session.upload(x=other)
 
 
-def test_an_empty_buffer_is_refused_by_name(pocl: DeviceInfo) -> None:
-    with Session(pocl) as session, pytest.raises(ValueError, match=r"buffer inflow is empty: float32\[0, 12\]"):
+def test_an_empty_buffer_is_refused_by_name(device: DeviceInfo) -> None:
+    with Session(device) as session, pytest.raises(ValueError, match=r"buffer inflow is empty: float32\[0, 12\]"):
         session.allocate(inflow=((0, 12), np.float32))
 
 
-def test_seconds_are_kept_by_kernel_and_outlive_the_session(pocl: DeviceInfo, program: BuiltProgram) -> None:
-    with Session(pocl) as session:
+def test_seconds_are_kept_by_kernel_and_outlive_the_session(device: DeviceInfo, program: BuiltProgram) -> None:
+    with Session(device) as session:
         session.upload(x=np.zeros(1 << 16, np.float32))
         session.run(program, "add", 1 << 16, None, "x", np.float32(1))
         session.wait()
@@ -134,13 +134,13 @@ def test_seconds_are_kept_by_kernel_and_outlive_the_session(pocl: DeviceInfo, pr
     assert all(seconds >= 0 for seconds in session.transfer_seconds.values())
 
 
-def test_a_session_that_did_nothing_took_no_time(pocl: DeviceInfo) -> None:
-    with Session(pocl) as session:
+def test_a_session_that_did_nothing_took_no_time(device: DeviceInfo) -> None:
+    with Session(device) as session:
         assert session.device_seconds == {}
 
 
-def test_buffers_are_gone_after_the_session_even_if_it_failed(pocl: DeviceInfo) -> None:
-    session = Session(pocl)
+def test_buffers_are_gone_after_the_session_even_if_it_failed(device: DeviceInfo) -> None:
+    session = Session(device)
     with pytest.raises(RuntimeError), session:
         session.upload(x=np.zeros(5, np.float32))
         raise RuntimeError
@@ -148,8 +148,8 @@ def test_buffers_are_gone_after_the_session_even_if_it_failed(pocl: DeviceInfo) 
         session.download("x")
 
 
-def test_an_unknown_buffer_is_refused_by_name(pocl: DeviceInfo, program: BuiltProgram) -> None:
-    with Session(pocl) as session, pytest.raises(KeyError, match="nowhere"):
+def test_an_unknown_buffer_is_refused_by_name(device: DeviceInfo, program: BuiltProgram) -> None:
+    with Session(device) as session, pytest.raises(KeyError, match="nowhere"):
         session.run(program, "add", 1, 1, "nowhere", np.float32(1))
 
 
@@ -159,17 +159,17 @@ def test_an_unknown_buffer_is_refused_by_name(pocl: DeviceInfo, program: BuiltPr
     ids=["groups that do not divide the items", "a group too large", "a scalar of another type"],
 )
 def test_a_launch_that_the_device_refuses_is_explained(
-    pocl: DeviceInfo, program: BuiltProgram, global_size: int, local_size: int, amount: np.generic
+    device: DeviceInfo, program: BuiltProgram, global_size: int, local_size: int, amount: np.generic
 ) -> None:
-    with Session(pocl) as session:
+    with Session(device) as session:
         session.allocate(x=(8, np.float32))
         with pytest.raises(DeviceError, match=rf"could not run add over \({global_size},\) work items .*INVALID"):
             session.run(program, "add", global_size, local_size, "x", amount)
 
 
 @pytest.mark.usefixtures("no_allocation")
-def test_buffers_too_large_together_are_refused_before_any_is_allocated(pocl: DeviceInfo) -> None:
-    small = replace(pocl, global_memory_bytes=10_000, max_allocation_bytes=8_000)
+def test_buffers_too_large_together_are_refused_before_any_is_allocated(device: DeviceInfo) -> None:
+    small = replace(device, global_memory_bytes=10_000, max_allocation_bytes=8_000)
     with Session(small) as session, pytest.raises(DeviceError) as caught:
         session.allocate(swarm=(1500, np.float32), best=(1100, np.float32))
     assert "swarm, best need 10,400 bytes together" in str(caught.value)
@@ -178,15 +178,15 @@ def test_buffers_too_large_together_are_refused_before_any_is_allocated(pocl: De
 
 
 @pytest.mark.usefixtures("no_allocation")
-def test_a_buffer_too_large_for_one_piece_is_refused_before_it_is_allocated(pocl: DeviceInfo) -> None:
-    small = replace(pocl, global_memory_bytes=10_000, max_allocation_bytes=2_000)
+def test_a_buffer_too_large_for_one_piece_is_refused_before_it_is_allocated(device: DeviceInfo) -> None:
+    small = replace(device, global_memory_bytes=10_000, max_allocation_bytes=2_000)
     with Session(small) as session, pytest.raises(DeviceError, match="x needs 4,000 bytes in one piece") as caught:
         session.upload(x=np.zeros(1000, np.float32))
     assert "expected at most 2,000 bytes" in str(caught.value)
 
 
-def test_what_the_device_holds_already_counts(pocl: DeviceInfo) -> None:
-    small = replace(pocl, global_memory_bytes=10_000, max_allocation_bytes=8_000)
+def test_what_the_device_holds_already_counts(device: DeviceInfo) -> None:
+    small = replace(device, global_memory_bytes=10_000, max_allocation_bytes=8_000)
     with Session(small) as session:
         session.upload(x=np.zeros(1500, np.float32))
         session.upload(x=np.ones(1500, np.float32))
@@ -195,37 +195,37 @@ def test_what_the_device_holds_already_counts(pocl: DeviceInfo) -> None:
         np.testing.assert_array_equal(session.download("x"), np.ones(1500, np.float32))
 
 
-def test_every_excess_is_told_at_once(pocl: DeviceInfo) -> None:
-    small = replace(pocl, global_memory_bytes=100, max_allocation_bytes=50)
+def test_every_excess_is_told_at_once(device: DeviceInfo) -> None:
+    small = replace(device, global_memory_bytes=100, max_allocation_bytes=50)
     with pytest.raises(DeviceError) as caught:
         require_memory(small, {"x": 200, "y": 1})
     assert len(caught.value.mistakes) == 2
 
 
-def test_what_just_fits_is_let_through(pocl: DeviceInfo) -> None:
-    small = replace(pocl, global_memory_bytes=100, max_allocation_bytes=50, local_memory_bytes=10)
+def test_what_just_fits_is_let_through(device: DeviceInfo) -> None:
+    small = replace(device, global_memory_bytes=100, max_allocation_bytes=50, local_memory_bytes=10)
     require_memory(small, {"x": 50, "y": 50})
     require_memory(small, {})
     require_local(small, 10)
 
 
-def test_too_little_local_memory_is_refused(pocl: DeviceInfo) -> None:
-    small = replace(pocl, local_memory_bytes=49_152)
+def test_too_little_local_memory_is_refused(device: DeviceInfo) -> None:
+    small = replace(device, local_memory_bytes=49_152)
     with pytest.raises(DeviceError, match=r"needs 49,153 bytes of local memory.*expected at most 49,152 bytes"):
         require_local(small, 49_153)
 
 
-def test_a_driver_that_refuses_memory_is_explained(pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_refuses_memory_is_explained(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise pyopencl.MemoryError("MEM_OBJECT_ALLOCATION_FAILURE")
 
     monkeypatch.setattr(pyopencl, "Buffer", refuse)
-    with Session(pocl) as session, pytest.raises(DeviceError, match=r"could not allocate x: .*ALLOCATION_FAILURE"):
+    with Session(device) as session, pytest.raises(DeviceError, match=r"could not allocate x: .*ALLOCATION_FAILURE"):
         session.allocate(x=(8, np.float32))
 
 
-def test_a_kernel_that_runs_again_gets_the_arguments_that_changed(pocl: DeviceInfo, program: BuiltProgram) -> None:
-    with Session(pocl) as session:
+def test_a_kernel_that_runs_again_gets_the_arguments_that_changed(device: DeviceInfo, program: BuiltProgram) -> None:
+    with Session(device) as session:
         session.upload(x=np.ones(4, np.float32), other=np.zeros(4, np.float32))
         for name, amount in (("x", 1.0), ("x", 1.0), ("x", 2.0), ("other", 2.0), ("x", 2.0)):
             session.run(program, "add", 4, 1, name, np.float32(amount))
@@ -233,8 +233,8 @@ def test_a_kernel_that_runs_again_gets_the_arguments_that_changed(pocl: DeviceIn
         np.testing.assert_array_equal(session.download("other"), 2.0)
 
 
-def test_a_refused_argument_is_not_taken_for_one_that_is_set(pocl: DeviceInfo, program: BuiltProgram) -> None:
-    with Session(pocl) as session:
+def test_a_refused_argument_is_not_taken_for_one_that_is_set(device: DeviceInfo, program: BuiltProgram) -> None:
+    with Session(device) as session:
         session.upload(x=np.ones(4, np.float32))
         session.run(program, "add", 4, 1, "x", np.float32(1))
         with pytest.raises(DeviceError):

@@ -128,8 +128,8 @@ def test_a_comparison_leaves_these_years_out_and_names_them(xiaowan: Reservoir, 
     assert row.gap == 0
 
 
-def test_a_validation_compares_energies_of_the_other_years(xiaowan: Reservoir, hard: Inflow, pocl) -> None:
-    _, checks = validate(xiaowan, hard, device="pocl", runs=2, options={"generations": 50})
+def test_a_validation_compares_energies_of_the_other_years(xiaowan: Reservoir, hard: Inflow, device) -> None:
+    _, checks = validate(xiaowan, hard, runs=2, options={"generations": 50})
     names = [check.check for check in checks]
     assert "sequential: gap to dp, sum of 3 years that can keep their limits (either way)" in names
     worst = next(name for name in names if "worst year of 2 runs" in name)

@@ -8,25 +8,19 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers import SOLVERS, settings_of, solve, solver_named
+from tests.solvers.engines import each_of
 
 
-def _usable(request: pytest.FixtureRequest) -> str:
-    """The name of the parameter, unless there is no device for it."""
-    if SOLVERS[request.param].opencl:
-        request.getfixturevalue("pocl")
+@pytest.fixture(params=each_of(SOLVERS))
+def name(request: pytest.FixtureRequest) -> str:
+    """Each solver."""
     return request.param
 
 
-@pytest.fixture(params=SOLVERS)
-def name(request: pytest.FixtureRequest) -> str:
-    """Each solver."""
-    return _usable(request)
-
-
-@pytest.fixture(params=[solver.name for solver in SOLVERS.values() if "generations" in solver.budget])
+@pytest.fixture(params=each_of(solver.name for solver in SOLVERS.values() if "generations" in solver.budget))
 def swarm(request: pytest.FixtureRequest) -> str:
     """Each solver that has a swarm."""
-    return _usable(request)
+    return request.param
 
 
 def options_of(name: str) -> dict[str, int]:
@@ -40,7 +34,6 @@ def test_every_solver_solves_two_years_without_violation(years: list[ReservoirYe
     found = solve(
         years[:2],
         solver=name,
-        device="pocl",
         progress=lambda done, total: told.append((done, total)),
         **options_of(name),
     )
@@ -58,16 +51,16 @@ def test_every_solver_solves_two_years_without_violation(years: list[ReservoirYe
 
 
 def test_every_solver_gives_the_same_bytes_again(years: list[ReservoirYear], name: str) -> None:
-    one, other = (solve(years[:2], solver=name, device="pocl", **options_of(name)) for _ in range(2))
+    one, other = (solve(years[:2], solver=name, **options_of(name)) for _ in range(2))
     assert [each.position.tobytes() for each in one] == [each.position.tobytes() for each in other]
 
 
 def test_no_problems_have_no_solutions(name: str) -> None:
-    assert len(solve([], solver=name, device="pocl")) == 0
+    assert len(solve([], solver=name)) == 0
 
 
 def test_the_registry_says_whether_a_seed_matters(years: list[ReservoirYear], name: str) -> None:
-    one, other = (solve(years[:1], solver=name, device="pocl", seed=seed, **options_of(name))[0] for seed in (1, 2))
+    one, other = (solve(years[:1], solver=name, seed=seed, **options_of(name))[0] for seed in (1, 2))
     assert (one.position.tobytes() != other.position.tobytes()) == SOLVERS[name].seeded
 
 
@@ -83,7 +76,7 @@ def test_a_setting_out_of_range_is_refused_with_its_range(
     years: list[ReservoirYear], swarm: str, options: dict[str, int], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        solve(years[:1], solver=swarm, device="pocl", **options)
+        solve(years[:1], solver=swarm, **options)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +103,7 @@ def test_every_setting_out_of_range_is_told_at_once(years: list[ReservoirYear]) 
 
 def test_a_setting_that_a_solver_does_not_have_is_named(years: list[ReservoirYear], name: str) -> None:
     with pytest.raises(InputError, match=f"the solver {name} has no setting temperature"):
-        solve(years[:1], solver=name, device="pocl", temperature=3)
+        solve(years[:1], solver=name, temperature=3)
 
 
 def test_every_unknown_setting_is_told_at_once_with_those_there_are(years: list[ReservoirYear]) -> None:
@@ -124,7 +117,7 @@ def test_a_fault_in_a_callback_is_no_mistake_of_the_user(years: list[ReservoirYe
         """Is called wrongly."""
 
     with pytest.raises(TypeError, match="unexpected keyword argument 'pressure'"):
-        solve(years[:1], solver=name, device="pocl", progress=lambda *_: cool(pressure=3), **options_of(name))
+        solve(years[:1], solver=name, progress=lambda *_: cool(pressure=3), **options_of(name))
 
 
 def test_a_fault_in_an_engine_is_no_mistake_of_the_user(years: list[ReservoirYear], monkeypatch) -> None:
@@ -137,7 +130,7 @@ def test_a_fault_in_an_engine_is_no_mistake_of_the_user(years: list[ReservoirYea
 
 
 def test_every_setting_stands_in_the_solution(years: list[ReservoirYear], name: str) -> None:
-    found = solve(years[:1], solver=name, device="pocl", **options_of(name))[0]
+    found = solve(years[:1], solver=name, **options_of(name))[0]
     assert len(settings_of(name)) >= 7
     assert set(settings_of(name)) <= found.settings.keys()
     assert not SOLVERS[name].seeded or found.settings["seed"] == 1

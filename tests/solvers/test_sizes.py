@@ -9,9 +9,11 @@ import pytest
 from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import ordering_of
 from reservoir.solvers import solve
+from reservoir.solvers.clpso import program as clpso
+from reservoir.solvers.clpso.settings import SwarmSettings
 from reservoir.solvers.island_ga.program import gene_type, single_layout
 from reservoir.solvers.island_ga.settings import IslandSettings
-from reservoir.solvers.lshade.program import layout_for
+from reservoir.solvers.lshade import program as lshade
 from reservoir.solvers.lshade.settings import LshadeSettings
 from tests.solvers.toys import Toy
 
@@ -39,35 +41,43 @@ LARGEST = 2**31 - 1
         ("dsmga2", {"population": LARGEST}),
     ],
 )
-def test_too_much_is_refused_before_it_is_allocated(pocl, solver, options):
+def test_too_much_is_refused_before_it_is_allocated(device, solver, options):
     solve([Toy()], solver="clpso-sequential", generations=1)  # imports
     tracemalloc.start()
     try:
         with pytest.raises(InputError, match=r"out of range|too many"):
-            solve([Toy()], solver=solver, device=str(pocl.index), **options)
+            solve([Toy()], solver=solver, **options)
         assert tracemalloc.get_traced_memory()[1] < 50e6
     finally:
         tracemalloc.stop()
 
 
-def test_a_swarm_that_no_stack_holds_is_refused(pocl):
+def test_a_swarm_that_no_stack_holds_is_refused(two_cores):
     """On a CPU a work item has a whole swarm, and its thread would end the process."""
+    settings = SwarmSettings(particles=65_536)
     with pytest.raises(DeviceError, match=r"65,536 particles needs .* bytes of a work item's own.*choose fewer"):
-        solve([Toy(dimension=30)], device=str(pocl.index), particles=65_536, generations=1)
+        clpso.layout_for(two_cores, Toy(dimension=30), 1, settings)
 
 
-def test_more_numbers_than_32_bits_count_are_refused(pocl):
+def test_more_numbers_than_32_bits_count_are_refused(two_cores):
     wide = SimpleNamespace(encoding="real", dimension=60_000, label="wide", kernel_context=lambda: np.zeros(1))
     with pytest.raises(InputError, match=r"too many numbers.*fewer members_per_dimension"):
-        layout_for(pocl, wide, LshadeSettings(members_per_dimension=1000, archive_fraction=100.0))
+        lshade.layout_for(two_cores, wide, LshadeSettings(members_per_dimension=1000, archive_fraction=100.0))
     with pytest.raises(InputError, match="the population has too many numbers"):
-        single_layout(pocl, wide, IslandSettings(islands=1, island_size=65_536))
+        single_layout(two_cores, wide, IslandSettings(islands=1, island_size=65_536))
 
 
 def test_more_cities_than_genes_tell_apart_are_refused():
     tour = SimpleNamespace(encoding="permutation", dimension=65_537, label="large")
     with pytest.raises(InputError, match=r"large: a tour has too many cities.*65,536"):
         gene_type(tour)
+
+
+@pytest.fixture
+def promises_nothing(device, monkeypatch):
+    """The device of the run as if it spoke OpenCL C 1.2 alone."""
+    monkeypatch.setattr("reservoir.opencl.ordering._scoped_language", lambda _: "")
+    monkeypatch.setattr("reservoir.opencl.ordering._speaks_ptx", lambda _: False)
 
 
 class Promises(SimpleNamespace):
@@ -88,7 +98,7 @@ FEATURES = ("__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device")
 
 
 @pytest.mark.parametrize(
-    ("device", "expected"),
+    ("promises", "expected"),
     [
         (Promises("OpenCL 1.2 x", "OpenCL C 1.2 x"), (False, "")),
         (Promises("OpenCL 2.1 x", "OpenCL C 2.0 x"), (False, "CL2.0")),
@@ -99,8 +109,8 @@ FEATURES = ("__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device")
         (Promises("OpenCL 3.0 CUDA", "OpenCL C 1.2 ", major=6), (True, "")),
     ],
 )
-def test_groups_order_what_they_write_by_what_the_device_promises(device, expected):
-    ordering = ordering_of(device)
+def test_groups_order_what_they_write_by_what_the_device_promises(promises, expected):
+    ordering = ordering_of(promises)
     assert (ordering.ptx, ordering.language) == expected
     assert ordering.promised == any(expected)
 
@@ -114,10 +124,9 @@ def test_groups_order_what_they_write_by_what_the_device_promises(device, expect
         ({"solver": "ring-pso", "mode": "async"}, "mode sync"),
     ],
 )
-def test_a_device_that_promises_no_order_is_refused_where_groups_wait(pocl, monkeypatch, options, mend):
-    monkeypatch.setattr("reservoir.opencl.ordering._scoped_language", lambda _: "")
+def test_a_device_that_promises_no_order_is_refused_where_groups_wait(promises_nothing, options, mend):
     with pytest.raises(DeviceError, match=f"does not promise an order.*{mend}"):
-        solve([Toy()], device=str(pocl.index), **options)
+        solve([Toy()], **options)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +134,7 @@ def test_a_device_that_promises_no_order_is_refused_where_groups_wait(pocl, monk
     [{"solver": "island-ga", "scheme": scheme, "iterations": 3} for scheme in ("lim-is", "tim", "sak")]
     + [{"solver": "ring-pso", "generations": 3}],
 )
-def test_who_waits_for_nobody_needs_no_promise(pocl, monkeypatch, options):
-    usual = solve([Toy()], device=str(pocl.index), **options)[0]
-    monkeypatch.setattr("reservoir.opencl.ordering._scoped_language", lambda _: "")
-    assert solve([Toy()], device=str(pocl.index), **options)[0].position.tolist() == usual.position.tolist()
+def test_who_waits_for_nobody_needs_no_promise(device, request, options):
+    usual = solve([Toy()], **options)[0]
+    request.getfixturevalue("promises_nothing")
+    assert solve([Toy()], **options)[0].position.tolist() == usual.position.tolist()

@@ -15,8 +15,8 @@ from reservoir.errors import InputError
 
 
 @pytest.fixture(scope="module")
-def effort(pocl):
-    return RunBudget(runs=2, quick=True, device=str(pocl.index))
+def effort(device):
+    return RunBudget(runs=2, quick=True)
 
 
 @pytest.fixture(scope="module")
@@ -148,23 +148,22 @@ def failed(device, runs, evaluated=None):
     return [check.check for check in linkage_checks(LinkageFindings(setup, runs, evaluated)) if not check.passed]
 
 
-def test_claims_hold_for_what_they_say_and_fail_beyond(pocl):
-    gpu = replace(pocl, kind="GPU", compute_units=132)
-    assert failed(gpu, runs_of()) == []
-    assert failed(pocl, runs_of()) == []
-    assert len(failed(gpu, runs_of(matrix=9))) == 2
-    assert "sets, lossy" in failed(gpu, runs_of(lossy_linkage=390))[0]
+def test_claims_hold_for_what_they_say_and_fail_beyond(two_cores, large_gpu):
+    assert failed(large_gpu, runs_of()) == []
+    assert failed(two_cores, runs_of()) == []
+    assert len(failed(large_gpu, runs_of(matrix=9))) == 2
+    assert "sets, lossy" in failed(large_gpu, runs_of(lossy_linkage=390))[0]
     for evaluations in (860, 1140):
-        assert "part apart" in failed(gpu, runs_of(), evaluated_of(evaluations))[0]
-    assert "lossy misses" in failed(gpu, runs_of(), evaluated_of(found=0.88))[0]
-    assert len(failed(gpu, runs_of(), evaluated_of(found=0))) == 2
-    assert "on-demand" in failed(gpu, runs_of(on_demand=1001))[0]
-    assert "sets, least" in failed(pocl, runs_of(lossless_linkage=0.9))[0]
-    assert "matrix, least" in failed(pocl, runs_of(matrix=0.9))[0]
-    assert len(failed(pocl, runs_of(matrix=0.9, lossless_linkage=0.9))) == 3
+        assert "part apart" in failed(large_gpu, runs_of(), evaluated_of(evaluations))[0]
+    assert "lossy misses" in failed(large_gpu, runs_of(), evaluated_of(found=0.88))[0]
+    assert len(failed(large_gpu, runs_of(), evaluated_of(found=0))) == 2
+    assert "on-demand" in failed(large_gpu, runs_of(on_demand=1001))[0]
+    assert "sets, least" in failed(two_cores, runs_of(lossless_linkage=0.9))[0]
+    assert "matrix, least" in failed(two_cores, runs_of(matrix=0.9))[0]
+    assert len(failed(two_cores, runs_of(matrix=0.9, lossless_linkage=0.9))) == 3
     false = runs_of()
     false.loc[3, "false_optimum"] = True
-    assert failed(gpu, false) == ["optima reported that are none"]
+    assert failed(large_gpu, false) == ["optima reported that are none"]
 
 
 def test_a_run_that_misses_the_optimum_does_not_count_in_speeds():

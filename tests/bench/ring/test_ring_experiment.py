@@ -15,8 +15,8 @@ from reservoir.problems.sums.functions import RING_FUNCTIONS
 
 
 @pytest.fixture(scope="module")
-def record(pocl):
-    effort = RunBudget(runs=3, quick=True, device=str(pocl.index))
+def record(device):
+    effort = RunBudget(runs=3, quick=True)
     return run(effort=effort, generations=30, dimensions="2,5", particles=8)
 
 
@@ -66,9 +66,9 @@ def test_values_that_are_zero_for_float32_are_as_good(later, sync, ratio):
     assert found_of(None, rows).median_ratio("sphere", 2) == ratio
 
 
-def claimed(pocl, **changes):
+def claimed(two_cores, **changes):
     """Checks of figures that are at their bars, or changed."""
-    device = replace(pocl, kind="GPU", compute_units=132)
+    device = replace(two_cores, kind="GPU", compute_units=132)
     setup = RingSetup(device=device, effort=RunBudget(runs=4), dimensions=(10, 128), generations=10_000, particles=32)
     rows, times = [], []
     seconds = {SEQUENTIAL: 100.0, SYNC: 3.1, ASYNC: 1.0} | changes.get("seconds", {})
@@ -100,8 +100,8 @@ def claimed(pocl, **changes):
     return ring_checks(found_of(setup, runs, times, standard))
 
 
-def test_figures_at_their_bars_pass(pocl):
-    assert [check.check for check in claimed(pocl) if not check.passed] == []
+def test_figures_at_their_bars_pass(two_cores):
+    assert [check.check for check in claimed(two_cores) if not check.passed] == []
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,6 @@ def test_figures_at_their_bars_pass(pocl):
         ({"seconds": {SEQUENTIAL: 60.0}}, "async / sequential, speed"),
     ],
 )
-def test_what_misses_its_bar_fails(pocl, changes, words):
-    failed = [check.check for check in claimed(pocl, **changes) if not check.passed]
+def test_what_misses_its_bar_fails(two_cores, changes, words):
+    failed = [check.check for check in claimed(two_cores, **changes) if not check.passed]
     assert any(words in check for check in failed)

@@ -18,8 +18,8 @@ SQUARE = "EDGE_WEIGHT_TYPE : EUC_2D\nDIMENSION : 4\nNODE_COORD_SECTION\n1 0 0\n2
 
 
 @pytest.fixture(scope="module")
-def record(pocl):
-    effort = RunBudget(runs=2, quick=True, device=str(pocl.index))
+def record(device):
+    effort = RunBudget(runs=2, quick=True)
     return run(effort=effort, iterations=60, populations="256,512")
 
 
@@ -51,8 +51,8 @@ def test_synchronisations_are_counted(record):
     assert counted.loc["lim-is", "group_meetings"] > 2 * 60
 
 
-def test_refusals_are_told(record, pocl):
-    if pocl.compute_units >= 4:
+def test_refusals_are_told(record, device):
+    if device.compute_units >= 4:
         pytest.skip("needs a device that cannot hold four islands at once")
     notes = " ".join(note for table in record.tables for note in table.notes)
     assert "Refused: LIM-CG with 512" in notes or "LIM-CG with 256, 512" in notes
@@ -63,10 +63,10 @@ def test_a_quick_trial_claims_nothing_and_says_that_it_is_one(record):
     assert "quick" in record.warnings[0]
 
 
-def test_a_file_of_ones_own_is_solved_without_a_known_optimum(pocl, tmp_path):
+def test_a_file_of_ones_own_is_solved_without_a_known_optimum(device, tmp_path):
     path = tmp_path / "square.tsp"
     path.write_text(SQUARE, encoding="utf-8")
-    effort = RunBudget(runs=1, quick=True, device=str(pocl.index))
+    effort = RunBudget(runs=1, quick=True)
     found = run(effort=effort, path=path, iterations=3, populations="128")
     assert (found.data["runs"]["length"] == 14).all()
     notes = " ".join(note for table in found.tables for note in table.notes)
@@ -79,10 +79,10 @@ def test_populations_are_whole_islands(populations):
         run(effort=RunBudget(quick=True), populations=populations)
 
 
-def claimed(pocl, kind="GPU", units=132, **changes):
+def claimed(two_cores, kind="GPU", units=132, **changes):
     """Checks of figures that are at their bars, or changed."""
     problem = tour_problem(resources.path("data", "tsp/att48.tsp"))
-    device = replace(pocl, kind=kind, compute_units=units)
+    device = replace(two_cores, kind=kind, compute_units=units)
     effort = RunBudget(runs=1)
     setup = TourSetup(device=device, effort=effort, problem=problem, iterations=1000, populations=tuple(ERRORS))
     seconds = {"lim-is": 1.0, "tim": 4.6, "sak": 1.6, "slk": 1.6, SERIAL: 28.0} | changes.get("seconds", {})
@@ -98,11 +98,11 @@ def claimed(pocl, kind="GPU", units=132, **changes):
     return list(tour_checks(TourFindings(setup, pd.DataFrame(rows), none, none, strong)))
 
 
-def test_figures_at_their_bars_pass_and_a_cpu_is_not_held_to_a_gpus(pocl):
-    checks = claimed(pocl)
+def test_figures_at_their_bars_pass_and_a_cpu_is_not_held_to_a_gpus(two_cores):
+    checks = claimed(two_cores)
     assert len(checks) == 10
     assert all(check.passed for check in checks)
-    assert len(claimed(pocl, "CPU", 2)) == 6
+    assert len(claimed(two_cores, "CPU", 2)) == 6
 
 
 @pytest.mark.parametrize(
@@ -117,6 +117,6 @@ def test_figures_at_their_bars_pass_and_a_cpu_is_not_held_to_a_gpus(pocl):
         ({"seconds": {SERIAL: 20.0}}, "time of serial"),
     ],
 )
-def test_what_misses_its_bar_fails(pocl, changes, words):
-    failed = [check.check for check in claimed(pocl, **changes) if not check.passed]
+def test_what_misses_its_bar_fails(two_cores, changes, words):
+    failed = [check.check for check in claimed(two_cores, **changes) if not check.passed]
     assert any(words in check for check in failed)

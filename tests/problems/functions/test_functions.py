@@ -6,6 +6,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.problems.functions import FUNCTIONS, Rotation, function_problems, functions_named
 from reservoir.solvers import GENERAL_SOLVERS, solve
+from tests.solvers.engines import each_of
 
 D = 30
 MATRIX = Rotation(D).matrix()
@@ -95,16 +96,14 @@ def test_every_rotation_turns_one_plane() -> None:
 SETTLING = {"inertia": 0.7298, "cognitive": 1.49618, "social": 1.49618, "velocity_fraction": 0.5}
 
 
-@pytest.mark.parametrize("solver", GENERAL_SOLVERS)
+@pytest.mark.parametrize("solver", each_of(GENERAL_SOLVERS))
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_general_solver_takes_every_function(solver: str, name: str, request: pytest.FixtureRequest) -> None:
-    if GENERAL_SOLVERS[solver].opencl:
-        request.getfixturevalue("pocl")
+def test_every_general_solver_takes_every_function(solver: str, name: str) -> None:
     problems = function_problems(FUNCTIONS[name], 2, dimension=6, rotations=5)
     budget = {key: {"generations": 400, "evaluations": 16_000}[key] for key in GENERAL_SOLVERS[solver].budget[-1:]}
     # With the values of its paper, its defaults, one swarm does not settle, and the other ends in a valley of f7.
     settled = SETTLING if solver.startswith("ann-pso") else {"particles": 128} if solver.startswith("ring") else {}
-    found = solve(problems, solver=solver, device="pocl", **budget, **settled)
+    found = solve(problems, solver=solver, **budget, **settled)
     for problem, solution in zip(problems, found, strict=True):
         assert np.all((problem.lower <= solution.position) & (solution.position <= problem.upper))
         assert -solution.fitness == problem.value(solution.position)

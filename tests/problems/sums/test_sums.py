@@ -8,6 +8,7 @@ import pytest
 from reservoir.opencl import Session, assemble, build
 from reservoir.problems.sums.functions import RING_FUNCTIONS, RingProblem
 from reservoir.solvers import GENERAL_SOLVERS, solve
+from tests.solvers.engines import each_of
 
 KERNEL = """
 __kernel void test(__global float *out, __global const float *positions, __global const float *context) {
@@ -36,7 +37,7 @@ def plainly(name, x):
 
 @pytest.mark.parametrize("dimension", [2, 10, 33])
 @pytest.mark.parametrize("name", RING_FUNCTIONS)
-def test_values_are_those_of_the_definition_in_every_expression(pocl, name, dimension):
+def test_values_are_those_of_the_definition_in_every_expression(device, name, dimension):
     problem = RingProblem(RING_FUNCTIONS[name], dimension)
     rng = np.random.default_rng(dimension)
     at = rng.uniform(problem.lower, problem.upper, (20, dimension)).astype(np.float32)
@@ -45,8 +46,8 @@ def test_values_are_those_of_the_definition_in_every_expression(pocl, name, dime
     kernel = problem.kernel()
     assert kernel.by_dimension
     before = assemble(["common/vector/lanes.cl"], {**kernel.constants, "LANES": 1, "CONTEXT_SPACE": "__global"})
-    program = build(pocl, before + assemble(kernel.files, {}) + KERNEL)
-    with Session(pocl) as session:
+    program = build(device, before + assemble(kernel.files, {}) + KERNEL)
+    with Session(device) as session:
         session.upload(at=at, context=problem.kernel_context())
         session.allocate(out=((20, 2), np.float32))
         session.run(program, "test", 20, 1, "out", "at", "context")
@@ -62,9 +63,9 @@ def test_the_optimum_is_nought(name):
     assert math.isclose(problem.certify(best).fitness, 0, abs_tol=1e-15)
 
 
-@pytest.mark.parametrize("solver", ["clpso", "lshade", "island-ga", "clpso-sequential"])
-def test_other_solvers_take_them_too(pocl, solver):
+@pytest.mark.parametrize("solver", each_of(["clpso", "lshade", "island-ga", "clpso-sequential"]))
+def test_other_solvers_take_them_too(solver):
     assert solver in GENERAL_SOLVERS
     budget = {"generations": 200} if "generations" in GENERAL_SOLVERS[solver].budget else {"evaluations": 8000}
-    found = solve([RingProblem(RING_FUNCTIONS["griewank"], 4)], solver=solver, device="pocl", **budget)[0]
+    found = solve([RingProblem(RING_FUNCTIONS["griewank"], 4)], solver=solver, **budget)[0]
     assert -found.fitness < 1

@@ -16,23 +16,19 @@ from reservoir.solvers import Solution, solve
 from tests.hydro import paper
 from tests.hydro.stand_in import with_forms
 from tests.solvers.clpso.reference_clpso import Fitness, Swarm
+from tests.solvers.engines import each_of
 from tests.solvers.rng.reference_random import Stream
 from tests.solvers.toys import NOISE, Toy
 
 Solve = Callable[..., list[Solution]]
 
 
-@pytest.fixture(params=["clpso-sequential", "clpso"])
+@pytest.fixture(params=each_of(["clpso-sequential", "clpso"]))
 def run(request: pytest.FixtureRequest) -> Solve:
     """Solve with either engine, every generation traced."""
-    device = "pocl"
-    if request.param == "clpso":
-        request.getfixturevalue("pocl")
 
     def solve_all(problems: Sequence[Problem], generations: int, **options: object) -> list[Solution]:
-        return solve(
-            problems, solver=request.param, device=device, generations=generations, trace_points=generations, **options
-        )
+        return solve(problems, solver=request.param, generations=generations, trace_points=generations, **options)
 
     return solve_all
 
@@ -149,10 +145,10 @@ def test_an_infinite_penalty_is_worse_than_anything(run: Solve) -> None:
         assert solution.fitness > -5
 
 
-def test_both_engines_find_the_same_from_one_seed(years: list[ReservoirYear], pocl: DeviceInfo) -> None:
+def test_both_engines_find_the_same_from_one_seed(years: list[ReservoirYear], device: DeviceInfo) -> None:
     for generations, tolerance in ((1, 1e-6), (10, 1e-5), (40, 1e-3)):
         one = solve(years, solver="clpso-sequential", seed=8, generations=generations)
-        other = solve(years, solver="clpso", seed=8, device=str(pocl.index), generations=generations)
+        other = solve(years, solver="clpso", seed=8, generations=generations)
         found, expected = ([each.fitness for each in solutions] for solutions in (other, one))
         np.testing.assert_allclose(found, expected, rtol=tolerance)
 

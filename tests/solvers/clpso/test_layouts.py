@@ -21,14 +21,13 @@ GENERATIONS = 150
 
 
 @pytest.fixture
-def device(pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
-    """Call it with properties to let the engine see PoCL with these changed."""
+def pretend(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
+    """Call it with properties to let the engine see the device with these changed."""
 
-    def pretend(**properties: int) -> None:
-        monkeypatch.setattr(clpso, "choose_devices", lambda _: (replace(pocl, **properties),))
+    def change(**properties: int) -> None:
+        monkeypatch.setattr(clpso, "choose_devices", lambda _: (replace(device, **properties),))
 
-    pretend()
-    return pretend
+    return change
 
 
 def run(problems: list[Problem], **options: object) -> list[Solution]:
@@ -41,9 +40,9 @@ def bytes_of(solutions: list[Solution]) -> list[tuple[bytes, bytes, int]]:
 
 
 @pytest.fixture(scope="module")
-def usual(pocl: DeviceInfo, years: list[ReservoirYear]) -> list[tuple[bytes, bytes, int]]:
+def usual(device: DeviceInfo, years: list[ReservoirYear]) -> list[tuple[bytes, bytes, int]]:
     """What the engine finds with one particle a vector and one vector a work item."""
-    return bytes_of(solve(years, solver="clpso", device=str(pocl.index), generations=GENERATIONS, lanes=1, items=40))
+    return bytes_of(solve(years, solver="clpso", generations=GENERATIONS, lanes=1, items=40))
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8, 16])
@@ -64,9 +63,9 @@ def test_swarms_that_share_a_work_group_make_no_difference(
 
 
 def test_swarms_that_share_a_work_group_keep_their_bests_apart_in_global_memory(
-    device, years: list[ReservoirYear], usual
+    pretend, years: list[ReservoirYear], usual
 ) -> None:
-    device(local_memory_bytes=2000)
+    pretend(local_memory_bytes=2000)
     assert bytes_of(run(years, lanes=4, items=5, swarms=3)) == usual
 
 
@@ -75,10 +74,9 @@ def test_swarms_that_share_a_work_group_keep_their_bests_apart_in_global_memory(
     [(62, 40, 1), (10_000, 40, 4), (10_000, 64, 2), (10_000, 48, 2), (10_000, 32, 5)],
 )
 def test_a_gpu_fills_its_groups_when_there_are_many_swarms(
-    pocl: DeviceInfo, years: list[ReservoirYear], problems: int, particles: int, swarms: int
+    large_gpu: DeviceInfo, years: list[ReservoirYear], problems: int, particles: int, swarms: int
 ) -> None:
-    gpu = replace(pocl, kind="GPU", compute_units=132, max_work_group_size=1024, local_memory_bytes=49_152)
-    layout = layout_for(gpu, years[0], problems, SwarmSettings(particles=particles))
+    layout = layout_for(large_gpu, years[0], problems, SwarmSettings(particles=particles))
     assert (layout.lanes, layout.items, layout.swarms) == (1, particles, swarms)
 
 
@@ -86,26 +84,26 @@ def test_a_gpu_fills_its_groups_when_there_are_many_swarms(
     ("native", "particles", "lanes"), [(16, 40, 16), (8, 40, 8), (16, 8, 8), (4, 40, 4), (1, 40, 4)]
 )
 def test_a_cpu_takes_the_width_in_which_a_swarm_costs_least(
-    pocl: DeviceInfo, years: list[ReservoirYear], native: int, particles: int, lanes: int
+    two_cores: DeviceInfo, years: list[ReservoirYear], native: int, particles: int, lanes: int
 ) -> None:
-    cpu = replace(pocl, native_float_width=native)
+    cpu = replace(two_cores, native_float_width=native)
     assert layout_for(cpu, years[0], 62, SwarmSettings(particles=particles)).lanes == lanes
 
 
 @pytest.mark.parametrize(("lanes", "items"), [(8, 1), (4, 5)])
 def test_personal_bests_in_global_memory_make_no_difference(
-    device, years: list[ReservoirYear], usual, lanes: int, items: int
+    pretend, years: list[ReservoirYear], usual, lanes: int, items: int
 ) -> None:
-    device(local_memory_bytes=2000)
+    pretend(local_memory_bytes=2000)
     assert bytes_of(run(years, lanes=lanes, items=items)) == usual
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3])
 def test_several_launches_make_no_difference(
-    device, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, at_once: int
+    device: DeviceInfo, pretend, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, at_once: int
 ) -> None:
-    device(compute_units=1)
-    monkeypatch.setitem(clpso.LAUNCH_EVALUATIONS, "CPU", at_once * 40 * GENERATIONS)
+    pretend(compute_units=1)
+    monkeypatch.setitem(clpso.LAUNCH_EVALUATIONS, device.kind, at_once * 40 * GENERATIONS)
     launches = []
     found = run(years, progress=lambda done, total: launches.append((done, total)))
     assert bytes_of(found) == usual
@@ -116,22 +114,22 @@ def test_several_launches_make_no_difference(
 
 @pytest.mark.parametrize("units", [(1, 1), (2, 1), (1, 7), (1, 1, 1)])
 def test_devices_that_share_the_years_make_no_difference(
-    pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, units: tuple[int, ...]
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, units: tuple[int, ...]
 ) -> None:
-    devices = tuple(replace(pocl, index=place, compute_units=count) for place, count in enumerate(units))
+    devices = tuple(replace(device, index=place, compute_units=count) for place, count in enumerate(units))
     monkeypatch.setattr(clpso, "choose_devices", lambda _: devices)
     told = []
     found = run(years, progress=lambda done, total: told.append((done, total)))
     assert bytes_of(found) == usual
     assert told[-1] == (5, 5)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert found[0].device == f"{len(units)} x {pocl.name}"
+    assert found[0].device == f"{len(units)} x {device.name}"
 
 
 def test_the_papers_random_numbers_are_not_shared_among_devices(
-    pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
 ) -> None:
-    monkeypatch.setattr(clpso, "choose_devices", lambda _: (pocl, replace(pocl, index=1)))
+    monkeypatch.setattr(clpso, "choose_devices", lambda _: (device, replace(device, index=1)))
     with pytest.raises(InputError, match="host numbers cannot be shared among devices"):
         run(years, random="host")
 

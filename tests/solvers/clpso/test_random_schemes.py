@@ -43,7 +43,7 @@ def test_a_particle_needs_as_many_numbers_as_the_paper_counts(dimension: int, ge
 
 
 def test_the_case_study_shares_seven_million_numbers(
-    pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
 ) -> None:
     """2ND + 3((K-1)/7+1)ND + 2((K-1)/7+1)N + KND + M - 1 of them, with N = 40, D = 12, K = 10,000 and M = 62."""
     asked: dict[str, object] = {}
@@ -54,7 +54,7 @@ def test_the_case_study_shares_seven_million_numbers(
 
     monkeypatch.setattr(Session, "allocate", watched)
     with pytest.raises(InterruptedError):
-        solve(years[:1] * 62, solver="clpso", device="pocl", random="host")
+        solve(years[:1] * 62, solver="clpso", random="host")
     assert asked["numbers"] == (174_326 * 40 + 61, np.float32)
 
 
@@ -70,11 +70,11 @@ def _shared(uploads: dict[str, np.ndarray], toy: Toy) -> Callable[[int, int], Dr
 @pytest.mark.parametrize(("scheme", "draws_of"), [("kernel", _congruential), ("host", _shared)], ids=PAPERS)
 @pytest.mark.parametrize("lanes", [1, 4, 16])
 def test_swarms_move_as_the_paper_says_from_the_papers_numbers(
-    pocl: DeviceInfo, uploads: dict[str, np.ndarray], scheme: str, draws_of, lanes: int
+    device: DeviceInfo, uploads: dict[str, np.ndarray], scheme: str, draws_of, lanes: int
 ) -> None:
     toys = [Toy(rng_stream_id=stream) for stream in range(SWARMS)]
     settings = {"particles": PARTICLES, "generations": GENERATIONS, "trace_points": GENERATIONS}
-    found = solve(toys, solver="clpso", device="pocl", random=scheme, lanes=lanes, **settings)
+    found = solve(toys, solver="clpso", random=scheme, lanes=lanes, **settings)
     numbers = draws_of(uploads, toys[0])
     for index, (toy, solution) in enumerate(zip(toys, found, strict=True)):
         draws = [numbers(index, particle) for particle in range(PARTICLES)]
@@ -89,12 +89,12 @@ def test_swarms_move_as_the_paper_says_from_the_papers_numbers(
     ("model", "draws_of"), [("basic", _congruential), ("intermediate", _shared), ("final", _shared)]
 )
 def test_the_papers_models_move_as_the_paper_says(
-    pocl: DeviceInfo, uploads: dict[str, np.ndarray], model: str, draws_of, options: dict[str, object]
+    device: DeviceInfo, uploads: dict[str, np.ndarray], model: str, draws_of, options: dict[str, object]
 ) -> None:
     noisy, exemplars = bool(options.get("noisy")), str(options.get("exemplars", RELAXED))
     toys = [Toy(rng_stream_id=stream, noisy=noisy) for stream in range(SWARMS)]
     settings = {"particles": PARTICLES, "generations": GENERATIONS, "trace_points": GENERATIONS, "exemplars": exemplars}
-    found = solve(toys, solver="clpso", device="pocl", model=model, **settings)
+    found = solve(toys, solver="clpso", model=model, **settings)
     numbers = draws_of(uploads, toys[0])
     for index, (toy, solution) in enumerate(zip(toys, found, strict=True)):
         assert solution.settings["model"] == model
@@ -107,24 +107,24 @@ def test_the_papers_models_move_as_the_paper_says(
         assert solution.evaluations == swarm.evaluations
 
 
-def test_a_model_may_take_other_random_numbers_but_no_other_layout(pocl: DeviceInfo) -> None:
-    found = solve([Toy()], solver="clpso", device="pocl", model="basic", random="stream", particles=8, generations=9)
-    ours = solve([Toy()], solver="clpso", device="pocl", particles=8, generations=9)
+def test_a_model_may_take_other_random_numbers_but_no_other_layout(device: DeviceInfo) -> None:
+    found = solve([Toy()], solver="clpso", model="basic", random="stream", particles=8, generations=9)
+    ours = solve([Toy()], solver="clpso", particles=8, generations=9)
     np.testing.assert_allclose(found[0].position, ours[0].position, rtol=1e-4)
     with pytest.raises(InputError, match="one particle a work item"):
-        solve([Toy()], solver="clpso", device="pocl", model="final", lanes=4)
+        solve([Toy()], solver="clpso", model="final", lanes=4)
     with pytest.raises(InputError, match=r"no such model.*basic, intermediate, final, lanes"):
-        solve([Toy()], solver="clpso", device="pocl", model="fast")
+        solve([Toy()], solver="clpso", model="fast")
 
 
 @pytest.mark.parametrize("noisy", [False, True])
 @pytest.mark.parametrize("generations", [1, 7, 8, 30])
 def test_no_particle_reads_beyond_its_share_of_the_numbers(
-    pocl: DeviceInfo, uploads: dict[str, np.ndarray], generations: int, noisy: bool
+    device: DeviceInfo, uploads: dict[str, np.ndarray], generations: int, noisy: bool
 ) -> None:
     """A plain is never improved upon, so that exemplars are chosen as often as can be."""
     toy = Toy(slope=0.0, noisy=noisy)
-    solve([toy] * SWARMS, solver="clpso", device="pocl", random="host", particles=7, generations=generations)
+    solve([toy] * SWARMS, solver="clpso", random="host", particles=7, generations=generations)
     count = numbers_per_particle(SwarmSettings(generations=generations), toy.dimension, noisy)
     assert len(uploads["numbers"]) == count * 7 + SWARMS - 1
     draws = [Shared(uploads["numbers"], count * particle + SWARMS - 1) for particle in range(7)]
@@ -134,10 +134,10 @@ def test_no_particle_reads_beyond_its_share_of_the_numbers(
 
 @pytest.mark.parametrize("scheme", PAPERS)
 def test_one_seed_gives_the_same_bytes_and_another_others(
-    pocl: DeviceInfo, years: list[ReservoirYear], scheme: str
+    device: DeviceInfo, years: list[ReservoirYear], scheme: str
 ) -> None:
     def run(seed: int) -> list[bytes]:
-        found = solve(years[:2], solver="clpso", device="pocl", random=scheme, seed=seed, generations=100)
+        found = solve(years[:2], solver="clpso", random=scheme, seed=seed, generations=100)
         return [each.position.tobytes() for each in found]
 
     assert run(1) == run(1)
@@ -146,10 +146,10 @@ def test_one_seed_gives_the_same_bytes_and_another_others(
 
 @pytest.mark.parametrize("scheme", PAPERS)
 def test_the_papers_schemes_are_never_cut_into_launches(
-    pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], scheme: str
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], scheme: str
 ) -> None:
-    monkeypatch.setitem(clpso.LAUNCH_EVALUATIONS, "CPU", 1)
-    monkeypatch.setattr(clpso, "choose_devices", lambda _: (replace(pocl, compute_units=1),))
+    monkeypatch.setitem(clpso.LAUNCH_EVALUATIONS, device.kind, 1)
+    monkeypatch.setattr(clpso, "choose_devices", lambda _: (replace(device, compute_units=1),))
     told: list[int] = []
     solve(years, solver="clpso", random=scheme, generations=10, progress=lambda done, total: told.append(done))
     assert told == [5]
@@ -157,23 +157,23 @@ def test_the_papers_schemes_are_never_cut_into_launches(
 
 @pytest.mark.parametrize("scheme", PAPERS)
 def test_the_papers_schemes_plan_as_well_as_our_own(
-    pocl: DeviceInfo, years: list[ReservoirYear], reference_optima: list[Solution], scheme: str
+    device: DeviceInfo, years: list[ReservoirYear], reference_optima: list[Solution], scheme: str
 ) -> None:
-    found = solve(years, solver="clpso", device="pocl", random=scheme, generations=3000)
+    found = solve(years, solver="clpso", random=scheme, generations=3000)
     for solution, best in zip(found, reference_optima, strict=True):
         assert solution.violation == 0
         assert solution.fitness > (1 - 2e-3) * best.fitness
 
 
 def test_numbers_too_many_for_one_buffer_are_refused_before_any_are_made(
-    pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
 ) -> None:
-    monkeypatch.setattr(clpso, "choose_devices", lambda _: (replace(pocl, max_allocation_bytes=1 << 20),))
+    monkeypatch.setattr(clpso, "choose_devices", lambda _: (replace(device, max_allocation_bytes=1 << 20),))
     monkeypatch.setattr(np.random, "Generator", None)
     with pytest.raises(DeviceError, match=r"numbers needs 27,892,160 bytes in one piece.*at most 1,048,576 bytes"):
         solve(years[:1], solver="clpso", random="host")
 
 
-def test_an_unknown_scheme_is_answered_with_those_there_are(pocl: DeviceInfo, years: list[ReservoirYear]) -> None:
+def test_an_unknown_scheme_is_answered_with_those_there_are(device: DeviceInfo, years: list[ReservoirYear]) -> None:
     with pytest.raises(InputError, match=r"no such random number scheme.*stream, kernel, host"):
-        solve(years[:1], solver="clpso", device="pocl", random="dice")
+        solve(years[:1], solver="clpso", random="dice")

@@ -27,14 +27,13 @@ CLOSE_IN_FLOAT32 = 2e-6
 
 
 @pytest.fixture
-def device(pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
-    """Call it with properties to let the engine see PoCL with these changed."""
+def pretend(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
+    """Call it with properties to let the engine see the device with these changed."""
 
-    def pretend(**properties: int) -> None:
-        monkeypatch.setattr(dynamic_programming_opencl, "choose_devices", lambda _: (replace(pocl, **properties),))
+    def change(**properties: int) -> None:
+        monkeypatch.setattr(dynamic_programming_opencl, "choose_devices", lambda _: (replace(device, **properties),))
 
-    pretend()
-    return pretend
+    return change
 
 
 def run(problems: list[Problem], **options: object) -> list[Solution]:
@@ -60,10 +59,10 @@ def turning(small: Reservoir, small_inflow: Inflow) -> list[ReservoirYear]:
 
 @pytest.fixture(scope="module")
 def usual(
-    pocl: DeviceInfo, years: list[ReservoirYear], turning: list[ReservoirYear]
+    device: DeviceInfo, years: list[ReservoirYear], turning: list[ReservoirYear]
 ) -> dict[str, list[tuple[bytes, int, int]]]:
     """What the device finds with one state a vector and one work item a year."""
-    options = {"device": str(pocl.index), "lanes": 1, "items": 1}
+    options = {"lanes": 1, "items": 1}
     return {"fixed": bytes_of(run(years, **options)), "cyclic": bytes_of(run(turning[:1], **options))}
 
 
@@ -138,10 +137,10 @@ def test_lanes_and_work_items_make_no_difference_to_cyclic_years(device, turning
 
 @pytest.mark.parametrize("at_once", [1, 2, 3])
 def test_several_launches_make_no_difference(
-    device, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, at_once: int
+    device: DeviceInfo, pretend, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, at_once: int
 ) -> None:
-    device(compute_units=1)
-    monkeypatch.setitem(dynamic_programming_opencl.LAUNCH_YEARS, "CPU", at_once)
+    pretend(compute_units=1)
+    monkeypatch.setitem(dynamic_programming_opencl.LAUNCH_YEARS, device.kind, at_once)
     told: list[tuple[int, int]] = []
     found = run(years, progress=lambda done, total: told.append((done, total)))
     assert bytes_of(found) == usual["fixed"]
@@ -150,13 +149,13 @@ def test_several_launches_make_no_difference(
 
 
 def test_devices_that_share_the_years_make_no_difference(
-    pocl: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual
 ) -> None:
-    devices = (pocl, replace(pocl, index=1, compute_units=3))
+    devices = (device, replace(device, index=1, compute_units=3))
     monkeypatch.setattr(dynamic_programming_opencl, "choose_devices", lambda _: devices)
     found = run(years)
     assert bytes_of(found) == usual["fixed"]
-    assert found[0].device == f"2 x {pocl.name}"
+    assert found[0].device == f"2 x {device.name}"
 
 
 def test_the_years_beside_it_make_no_difference(
@@ -184,8 +183,8 @@ def test_what_was_done_is_counted(device, years: list[ReservoirYear]) -> None:
     assert found.device_seconds > 0
 
 
-def test_float64_is_used_where_the_device_has_it(pocl: DeviceInfo) -> None:
-    wide = replace(pocl, native_float_width=16)
+def test_float64_is_used_where_the_device_has_it(two_cores: DeviceInfo) -> None:
+    wide = replace(two_cores, native_float_width=16)
     layouts = [
         layout_for(replace(wide, device=SimpleNamespace(extensions=extensions)), GridSettings())
         for extensions in ("cl_khr_fp64 cl_khr_int64_base_atomics", "cl_khr_int64_base_atomics")
@@ -196,14 +195,15 @@ def test_float64_is_used_where_the_device_has_it(pocl: DeviceInfo) -> None:
     ]
 
 
-def test_a_gpu_has_a_state_in_each_of_many_work_items(pocl: DeviceInfo) -> None:
-    layout = layout_for(replace(pocl, kind="GPU", max_work_group_size=1024), GridSettings())
+def test_a_gpu_has_a_state_in_each_of_many_work_items(large_gpu: DeviceInfo) -> None:
+    gpu = replace(large_gpu, device=SimpleNamespace(extensions="cl_khr_fp64"))
+    layout = layout_for(gpu, GridSettings())
     assert (layout.lanes, layout.items) == (1, 256)
-    assert layout_for(replace(pocl, kind="GPU", max_work_group_size=64), GridSettings()).items == 64
+    assert layout_for(replace(gpu, max_work_group_size=64), GridSettings()).items == 64
 
 
-def test_a_device_of_small_local_memory_is_refused(device, years: list[ReservoirYear]) -> None:
-    device(local_memory_bytes=16_384)
+def test_a_device_of_small_local_memory_is_refused(pretend, years: list[ReservoirYear]) -> None:
+    pretend(local_memory_bytes=16_384)
     with pytest.raises(DeviceError, match=r"a work group needs .* bytes of local memory .* at most 16,384 bytes"):
         run(years[:1])
     assert run(years[:1], most_states=300)[0].violation == 0

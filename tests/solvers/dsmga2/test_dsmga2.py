@@ -24,11 +24,11 @@ EXACT = ("sequential", "on-demand", "lossless")
 
 def run_of(problem, model, **settings):
     given = {"population": 30, "generations": 30, **settings}
-    return run_all([problem], Dsmga2Settings(model=model, **given), seed=7, device="pocl")[0][0]
+    return run_all([problem], Dsmga2Settings(model=model, **given), seed=7)[0][0]
 
 
 @pytest.mark.parametrize(("family", "bits", "population"), CASES)
-def test_every_exact_model_goes_as_the_independent_program(pocl, family, bits, population):
+def test_every_exact_model_goes_as_the_independent_program(device, family, bits, population):
     problem = FAMILIES[family].of(bits, rng_stream_id=3)
     reference = Reference(
         lambda genes: problem.certify(np.array(genes)).fitness,
@@ -50,7 +50,7 @@ def test_every_exact_model_goes_as_the_independent_program(pocl, family, bits, p
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_what_is_kept_beside_the_genes_agrees_with_them(pocl, model):
+def test_what_is_kept_beside_the_genes_agrees_with_them(device, model):
     run = run_of(FAMILIES["ftrap"].of(60, 1), model, generations=4)
     people = run.people
     genes = people.genes[:, :60]
@@ -63,7 +63,7 @@ def test_what_is_kept_beside_the_genes_agrees_with_them(pocl, model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_best_never_becomes_worse(pocl, model):
+def test_the_best_never_becomes_worse(device, model):
     run = run_of(FAMILIES["cyc"].of(60, 2), model)
     assert (np.diff(run.trace) >= 0).all()
     assert run.best[1] == run.trace[-1]
@@ -71,9 +71,9 @@ def test_the_best_never_becomes_worse(pocl, model):
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("family", "bits"), [("mk", 60), ("ftrap", 60), ("cyc", 60)])
-def test_traps_are_solved(pocl, model, family, bits):
+def test_traps_are_solved(device, model, family, bits):
     problems = [FAMILIES[family].of(bits, stream) for stream in range(4)]
-    found = solve(problems, solver="dsmga2", population=150, model=model, device="pocl")
+    found = solve(problems, solver="dsmga2", population=150, model=model)
     for problem, solution in zip(problems, found, strict=True):
         assert solution.fitness == pytest.approx(problem.optimum, abs=1e-12)
         assert 0 < solution.settings["evaluations_to_optimum"] <= solution.evaluations
@@ -83,9 +83,9 @@ def test_traps_are_solved(pocl, model, family, bits):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_problems_beside_each_other_do_not_change_each_other(pocl, model):
+def test_problems_beside_each_other_do_not_change_each_other(device, model):
     problems = [FAMILIES["ftrap"].of(60, stream) for stream in range(3)] + [FAMILIES["mk"].of(40, 9)]
-    settings = {"solver": "dsmga2", "population": 40, "model": model, "device": "pocl", "generations": 5}
+    settings = {"solver": "dsmga2", "population": 40, "model": model, "generations": 5}
     together = solve(problems, threads=2, **settings)
     alone = [solve([problem], threads=1, **settings)[0] for problem in problems]
     for one, other in zip(together, alone, strict=True):
@@ -101,12 +101,12 @@ def test_the_linkage_of_a_trap_is_that_of_its_blocks():
     assert within.min() > 2 * between.max()
 
 
-def test_a_device_tells_the_same_linkage(pocl, years):
-    host, device = (
-        solve(years[:2], solver="dsmga2", population=40, generations=3, model=model, device="pocl")
+def test_a_device_tells_the_same_linkage(device, years):
+    host, built_there = (
+        solve(years[:2], solver="dsmga2", population=40, generations=3, model=model)
         for model in ("sequential", "lossless")
     )
-    for one, other in zip(host, device, strict=True):
+    for one, other in zip(host, built_there, strict=True):
         np.testing.assert_array_equal(one.linkage, other.linkage)
         assert other.device_seconds > 0
         assert one.device_seconds is None
@@ -143,9 +143,9 @@ def test_a_noisy_problem_draws_noise_and_others_none():
 
 @pytest.mark.parametrize("loci", [1, 2, 3, 4])
 @pytest.mark.parametrize("model", MODELS)
-def test_a_few_bits_are_enough(pocl, model, loci):
+def test_a_few_bits_are_enough(device, model, loci):
     toy = Toy(dimension=1)
-    found = solve([toy], solver="dsmga2", population=6, bits=loci, model=model, device="pocl", generations=5)[0]
+    found = solve([toy], solver="dsmga2", population=6, bits=loci, model=model, generations=5)[0]
     levels = np.linspace(toy.lower[0], toy.upper[0], 2**loci)
     assert found.fitness == pytest.approx(max(toy.certify(np.array([level])).fitness for level in levels), abs=1e-5)
 

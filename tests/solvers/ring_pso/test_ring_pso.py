@@ -9,6 +9,7 @@ from reservoir.solvers import solve
 from reservoir.solvers.ring_pso.engine import ASYNC, MODES, SYNC
 from reservoir.solvers.ring_pso.sequential import RING, STAR
 from reservoir.solvers.ring_pso.settings import CLAMP, STOP, RingSettings
+from tests.solvers.engines import each_of
 from tests.solvers.toys import Toy
 
 BRIEF = {"particles": 7, "generations": 30, "trace_points": 10}
@@ -20,12 +21,12 @@ def problems(name: str, dimension: int, count: int = 2) -> list[RingProblem]:
 
 
 def solved(tasks, solver: str = "ring-pso", **options):
-    return solve(tasks, solver=solver, **({"device": "pocl"} if solver == "ring-pso" else {}), **options)
+    return solve(tasks, solver=solver, **options)
 
 
-@pytest.mark.parametrize("items", [1, 3, 16])
+@pytest.mark.parametrize("items", [1, 3, 16, 64])
 @pytest.mark.parametrize("name", RING_FUNCTIONS)
-def test_the_device_differs_from_the_sequential_engine_by_rounding_alone(pocl, name, items):
+def test_the_device_differs_from_the_sequential_engine_by_rounding_alone(device, name, items):
     tasks = problems(name, 10)
     brief = BRIEF | {"generations": 6}
     for mine, other in zip(solved(tasks, items=items, **brief), solved(tasks, ENGINES[1], **brief), strict=True):
@@ -35,14 +36,14 @@ def test_the_device_differs_from_the_sequential_engine_by_rounding_alone(pocl, n
 
 
 @pytest.mark.parametrize("wall", [CLAMP, STOP])
-@pytest.mark.parametrize("solver", ENGINES)
-def test_positions_keep_their_bounds(pocl, solver, wall):
+@pytest.mark.parametrize("solver", each_of(ENGINES))
+def test_positions_keep_their_bounds(solver, wall):
     tasks = [Toy(centre=5.0)]  # the optimum is outside
     found = solved(tasks, solver, wall=wall, **BRIEF)[0]
     np.testing.assert_allclose(found.position, tasks[0].upper)
 
 
-def test_a_particle_is_informed_by_its_neighbours_alone_and_the_ring_is_closed(pocl):
+def test_a_particle_is_informed_by_its_neighbours_alone_and_the_ring_is_closed(device):
     """One generation: a particle can only have moved towards a best of its own or of its two neighbours."""
     from reservoir.solvers.ring_pso.sequential import _informant_in_ring
 
@@ -55,7 +56,7 @@ def test_a_particle_is_informed_by_its_neighbours_alone_and_the_ring_is_closed(p
 
 
 @pytest.mark.parametrize("particles", [2, 3, 33])
-def test_rings_of_any_size_agree(pocl, particles):
+def test_rings_of_any_size_agree(device, particles):
     tasks = problems("rastrigin", 5, 3)
     brief = BRIEF | {"particles": particles, "generations": 5}
     for mine, other in zip(solved(tasks, **brief), solved(tasks, ENGINES[1], **brief), strict=True):
@@ -64,7 +65,7 @@ def test_rings_of_any_size_agree(pocl, particles):
 
 @pytest.mark.parametrize("items", [1, 4])
 @pytest.mark.parametrize("slice_generations", [1, 7, 10_000])
-def test_no_read_is_torn(pocl, items, slice_generations):
+def test_no_read_is_torn(device, items, slice_generations):
     """Every best that a particle reads of a neighbour is held against its fitness, to the last bit."""
     tasks = problems("rastrigin", 12, 3)
     found = solved(
@@ -74,7 +75,7 @@ def test_no_read_is_torn(pocl, items, slice_generations):
     assert found[0].settings["pairs_seen"] > (500 if slice_generations < 400 else 30)
 
 
-def test_the_check_finds_pairs_that_do_not_belong_together(pocl, monkeypatch):
+def test_the_check_finds_pairs_that_do_not_belong_together(device, monkeypatch):
     """A best whose fitness is another than its position's is counted as torn."""
     from reservoir.solvers.ring_pso import program as ring_program
 
@@ -86,9 +87,9 @@ def test_the_check_finds_pairs_that_do_not_belong_together(pocl, monkeypatch):
     assert found[0].settings["pairs_torn"] > 0
 
 
-def test_one_particle_group_at_work_at_a_time_runs_in_slices_and_says_so(pocl):
+def test_one_particle_group_at_work_at_a_time_runs_in_slices_and_says_so(device):
     tasks = problems("sphere", 6, 1)
-    crowd = {"particles": 50 * pocl.compute_units, "generations": 23}
+    crowd = {"particles": 50 * device.compute_units, "generations": 23}
     found = solved(tasks, mode=ASYNC, slice_generations=5, **crowd)[0]
     assert found.settings["resident"] is False
     assert found.settings["slice_generations"] == 5
@@ -97,7 +98,7 @@ def test_one_particle_group_at_work_at_a_time_runs_in_slices_and_says_so(pocl):
     assert found.trace_fitness[-1] == found.fitness_float32
 
 
-def test_the_asynchronous_form_finds_what_the_synchronous_one_finds(pocl):
+def test_the_asynchronous_form_finds_what_the_synchronous_one_finds(device):
     tasks = problems("rastrigin", 16, 12)
     sync, later = (
         np.median([-each.fitness for each in solved(tasks, mode=mode, generations=800)]) for mode in (SYNC, ASYNC)
@@ -105,29 +106,29 @@ def test_the_asynchronous_form_finds_what_the_synchronous_one_finds(pocl):
     assert later < 2 * sync
 
 
-@pytest.mark.parametrize("solver", ENGINES)
+@pytest.mark.parametrize("solver", each_of(ENGINES))
 @pytest.mark.parametrize("mode", MODES)
-def test_a_fitness_that_is_no_number_never_becomes_a_best(pocl, solver, mode):
+def test_a_fitness_that_is_no_number_never_becomes_a_best(solver, mode):
     toy = Toy(nothing=float("nan"), edge=0.5)
     found = solved([toy], solver, **({"mode": mode} if solver == "ring-pso" else {}), **BRIEF)[0]
     assert np.isfinite(found.fitness)
     assert found.position[0] <= 0.5
 
 
-@pytest.mark.parametrize("solver", ENGINES)
+@pytest.mark.parametrize("solver", each_of(ENGINES))
 @pytest.mark.parametrize("mode", MODES)
-def test_noise_is_in_what_is_judged_alone(pocl, solver, mode):
+def test_noise_is_in_what_is_judged_alone(solver, mode):
     found = solved([Toy(noisy=True)], solver, **({"mode": mode} if solver == "ring-pso" else {}), **BRIEF)[0]
     assert found.fitness - 0.5 < found.fitness_float32 <= found.fitness <= 0
 
 
-def test_the_same_seed_gives_the_same_bytes_in_sync_mode(pocl):
+def test_the_same_seed_gives_the_same_bytes_in_sync_mode(device):
     one, again, other = (solved(problems("griewank", 8), seed=seed, **BRIEF) for seed in (4, 4, 5))
     assert [each.position.tobytes() for each in one] == [each.position.tobytes() for each in again]
     assert one[0].position.tobytes() != other[0].position.tobytes()
 
 
-def test_problems_of_different_kinds_are_solved_together(pocl, years):
+def test_problems_of_different_kinds_are_solved_together(device, years):
     tasks = [*problems("sphere", 3, 1), *years[:2], *problems("sphere", 5, 1)]
     for task, found in zip(tasks, solved(tasks, **BRIEF), strict=True):
         assert found.position.tolist() == solved([task], **BRIEF)[0].position.tolist()
@@ -154,7 +155,7 @@ def test_standard_pso_2006_meets_its_published_values(name, mean, deviation):
         ({"inertia": -1.0}, "inertia is out of range"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(pocl, options, message):
+def test_settings_that_cannot_be_are_refused(device, options, message):
     with pytest.raises(InputError, match=message):
         solved(problems("sphere", 3, 1), **options)
 

@@ -11,8 +11,10 @@ from reservoir.problems.mlp.training_error import TrainingError
 from reservoir.solvers import solve
 from reservoir.solvers.two_level_pso.engine import FUSED, GLOBAL, STEPS, VARIANTS
 from reservoir.solvers.two_level_pso.settings import TwoLevelSettings
+from tests.solvers.engines import each_of
 from tests.solvers.two_level_pso.reference_two_level import Swarm
 
+ENGINES = each_of(["ann-pso", "ann-pso-parallel"])
 SETTLING = {"inertia": 0.7298, "cognitive": 1.49618, "social": 1.49618, "velocity_fraction": 0.5}
 #: A swarm whose last group is smaller than the others, and whose last exchange comes early.
 ODD = {"particles": 11, "group": 4, "generations": 25, "exchange_every": 10, "velocity_fraction": 0.1}
@@ -33,12 +35,12 @@ def sphere():
 
 
 def best(problem, solver="ann-pso", **options):
-    return solve([problem], solver=solver, **({"device": "pocl"} if solver == "ann-pso" else {}), **options)[0]
+    return solve([problem], solver=solver, **options)[0]
 
 
 @pytest.mark.parametrize("problem", [task(), sphere()], ids=["training", "sphere"])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_every_engine_follows_the_papers_steps(pocl, problem, seed):
+def test_every_engine_follows_the_papers_steps(device, problem, seed):
     swarm = Swarm(problem, TwoLevelSettings(**ODD), seed, lambda at: problem.certify(at).fitness)
     position, fitness = swarm.run()
     for found in (best(problem, seed=seed, **ODD), best(problem, "ann-pso-parallel", seed=seed, **ODD)):
@@ -47,7 +49,7 @@ def test_every_engine_follows_the_papers_steps(pocl, problem, seed):
 
 
 @pytest.mark.parametrize("problem", [task(), sphere()], ids=["training", "sphere"])
-def test_without_a_local_level_everybody_follows_the_best_of_all(pocl, problem):
+def test_without_a_local_level_everybody_follows_the_best_of_all(device, problem):
     swarm = Swarm(problem, TwoLevelSettings(**ODD), 1, lambda at: problem.certify(at).fitness)
     position, fitness = swarm.run(local=False)
     found = best(problem, variant=GLOBAL, **ODD)
@@ -57,13 +59,13 @@ def test_without_a_local_level_everybody_follows_the_best_of_all(pocl, problem):
 
 @pytest.mark.parametrize("random", ["stream", "congruential", "congruential-printed"])
 @pytest.mark.parametrize("problem", [task(), sphere()], ids=["training", "sphere"])
-def test_a_kernel_a_step_and_all_steps_in_one_are_the_same(pocl, problem, random):
+def test_a_kernel_a_step_and_all_steps_in_one_are_the_same(device, problem, random):
     one, other = (best(problem, variant=variant, random=random, **ODD) for variant in (FUSED, STEPS))
     assert one.position.tobytes() == other.position.tobytes()
     assert one.trace_fitness.tobytes() == other.trace_fitness.tobytes()
 
 
-def test_a_swarm_of_one_group_has_no_local_level(pocl):
+def test_a_swarm_of_one_group_has_no_local_level(device):
     options = {"particles": 12, "group": 12, "generations": 30, "exchange_every": 7}
     one, other = (best(task(), variant=variant, **options) for variant in (FUSED, GLOBAL))
     assert one.position.tobytes() == other.position.tobytes()
@@ -71,39 +73,39 @@ def test_a_swarm_of_one_group_has_no_local_level(pocl):
 
 @pytest.mark.parametrize(("lanes", "items"), [(1, 1), (1, 8), (1, 64), (4, 1), (16, 1)])
 @pytest.mark.parametrize("problem", [task(Perceptron(3, 4, 2), 100), sphere()], ids=["training", "sphere"])
-def test_lanes_and_work_items_make_no_difference(pocl, problem, lanes, items):
+def test_lanes_and_work_items_make_no_difference(device, problem, lanes, items):
     options = {"particles": 20, "group": 8, "generations": 12}
     usual, other = best(problem, **options), best(problem, lanes=lanes, items=items, **options)
     assert other.position == pytest.approx(usual.position, abs=1e-4 * np.ptp([problem.lower, problem.upper]))
 
 
-def test_problems_beside_each_other_are_solved_as_alone(pocl):
+def test_problems_beside_each_other_are_solved_as_alone(device):
     problems = [task(rng_stream_id=stream) for stream in range(3)]
-    together = solve(problems, solver="ann-pso", device="pocl", **ODD)
+    together = solve(problems, solver="ann-pso", **ODD)
     assert [each.position.tobytes() for each in together] == [
         best(problem, **ODD).position.tobytes() for problem in problems
     ]
     assert len({each.position.tobytes() for each in together}) == 3
 
 
-@pytest.mark.parametrize("solver", ["ann-pso", "ann-pso-parallel"])
-def test_a_swarm_begins_where_it_is_told_and_never_loses_it(pocl, solver):
+@pytest.mark.parametrize("solver", ENGINES)
+def test_a_swarm_begins_where_it_is_told_and_never_loses_it(solver):
     problem = task()
     good = best(problem, generations=200, **SETTLING).position
     found = best(problem, solver, first=[np.stack([good, good + 3])], particles=8, generations=1)
     assert found.fitness >= problem.certify(good.astype(np.float32)).fitness - 1e-7
 
 
-@pytest.mark.parametrize("solver", ["ann-pso", "ann-pso-parallel"])
-def test_first_positions_that_do_not_fit_are_refused(pocl, solver):
+@pytest.mark.parametrize("solver", ENGINES)
+def test_first_positions_that_do_not_fit_are_refused(solver):
     dimension = task().dimension
     for first in ([np.zeros((1, dimension + 1))], [np.zeros((9, dimension))], [np.zeros((1, dimension))] * 2, []):
         with pytest.raises(InputError, match="are no first positions"):
             best(task(), solver, first=first, particles=8, generations=1)
 
 
-@pytest.mark.parametrize("solver", ["ann-pso", "ann-pso-parallel"])
-def test_the_trail_holds_the_best_position_of_every_exchange(pocl, solver):
+@pytest.mark.parametrize("solver", ENGINES)
+def test_the_trail_holds_the_best_position_of_every_exchange(solver):
     found = best(task(), solver, best_position_history=True, **ODD)
     assert found.trace_generations.tolist() == [10, 20, 25]
     assert found.best_position_history.shape == (3, task().dimension)
@@ -121,18 +123,18 @@ def test_threads_make_no_difference():
         best(task(), "ann-pso-parallel", threads=0)
 
 
-def test_unknown_variants_and_schemes_are_answered_with_those_there_are(pocl):
+def test_unknown_variants_and_schemes_are_answered_with_those_there_are(device):
     with pytest.raises(InputError, match=", ".join(VARIANTS)):
         best(task(), variant="quantum")
     with pytest.raises(InputError, match="stream, congruential, congruential-printed"):
         best(task(), random="dice")
 
 
-@pytest.mark.parametrize("solver", ["ann-pso", "ann-pso-parallel"])
+@pytest.mark.parametrize("solver", ENGINES)
 @pytest.mark.parametrize(
     ("hidden", "weights", "within"), [(1, [3, 1, 2, -1], 1e-3), (2, [3, 1, 2, -4, 2, 1.5, -1], 0.02)]
 )
-def test_training_a_tiny_network_comes_to_what_least_squares_find(pocl, solver, hidden, weights, within):
+def test_training_a_tiny_network_comes_to_what_least_squares_find(device, solver, hidden, weights, within):
     network = Perceptron(1, hidden, 1, bias=True)
     x, random = np.linspace(-1, 1, 30)[:, None], np.random.default_rng(0)
     problem = TrainingError(network, x, network(weights, x) + random.normal(0, 0.1, (30, 1)), reach=4.0)
@@ -143,8 +145,8 @@ def test_training_a_tiny_network_comes_to_what_least_squares_find(pocl, solver, 
     assert least * 0.999 < -found.fitness < least * (1 + within)
 
 
-@pytest.mark.parametrize("solver", ["ann-pso", "ann-pso-parallel"])
-def test_a_sample_without_weight_is_not_trained_on(pocl, solver):
+@pytest.mark.parametrize("solver", ENGINES)
+def test_a_sample_without_weight_is_not_trained_on(solver):
     problem = task()
     spoilt = problem.desired.copy()
     spoilt[::2] = spoilt[::2] + 0.1 * np.sign(spoilt[::2] - spoilt.mean())

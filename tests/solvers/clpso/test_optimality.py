@@ -5,15 +5,14 @@ import pytest
 
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
-from reservoir.solvers import SOLVERS, Solution, solve
+from reservoir.solvers import Solution, solve
+from tests.solvers.engines import each_of
 from tests.year_ends import cyclic, free
 
 
-@pytest.fixture(params=[name for name in SOLVERS if name.startswith("clpso")])
+@pytest.fixture(params=each_of(["clpso", "clpso-sequential"]))
 def solver(request: pytest.FixtureRequest) -> str:
     """Each engine of CLPSO."""
-    if SOLVERS[request.param].opencl:
-        request.getfixturevalue("pocl")
     return request.param
 
 
@@ -26,7 +25,7 @@ def gaps(found: list[Solution], best: list[Solution]) -> np.ndarray:
 def test_five_years_come_within_two_thousandths_in_2500_generations(
     years: list[ReservoirYear], reference_optima: list[Solution], solver: str, seed: int
 ) -> None:
-    found = solve(years, solver=solver, device="pocl", seed=seed, generations=2500)
+    found = solve(years, solver=solver, seed=seed, generations=2500)
     assert [each.violation for each in found] == [0.0] * 5
     assert gaps(found, reference_optima).max() < 2e-3
     assert gaps(found, reference_optima).mean() < 5e-4
@@ -35,7 +34,7 @@ def test_five_years_come_within_two_thousandths_in_2500_generations(
 def test_the_papers_budget_comes_within_a_five_thousandth(
     years: list[ReservoirYear], reference_optima: list[Solution], solver: str
 ) -> None:
-    gap = gaps(solve(years, solver=solver, device="pocl"), reference_optima)
+    gap = gaps(solve(years, solver=solver), reference_optima)
     assert gap.max() < 2e-4
     assert gap.min() > -2e-5
 
@@ -55,17 +54,17 @@ def test_other_reservoirs_and_year_ends_come_as_close(
     other: tuple[list[ReservoirYear], list[Solution]], solver: str
 ) -> None:
     problems, best = other
-    found = solve(problems, solver=solver, device="pocl", generations=3000)
+    found = solve(problems, solver=solver, generations=3000)
     assert [each.violation for each in found] == [0.0, 0.0]
     assert gaps(found, best).min() > -2e-5
     assert gaps(found, best).max() < 2e-3
 
 
 def test_more_generations_come_closer(
-    pocl: DeviceInfo, years: list[ReservoirYear], reference_optima: list[Solution]
+    device: DeviceInfo, years: list[ReservoirYear], reference_optima: list[Solution]
 ) -> None:
     means = [
-        gaps(solve(years, solver="clpso", device="pocl", generations=generations), reference_optima).mean()
+        gaps(solve(years, solver="clpso", generations=generations), reference_optima).mean()
         for generations in (30, 300, 3000)
     ]
     assert means == sorted(means, reverse=True)

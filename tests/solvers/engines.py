@@ -1,0 +1,15 @@
+"""Engines as parameters of tests, those that need a device marked so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from reservoir.solvers import SOLVERS
+
+
+def each_of(names: Iterable[str]) -> list[Any]:
+    """A parameter for each solver of these names."""
+    return [pytest.param(name, marks=[pytest.mark.device] if SOLVERS[name].opencl else []) for name in names]
