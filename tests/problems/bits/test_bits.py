@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reservoir.bench.linkage.cases import bundled_glasses, kinds_named, sizes_named, spin_cases, trap_cases
+from reservoir.bench.linkage.cases import bundled_glasses, spin_cases, trap_cases
 from reservoir.errors import InputError
 from reservoir.problems.bits.problem import FAMILIES, spin_problem
 from reservoir.problems.bits.spin_file import read_spin_glass
@@ -145,15 +145,6 @@ def test_all_mistakes_of_a_file_are_told_at_once(write):
 def test_a_file_that_is_not_there_is_told(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         read_spin_glass(tmp_path / "none")
-
-
-def test_kinds_and_sizes_are_read_and_mistakes_told():
-    assert kinds_named(" MK, spin") == ("mk", "spin")
-    assert sizes_named("120,60,60") == (60, 120)
-    with pytest.raises(InputError, match=r"--problems.*no such kind of problem.*maxcut.*mk, ftrap, cyc, spin"):
-        kinds_named("mk,maxcut")
-    with pytest.raises(InputError, match=r"--sizes.*is no size.*x"):
-        sizes_named("60,x")
 
 
 def test_populations_lie_between_those_of_the_nearest_sizes():
