@@ -66,13 +66,13 @@ def convergence(plan: Plan) -> tuple[FloatArray, FloatArray]:
     """
     years, solutions = np.flatnonzero(plan.feasible), plan.solutions
     alike: dict[bytes, list[int]] = {}  # years whose traces are of the same generations
-    for place, year in enumerate(years):
+    for place, year in enumerate(years.tolist()):
         alike.setdefault(solutions.trace_generations[year].tobytes(), []).append(place)
-    taken = [solutions.trace_generations[years[places[0]]] for places in alike.values()]
+    taken = [solutions.trace_generations[int(years[places[0]])] for places in alike.values()]
     generations = np.unique(np.concatenate(taken))
     gaps = np.empty((len(years), len(generations)))
     for each, places in zip(taken, alike.values(), strict=True):
-        traces = np.array([solutions.trace_fitness[year] for year in years[places]])
+        traces = np.array([solutions.trace_fitness[year] for year in years[places].tolist()])
         gaps[places] = _lacking(each, traces, generations)
     certified = plan.gap[years] if plan.references else np.zeros(len(years))
     return generations.astype(np.float64), np.maximum(gaps + certified[:, None], FLOAT32_FLOOR)
