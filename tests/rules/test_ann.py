@@ -114,15 +114,30 @@ def test_samples_say_what_the_plan_decided(training, forecast):
             assert asked == pytest.approx(training.release_m3s[year, step], rel=1e-6)
 
 
-def test_a_rule_releases_its_part_of_the_feasible_range(training, forecast, found):
-    rule = ann.fit(training, forecast)
-    now = 900.0 if forecast is Forecast.MONTH else None
-    for step in range(12):
-        filling, emptying = rule.feasible(step, 9000.0, now)
-        part = rule.part(step, 9000.0, now, 700.0)
-        assert 0 <= part <= 1
-        assert filling <= emptying
-        assert rule.release(step, 9000.0, now, 700.0) == pytest.approx(filling + part * (emptying - filling))
+def test_a_part_of_nothing_fills_the_reservoir_and_one_of_all_empties_it(training, forecast):
+    """Unless a bound of the release forbids it; parts between divide the releases evenly. By the balance of eq. 10."""
+    plant, scales = training.model.reservoir, Scales.of(training)
+    network = Perceptron(len(input_names(forecast)), 1, 1, bias=True)
+
+    def rule_of(part):
+        position = np.zeros(network.dimension)
+        position[-1] = part  # the bias of the output alone
+        return ann.AnnRule.of(ann.FAMILY, training, forecast, scales, network, position)
+
+    held = 0
+    for step in (0, 4, 6, 11):  # months of the same days every year
+        known = {Forecast.MONTH: 900.0, Forecast.NONE: float(training.inflow_m3s[:, step].mean())}[forecast]
+        now = 900.0 if forecast is Forecast.MONTH else None
+        lowest, highest = plant.release_lower_m3s[step], plant.release_upper_m3s[step]
+        fills, empties, between = (rule_of(part).release(step, 9000.0, now, 700.0) for part in (-3.0, 4.0, 0.25))
+        for release, target in ((fills, plant.storage_upper_hm3[step]), (empties, plant.storage_lower_hm3[step])):
+            end = 9000.0 + (known - release) * [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][step] * 0.0864
+            reached = end == pytest.approx(target)
+            held += reached
+            forbidden = lowest if end < target else highest
+            assert reached or release == pytest.approx(forbidden)
+        assert between == pytest.approx(0.75 * fills + 0.25 * empties)
+    assert held > 0
 
 
 def test_the_network_of_a_rule_is_the_network_that_was_trained(training, forecast, found):
