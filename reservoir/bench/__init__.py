@@ -3,6 +3,10 @@
 An experiment is a folder whose ``experiment.run`` returns an `ExperimentResult` (frame: `bench.experiment`), and one
 line in `EXPERIMENTS`; the command line goes through the registry. This file imports nothing heavy, so that experiments
 are listed at once.
+
+Every ``run`` is given what all are told, a `RunBudget` as ``effort`` and a ``progress``, and options of its own. It
+raises InputError with whatever is asked for that there is not or that is out of range, DeviceError if there is no
+OpenCL device of that name or it cannot hold the work, and OutputError if a journal belongs to a call of other settings.
 """
 
 from __future__ import annotations
@@ -15,33 +19,21 @@ RUNS = 25
 
 @dataclass(frozen=True)
 class Experiment:
-    """A registry entry.
+    """A registry entry: name and summary as users see them, and the folder, imported when it is first used.
 
-    Parameters
-    ----------
-    name, summary : str
-        As shown to users.
-    module : str
-        The folder of its ``experiment``, which is imported when it is first used.
-    on_a_case : bool
-        It works on a reservoir and an inflow record, which ``run`` takes first; every bundled case's name stands for
-        it, too.
-    runs : int
-        Runs of each engine, unless asked for.
-    resumable : bool
-        ``run`` takes a `reservoir.bench.journal.Journal`, from which it goes on after an interruption.
+    One that is resumable takes a ``journal``, from which it goes on after an interruption. Runs are of each engine,
+    unless asked for.
     """
 
     name: str
     summary: str
     module: str
-    on_a_case: bool = False
     resumable: bool = False
     runs: int = RUNS
 
 
-#: The experiment that a bundled case's name stands for.
-CASE = Experiment("case", "Speed and quality of CLPSO on a reservoir: runs, times, scaling.", "case", on_a_case=True)
+#: The experiment that takes a reservoir and an inflow record first, and that a bundled case's name stands for.
+CASE = Experiment("case", "Speed and quality of CLPSO on a reservoir: runs, times, scaling.", "case")
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment

@@ -45,13 +45,6 @@ def run(
     ----------
     peers : bool
         Race other libraries on the same years, too.
-
-    Raises
-    ------
-    InputError
-        If reservoir and record do not fit each other.
-    DeviceError
-        If there is no OpenCL device of that name.
     """
     device = DeviceSetup.of(effort, progress).device
     settings: dict[str, Any] = effort.usual({}, {"generations": QUICK_GENERATIONS})

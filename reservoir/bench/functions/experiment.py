@@ -48,11 +48,6 @@ def run(
         Of the matrix of the rotated functions.
     budget : mapping, optional
         Settings of the solver; the paper's budget for those that are not given.
-
-    Raises
-    ------
-    InputError
-        If a name is unknown, or a number out of range.
     """
     if solver not in GENERAL_SOLVERS:
         known = ", ".join(GENERAL_SOLVERS)

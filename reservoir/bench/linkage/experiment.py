@@ -45,13 +45,6 @@ def run(
         Bits of the traps with commas between.
     spin : tuple of Path
         Files of spin glasses; the bundled ones if there are none.
-
-    Raises
-    ------
-    InputError
-        If there is no such problem, size or file.
-    DeviceError
-        If there is no OpenCL device of that name; a sweep needs none.
     """
     kinds = names_named(problems, TITLES, "there is no such kind of problem", "--problems")
     if spin and SPIN not in kinds:

@@ -36,15 +36,6 @@ def run(
         Runs that it has are not made again.
     functions, models : str, optional
         Names with commas between them; all if not given.
-
-    Raises
-    ------
-    InputError
-        If a name is unknown.
-    DeviceError
-        If there is no OpenCL device of that name.
-    OutputError
-        If the journal belongs to a call of other settings.
     """
     setup = ModelSetup.of(effort, progress, functions=functions_named(functions), engines=engines(models))
     about = {"packages": run_provenance()["program"]["packages"], "sources": sources_digest()}

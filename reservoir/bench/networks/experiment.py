@@ -77,20 +77,16 @@ def run(
         Of Tables 1, 2 and 4, of Table 3 and of Table 5; `ITERATIONS` if not given.
     baseline_iterations, threads, random, swarm, reach
         See `NetworkSetup`; the paper's values for what is not given.
-
-    Raises
-    ------
-    InputError
-        If there is no such table or scheme, or a number is out of range.
-    DeviceError
-        If there is no OpenCL device of that name.
     """
+    chosen: tuple[int, ...] = TABLES
+    if tables is not None:
+        chosen = numbers_named(tables, lambda each: each in TABLES, "there is no such table", "1 to 5", "--tables")
     usual = effort.usual(ITERATIONS, QUICK_ITERATIONS)
     asked = {1: iterations, 2: iterations, 3: iterations_3, 4: iterations, 5: iterations_5}
     setup = NetworkSetup.of(
         effort,
         progress,
-        tables=TABLES if tables is None else _tables(tables),
+        tables=chosen,
         iterations={table: asked[table] or usual[table] for table in TABLES},
         baseline_iterations=baseline_iterations or effort.usual(BASELINE_ITERATIONS, QUICK_BASELINE_ITERATIONS),
         threads=threads,
@@ -100,10 +96,6 @@ def run(
     )
     TwoLevelSettings(**setup.swarm)  # what is out of range is told before anything runs
     return network_result(NetworkFindings(setup, *all_runs(setup), speed_pairs(setup), *policy_searches(setup)))
-
-
-def _tables(names: str) -> tuple[int, ...]:
-    return numbers_named(names, lambda table: table in TABLES, "there is no such table", "1 to 5", "--tables")
 
 
 def network_result(found: NetworkFindings) -> ExperimentResult:

@@ -17,17 +17,9 @@ REACHED = "every year"
 class SearchBudget:
     """How long a library may try.
 
-    Parameters
-    ----------
-    near : float
-        A year is done when its fitness is within this part of the reference optimum.
-    evaluations : int
-        Most evaluations of a year in one attempt, those of a swarm of CLPSO with the paper's settings; a year that was
-        missed is tried again while there is time.
-    seconds : float
-        For all years together.
-    runs : int
-        Most runs; those after the first as far as they fit into `seconds` with it.
+    A year is done when its fitness is `near` enough, as a part of the reference optimum. Evaluations are of a year in
+    one attempt, those of a swarm of CLPSO with the paper's settings; a year that was missed is tried again while there
+    is time. Seconds are for all years together; runs after the first are made as far as they fit into them with it.
     """
 
     near: float = 1e-4
@@ -48,17 +40,7 @@ class RaceCourse:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What an attempt at a year came to.
-
-    Parameters
-    ----------
-    gap : float
-        Part by which the best position's fitness, in float64, falls short of the reference optimum.
-    evaluations : int
-        Positions judged.
-    seconds : float
-        Since the clock was started.
-    """
+    """What an attempt at a year came to: the gap of its best position in float64 (`gap_to`); seconds of the clock."""
 
     gap: float
     evaluations: int
@@ -103,23 +85,9 @@ def summed_up(
 class Entry:
     """How an entrant did; numbers are NaN where it did not run.
 
-    Parameters
-    ----------
-    library, version, algorithm, settings : str
-    seconds : float
-        Until every year was near its reference optimum, median of the runs; NaN if half of them did not get there.
-    years_within, years : int
-        Years near their optimum at the end, in the run with the fewest, and years in all.
-    worst_gap : float
-        Of any year that was tried, in any run.
-    evaluations, total_seconds : float
-        Medians of the runs.
-    start_up_seconds : float
-        Imports and compilation, which are in none of the times.
-    runs : int
-    device : str
-    status : str
-        `REACHED`, or why not every year of every run.
+    Seconds, until every year was near its reference optimum, are NaN if half of the runs did not get there; they,
+    evaluations and total seconds are medians of the runs. Years within are those near their optimum at the end in the
+    run with the fewest, the worst gap that of any year that was tried in any run. The status is `REACHED`, or why not.
     """
 
     library: str

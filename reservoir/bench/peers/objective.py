@@ -24,14 +24,7 @@ class YearObjective:
 
     It is the sequential solver's own fitness in float32, called for a batch of rows, so a library is given neither a
     slower nor another physics. Whatever improves on the best is certified in float64, and only that counts as near.
-
-    Parameters
-    ----------
-    year : ReservoirYear
-    optimum_gwh : float
-        Fitness of the reference optimum.
-    budget : SearchBudget
-        When the search is over; the time runs from now.
+    The budget's time runs from when it is made.
     """
 
     def __init__(self, year: ReservoirYear, optimum_gwh: float, budget: SearchBudget) -> None:
@@ -45,17 +38,9 @@ class YearObjective:
         self._best = -np.inf
 
     def losses(self, positions: FloatArray) -> FloatArray:
-        """Negative fitness of each position, GWh.
+        """Negative fitness of each position, GWh: releases in m3/s, and in a cyclic year the start in hm3.
 
-        Parameters
-        ----------
-        positions : ndarray, shape (n, dimension)
-            Releases in m3/s, and in a cyclic year the start in hm3.
-
-        Raises
-        ------
-        SearchOver
-            If these positions, or those before them, were the last to be judged.
+        SearchOver is raised if these positions, shape (n, dimension), or those before them, were the last to be judged.
         """
         self.end_if_over()
         values = np.empty(len(positions), np.float32)

@@ -53,22 +53,15 @@ def run(
         10,000 if not given, as in the paper.
     particles : int
         Of a swarm.
-
-    Raises
-    ------
-    InputError, DeviceError
-        If a number is out of range, or there is no such device.
     """
-    asked = effort.usual(DIMENSIONS, QUICK_DIMENSIONS) if dimensions is None else _dimensions(dimensions)
+    asked = effort.usual(DIMENSIONS, QUICK_DIMENSIONS)
+    if dimensions is not None:
+        problem, expected = "is no number of variables", f"{FEWEST} to {MOST:,}"
+        asked = numbers_named(dimensions, lambda each: FEWEST <= each <= MOST, problem, expected, "--dimensions")
     generations = generations or effort.usual(GENERATIONS, QUICK_GENERATIONS)
     RingSettings(particles=particles, generations=generations)  # what is out of range is told at once
     setup = RingSetup.of(effort, progress, dimensions=asked, generations=generations, particles=particles)
     return ring_result(RingFindings(setup, *all_runs(setup)))
-
-
-def _dimensions(text: str) -> tuple[int, ...]:
-    problem, expected = "is no number of variables", f"{FEWEST} to {MOST:,}"
-    return numbers_named(text, lambda each: FEWEST <= each <= MOST, problem, expected, "--dimensions")
 
 
 def ring_result(found: RingFindings) -> ExperimentResult:

@@ -70,13 +70,6 @@ def run(
         Of every island; 1000 if not given, as in the paper.
     populations : str, optional
         Numbers with commas between them.
-
-    Raises
-    ------
-    InputError
-        With every mistake in the file, or if a number is out of range.
-    DeviceError
-        If there is no OpenCL device of that name, or it cannot hold an island.
     """
     setup = TourSetup.of(
         effort,
