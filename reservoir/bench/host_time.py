@@ -30,14 +30,7 @@ def phase_seconds(seconds: Mapping[str, float], missing: float | None) -> dict[s
 def host_time_table(about: str, runs: Mapping[str, pd.DataFrame], note: str, *, rest: bool = False) -> ResultTable:
     """Milliseconds by phase: of the first runs, and the mean of those that count, which follow.
 
-    Parameters
-    ----------
-    about : str
-        What the runs are told apart by.
-    runs : mapping of str to DataFrame
-        By that.
-    rest : bool
-        Tell what lies outside the phases.
+    The runs are by what they are told apart by; the rest is what lies outside the phases.
     """
     rows: list[dict[str, Any]] = []
     for name, mine in runs.items():

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from reservoir.bench.case.findings import speed_up, speed_ups, t_test
+from reservoir.bench.case.findings import gap_table, speed_up, speed_ups, t_test, table_5, table_6, table_7
 from reservoir.bench.case.runs import DEVICE_ENGINE, PAPER, SEQUENTIAL, counted_runs
-from reservoir.bench.case.tables import gap_table, table_5, table_6, table_7
 
 
 def test_only_runs_of_the_products_own_streams_count_unless_asked(runs):

@@ -14,10 +14,9 @@ from matplotlib.figure import SubFigure
 
 from reservoir.bench.case.arithmetic import ArithmeticLimit, measure_limit, operations_per_move, rule
 from reservoir.bench.case.figures import CAPTIONS, scaling_figure, times_figure
-from reservoir.bench.case.findings import case_checks, speed_up
+from reservoir.bench.case.findings import case_checks, gap_table, speed_up, table_5, table_6, table_7
 from reservoir.bench.case.runs import DEVICE_ENGINE, CaseSetup, engine_runs
 from reservoir.bench.case.scaling import ScalingSetup, measure_scaling, scaling_table
-from reservoir.bench.case.tables import gap_table, table_5, table_6, table_7
 from reservoir.bench.experiment import DeviceSetup
 from reservoir.bench.figures import sheet_figure
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table

@@ -61,18 +61,10 @@ FULL, QUICK = Sizes(), Sizes((200,), (16, PARTICLES), (100, 300), (4, 16), (1, 2
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a sweep.
+    """A point of a sweep that changes a key of `SWEEPS`, on devices that share the years.
 
-    Parameters
-    ----------
-    sweep : str
-        What is changed: a key of `SWEEPS`.
-    generations : int or None
-        As many as fill the time of a point, if None.
-    lanes, swarms : int or None
-        Layout of the device; the engine's own choice, if None.
-    devices : int
-        Devices that share the years.
+    Without generations there are as many as fill the time of a point; the layout, lanes and swarms, is the engine's own
+    choice if it is None.
     """
 
     sweep: str
@@ -91,16 +83,9 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class ScalingSetup(DeviceSetup):
-    """What the points have in common.
+    """What the points have in common: years of the record, devices that could share the work, and a limit.
 
-    Parameters
-    ----------
-    years : sequence of ReservoirYear
-        The record.
-    kin : sequence of DeviceInfo
-        Devices that could share the work with the one that is measured.
-    moves_limit : float
-        Particle moves a second that its arithmetic allows.
+    The limit is that of the particle moves a second which the arithmetic of the device that is measured allows.
     """
 
     years: Sequence[ReservoirYear]

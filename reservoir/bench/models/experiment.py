@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import FuncFormatter
 
-from reservoir.bench.benchmark_functions import rotation
+from reservoir.bench.benchmark_functions import rotation, titled
+from reservoir.bench.experiment import in_order, select
+from reservoir.bench.figures import CHAINED, log_axis, sheet_figure
 from reservoir.bench.journal import Journal, sources_digest
-from reservoir.bench.models.figures import CAPTIONS, model_figures
 from reservoir.bench.models.findings import ModelFindings, model_checks
 from reservoir.bench.models.runs import DIMENSION, PARTICLES, ModelSetup, engines, measure_throughput, model_runs
 from reservoir.bench.models.tables import result_tables
@@ -16,6 +22,7 @@ from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.functions import functions_named
+from reservoir.report.figures.style import LIMITS, NORMAL, POWER, RELEASE, SPILL, STORAGE, WET, Look, broken
 from reservoir.report.folder import run_provenance
 from reservoir.solvers.clpso.models import LANES
 
@@ -78,3 +85,94 @@ def _bands(traces: pd.DataFrame) -> pd.DataFrame:
     over = traces.groupby(["function", "engine", "generation"], sort=False)["best"]
     parts = {"tenth": 0.1, "median": 0.5, "nine_tenths": 0.9}
     return pd.DataFrame({name: over.quantile(part) for name, part in parts.items()}).reset_index()
+
+
+CAPTIONS = {
+    "convergence": (
+        "Best value over the generations: the median of the runs, and for the sequential engine the band of their "
+        "middle eight tenths. Lines that lie on each other are engines that do not differ."
+    ),
+    "times": "Mean time of a run of one swarm; thin lines reach from the fastest run to the slowest.",
+}
+_LOOKS = {
+    "sequential": Look(LIMITS, "-", "o"),
+    "basic": Look(SPILL, (0, (1, 1)), "v"),
+    "intermediate": Look(POWER, (0, (5, 1.5)), "s"),
+    "final": Look(RELEASE, CHAINED, "^"),
+    "lanes": Look(STORAGE, (0, (2.5, 1.2)), "D"),
+}
+_OTHERS = {"sequential, strict": Look(NORMAL, (0, (1, 2)), "x"), "sequential, following": Look(WET, (0, (8, 2)), "+")}
+_COLUMNS, _PANEL_INCHES = 4, 1.75
+_BAND = (0.1, 0.9)
+#: Values below are drawn there: an optimum that is found exactly has no place on a logarithmic axis.
+_FLOOR = 1e-20
+#: A range of values that is given more ticks than powers of ten.
+_NARROW = 300.0
+
+
+def model_figures(found: ModelFindings) -> dict[str, Figure]:
+    """All of them."""
+    setup = found.setup
+    budget = f"{setup.generations:,} generations, {setup.effort.runs} runs"
+    foot = broken(setup.foot(f"{DIMENSION} dimensions, {PARTICLES} particles, {budget} · "))
+    rows = -(-len(found.functions) // _COLUMNS)
+    return {
+        "convergence": sheet_figure(0.6 + _PANEL_INCHES * rows, foot, lambda sheet: _convergence(sheet, found.traces)),
+        "times": sheet_figure(3.0, foot, lambda sheet: _times(sheet.add_subplot(), found)),
+    }
+
+
+def _convergence(sheet: SubFigure, traces: pd.DataFrame) -> Axes:
+    """A panel a function."""
+    names = in_order(traces["function"])
+    columns = min(_COLUMNS, len(names))
+    panels = np.atleast_1d(sheet.subplots(-(-len(names) // columns), columns)).ravel()
+    for place, (ax, name) in enumerate(zip(panels, names, strict=False)):
+        _draw_convergence(ax, select(traces, function=name))
+        ax.set_title(titled(name), fontsize=8.5)
+        if place >= len(names) - columns:
+            ax.set_xlabel("Generation")
+    for ax in panels[len(names) :]:
+        ax.remove()
+    for ax in panels[::columns]:
+        ax.set_ylabel("Best value")
+    return panels[0]
+
+
+def _draw_convergence(ax: Axes, traces: pd.DataFrame) -> None:
+    """The medians of all engines and the band of the first."""
+    for place, engine in enumerate(in_order(traces["engine"])):
+        look = (_LOOKS | _OTHERS)[engine]
+        over = select(traces, engine=engine).groupby("generation")["best"]
+        median = over.median().clip(lower=_FLOOR)
+        ax.plot(median.index, median, color=look.colour, ls=look.line, lw=1.2, label=engine)
+        if place == 0:
+            low, high = (over.quantile(part).clip(lower=_FLOOR) for part in _BAND)
+            ax.fill_between(median.index, low, high, color=look.colour, alpha=0.12, lw=0)
+    ax.set_yscale("log")
+    bottom, top = ax.get_ylim()
+    if top / bottom < _NARROW:
+        log_axis(ax)
+    else:
+        log_axis(ax, subs=(1.0,), ticks=5, form=lambda value: f"1e{round(math.log10(value))}")
+    ax.tick_params(labelsize=7)
+    ax.set_xlim(0, traces["generation"].max())
+    thousands = FuncFormatter(lambda value, _: f"{value / 1000:g}k" if value >= 1000 else f"{value:g}")
+    ax.xaxis.set_major_formatter(thousands)
+
+
+def _times(ax: Axes, found: ModelFindings) -> Axes:
+    """Bars of mean times side by side, a group a function, on a logarithmic axis."""
+    names = found.functions
+    shown = [engine for engine in found.engines if engine in _LOOKS]
+    width = 0.84 / len(shown)
+    for place, engine in enumerate(shown):
+        times = [1e3 * found.of(name, engine)["seconds"] for name in names]
+        at = np.arange(len(names)) + (place - (len(shown) - 1) / 2) * width
+        ax.bar(at, [each.mean() for each in times], width * 0.92, color=_LOOKS[engine].colour, label=engine)
+        ax.vlines(at, [each.min() for each in times], [each.max() for each in times], color=LIMITS, lw=0.8)
+    log_axis(ax)
+    ax.set(ylabel="Time (ms)", title="Time of a run of one swarm")
+    ax.set_xticks(range(len(names)), [titled(name).replace(" ", "\n") for name in names], fontsize=7)
+    ax.grid(visible=False, axis="x")
+    return ax

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from reservoir.bench.experiment import numbers_named, processor_name, select
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, line, log_axis, number_ticks, sheet_figure
-from reservoir.bench.networks.findings import NetworkFindings, network_checks
+from reservoir.bench.networks.findings import NetworkFindings, network_checks, result_tables
 from reservoir.bench.networks.loads import TABLES
 from reservoir.bench.networks.runs import (
     BASELINE,
@@ -22,7 +22,6 @@ from reservoir.bench.networks.runs import (
     policy_searches,
     speed_pairs,
 )
-from reservoir.bench.networks.tables import result_tables
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage

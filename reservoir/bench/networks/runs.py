@@ -32,24 +32,11 @@ HIDDEN, PARTICLES, GENERATIONS, QUICK_GENERATIONS, GROUP = 8, 512, 2000, 50, 32
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSetup(DeviceSetup):
-    """What is run.
+    """What is run: tables of the paper, and iterations by table.
 
-    Parameters
-    ----------
-    tables : tuple of int
-        Of the paper.
-    iterations : mapping of int to int
-        By table.
-    baseline_iterations : int
-        Of the baseline in Tables 1, 2 and 4, whose time is stated by the iteration.
-    threads : int
-        Of the baseline.
-    random : str
-        Of `number_schemes.NUMBER_SCHEMES`.
-    swarm : mapping
-        Other fields of `TwoLevelSettings`.
-    reach : float
-        First weights are drawn from -reach to reach.
+    The baseline has iterations of its own in Tables 1, 2 and 4, where its time is stated by the iteration, and threads.
+    Random numbers are of a scheme of `number_schemes`; other fields of `TwoLevelSettings` are the swarm's; first
+    weights are drawn from -reach to reach.
     """
 
     tables: tuple[int, ...]

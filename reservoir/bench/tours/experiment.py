@@ -13,9 +13,8 @@ from reservoir.bench.experiment import numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, line, log_axis, number_ticks, sheet_figure
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import RunBudget
-from reservoir.bench.tours.findings import ITERATIONS, TITLES, TourFindings, median_ms, tour_checks
+from reservoir.bench.tours.findings import ITERATIONS, TITLES, TourFindings, median_ms, result_tables, tour_checks
 from reservoir.bench.tours.runs import ISLAND, SERIAL, TourSetup, block_runs, counts, engine_runs, strong_runs
-from reservoir.bench.tours.tables import result_tables
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.tours.problem import tour_problem
 from reservoir.report.figures.style import DRY, INFLOW, POWER, RELEASE, SPILL, Look, broken

@@ -1,4 +1,4 @@
-"""What the runs say: times and errors by engine and population, and what is claimed of them."""
+"""What the runs say: Tables 1, 3, 4 and 5 of Alraslan and AlKurdi 2023, the errors of Figure 8, and what is claimed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import pandas as pd
 
-from reservoir.bench.tours.runs import ENGINES, SERIAL, WAITING, TourSetup
+from reservoir.bench.experiment import select
+from reservoir.bench.result import ResultTable, result_table
+from reservoir.bench.tours.paper import BLOCKS_MS, TIMES_MS
+from reservoir.bench.tours.runs import ENGINES, ISLAND, SERIAL, STRONG, STRONG_ITERATIONS, WAITING, TourSetup
 from reservoir.planning.checks import Check
 
 #: How engines are called in tables.
@@ -93,3 +97,170 @@ def _quality(found: TourFindings) -> Iterator[Check]:
     reached = float((found.strong["length"] == found.strong_reference).mean())
     yield Check("other operators: part of the runs that reach the optimum", reached, 1.0, at_least=True)
     yield Check("other operators: longest run, s", float(found.strong["seconds"].max()), STRONG_SECONDS)
+
+
+#: Steps of an iteration: selection, breeding, evaluation.
+_STEPS = 3
+_LIGHT = "lim-is"
+_RESIDENT = {None: None, True: "yes", False: "no: in slices"}
+#: Engines whose time on the device alone is told, too.
+_ALONE = ("tim", "sak", "slk", _LIGHT)
+
+Row = dict[str, Any]
+
+
+def result_tables(found: TourFindings) -> list[ResultTable]:
+    """All of them."""
+    tables = (_synchronisations, _blocks, _configurations, _times, _ratios, _errors, _strong)
+    return [table(found) for table in tables]
+
+
+def _synchronisations(found: TourFindings) -> ResultTable:
+    iterations = found.setup.iterations
+    migrations, steps = max(iterations // 50, 1), iterations * _STEPS
+    paper = {
+        "sak": (steps, steps, 0),
+        "slk": (1, steps, 0),
+        "tim": (iterations, iterations, steps),
+        "lim-cg": (1, migrations, steps),
+        "lim-is": (2 * migrations, migrations, steps),
+    }
+    rows: list[Row] = []
+    for counted in found.counted.to_dict("records"):
+        launches, grid = counted["launches"], counted["grid_meetings"]
+        row = {"scheme": TITLES[counted["engine"]], "islands": counted["islands"], "kernel launches": launches}
+        row |= {"barriers of the grid": grid, "global synchronisations": launches - 1 + grid}
+        row |= {"barriers of a group": counted["group_meetings"]}
+        said = paper.get(counted["engine"], (None, None, None))
+        rows.append(row | dict(zip(("paper: launches", "paper: global", "paper: of a group"), said, strict=True)))
+    notes = [
+        f"Counted in a run of {iterations:,} iterations: launches by the program, barriers by the kernels. The kernel "
+        "that picks the best individual afterwards is not among them. Every launch but the first waits for the one "
+        "before, which is a synchronisation of all groups, as is a barrier of the grid.",
+        f"The paper's columns are its formulas with {_STEPS} steps, at {migrations} migrations; its iteration has more "
+        "steps with a barrier than ours, which breeds and evaluates a child in one.",
+    ]
+    missing = sorted(set(ENGINES) - {SERIAL} - set(found.counted["engine"]))
+    if missing:
+        notes.append(f"Not counted, since the device refuses them: {', '.join(TITLES[name] for name in missing)}.")
+    return result_table("Synchronisations and launches (after Table 1)", rows, *notes)
+
+
+def _blocks(found: TourFindings) -> ResultTable:
+    wall, rows = median_ms(found.runs), []
+    for block in sorted(found.blocks["block"].unique().tolist()):
+        for population, own in median_ms(select(found.blocks, block=block)).items():
+            serial = wall[population][SERIAL]
+            row = {"block": block, "grid": population // ISLAND, "population": population, "serial, ms": serial}
+            for scheme in BLOCKS_MS:
+                said = BLOCKS_MS[scheme].get(block, {}).get(population)
+                row[f"{TITLES[scheme]}, ms"] = f"{own[scheme]:,.2f}" if scheme in own else "refused"
+                row[f"{TITLES[scheme]}, speed-up"] = serial / own[scheme] if scheme in own else None
+                row[f"{TITLES[scheme]}, paper's speed-up"] = TIMES_MS[SERIAL][population] / said if said else None
+            rows.append(row)
+    how = (
+        "A block is a work group with an island of 128; a child is made by a sub-group of the device "
+        f"({found.setup.device.sub_group_size} items), as in the paper's pseudo-code 3. "
+        f"Medians of {found.setup.effort.repeats} runs."
+    )
+    if found.setup.device.kind == "CPU":
+        how += " On a CPU a work group runs on one thread, which gains nothing from more items than one."
+    formats = {"serial, ms": ",.1f", "*speed-up": ",.1f"}
+    return result_table("Blocks and grids (after Table 3)", rows, how, *_refusals(found.setup, ("lim-cg",)), **formats)
+
+
+def _configurations(found: TourFindings) -> ResultTable:
+    runs = found.runs
+    shapes = runs[runs["engine"].isin([name for name in ENGINES if name != SERIAL]) & (runs["run"] == 1)]
+    shapes = shapes.sort_values(["engine", "population"])
+    columns = {"population": "population", "grid": "work_groups", "block": "items", "items a child": "team"}
+    rows = [
+        {"scheme": TITLES[shape["engine"]]}
+        | {title: shape[name] for title, name in columns.items()}
+        | {"all at work at once": _RESIDENT[shape["resident"]]}
+        for shape in shapes.to_dict("records")
+    ]
+    note = (
+        "As the program chose them for this device. Islands have 128 individuals; SAK and SLK have one population. "
+        "Whether all groups are at work at once matters to LIM-async alone, which then runs in one launch."
+    )
+    return result_table("Configurations (after Table 4)", rows, note)
+
+
+def _times(found: TourFindings) -> ResultTable:
+    device = median_ms(found.runs, "device_seconds")
+    rows = [
+        {"population": population}
+        | {TITLES[name]: times[name] for name in times}
+        | {f"{TITLES[name]} on the device": device[population][name] for name in _ALONE if name in times}
+        for population, times in median_ms(found.runs).items()
+    ]
+    notes = (
+        f"Milliseconds of {found.setup.iterations:,} iterations with everything that a call does but compiling, "
+        f"medians of {found.setup.effort.runs} runs. A dash: refused.",
+        'In "waiting" the host waits for every launch before the next, as the papers\' programs do; else launches are '
+        "queued ahead, which is faster and what the ratios are stated against. "
+        '"On the device" adds up the kernels alone.',
+        *_refusals(found.setup, tuple(ENGINES)),
+    )
+    return result_table("Execution times (after Table 5)", rows, *notes, form=",.2f", population=",d")
+
+
+def _ratios(found: TourFindings) -> ResultTable:
+    rows = []
+    for population, times in median_ms(found.runs).items():
+        row: Row = {"population": population}
+        for name in (name for name in times if name != _LIGHT):
+            row[f"{TITLES[name]} / LIM-IS"] = times[name] / times[_LIGHT]
+            said = TIMES_MS.get(name, {}).get(population)
+            if said:
+                row[f"paper: {TITLES[name]}"] = said / TIMES_MS[_LIGHT][population]
+        rows.append(row)
+    note = (
+        "How many times as long as LIM-IS each takes, and the same from the paper's Table 5, whose serial program "
+        "takes some 20 times as long as the one here: most of its 27-fold speed-up is that."
+    )
+    return result_table("Times beside LIM-IS (after Figure 7)", rows, note, form=",.2f", population=",d")
+
+
+def _errors(found: TourFindings) -> ResultTable:
+    rows = [
+        {"population": population} | {TITLES[name]: error for name, error in errors.items() if name not in WAITING}
+        for population, errors in found.relative_errors().items()
+    ]
+    optimum = found.setup.problem.optimum
+    against = f"the optimum, {optimum:,}" if optimum else f"the best of all runs, {found.reference:,}"
+    notes = (
+        f"Mean of {found.setup.effort.runs} runs of |cost - reference| / reference (eq. 1); reference: {against}.",
+        "Serial, TIM, LIM-CG and LIM-IS draw the same numbers and find the same tours; LIM-async depends on which "
+        "island comes first. SAK and SLK have one population, which shares its best at once.",
+    )
+    return result_table("Relative error (after Figure 8)", rows, *notes, form=".4f", population=",d")
+
+
+def _strong(found: TourFindings) -> ResultTable:
+    strong, reference = found.strong, found.strong_reference
+    milliseconds = 1e3 * strong["seconds"]
+    row: Row = {"population": int(strong["population"].iloc[0])}
+    row |= {"iterations": min(STRONG_ITERATIONS, found.setup.iterations), "runs": len(strong)}
+    row |= {"at the reference": int((strong["length"] == reference).sum())}
+    row |= {"mean relative error": float((strong["length"] / reference - 1).mean())}
+    row |= {"median time, ms": float(milliseconds.median()), "longest, ms": float(milliseconds.max())}
+    note = (
+        f"LIM-IS with order crossover (Davis 1985) for {STRONG['crossover_fraction']:.0%} of an island, and a mutation "
+        "that makes the best 2-opt move, or a double bridge where none is better. The paper's operators are weak: "
+        "these reach what they do not in a fraction of the iterations."
+    )
+    return result_table("Other operators", [row], note, **{"mean relative error": ".5f", "*, ms": ",.1f"})
+
+
+def _refusals(setup: TourSetup, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Populations that engines were refused for, and the device's words once."""
+    by_engine: dict[str, list[str]] = {}
+    for name, population in setup.refusals:
+        if name in names:
+            by_engine.setdefault(name, []).append(f"{population:,}")
+    if not by_engine:
+        return ()
+    found = "; ".join(f"{TITLES[name]} with {', '.join(sizes)}" for name, sizes in by_engine.items())
+    return (f"Refused: {found}: their groups wait for each other, and this device does not run all at once.",)
