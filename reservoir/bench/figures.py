@@ -40,6 +40,16 @@ def sheet_figure(height: float, lines: Sequence[str], draw: Callable[[SubFigure]
         return settled(figure)
 
 
+def panels(sheet: SubFigure, count: int, columns: int, label: str, **options: Any) -> list[Axes]:
+    """So many panels in rows, with a label before each row."""
+    every = sheet.subplots(max(1, -(-count // columns)), columns, squeeze=False, **options).ravel()
+    for ax in every[count:]:
+        ax.remove()
+    for ax in every[:count:columns]:
+        ax.set_ylabel(label)
+    return list(every[:count])
+
+
 def line(ax: Axes, at: Any, values: Any, look: Look, label: str, size: float = 4.0, **style: Any) -> None:
     """A line with markers."""
     ax.plot(at, values, color=look.colour, ls=look.line, marker=look.marker, ms=size, label=label, **style)
@@ -50,6 +60,14 @@ def number_ticks(ax: Axes, at: Iterable[float]) -> None:
     ax.xaxis.set_major_locator(FixedLocator(list(at)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     ax.xaxis.set_minor_locator(NullLocator())
+
+
+def short(value: float) -> str:
+    """A number in little room: ``62``, ``10k``."""
+    for size, suffix in ((1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:g}{suffix}"
+    return f"{value:g}"
 
 
 def log_axis(

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reservoir.bench.case.figures import apart, draw_sweep, draw_times, scaling_figure, short, times_figure
+from reservoir.bench.case.figures import apart, draw_sweep, draw_times, scaling_figure, times_figure
+from reservoir.bench.figures import short
 from reservoir.report.figures.style import foot_lines
 from tests.report.layout import (
     axes_and_legends_lie_apart_within_the_figure,

@@ -13,7 +13,7 @@ from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, NullLoc
 from reservoir.bench.case.runs import DEVICE_ENGINE, SEQUENTIAL, counted_runs
 from reservoir.bench.case.scaling import SWEEPS
 from reservoir.bench.experiment import select
-from reservoir.bench.figures import log_axis, sheet_figure
+from reservoir.bench.figures import log_axis, panels, sheet_figure, short
 from reservoir.report.figures.axes import written
 from reservoir.report.figures.style import DASHES, INFLOW, LIMITS, RELEASE, STORAGE, tint
 
@@ -31,7 +31,6 @@ COLUMNS, PANEL_INCHES = 3, 2.05
 _HEIGHT = 0.34
 #: Part of a panel's width that a tick's label needs.
 _TICK_SHARE = 0.12
-_SUFFIXES = ((1e6, "M"), (1e3, "k"))
 
 
 def times_figure(runs: pd.DataFrame, lines: list[str]) -> Figure:
@@ -90,15 +89,11 @@ def scaling_figure(points: pd.DataFrame, moves_limit: float, lines: list[str]) -
     rows = max(1, -(-len(sweeps) // COLUMNS))
 
     def draw(sheet: SubFigure) -> Axes | None:
-        panels = np.atleast_1d(sheet.subplots(rows, COLUMNS, sharey=True)).ravel()
-        for ax, sweep in zip(panels, sweeps, strict=False):
+        axes = panels(sheet, len(sweeps), COLUMNS, "Per second", sharey=True)
+        for ax, sweep in zip(axes, sweeps, strict=True):
             draw_sweep(ax, select(done, sweep=sweep), sweep, moves_limit)
-        for ax in panels[len(sweeps) :]:
-            ax.remove()
-        for ax in panels[::COLUMNS]:
-            ax.set_ylabel("Per second")
         sheet.suptitle("Speed, one thing changed at a time", x=0.01, ha="left", fontweight="bold", fontsize=10)
-        return panels[0] if sweeps else None
+        return axes[0] if sweeps else None
 
     return sheet_figure(0.5 + PANEL_INCHES * rows, lines, draw)
 
@@ -133,11 +128,3 @@ def apart(values: np.ndarray) -> list[float]:
         if shown[-1] / value >= room:
             shown.append(float(value))
     return shown[::-1]
-
-
-def short(value: float) -> str:
-    """A number in little room: ``62``, ``10k``."""
-    for size, suffix in _SUFFIXES:
-        if value >= size:
-            return f"{value / size:g}{suffix}"
-    return f"{value:g}"

@@ -17,6 +17,7 @@ from reservoir.bench.figures import (
     line,
     log_axis,
     number_ticks,
+    panels,
     sheet_figure,
 )
 from reservoir.bench.linkage.cases import SPIN, TITLES
@@ -42,12 +43,7 @@ CAPTIONS = {
     ),
 }
 _KIND_LOOKS = {"mk": MAIN_LOOK, "ftrap": LOSSY_LOOK, "cyc": Look(RELEASE, CHAINED, "^"), SPIN: BASE_LOOK}
-_MODEL_LOOKS = {
-    SEQUENTIAL: BASE_LOOK,
-    LOSSLESS: MAIN_LOOK,
-    LOSSY: LOSSY_LOOK,
-    ON_DEMAND: Look(POWER, CHAINED, "^"),
-}
+_MODEL_LOOKS = {SEQUENTIAL: BASE_LOOK, LOSSLESS: MAIN_LOOK, LOSSY: LOSSY_LOOK, ON_DEMAND: Look(POWER, CHAINED, "^")}
 #: Values further apart than this stand on a logarithmic axis.
 _SPAN = 8
 
@@ -67,40 +63,36 @@ def linkage_figures(found: LinkageFindings) -> dict[str, Figure]:
 
 
 def _building(sheet: SubFigure, times: pd.DataFrame) -> Axes:
-    panels = sheet.subplots(2, 2, sharex=True)
-    for row, model in zip(panels, (LOSSLESS, LOSSY), strict=True):
+    axes = sheet.subplots(2, 2, sharex=True)
+    for row, model in zip(axes, (LOSSLESS, LOSSY), strict=True):
         for ax, stage in zip(row, ("matrix", "linkage"), strict=True):
             for kind, look in _KIND_LOOKS.items():
                 if kind in times.index.get_level_values("kind"):
                     _line(ax, times.loc[kind][f"{stage}_x:{model}"], look, TITLES[kind])
             _dress(ax)
         row[0].set_ylabel(f"Times as fast, {model}")
-    panels[0][0].set_title("Dependency structure matrix")
-    panels[0][1].set_title("Linkage sets")
-    for ax in panels[-1]:
+    axes[0][0].set_title("Dependency structure matrix")
+    axes[0][1].set_title("Linkage sets")
+    for ax in axes[-1]:
         ax.set_xlabel("Bits")
-    return panels[0][0]
+    return axes[0][0]
 
 
 def _by_kind(frame: pd.DataFrame, value: str, models: dict[str, str], label: str, foot: list[str]) -> Figure:
     """A panel for each kind of problem, with a line for each model under the name that it stands for."""
     kinds = list(dict.fromkeys(frame.index.get_level_values("kind")))
-    rows, columns = 1 if len(kinds) < 3 else 2, min(2, len(kinds))
+    columns = min(2, len(kinds))
 
     def draw(sheet: SubFigure) -> Axes:
-        panels = sheet.subplots(rows, columns, squeeze=False).ravel()
-        for ax, kind in zip(panels, kinds, strict=False):
+        axes = panels(sheet, len(kinds), columns, label)
+        for ax, kind in zip(axes, kinds, strict=True):
             for model, name in models.items():
                 _line(ax, frame.loc[kind][f"{value}:{model}"], _MODEL_LOOKS[name], name)
             _dress(ax)
             ax.set(title=TITLES[kind], xlabel="Bits")
-        for ax in panels[len(kinds) :]:
-            ax.remove()
-        for ax in panels[::columns]:
-            ax.set_ylabel(label)
-        return panels[0]
+        return axes[0]
 
-    return sheet_figure(2.6 if rows == 1 else 5.0, foot, draw)
+    return sheet_figure(2.6 if len(kinds) < 3 else 5.0, foot, draw)
 
 
 def _line(ax: Axes, column: pd.Series[float], look: Look, label: str) -> None:

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter
 
 from reservoir.bench.benchmark_functions import rotation, titled
 from reservoir.bench.experiment import in_order, select
-from reservoir.bench.figures import CHAINED, log_axis, sheet_figure
+from reservoir.bench.figures import CHAINED, log_axis, panels, sheet_figure, short
 from reservoir.bench.journal import Journal, sources_digest
 from reservoir.bench.models.findings import ModelFindings, model_checks
 from reservoir.bench.models.runs import DIMENSION, PARTICLES, ModelSetup, engines, measure_throughput, model_runs
@@ -126,17 +126,13 @@ def _convergence(sheet: SubFigure, traces: pd.DataFrame) -> Axes:
     """A panel a function."""
     names = in_order(traces["function"])
     columns = min(_COLUMNS, len(names))
-    panels = np.atleast_1d(sheet.subplots(-(-len(names) // columns), columns)).ravel()
-    for place, (ax, name) in enumerate(zip(panels, names, strict=False)):
+    axes = panels(sheet, len(names), columns, "Best value")
+    for place, (ax, name) in enumerate(zip(axes, names, strict=True)):
         _draw_convergence(ax, select(traces, function=name))
         ax.set_title(titled(name), fontsize=8.5)
         if place >= len(names) - columns:
             ax.set_xlabel("Generation")
-    for ax in panels[len(names) :]:
-        ax.remove()
-    for ax in panels[::columns]:
-        ax.set_ylabel("Best value")
-    return panels[0]
+    return axes[0]
 
 
 def _draw_convergence(ax: Axes, traces: pd.DataFrame) -> None:
@@ -157,8 +153,7 @@ def _draw_convergence(ax: Axes, traces: pd.DataFrame) -> None:
         log_axis(ax, subs=(1.0,), ticks=5, form=lambda value: f"1e{round(math.log10(value))}")
     ax.tick_params(labelsize=7)
     ax.set_xlim(0, traces["generation"].max())
-    thousands = FuncFormatter(lambda value, _: f"{value / 1000:g}k" if value >= 1000 else f"{value:g}")
-    ax.xaxis.set_major_formatter(thousands)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
 
 
 def _times(ax: Axes, found: ModelFindings) -> Axes:

@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 
 from reservoir.bench.experiment import in_order, select
 from reservoir.bench.models.reference import KNOWN, KNOWN_RANGES, PAPER_BEST, PAPER_MILLISECONDS
-from reservoir.bench.models.runs import (
-    MANY_SWARMS,
-    SEQUENTIAL,
-    SEQUENTIAL_FOLLOWING,
-    SEQUENTIAL_STRICT,
-    ModelSetup,
-)
+from reservoir.bench.models.runs import MANY_SWARMS, SEQUENTIAL, SEQUENTIAL_FOLLOWING, SEQUENTIAL_STRICT, ModelSetup
 from reservoir.bench.samples import p_value, p_value_of
 from reservoir.planning.checks import Check
 from reservoir.planning.validation import SIGNIFICANCE

@@ -47,13 +47,7 @@ class Engine:
 
 
 def engines(models: str | None) -> list[Engine]:
-    """The engines for a list of models with commas between them, or for all models; the sequential ones always run.
-
-    Raises
-    ------
-    InputError
-        With every model that there is not.
-    """
+    """The engines for a list of models with commas between them, or for all models; the sequential ones always run."""
     asked = names_named(models, MODELS, "there is no such model", "--models")
     return [
         Engine(SEQUENTIAL, "clpso-sequential"),
@@ -99,10 +93,7 @@ class ModelSetup(DeviceSetup):
 def model_runs(setup: ModelSetup, journal: Journal) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Make all runs that the journal has not; the first of each engine on a function compiles and is not counted.
 
-    Returns
-    -------
-    tuple of DataFrame
-        A row a run, and a row for each value of each counted run's trace.
+    Returned are a row a run, and a row for each value of each counted run's trace.
     """
     rows: list[dict[str, Any]] = []
     runs = product(setup.functions, range(setup.effort.runs + 1), enumerate(setup.engines))

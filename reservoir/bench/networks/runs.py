@@ -127,13 +127,7 @@ def speed_pairs(setup: NetworkSetup) -> pd.DataFrame:
 
 
 def policy_searches(setup: NetworkSetup) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Search all years of the bundled case some times, the second stage of the `ann` rule.
-
-    Returns
-    -------
-    tuple
-        A row a run, and what must be said of the case.
-    """
+    """Search all years of the bundled case, the second stage of the `ann` rule: a row a run, and the case's caveats."""
     case = package.bundled_case()
     plan = optimise(case.reservoir(), case.inflow(), solver="dp", reference=False)
     training = Training.of(plan)
