@@ -43,8 +43,18 @@ def check_target(target: Path, force: bool) -> None:
     OutputError
         If it exists and holds something and `force` is off; if it holds anything that no result wrote.
     """
-    if target.exists():
-        _check_existing(target, force)
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise OutputError(Mistake("is a file, not a folder", file=str(target), mend="choose another --out"))
+    present = set(contents(target))
+    if present and not force:
+        mend = "choose another --out, or replace it with --force"
+        raise OutputError(Mistake("exists already and is not empty", file=str(target), mend=mend))
+    foreign = sorted(present - _own_names(target))
+    if foreign:
+        problem = f"holds what no experiment wrote ({', '.join(foreign[:5])}) and will not be replaced"
+        raise OutputError(Mistake(problem, file=str(target), mend="move it elsewhere, or choose another --out"))
 
 
 def claimed_for_result(target: Path, *, force: bool = False) -> AbstractContextManager[Claim]:
@@ -88,19 +98,6 @@ def _summary(result: ExperimentResult, origin: dict[str, Any]) -> dict[str, Any]
         "headlines": dict(result.headlines),
         "checks": [check.as_dict() for check in result.checks],
     }
-
-
-def _check_existing(target: Path, force: bool) -> None:
-    if not target.is_dir():
-        raise OutputError(Mistake("is a file, not a folder", file=str(target), mend="choose another --out"))
-    present = set(contents(target))
-    if present and not force:
-        mend = "choose another --out, or replace it with --force"
-        raise OutputError(Mistake("exists already and is not empty", file=str(target), mend=mend))
-    foreign = sorted(present - _own_names(target))
-    if foreign:
-        problem = f"holds what no experiment wrote ({', '.join(foreign[:5])}) and will not be replaced"
-        raise OutputError(Mistake(problem, file=str(target), mend="move it elsewhere, or choose another --out"))
 
 
 def _own_files(folder: Path) -> list[str]:

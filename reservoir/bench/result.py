@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,7 +38,6 @@ def result_table(
     rows: pd.DataFrame | Sequence[Mapping[str, Any]],
     *notes: str,
     form: str | None = None,
-    plain: Iterable[str] = (),
     **formats: str,
 ) -> ResultTable:
     """Make a table of rows, whose columns are named by their keys.
@@ -46,13 +45,13 @@ def result_table(
     Parameters
     ----------
     form : str, optional
-        Format of all columns that are neither `plain` nor among the formats.
+        Format of all columns that have none of their own.
     formats : str
         Of single columns; one with a star, such as ``"* x"``, is of all whose names end so.
     """
     frame = pd.DataFrame(rows)
     if form is not None:
-        formats = {name: form for name in frame.columns if name not in plain} | formats
+        formats = dict.fromkeys(frame.columns, form) | formats
     for pattern in [each for each in formats if each.startswith("*")]:
         formats |= {name: formats[pattern] for name in frame.columns if str(name).endswith(pattern[1:])}
     return ResultTable(title, frame, notes, formats)

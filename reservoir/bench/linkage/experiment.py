@@ -9,10 +9,20 @@ from typing import Any
 import pandas as pd
 
 from reservoir.bench.experiment import names_named, numbers_named
-from reservoir.bench.linkage.cases import SPIN, TITLES, Case, bundled_glasses, spin_cases, trap_cases
 from reservoir.bench.linkage.figures import CAPTIONS, linkage_figures
 from reservoir.bench.linkage.findings import SPEED_CASE, LinkageFindings, linkage_checks, rows_of
-from reservoir.bench.linkage.stages import MODELS, LinkageSetup, evaluate_all, solve_all
+from reservoir.bench.linkage.runs import (
+    MODELS,
+    SPIN,
+    TITLES,
+    Case,
+    LinkageSetup,
+    bundled_glasses,
+    evaluate_all,
+    solve_all,
+    spin_cases,
+    trap_cases,
+)
 from reservoir.bench.linkage.sweeps import GOLDEN, SweepSetup, sweep_all, sweep_result
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.run_budget import RunBudget

@@ -20,9 +20,8 @@ from reservoir.bench.figures import (
     panels,
     sheet_figure,
 )
-from reservoir.bench.linkage.cases import SPIN, TITLES
 from reservoir.bench.linkage.findings import LinkageFindings, by_kind_and_bits
-from reservoir.bench.linkage.stages import MODELS
+from reservoir.bench.linkage.runs import MODELS, SPIN, TITLES
 from reservoir.report.figures.axes import written
 from reservoir.report.figures.style import POWER, RELEASE, Look, broken
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from reservoir.bench.experiment import select
-from reservoir.bench.linkage.stages import EVALUATED, MODELS, LinkageSetup
+from reservoir.bench.linkage.runs import EVALUATED, MODELS, LinkageSetup
 from reservoir.planning.checks import Check
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL
 
@@ -37,53 +37,6 @@ def by_kind_and_bits(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.groupby(level=["kind", "bits"], sort=False).mean()
 
 
-def stage_times(runs: pd.DataFrame) -> pd.DataFrame:
-    """Milliseconds of stages and runs, and speed-ups over the sequential engine: medians over runs.
-
-    Index: kind, problem, bits. Columns: ``matrix_ms:MODEL`` and ``linkage_ms:MODEL`` of a generation,
-    ``total_ms:MODEL`` of a run, ``set_length:MODEL``, and speed-ups ``matrix_x:MODEL``, ``linkage_x:MODEL``,
-    ``building_x:MODEL`` (both together) and ``total_x:MODEL``: how many times as long the sequential engine takes for
-    the same run, seconds of a stage summed over its generations as in the paper. Runs that miss the optimum with either
-    engine are left out: they go on until nothing moves.
-    """
-    timed = runs.assign(building_s=runs["matrix_s"] + runs["linkage_s"]).set_index([*KEYS, "run"])
-    base = select(timed, model=SEQUENTIAL)
-    columns: dict[str, pd.Series[float]] = {}
-    for model in MODELS:
-        mine = select(timed, model=model)
-        both = mine["found"] & base["found"]
-        mine, theirs = mine[both], base[both]
-        columns[f"set_length:{model}"] = mine["set_length"]
-        for stage, column in _STAGES.items():
-            units = 1 if stage == "total" else mine["generations"]
-            columns[f"{stage}_ms:{model}"] = 1e3 * mine[column] / units
-            columns[f"{stage}_x:{model}"] = theirs[column] / mine[column]
-    medians = {name: column.groupby(level=KEYS, sort=False).median() for name, column in columns.items()}
-    return _of_all(medians, runs)
-
-
-def evaluations(runs: pd.DataFrame) -> pd.DataFrame:
-    """Mean evaluations until the optimum, of the runs that found it.
-
-    Index: kind, problem, bits. Columns, of the models that were evaluated, ``evaluations:MODEL``,
-    ``mixing_evaluations:MODEL`` (hill climbing apart), ``generations:MODEL`` and ``found:MODEL``, the part of the runs
-    that found it; and ``apart`` and ``mixing_apart``: how far the lossy model's evaluations are from the exact one's,
-    as a part of them.
-    """
-    columns: dict[str, pd.Series[float]] = {}
-    for model in EVALUATED:
-        every = select(runs, model=model)
-        found = every[every["found"]].groupby(KEYS, sort=False)
-        columns |= {
-            f"{name}:{model}": found[name].mean() for name in ("evaluations", "mixing_evaluations", "generations")
-        }
-        columns[f"found:{model}"] = every.groupby(KEYS, sort=False)["found"].mean()
-    frame = _of_all(columns, runs)
-    for name, column in (("apart", "evaluations"), ("mixing_apart", "mixing_evaluations")):
-        frame[name] = frame[f"{column}:{LOSSY}"] / frame[f"{column}:{ON_DEMAND}"] - 1
-    return frame
-
-
 def _of_all(columns: dict[str, pd.Series[float]], runs: pd.DataFrame) -> pd.DataFrame:
     """A row for each problem that ran, in order."""
     return pd.DataFrame(columns).reindex(pd.MultiIndex.from_frame(runs[KEYS].drop_duplicates()))
@@ -99,13 +52,50 @@ class LinkageFindings:
 
     @cached_property
     def times(self) -> pd.DataFrame:
-        """See `stage_times`."""
-        return stage_times(self.runs)
+        """Milliseconds of stages and runs, and speed-ups over the sequential engine: medians over runs.
+
+        Index: kind, problem, bits. Columns: ``matrix_ms:MODEL`` and ``linkage_ms:MODEL`` of a generation,
+        ``total_ms:MODEL`` of a run, ``set_length:MODEL``, and speed-ups ``matrix_x:MODEL``, ``linkage_x:MODEL``,
+        ``building_x:MODEL`` (both together) and ``total_x:MODEL``: how many times as long the sequential engine takes
+        for the same run, seconds of a stage summed over its generations as in the paper. Runs that miss the optimum
+        with either engine are left out: they go on until nothing moves.
+        """
+        timed = self.runs.assign(building_s=self.runs["matrix_s"] + self.runs["linkage_s"]).set_index([*KEYS, "run"])
+        base = select(timed, model=SEQUENTIAL)
+        columns: dict[str, pd.Series[float]] = {}
+        for model in MODELS:
+            mine = select(timed, model=model)
+            both = mine["found"] & base["found"]
+            mine, theirs = mine[both], base[both]
+            columns[f"set_length:{model}"] = mine["set_length"]
+            for stage, column in _STAGES.items():
+                units = 1 if stage == "total" else mine["generations"]
+                columns[f"{stage}_ms:{model}"] = 1e3 * mine[column] / units
+                columns[f"{stage}_x:{model}"] = theirs[column] / mine[column]
+        medians = {name: column.groupby(level=KEYS, sort=False).median() for name, column in columns.items()}
+        return _of_all(medians, self.runs)
 
     @cached_property
     def evaluations(self) -> pd.DataFrame:
-        """See `evaluations`."""
-        return evaluations(self.evaluated)
+        """Mean evaluations until the optimum, of the runs that found it.
+
+        Index: kind, problem, bits. Columns, of the models that were evaluated, ``evaluations:MODEL``,
+        ``mixing_evaluations:MODEL`` (hill climbing apart), ``generations:MODEL`` and ``found:MODEL``, the part of the
+        runs that found it; and ``apart`` and ``mixing_apart``: how far the lossy model's evaluations are from the exact
+        one's, as a part of them.
+        """
+        columns: dict[str, pd.Series[float]] = {}
+        for model in EVALUATED:
+            every = select(self.evaluated, model=model)
+            found = every[every["found"]].groupby(KEYS, sort=False)
+            columns |= {
+                f"{name}:{model}": found[name].mean() for name in ("evaluations", "mixing_evaluations", "generations")
+            }
+            columns[f"found:{model}"] = every.groupby(KEYS, sort=False)["found"].mean()
+        frame = _of_all(columns, self.evaluated)
+        for name, column in (("apart", "evaluations"), ("mixing_apart", "mixing_evaluations")):
+            frame[name] = frame[f"{column}:{LOSSY}"] / frame[f"{column}:{ON_DEMAND}"] - 1
+        return frame
 
     def differing_runs(self, model: str) -> int:
         """Runs of a model that do not go as the sequential engine's."""

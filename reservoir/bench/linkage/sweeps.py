@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from reservoir.bench.experiment import Setup, select
-from reservoir.bench.linkage.cases import SPIN, TITLES, Case
+from reservoir.bench.linkage.runs import SPIN, TITLES, Case
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.planning.checks import Check
 from reservoir.solvers import solve

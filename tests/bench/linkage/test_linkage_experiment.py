@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from reservoir.bench.linkage.experiment import run
-from reservoir.bench.linkage.findings import LinkageFindings, linkage_checks, stage_times
-from reservoir.bench.linkage.stages import MODELS, LinkageSetup
+from reservoir.bench.linkage.findings import LinkageFindings, linkage_checks
+from reservoir.bench.linkage.runs import MODELS, LinkageSetup
 from reservoir.bench.linkage.sweeps import Point, sweep, sweep_checks
 from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError
@@ -170,7 +170,7 @@ def test_a_run_that_misses_the_optimum_does_not_count_in_speeds():
     runs = runs_of()
     slow = (runs["model"] == "sequential") & (runs["run"] == 4)
     runs.loc[slow, ["linkage_s", "generations", "found"]] = [1e4, 200, False]
-    row = stage_times(runs).iloc[0]
+    row = LinkageFindings(None, runs, runs).times.iloc[0]
     assert row["linkage_x:lossy"] == pytest.approx(500)
     assert row["linkage_ms:sequential"] == pytest.approx(2000)
 
