@@ -173,6 +173,11 @@ def kernel_contexts(problems: Sequence[Problem]) -> NDArray[np.float32]:
     return as_batch(problems).kernel_contexts()
 
 
+def rng_stream_ids(problems: Sequence[Problem]) -> NDArray[np.uint32]:
+    """`Problem.rng_stream_id` of problems of one program, as kernels read them."""
+    return np.asarray(as_batch(problems).rng_stream_ids, np.uint32)
+
+
 def certify_all(problems: Sequence[Problem], positions: Sequence[FloatArray]) -> CertifiedBatch:
     """`Problem.certify` of a position of each problem; of any programs, in the problems' order."""
     found = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem, certify_all
-from reservoir.solvers.base.solution import Solution, Solutions
+from reservoir.solvers.base.solution import Solutions
 
 
 @dataclass(frozen=True)
@@ -91,41 +91,27 @@ def to_solutions(
     drivers = {
         key: ", ".join(dict.fromkeys(getattr(device, key) for device in devices)) for key in ("platform", "driver")
     }
-    positions = [found.position.astype(np.float64) for found in launched.found]
+    found = launched.found
+    positions = [each.position.astype(np.float64) for each in found]
     worth = certify_all(problems, positions)
-    certified = zip(worth.fitness.tolist(), worth.benefit.tolist(), worth.violation.tolist(), strict=True)
-    each = [
-        _solution(
-            position, values, found, launched, solver, where, {**settings, **found.layout, **drivers}, wall_seconds
-        )
-        for position, values, found in zip(positions, certified, launched.found, strict=True)
-    ]
-    return replace(Solutions.of(each), operation=worth.operation)
-
-
-def _solution(
-    position: NDArray[np.float64],
-    certified: tuple[float, float, float],
-    found: DeviceResult,
-    launched: LaunchResult,
-    solver: str,
-    device: str,
-    settings: Mapping[str, Any],
-    wall_seconds: float,
-) -> Solution:
-    return Solution(
-        position,
-        *certified,
-        found.generations,
-        found.evaluations,
-        wall_seconds,
-        launched.device_seconds,
-        solver,
-        device,
-        settings,
-        found.trace_generations,
-        found.trace_fitness.astype(np.float64),
-        launched.host_seconds_by_phase,
-        float(found.fitness_float32),
-        found.best_position_history.astype(np.float64),
+    recorded = {id(each.layout): {**settings, **each.layout, **drivers} for each in found}
+    return Solutions(
+        position=positions,
+        fitness=worth.fitness,
+        benefit=worth.benefit,
+        violation=worth.violation,
+        generations=np.array([each.generations for each in found]),
+        evaluations=np.array([each.evaluations for each in found]),
+        wall_seconds=wall_seconds,
+        device_seconds=launched.device_seconds,
+        solver=solver,
+        device=where,
+        settings=[recorded[id(each.layout)] for each in found],
+        trace_generations=[each.trace_generations for each in found],
+        trace_fitness=[each.trace_fitness.astype(np.float64) for each in found],
+        host_seconds_by_phase=launched.host_seconds_by_phase,
+        fitness_float32=np.array([each.fitness_float32 for each in found], np.float64),
+        best_position_history=[each.best_position_history.astype(np.float64) for each in found],
+        linkage=[np.empty((0, 0))] * len(found),
+        operation=worth.operation,
     )

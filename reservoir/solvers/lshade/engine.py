@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from reservoir.opencl import DeviceInfo, HostClock, Session, choose_devices
-from reservoir.problems.base import Problem, kernel_contexts
+from reservoir.problems.base import Problem, kernel_contexts, rng_stream_ids
 from reservoir.solvers.base.device_result import DeviceResult, LaunchResult, to_solutions
 from reservoir.solvers.base.launches import launch_all
 from reservoir.solvers.base.progress import Progress, silent
@@ -98,7 +98,7 @@ def _launch(
         session.upload(
             contexts=kernel_contexts(problems),
             sizes=sizes,
-            streams=np.array([problem.rng_stream_id for problem in problems], np.uint32),
+            streams=rng_stream_ids(problems),
         )
         session.allocate(
             position=((count, dimension), np.float32),
