@@ -32,6 +32,7 @@ _LONGEST_LOG = 20
 #: Environment variables that change how kernels are compiled.
 _MEDDLING = ("PYOPENCL_BUILD_OPTIONS", "POCL_EXTRA_BUILD_FLAGS", "POCL_BUILDING", "POCL_PATH_CLANG")
 #: Both "error: file:3:5: words" (PoCL) and "file:3:5: error: words" (other compilers built on clang).
+_LINE_MARK = re.compile(r'#line (?P<row>\d+) "(?P<file>[^"]+)"')
 _ERROR_LINE = re.compile(r"(?:(?:fatal )?error: )?(?P<file>[^\s:]+):(?P<row>\d+):(?:\d+:)? .+")
 
 
@@ -143,7 +144,7 @@ def _build_once(device: DeviceInfo, source: str, options: tuple[str, ...]) -> Bu
         forget_driver_cache()
         program, refusal = _compiled(device, f"{source}\n// again", options)
     if program is None:
-        raise _build_failure(device, str(refusal)) from refusal
+        raise _build_failure(device, source, str(refusal)) from refusal
     log = str(program.get_build_info(device.device, cl.program_build_info.LOG))  # type: ignore[no-untyped-call]
     return BuiltProgram(device, tuple(program.kernel_names.split(";")), log.strip(), program)
 
@@ -163,21 +164,33 @@ def _compiled(device: DeviceInfo, source: str, options: tuple[str, ...]) -> tupl
     return program, None
 
 
-def _build_failure(device: DeviceInfo, message: str) -> DeviceError:
+def _build_failure(device: DeviceInfo, source: str, message: str) -> DeviceError:
     lines = message.splitlines()
     first = next((row for row, line in enumerate(lines) if "error:" in line), 0)
     place = _ERROR_LINE.match(lines[first]) if lines else None
+    file, row = _in_file(source, place["file"], int(place["row"])) if place else ("", None)
     # Remarks before the first error and pyopencl's own words after the log would bury the cause.
     shown = [line for line in lines[first : first + _LONGEST_LOG] if line and not line.startswith("(")]
     meddling = [name for name in _MEDDLING if os.environ.get(name)]
     return DeviceError(
         Mistake(
             problem=f"the kernel does not compile for {device.name}; the compiler says\n" + "\n".join(shown),
-            file=place["file"] if place else "",
-            row=int(place["row"]) if place else None,
+            file=file,
+            row=row,
             mend=f"unset {' and '.join(meddling)}" if meddling else "",
         )
     )
+
+
+def _in_file(source: str, file: str, row: int) -> tuple[str, int]:
+    """Which row of which file a compiler means: NVIDIA's takes no note of ``#line``, and counts the whole program."""
+    if not file.startswith("<"):
+        return file, row
+    for above in range(row - 1, 0, -1):
+        begins = _LINE_MARK.match(source.splitlines()[above - 1])
+        if begins:
+            return begins["file"], int(begins["row"]) + row - above - 1
+    return file, row
 
 
 def _definition(name: str, value: int | float | str) -> str:

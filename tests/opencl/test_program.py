@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from reservoir.errors import DeviceError, ReservoirError
 from reservoir.opencl import DeviceInfo, Session, assemble, build, literal
+from reservoir.opencl.program import _ERROR_LINE, _in_file
 
 pyopencl = pytest.importorskip("pyopencl", reason="needs pyopencl", exc_type=ImportError)
 
@@ -117,6 +118,7 @@ def test_infinity_survives_the_options(device: DeviceInfo) -> None:
         np.testing.assert_array_equal(session.download("x"), np.array([-np.inf, 1], np.float32))
 
 
+@pytest.mark.pocl(reason="NVIDIA's compiler remarks on every kernel that it may inline")
 def test_a_compiler_that_says_nothing_leaves_an_empty_log(device: DeviceInfo) -> None:
     assert build(device, DOUBLE).log == ""
 
@@ -145,12 +147,19 @@ def test_a_long_log_is_trimmed_to_its_first_errors(device: DeviceInfo) -> None:
 
 
 def test_other_compilers_wording_is_understood() -> None:
-    from reservoir.opencl.program import _ERROR_LINE
 
     for line in ("error: a/b.cl:3:5: words", "a/b.cl:3:5: error: words", "a/b.cl:3:5: fatal error: words"):
         place = _ERROR_LINE.match(line)
         assert place
         assert (place["file"], place["row"]) == ("a/b.cl", "3")
+
+
+def test_a_row_of_the_whole_program_is_told_as_one_of_its_file(kernels: Path) -> None:
+    (kernels / "two_rows.cl").write_text("first\nsecond\n")
+    source = assemble(["two_rows.cl"], {"DIM": 12})
+    assert _in_file(source, "<kernel>", 1 + source.splitlines().index("second")) == ("two_rows.cl", 2)
+    assert _in_file(source, "<kernel>", 1) == ("<kernel>", 1)
+    assert _in_file(source, "two_rows.cl", 7) == ("two_rows.cl", 7)
 
 
 def test_an_unknown_kernel_is_answered_with_those_there_are(device: DeviceInfo) -> None:

@@ -57,7 +57,9 @@ def test_every_individual_is_a_permutation(device, scheme, cities):
 
 @pytest.mark.parametrize("mutation", MUTATIONS[PERMUTATION])
 @pytest.mark.parametrize("crossover", CROSSOVERS[PERMUTATION])
-@pytest.mark.parametrize("shape", [{}, {"items": 7}, {"items": 33}, {"team": 4, "items": 8}, {"team": 32, "items": 64}])
+@pytest.mark.parametrize(
+    "shape", [{}, {"team": 1, "items": 7}, {"team": 1, "items": 33}, {"team": 4, "items": 8}, {"team": 32, "items": 64}]
+)
 def test_operators_make_permutations_and_the_serial_engines_tours_in_every_shape(device, crossover, mutation, shape):
     operators = {"crossover": crossover, "mutation": mutation, "crossover_fraction": 0.4}
     problem = random_cities(37)
