@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -53,7 +54,7 @@ def yearly_table(plan: Plan) -> HtmlTable:
     summary = plan.summary()
     given = [column for column in _YEARLY if column[0] in summary and summary[column[0]].notna().any()]
     shown = [(name, Column(title, unit), form) for name, title, unit, form in given]
-    cells = [[number(value, form) for value in summary[name]] for name, _, form in shown]
+    cells = [[number(value, form) for value in summary[name].tolist()] for name, _, form in shown]
     return HtmlTable(
         name="yearly-table",
         caption=_yearly_caption(plan),
@@ -83,7 +84,7 @@ def monthly_table(plan: Plan) -> HtmlTable:
 
 def number(value: float, form: str) -> str:
     """Write a number with a true minus sign; a dash where there is none, no sign on what rounds to 0."""
-    if not np.isfinite(value):
+    if not math.isfinite(value):
         return "–"
     text = form.format(value)
     if float(text.replace(",", "")) == 0:
