@@ -18,6 +18,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.jit import compiled
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import YearEnd
+from reservoir.hydro.step import volume_gained
 
 FloatArray = NDArray[np.float64]
 
@@ -106,8 +107,8 @@ class Limits:
 
     def gains_hm3(self) -> tuple[FloatArray, FloatArray]:
         """Storage gained in each step with the least and with the most release."""
-        most = (self.inflow_m3s - self.release_lower_m3s) * self.hm3_per_m3s
-        least = (self.inflow_m3s - self.release_upper_m3s) * self.hm3_per_m3s
+        most = volume_gained(self.inflow_m3s, self.release_lower_m3s, self.hm3_per_m3s)
+        least = volume_gained(self.inflow_m3s, self.release_upper_m3s, self.hm3_per_m3s)
         return most, least
 
     def arrays(self, margin: float = EXACT_MARGIN, dtype: type = np.float64) -> YearArrays:
@@ -257,8 +258,8 @@ def always_repairable(limits: Limits, year: YearArrays) -> NDArray[np.bool_]:
     -------
     ndarray of bool, shape (years,)
     """
-    gain_most = (year.inflow - year.release_lower) * year.hm3_per_m3s
-    gain_least = (year.inflow - year.release_upper) * year.hm3_per_m3s
+    gain_most = volume_gained(year.inflow, year.release_lower, year.hm3_per_m3s)
+    gain_least = volume_gained(year.inflow, year.release_upper, year.hm3_per_m3s)
     always = np.array(True)
     for bound in (0, 1):  # a cyclic year's reach moves with its start, its ends apart the most
         start = limits.start_bounds_hm3[..., bound, np.newaxis]

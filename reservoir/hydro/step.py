@@ -11,9 +11,14 @@ from __future__ import annotations
 from reservoir.hydro.elementwise import choose, clip, curve_value, greater, lesser
 
 
+def volume_gained(inflow, release, hm3_per_m3s):
+    """What a step adds to the storage, hm3 (eq. 10)."""
+    return (inflow - release) * hm3_per_m3s
+
+
 def storage_after(storage, inflow, release, hm3_per_m3s):
     """Storage at the end of a step (eq. 10)."""
-    return storage + (inflow - release) * hm3_per_m3s
+    return storage + volume_gained(inflow, release, hm3_per_m3s)
 
 
 def release_to_reach(storage, end, inflow, hm3_per_m3s):
@@ -46,13 +51,15 @@ def enforce_limits(storage, wanted, inflow, hm3_per_m3s, storages, releases):
 
 
 def relative_violation(storage, lower, upper, capacity):
-    """By how much a storage is beyond its bounds, relative to the one it is beyond (eq. 20); 0 between them.
-
-    A bound of 0 is replaced by the largest storage.
-    """
+    """By how much a storage is beyond its bounds, relative to the one it is beyond (eq. 20); 0 between them."""
     bound = choose(storage < lower, lower, upper)
     beyond = greater(lower - storage, storage - upper)
-    return greater(beyond, storage - storage) / choose(bound > 0, bound, capacity)
+    return greater(beyond, storage - storage) / violation_scale(bound, capacity)
+
+
+def violation_scale(bound, capacity):
+    """What a violation of a bound is relative to: the bound, or the largest storage where it is 0."""
+    return choose(bound > 0, bound, capacity)
 
 
 def head_at(plant, mean_storage, release):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
+from reservoir.hydro.step import storage_after
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan, relative_gap
 from reservoir.solvers import Solutions
@@ -93,8 +94,8 @@ def sum_of(solutions: Solutions, which: NDArray[np.bool_]) -> float:
 def balance_residual(plan: Plan) -> float:
     """Largest |storage + (inflow - release) x time - next storage|, as a part of the largest storage."""
     storage = plan.operation.storage_hm3
-    volume = plan.inflow.calendar.hm3_per_m3s
-    residual = storage[:, :-1] + (plan.inflow.flow_m3s - plan.operation.release_m3s) * volume - storage[:, 1:]
+    flows = plan.inflow.flow_m3s, plan.operation.release_m3s, plan.inflow.calendar.hm3_per_m3s
+    residual = storage_after(storage[:, :-1], *flows) - storage[:, 1:]
     return float(np.abs(residual).max() / np.abs(storage).max())
 
 

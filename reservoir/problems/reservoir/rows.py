@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.limits import Limits, always_repairable
+from reservoir.hydro.step import violation_scale
 from reservoir.problems.context_layout import ContextLayout
 
 FloatArray = NDArray[np.float64]
@@ -54,7 +55,7 @@ def kernel_rows(limits: Limits, margin: float, penalty_gwh: float) -> FloatArray
     years = limits.arrays(margin)
     capacity = years.capacity[..., np.newaxis]
     below, above = (
-        penalty_gwh / np.where(bound > 0, bound, capacity) for bound in (years.storage_lower, years.storage_upper)
+        penalty_gwh / violation_scale(bound, capacity) for bound in (years.storage_lower, years.storage_upper)
     )
     start_lower, start_upper = np.moveaxis(limits.start_bounds_hm3, -1, 0)
     values = {name.upper(): getattr(years, name) for name in years._fields if name.upper() in _ROWS + _NUMBERS}

@@ -11,7 +11,7 @@ from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.step import enforce_limits, power_at
+from reservoir.hydro.step import enforce_limits, power_at, violation_scale
 from reservoir.rules.base.foresight import water_value_gwh
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.base.rule import Forecast
@@ -71,7 +71,7 @@ def violation_costs(plant: Reservoir) -> tuple[NDArray[np.float64], NDArray[np.f
     """What a hm3 below and above the storage bounds costs at the end of each step, GWh (eq. 20-21)."""
     capacity = float(plant.storage_upper_hm3.max())
     bounds = plant.by_step(plant.storage_lower_hm3), plant.by_step(plant.storage_upper_hm3)
-    below, above = (plant.penalty_gwh / np.where(bound > 0, bound, capacity) for bound in bounds)
+    below, above = (plant.penalty_gwh / violation_scale(bound, capacity) for bound in bounds)
     return below, above
 
 

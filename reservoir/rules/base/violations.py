@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.step import violation_scale
 
 FloatArray = NDArray[np.float64]
 
@@ -54,5 +55,5 @@ class Violations:
         beyond = beyond_bounds(reservoir, ends_hm3)
         lower, upper = reservoir.by_step(reservoir.storage_lower_hm3), reservoir.by_step(reservoir.storage_upper_hm3)
         bound = np.where(beyond > 0, upper, lower)
-        relative = np.abs(beyond) / np.where(bound > 0, bound, float(upper.max()))
+        relative = np.abs(beyond) / violation_scale(bound, float(upper.max()))
         return cls(int((beyond != 0).sum()), float(np.abs(beyond).max()), float(relative.sum()))
