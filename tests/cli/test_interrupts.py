@@ -109,6 +109,7 @@ def test_an_interruption_after_the_end_says_where_the_plan_is(call, monkeypatch,
     assert (tmp_path / "out" / "plan.json").is_file()
 
 
+@pytest.mark.device
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_asked_to_end_leaves_nothing(short_record, tmp_path, number):
     before = sorted(os.listdir(tmp_path))

@@ -44,6 +44,7 @@ def test_an_unknown_command_is_refused(run):
     assert "No such command" in run("dance", status=2).stderr
 
 
+@pytest.mark.device
 def test_compare_prints_the_agreed_json(run, short_record):
     printed = json.loads(run("compare", short_record, "--json").stdout)
     keys = {"solver", "device", "seconds", "device_seconds", "energy_gwh", "violation", "gap"}
@@ -61,11 +62,13 @@ def test_compare_runs_only_the_solvers_asked_for(run, short_record):
     assert [row["solver"] for row in json.loads(printed)["solvers"]] == ["dp"]
 
 
+@pytest.mark.device
 def test_validate_ends_with_an_acceptance_table_and_status_0(run, short_record):
     printed = json.loads(run("validate", short_record, "--json").stdout)
     assert all(check["pass"] for check in printed["checks"])
 
 
+@pytest.mark.device
 def test_validate_exits_1_when_a_check_fails(run, short_record):
     finished = run("validate", short_record, "--generations", "5", status=1)
     assert "NO" in finished.stdout

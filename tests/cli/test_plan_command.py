@@ -54,6 +54,7 @@ def test_the_water_balance_of_the_written_schedule_closes(run, short_record, tmp
         assert released == pytest.approx(float(row["release_m3s"]), abs=2e-6)
 
 
+@pytest.mark.device
 def test_a_profile_explains_every_second_and_is_written_down(run, short_record, tmp_path):
     printed = run("plan", short_record, "--profile", "--out", "out", "--json").stdout
     profile = json.loads(printed)["profile"]
@@ -190,7 +191,7 @@ def test_json_goes_to_standard_output_alone(run, short_record):
     [
         (("--solver", "magic"), "clpso-sequential"),
         (("--particles", "1"), "particles"),
-        (("--device", "no such device"), "no OpenCL device answers"),
+        pytest.param(("--device", "no such device"), "no OpenCL device answers", marks=pytest.mark.device),
         (("--unit", "buckets"), "m3/s"),
         (("--case", "atlantis"), "xiaowan"),
     ],
@@ -224,6 +225,7 @@ def test_a_reader_that_leaves_early_does_not_cost_the_plan(short_record, tmp_pat
     assert (tmp_path / "out" / "plan.json").is_file()
 
 
+@pytest.mark.device
 @pytest.mark.parametrize(
     ("solver", "option", "choice", "setting"),
     [("ring-pso", "--mode", "async", "mode"), ("island-ga", "--scheme", "lim-async", "scheme")],
@@ -239,6 +241,7 @@ def test_forms_of_an_engine_can_be_chosen_and_are_written_down(
     assert settings["resident"] in (True, False)
 
 
+@pytest.mark.device
 def test_a_plan_of_dsmga2_shows_which_months_hang_together(run, short_record, tmp_path):
     asked = ("--solver", "dsmga2", "--model", "lossless", "--bits", "6", "--no-reference")
     run("plan", short_record, *asked, "--out", "out")
@@ -260,6 +263,7 @@ def test_the_choices_are_those_of_the_engines():
     }
 
 
+@pytest.mark.device
 def test_a_choice_that_an_engine_does_not_have_is_refused(run, short_record):
     refused = run("plan", short_record, *QUICK, "--mode", "async", "--out", "out", status=2)
     assert "the solver clpso has no setting mode" in refused.stderr

