@@ -26,6 +26,10 @@ _USED = "last_accessed"
 MOST_BYTES = 128 << 20
 #: What was used within it may be in use by another process.
 _DAY_SECONDS = 86_400.0
+#: What was changed within it may be half written by another process that is at work.
+_WRITING_SECONDS = 60.0
+#: Locked by every process that uses the folder, for as long as it lives.
+_IN_USE = "in-use"
 
 
 @cache
@@ -40,17 +44,43 @@ def prepare_driver_cache() -> bool:
     folder = usable_folder("pocl", asked, VARIABLE if asked else "XDG_CACHE_HOME")
     if folder is None:
         return False
-    _remove_damaged(folder)
+    _remove_damaged(folder, alone=_alone_in(folder))
     os.environ[VARIABLE] = str(folder)
     atexit.register(_record, folder)
     return True
 
 
 def forget_driver_cache() -> None:
-    """Remove every kernel kept, where what was built from them makes no sense."""
+    """Remove every kernel kept, where what was built from them makes no sense and no other process needs them."""
     folder = os.environ.get(VARIABLE)
-    for program in _programs(Path(folder)) if folder else ():
-        shutil.rmtree(program, ignore_errors=True)
+    if folder and _alone_in(Path(folder)):
+        for program in _programs(Path(folder)):
+            shutil.rmtree(program, ignore_errors=True)
+
+
+@cache
+def _in_use(folder: Path) -> int:
+    """A file that this process keeps open."""
+    return os.open(folder / _IN_USE, os.O_RDWR | os.O_CREAT, 0o600)
+
+
+def _alone_in(folder: Path) -> bool:
+    """Whether no other process uses the folder; from now on, this one does."""
+    try:
+        import fcntl
+    except ImportError:  # no PoCL is installed there
+        return True
+    try:
+        file = _in_use(folder)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            return False
+        finally:
+            fcntl.flock(file, fcntl.LOCK_SH)
+    except OSError:  # a file system without locks
+        return False
 
 
 def _programs(folder: Path) -> list[Path]:
@@ -58,13 +88,14 @@ def _programs(folder: Path) -> list[Path]:
     return [path for path in folder.glob("[A-Z][A-Z]/*") if path.is_dir()]
 
 
-def _remove_damaged(folder: Path) -> None:
+def _remove_damaged(folder: Path, *, alone: bool = True) -> None:
     room = MOST_BYTES
     for used, program in sorted(((_used(program), program) for program in _programs(folder)), reverse=True):
         files = _files(program)
         room -= sum(map(_size, files))
         unused = room < 0 and used < time.time() - _DAY_SECONDS
-        if unused or _damaged(program, files):
+        writing = not alone and max(map(_changed, files), default=time.time()) > time.time() - _WRITING_SECONDS
+        if unused or (not writing and _damaged(program, files)):
             shutil.rmtree(program, ignore_errors=True)
     for left in folder.glob("tempfile_*"):  # PoCL forgets them
         with suppress(OSError):
@@ -126,6 +157,13 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return time.time()
 
 
 def _used(program: Path) -> float:

@@ -62,3 +62,23 @@ def test_what_was_not_used_for_long_makes_room(program, tmp_path, monkeypatch):
     os.utime(program / "last_accessed", (0, 0))
     driver_cache._remove_damaged(tmp_path)
     assert not program.exists()
+
+
+def test_what_another_process_may_be_writing_is_left_alone(program, tmp_path):
+    (program / "program.bc").write_bytes(CODE[:-3])
+    driver_cache._remove_damaged(tmp_path, alone=False)
+    assert program.exists()
+    for path in program.rglob("*"):
+        os.utime(path, (0, 0))
+    driver_cache._remove_damaged(tmp_path, alone=False)
+    assert not program.exists()
+
+
+def test_a_process_knows_whether_another_uses_the_folder(tmp_path):
+    fcntl = pytest.importorskip("fcntl", reason="locks of files are POSIX")
+    with open(tmp_path / driver_cache._IN_USE, "w") as other:
+        fcntl.flock(other, fcntl.LOCK_SH)
+        assert not driver_cache._alone_in(tmp_path)
+    assert driver_cache._alone_in(tmp_path)
+    with open(tmp_path / driver_cache._IN_USE, "w") as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
