@@ -61,6 +61,14 @@ def operation_of(training, forecast, hidden, **options):
     return NetworkOperation.of(training, network, forecast, Scales.of(training), **options)
 
 
+def rule_of_part(training, forecast, part):
+    """A rule whose network says the same part always: the bias of its output alone."""
+    network = Perceptron(len(input_names(forecast)), 1, 1, bias=True)
+    position = np.zeros(network.dimension)
+    position[-1] = part
+    return ann.AnnRule.of(ann.FAMILY, training, forecast, Scales.of(training), network, position)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_any_network_is_counted_as_it_is_simulated(training, ten_years, forecast, seed):
     operation = operation_of(training, forecast, 6)
@@ -98,16 +106,12 @@ def test_the_families_are_the_two_stages(training, forecast, found):
 
 def test_samples_say_what_the_plan_decided(training, forecast):
     """A network that hits a sample's part releases what the plan releases."""
-    scales = Scales.of(training)
-    inputs, parts, weights = samples(training, forecast, scales)
+    inputs, parts, weights = samples(training, forecast, Scales.of(training))
     assert inputs.shape == (120, len(input_names(forecast)))
     assert np.all((parts >= 0) & (parts <= 1))
-    network = Perceptron(inputs.shape[1], 1, 1, bias=True)
     for place in np.flatnonzero(weights)[::7]:
         year, step = divmod(int(place), 12)
-        position = np.zeros(network.dimension)
-        position[-1] = parts[place, 0]  # the bias of the output alone
-        rule = ann.AnnRule.of(ann.FAMILY, training, forecast, scales, network, position)
+        rule = rule_of_part(training, forecast, parts[place, 0])
         now = float(training.inflow_m3s[year, step]) if forecast is Forecast.MONTH else None
         asked = rule.release(step, float(training.storage_start_hm3[year, step]), now, 700.0)
         if 0 < parts[place, 0] < 1 and (forecast is Forecast.NONE or step != 1):  # February's days differ
@@ -116,20 +120,14 @@ def test_samples_say_what_the_plan_decided(training, forecast):
 
 def test_a_part_of_nothing_fills_the_reservoir_and_one_of_all_empties_it(training, forecast):
     """Unless a bound of the release forbids it; parts between divide the releases evenly. By the balance of eq. 10."""
-    plant, scales = training.model.reservoir, Scales.of(training)
-    network = Perceptron(len(input_names(forecast)), 1, 1, bias=True)
-
-    def rule_of(part):
-        position = np.zeros(network.dimension)
-        position[-1] = part  # the bias of the output alone
-        return ann.AnnRule.of(ann.FAMILY, training, forecast, scales, network, position)
-
-    held = 0
+    plant, held = training.model.reservoir, 0
     for step in (0, 4, 6, 11):  # months of the same days every year
         known = {Forecast.MONTH: 900.0, Forecast.NONE: float(training.inflow_m3s[:, step].mean())}[forecast]
         now = 900.0 if forecast is Forecast.MONTH else None
         lowest, highest = plant.release_lower_m3s[step], plant.release_upper_m3s[step]
-        fills, empties, between = (rule_of(part).release(step, 9000.0, now, 700.0) for part in (-3.0, 4.0, 0.25))
+        fills, empties, between = (
+            rule_of_part(training, forecast, part).release(step, 9000.0, now, 700.0) for part in (-3.0, 4.0, 0.25)
+        )
         for release, target in ((fills, plant.storage_upper_hm3[step]), (empties, plant.storage_lower_hm3[step])):
             end = 9000.0 + (known - release) * [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][step] * 0.0864
             reached = end == pytest.approx(target)
@@ -138,6 +136,25 @@ def test_a_part_of_nothing_fills_the_reservoir_and_one_of_all_empties_it(trainin
             assert reached or release == pytest.approx(forbidden)
         assert between == pytest.approx(0.75 * fills + 0.25 * empties)
     assert held > 0
+
+
+@pytest.mark.parametrize(
+    ("step", "storage", "inflow", "fills", "empties"),
+    [
+        (0, 85, 25, 25 - 5 / 2.592, 25 + 65 / 2.592),  # June: 20 to 90 hm3
+        (0, 85, None, 170.5 / 3 - 5 / 2.592, 170.5 / 3 + 65 / 2.592),  # the mean of 33, 55 and 82.5 m3/s
+        (3, 96, 10, 10 - 4 / 2.592, 10 + 76 / 2.592),  # September: 20 to 100 hm3
+        (10, 115, 60, 60, 80),  # April: no more than 80 m3/s
+        (11, 60, 2, 6, 2 + 30 / 2.6784),  # May: 30 to 110 hm3, and no less than 6 m3/s
+    ],
+)
+def test_the_range_of_releases_is_that_of_the_months_own_bounds(
+    small, small_inflow, step, storage, inflow, fills, empties
+):
+    training = Training.of(optimise(small, small_inflow, solver="dp", reference=False))
+    forecast = Forecast.NONE if inflow is None else Forecast.MONTH
+    found = [rule_of_part(training, forecast, part).release(step, storage, inflow, 20.0) for part in (0.0, 1.0)]
+    assert found == pytest.approx([fills, empties])
 
 
 def test_the_network_of_a_rule_is_the_network_that_was_trained(training, forecast, found):
