@@ -1,8 +1,7 @@
 """Engines that turn problems into solutions, by name.
 
-A solver is one module with ``solve(problems, *, seed, device, progress, **options) -> list[Solution]``, the dataclass
-`SETTINGS` of its options, and one line in `SOLVERS`; the command line, the tests and the documentation go through the
-registry.
+A solver is one folder with an `Engine` (`reservoir.solvers.base`), which a module names ``ENGINE``, and one line in
+`SOLVERS`; the command line, the tests and the documentation go through the registry.
 """
 
 from __future__ import annotations
@@ -10,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import import_module
-from inspect import signature
 from numbers import Integral
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Batch, Problem
 from reservoir.problems.encoding import BITS, PERMUTATION, REAL, encoding_of
+from reservoir.solvers.base.engine import Engine
 from reservoir.solvers.base.progress import Progress, silent
 from reservoir.solvers.base.solution import Solution, Solutions
 
@@ -35,7 +34,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Solver:
     """A registry entry.
 
@@ -44,7 +43,7 @@ class Solver:
     name, summary : str
         As shown to users.
     module : str
-        Where its ``solve`` lives; imported when it is first used.
+        Where its ``ENGINE`` is; imported when it is first used.
     opencl : bool
         It needs an OpenCL device.
     seeded : bool
@@ -62,102 +61,101 @@ class Solver:
     name: str
     summary: str
     module: str
-    opencl: bool
-    seeded: bool
+    opencl: bool = False
+    seeded: bool = True
     budget: tuple[str, ...] = ()
     general: bool = True
     encodings: tuple[str, ...] = (REAL,)
     stronger: str = ""
 
 
-#: What `solve` hands to every engine by itself.
-_OF_ALL = ("seed", "device", "progress")
-
-_SWARM = ("particles", "generations")
-_STRONGER = "--solver lshade comes closer to the optimum with a thirteenth of the evaluations"
+_SWARM, _EVALUATIONS = ("particles", "generations"), ("evaluations",)
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
     for solver in (
         Solver(
-            "clpso",
-            "multipopulation CLPSO in OpenCL: a work group per year",
-            "clpso.engine",
-            True,
-            True,
-            _SWARM,
-            stronger=_STRONGER,
+            name="clpso",
+            summary="multipopulation CLPSO in OpenCL: a work group per year",
+            module="clpso.engine",
+            opencl=True,
+            budget=_SWARM,
+            stronger="--solver lshade comes closer to the optimum with a thirteenth of the evaluations",
         ),
         Solver(
-            "lshade",
-            "multipopulation L-SHADE in OpenCL: the strong mode",
-            "lshade.engine",
-            True,
-            True,
-            ("evaluations",),
-        ),
-        Solver("clpso-sequential", "CLPSO on one CPU thread, the baseline", "clpso.sequential", False, True, _SWARM),
-        Solver(
-            "ann-pso",
-            "PSO in OpenCL with bests of groups and of the swarm, made to train networks",
-            "two_level_pso.engine",
-            True,
-            True,
-            _SWARM,
+            name="lshade",
+            summary="multipopulation L-SHADE in OpenCL: the strong mode",
+            module="lshade.engine",
+            opencl=True,
+            budget=_EVALUATIONS,
         ),
         Solver(
-            "ann-pso-parallel", "the same on CPU threads, the baseline", "two_level_pso.parallel", False, True, _SWARM
+            name="clpso-sequential",
+            summary="CLPSO on one CPU thread, the baseline",
+            module="clpso.sequential",
+            budget=_SWARM,
         ),
         Solver(
-            "island-ga",
-            "genetic algorithm on islands in OpenCL: a work group per island",
-            "island_ga.engine",
-            True,
-            True,
-            ("evaluations",),
+            name="ann-pso",
+            summary="PSO in OpenCL with bests of groups and of the swarm, made to train networks",
+            module="two_level_pso.engine",
+            opencl=True,
+            budget=_SWARM,
+        ),
+        Solver(
+            name="ann-pso-parallel",
+            summary="the same on CPU threads, the baseline",
+            module="two_level_pso.parallel",
+            budget=_SWARM,
+        ),
+        Solver(
+            name="island-ga",
+            summary="genetic algorithm on islands in OpenCL: a work group per island",
+            module="island_ga.engine",
+            opencl=True,
+            budget=_EVALUATIONS,
             encodings=(REAL, PERMUTATION),
         ),
         Solver(
-            "island-ga-sequential",
-            "the same on one CPU thread, the baseline",
-            "island_ga.sequential",
-            False,
-            True,
-            ("evaluations",),
+            name="island-ga-sequential",
+            summary="the same on one CPU thread, the baseline",
+            module="island_ga.sequential",
+            budget=_EVALUATIONS,
             encodings=(REAL, PERMUTATION),
         ),
         Solver(
-            "ring-pso",
-            "PSO in a ring in OpenCL, synchronous or asynchronous: a work group per particle",
-            "ring_pso.engine",
-            True,
-            True,
-            _SWARM,
+            name="ring-pso",
+            summary="PSO in a ring in OpenCL, synchronous or asynchronous: a work group per particle",
+            module="ring_pso.engine",
+            opencl=True,
+            budget=_SWARM,
         ),
         Solver(
-            "ring-pso-sequential",
-            "the same on one CPU thread, the baseline; and Standard PSO 2006's star",
-            "ring_pso.sequential",
-            False,
-            True,
-            _SWARM,
+            name="ring-pso-sequential",
+            summary="the same on one CPU thread, the baseline; and Standard PSO 2006's star",
+            module="ring_pso.sequential",
+            budget=_SWARM,
         ),
         Solver(
-            "dsmga2",
-            "DSMGA-II, which learns the linkage of bits: storages in Gray code",
-            "dsmga2.engine",
-            False,
-            True,
-            ("evaluations",),
+            name="dsmga2",
+            summary="DSMGA-II, which learns the linkage of bits: storages in Gray code",
+            module="dsmga2.engine",
+            budget=_EVALUATIONS,
             encodings=(REAL, BITS),
         ),
-        Solver("dp", "dynamic programming, the reference optimum", "dp.sequential", False, False, general=False),
         Solver(
-            "dp-opencl",
-            "the same in OpenCL, a work group per year",
-            "dp.engine",
-            True,
-            False,
+            name="dp",
+            summary="dynamic programming, the reference optimum",
+            module="dp.sequential",
+            seeded=False,
+            general=False,
+        ),
+        Solver(
+            name="dp-opencl",
+            summary="the same in OpenCL, a work group per year",
+            module="dp.engine",
+            opencl=True,
+            seeded=False,
             general=False,
         ),
     )
@@ -225,17 +223,20 @@ def solve(
     if not problems:
         return Solutions.of([])
     _require_encoding(entry, problems)
-    engine = import_module(f"reservoir.solvers.{entry.module}")
+    engine = _engine_class(entry)
     _require_settings(entry, options)
-    found = engine.solve(problems, seed=seed, device=device, progress=progress, **options)
-    return found if isinstance(found, Solutions) else Solutions.of(found)
+    ready = engine(settings=engine.settings_class(**options), seed=int(seed), seeded=entry.seeded)
+    return ready.solve(problems, device=device, progress=progress)
 
 
 def settings_of(name: str) -> tuple[str, ...]:
-    """Names of a solver's settings: parameters of its ``solve`` alone, and fields of its ``SETTINGS``."""
-    engine = import_module(f"reservoir.solvers.{solver_named(name).module}")
-    named = [each.name for each in signature(engine.solve).parameters.values() if each.kind is each.KEYWORD_ONLY]
-    return (*(each for each in named if each not in _OF_ALL), *(each.name for each in fields(engine.SETTINGS)))
+    """Names of a solver's settings."""
+    return tuple(each.name for each in fields(_engine_class(solver_named(name)).settings_class))
+
+
+def _engine_class(entry: Solver) -> type[Engine[Any]]:
+    found: type[Engine[Any]] = import_module(f"reservoir.solvers.{entry.module}").ENGINE
+    return found
 
 
 def _require_settings(entry: Solver, options: Mapping[str, Any]) -> None:

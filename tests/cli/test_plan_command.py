@@ -16,7 +16,7 @@ from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.solvers.clpso.random_schemes import RANDOM_SCHEMES
 from reservoir.solvers.dsmga2.settings import MODELS
 from reservoir.solvers.island_ga.schemes import SCHEMES
-from reservoir.solvers.ring_pso.engine import MODES
+from reservoir.solvers.ring_pso.settings import MODES
 
 SCHEDULE_COLUMNS = ["year", "month", "inflow_m3s", "release_m3s", "turbined_m3s", "spill_m3s", "storage_start_hm3"]
 SCHEDULE_COLUMNS += ["storage_end_hm3", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh", "violation"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from reservoir.solvers.rng.counter_rng import MODULUS, NUMBER_SCHEMES, SUMMAND, CongruentialNumbers
 from reservoir.solvers.rng.stream import philox4x32, seed_words
+from reservoir.solvers.two_level_pso.counter_rng import MODULUS, NUMBER_SCHEMES, SUMMAND, CongruentialNumbers
 from tests.kernels.device import WIDTHS
 
 NUMBERS = 40
@@ -22,10 +22,10 @@ __kernel void test(__global float *out, __global const uint *words) {
 
 
 def drawn(run, lanes, scheme, words):
-    constants = {"LANES": lanes, "NUMBERS": NUMBERS, "PARTICLES": 1}
+    constants = {"LANES": lanes, "PARTICLES": 1, **scheme.constants(NUMBERS)}
     found = np.zeros((len(words), NUMBERS), np.float32)
     files = ["common/vector/lanes.cl", *scheme.files]
-    return run(files, KERNEL, constants, found, len(words) // lanes, words, between=scheme.source(NUMBERS))
+    return run(files, KERNEL, constants, found, len(words) // lanes, words)
 
 
 def congruential(seed, multiplier):

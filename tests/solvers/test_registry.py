@@ -124,7 +124,7 @@ def test_a_fault_in_an_engine_is_no_mistake_of_the_user(years: list[ReservoirYea
     def broken(*_: object, **__: object) -> None:
         raise TypeError("got an unexpected keyword argument 'temperature'")
 
-    monkeypatch.setattr("reservoir.solvers.clpso.sequential._solve_one", broken)
+    monkeypatch.setattr("reservoir.solvers.clpso.sequential.SequentialClpso.solve_one", broken)
     with pytest.raises(TypeError, match="temperature"):
         solve(years[:1], solver="clpso-sequential")
 

@@ -10,9 +10,9 @@ from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import ordering_of
 from reservoir.solvers import solve
 from reservoir.solvers.clpso import program as clpso
-from reservoir.solvers.clpso.settings import SwarmSettings
+from reservoir.solvers.clpso.settings import DeviceSwarmSettings
 from reservoir.solvers.island_ga.program import gene_type, single_layout
-from reservoir.solvers.island_ga.settings import IslandSettings
+from reservoir.solvers.island_ga.settings import DeviceIslandSettings
 from reservoir.solvers.lshade import program as lshade
 from reservoir.solvers.lshade.settings import LshadeSettings
 from tests.solvers.toys import Toy
@@ -54,7 +54,7 @@ def test_too_much_is_refused_before_it_is_allocated(device, solver, options):
 
 def test_a_swarm_that_no_stack_holds_is_refused(two_cores):
     """On a CPU a work item has a whole swarm, and its thread would end the process."""
-    settings = SwarmSettings(particles=65_536)
+    settings = DeviceSwarmSettings(particles=65_536)
     with pytest.raises(DeviceError, match=r"65,536 particles needs .* bytes of a work item's own.*choose fewer"):
         clpso.layout_for(two_cores, Toy(dimension=30), 1, settings)
 
@@ -64,7 +64,7 @@ def test_more_numbers_than_32_bits_count_are_refused(two_cores):
     with pytest.raises(InputError, match=r"too many numbers.*fewer members_per_dimension"):
         lshade.layout_for(two_cores, wide, LshadeSettings(members_per_dimension=1000, archive_fraction=100.0))
     with pytest.raises(InputError, match="the population has too many numbers"):
-        single_layout(two_cores, wide, IslandSettings(islands=1, island_size=65_536))
+        single_layout(two_cores, wide, DeviceIslandSettings(islands=1, island_size=65_536))
 
 
 def test_more_cities_than_genes_tell_apart_are_refused():

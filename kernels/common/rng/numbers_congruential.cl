@@ -1,8 +1,10 @@
 // Random numbers by their place, as in Li and Liu 2017 (eq. 7-8): linear congruential modulo 2^31, a seed a particle. A
 // particle's word is the state behind its last number; steps ahead are taken at once by the factors and summands that
-// the table `ahead` holds for 1, 2, ... steps.
+// the table `ahead` holds for 0, 1, 2, ... steps.
 //
-// Constants: NUMBERS that a particle draws in a generation.
+// Constants: NUMBERS that a particle draws in a generation, AHEAD, the table's numbers.
+
+__constant uint ahead[] = AHEAD;
 
 #define NUMBER_ARGUMENTS __global const uint *seeds
 #define NUMBER_VALUES seeds

@@ -20,7 +20,7 @@ from reservoir.problems.bits.problem import FAMILIES, BitProblem, spin_problem
 from reservoir.problems.bits.spin_file import SpinGlass, read_spin_glass
 from reservoir.solvers.dsmga2.device_builder import DeviceBuilder
 from reservoir.solvers.dsmga2.device_program import build_model_program, model_layout
-from reservoir.solvers.dsmga2.engine import Dsmga2Settings, run_all
+from reservoir.solvers.dsmga2.engine import run_all
 from reservoir.solvers.dsmga2.population import CLIMBING, EQUAL, HIT
 from reservoir.solvers.dsmga2.run import (
     LINKAGE_STAGE,
@@ -32,7 +32,7 @@ from reservoir.solvers.dsmga2.run import (
     evolve,
     new_run,
 )
-from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL
+from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL, Dsmga2Settings
 
 SPIN = "spin"
 #: Titles of all kinds of problems.
@@ -177,11 +177,11 @@ def _about(case: Case, model: str, number: int) -> dict[str, Any]:
 
 
 def _found(run: Run) -> dict[str, Any]:
-    tally, problem = run.people.tally, run.problem
+    tally, problem = run.population.tally, run.problem
     genes, _ = run.best
     reported, climbing = bool(tally[HIT]), int(tally[CLIMBING])
     spent = int(tally[HIT]) or run.evaluations
-    right = problem.certify(genes[: run.loci].astype(float)).fitness >= run.people.optimum - EQUAL
+    right = problem.certify(genes[: run.loci].astype(float)).fitness >= run.population.optimum - EQUAL
     row = {"found": reported, "false_optimum": reported and not right, "evaluations": spent}
     row |= {"mixing_evaluations": max(spent - climbing, 0), "climbing_evaluations": climbing}
     return row | {"generations": run.generations}

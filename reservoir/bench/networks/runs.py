@@ -19,8 +19,7 @@ from reservoir.rules.families.ann.inputs import Scales, input_names
 from reservoir.rules.families.ann.problem import NetworkOperation
 from reservoir.rules.families.ann.training import SETTLING
 from reservoir.solvers import Problem, Solution, solve
-from reservoir.solvers.two_level_pso.engine import FUSED, GLOBAL, STEPS
-from reservoir.solvers.two_level_pso.settings import TwoLevelSettings
+from reservoir.solvers.two_level_pso.settings import FUSED, GLOBAL, STEPS, TwoLevelSettings
 
 #: Engines by name, and variants of the solver on a device.
 TWO_LEVEL, IN_STEPS, NO_LOCAL = "two-level", "two-level, a kernel a step", "no local reduction"

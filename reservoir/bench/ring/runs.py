@@ -11,9 +11,7 @@ import pandas as pd
 from reservoir.bench.experiment import DeviceSetup, seconds_of
 from reservoir.problems.sums.functions import RING_FUNCTIONS, RingFunction, RingProblem
 from reservoir.solvers import Solutions, solve
-from reservoir.solvers.ring_pso.engine import ASYNC, SYNC
-from reservoir.solvers.ring_pso.sequential import STAR
-from reservoir.solvers.ring_pso.settings import RingSettings
+from reservoir.solvers.ring_pso.settings import ASYNC, STAR, SYNC, RingSettings
 
 SEQUENTIAL = "sequential"
 ENGINES = (SEQUENTIAL, SYNC, ASYNC)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from reservoir.errors import DeviceError, Mistake
 from reservoir.opencl import DeviceInfo, Session, ordering_of
 
-#: Looks at the roll until a group gives up that the others are there: some tenths of a second.
+#: Looks at the verdict until a group gives up that the others are there: some tenths of a second.
 MAX_POLLS = {"GPU": 200_000, "accelerator": 200_000, "CPU": 20_000_000}
 
-_PRESENT = 2
+#: The verdict, as the kernels' `CO_RESIDENT`.
+_CO_RESIDENT = 2
 
 
 def require_ordering(device: DeviceInfo, what: str, mend: str) -> None:
@@ -32,6 +33,6 @@ def require_ordering(device: DeviceInfo, what: str, mend: str) -> None:
         raise DeviceError(Mistake(problem, expected, mend))
 
 
-def all_present(session: Session) -> bool:
-    """Whether the groups answered the roll call together; waits for the kernel that called it."""
-    return bool(session.download("roll")[1] == _PRESENT)
+def co_resident(session: Session) -> bool:
+    """Whether all groups of the launch that filled the buffer ``probe`` were at work at once; waits for it."""
+    return bool(session.download("probe")[1] == _CO_RESIDENT)

@@ -9,11 +9,11 @@ from threading import Event, Lock
 
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem, by_program_key, take
-from reservoir.solvers.base.device_result import DeviceResult, LaunchResult
 from reservoir.solvers.base.progress import Progress
+from reservoir.solvers.base.results import EngineResult, LaunchResult
 
-#: Solves problems of one signature on one device at once; results in the problems' order.
-Launch = Callable[[DeviceInfo, list[Problem]], LaunchResult]
+#: Solves problems of one program key on one device at once; results in the problems' order.
+Launch = Callable[[DeviceInfo, Sequence[Problem]], LaunchResult]
 
 
 def launch_all(
@@ -28,7 +28,7 @@ def launch_all(
     Parameters
     ----------
     problems : sequence of Problem
-        Of any signatures: those of one signature are launched together.
+        Of any program keys: those of one are launched together.
     devices : sequence of DeviceInfo
         At least one.
     most : callable
@@ -38,7 +38,7 @@ def launch_all(
     progress : callable
         Told how many of the problems are done.
     """
-    found: dict[int, DeviceResult] = {}
+    found: dict[int, EngineResult] = {}
     lock, stop = Lock(), Event()
 
     def work(device: DeviceInfo, launches: list[Sequence[int]]) -> tuple[float, Counter[str]]:
@@ -66,7 +66,9 @@ def launch_all(
                 raise
     host_seconds_by_phase = sum((each for _, each in done), Counter[str]())
     return LaunchResult(
-        [found[index] for index in range(len(problems))], max(each for each, _ in done), dict(host_seconds_by_phase)
+        found=[found[index] for index in range(len(problems))],
+        device_seconds=max(each for each, _ in done),
+        host_seconds_by_phase=dict(host_seconds_by_phase),
     )
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reservoir.errors import InputError, Mistake
-
+#: Where random numbers come from: own streams, the kernel (eq. 14-15), or the host (section 4.3); see `random_schemes`.
+STREAM, KERNEL, HOST = RANDOM_NAMES = "stream", "kernel", "host"
 #: How bounds are held: values of CONDITIONALS in the kernel.
 BRANCHES, BUILT_INS, OPERATORS = 0, 1, 2
 
@@ -23,7 +23,7 @@ class Model:
     name, summary : str
         As shown to users.
     random : str
-        Where random numbers come from unless the caller says (`random_schemes.RANDOM_SCHEMES`).
+        Where random numbers come from unless the caller says: one of `RANDOM_NAMES`.
     conditionals : int
         `BRANCHES`, `BUILT_INS` or `OPERATORS`.
     of_the_paper : bool
@@ -45,24 +45,28 @@ MODELS: dict[str, Model] = {
     model.name: model
     for model in (
         Model(
-            "basic",
-            "numbers made in the kernel (eq. 14-15), state in global memory, branches",
-            "kernel",
-            BRANCHES,
-            True,
-            True,
+            name="basic",
+            summary="numbers made in the kernel (eq. 14-15), state in global memory, branches",
+            random=KERNEL,
+            conditionals=BRANCHES,
+            of_the_paper=True,
+            state_in_global=True,
         ),
-        Model("intermediate", "the same with random numbers made on the host", "host", BRANCHES, True, True),
-        Model("final", "private arrays, clamp and step", "host", BUILT_INS, True),
-        Model(LANES, "particles in vector lanes or registers, own random streams", "stream"),
+        Model(
+            name="intermediate",
+            summary="the same with random numbers made on the host",
+            random=HOST,
+            conditionals=BRANCHES,
+            of_the_paper=True,
+            state_in_global=True,
+        ),
+        Model(
+            name="final",
+            summary="private arrays, clamp and step",
+            random=HOST,
+            conditionals=BUILT_INS,
+            of_the_paper=True,
+        ),
+        Model(name=LANES, summary="particles in vector lanes or registers, own random streams", random=STREAM),
     )
 }
-
-
-def model_named(name: str) -> Model:
-    """The model of that name; InputError lists the names there are."""
-    if name not in MODELS:
-        raise InputError(
-            Mistake("there is no such model of CLPSO", ", ".join(MODELS), "choose one of them", value=name)
-        )
-    return MODELS[name]

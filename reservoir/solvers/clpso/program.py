@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
+from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem
+from reservoir.solvers.base.program import build_around, memory_constants
 from reservoir.solvers.base.work_groups import (
     items_for,
     lanes_for,
@@ -18,9 +19,9 @@ from reservoir.solvers.base.work_groups import (
     require_countable,
     require_private,
 )
-from reservoir.solvers.clpso.models import LANES, MODELS, OPERATORS, Model
+from reservoir.solvers.clpso.models import OPERATORS
 from reservoir.solvers.clpso.random_schemes import RandomScheme
-from reservoir.solvers.clpso.settings import SwarmSettings
+from reservoir.solvers.clpso.settings import DeviceSwarmSettings
 from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
 
 #: Work items that a GPU runs in step; its groups are whole multiples of them.
@@ -52,7 +53,7 @@ class SwarmLayout:
     state_in_global : bool
         So do position, velocity and exemplar.
     conditionals : int
-        How bounds are held (`clpso_models`).
+        How bounds are held (`models`).
     """
 
     lanes: int
@@ -73,32 +74,18 @@ class SwarmLayout:
         return np.pad(values, (0, self.swarm - len(values))).astype(np.float32)
 
 
-def layout_for(
-    device: DeviceInfo,
-    problem: Problem,
-    count: int,
-    settings: SwarmSettings,
-    lanes: int | None = None,
-    items: int | None = None,
-    swarms: int | None = None,
-    model: Model = MODELS[LANES],
-) -> SwarmLayout:
+def layout_for(device: DeviceInfo, problem: Problem, count: int, settings: DeviceSwarmSettings) -> SwarmLayout:
     """Choose a layout for `count` problems.
 
     On a GPU a work item has a particle, and a group several swarms where there are more than enough of them; on a CPU
     one work item has a swarm, in vectors. The paper's models have one swarm a group and one particle an item.
     """
-    if model.of_the_paper:
-        if any(each not in (None, fixed) for each, fixed in ((lanes, 1), (items, settings.particles), (swarms, 1))):
-            mend = "leave lanes, items and swarms to it, or take another model"
-            raise InputError(
-                Mistake("this model has one particle a work item", "its own layout", mend, value=model.name)
-            )
-        items = items_for(device, settings.particles, settings.particles)
-        return SwarmLayout(1, items, 1, 1, True, model.state_in_global, model.conditionals)
-    lanes = lanes_for(device, settings.particles, lanes)
+    if settings.used_model.of_the_paper:
+        return _layout_of_the_paper(device, settings)
+    lanes = lanes_for(device, settings.particles, settings.lanes)
     vectors = -(-settings.particles // lanes)
-    items = items_for(device, vectors, items, 1 if swarms is None else swarms)
+    swarms = settings.swarms
+    items = items_for(device, vectors, settings.items, 1 if swarms is None else swarms)
     blocks = -(-vectors // items)
     swarm = lanes * items * blocks
     require_countable((problem.dimension + 1) * swarm, "a swarm", "choose fewer particles")
@@ -109,7 +96,24 @@ def layout_for(
         room = min(most_items(device) // items, local_bytes // _local_bytes(problem, swarm, lanes, 2) * 2)
         many = device.kind != "CPU" and count >= MANY_SWARMS * device.compute_units
         swarms = _fullest_group(items, room) if many else 1
-    return SwarmLayout(lanes, items, blocks, swarms, _local_bytes(problem, swarm, lanes, swarms) > local_bytes)
+    best_in_global = _local_bytes(problem, swarm, lanes, swarms) > local_bytes
+    return SwarmLayout(lanes=lanes, items=items, blocks=blocks, swarms=swarms, best_in_global=best_in_global)
+
+
+def _layout_of_the_paper(device: DeviceInfo, settings: DeviceSwarmSettings) -> SwarmLayout:
+    model, fixed = settings.used_model, {"lanes": 1, "items": settings.particles, "swarms": 1}
+    if any(getattr(settings, name) not in (None, value) for name, value in fixed.items()):
+        mend = "leave lanes, items and swarms to it, or take another model"
+        raise InputError(Mistake("this model has one particle a work item", "its own layout", mend, value=model.name))
+    return SwarmLayout(
+        lanes=1,
+        items=items_for(device, settings.particles, settings.particles),
+        blocks=1,
+        swarms=1,
+        best_in_global=True,
+        state_in_global=model.state_in_global,
+        conditionals=model.conditionals,
+    )
 
 
 def state_words(dimension: int) -> int:
@@ -133,14 +137,14 @@ def _fullest_group(items: int, most: int) -> int:
 
 
 def build_program(
-    device: DeviceInfo, problem: Problem, settings: SwarmSettings, scheme: RandomScheme, layout: SwarmLayout
+    device: DeviceInfo, problem: Problem, settings: DeviceSwarmSettings, scheme: RandomScheme, layout: SwarmLayout
 ) -> BuiltProgram:
-    """Assemble and build CLPSO for a problem's signature."""
+    """Assemble and build CLPSO for a problem's program key."""
     kernel = problem.kernel()
     constants = {
-        **kernel.constants,
         **settings.constants(),
         **scheme.constants(settings, problem.dimension, kernel.noisy),
+        **memory_constants("BEST", layout.best_in_global),
         "LANES": layout.lanes,
         "ITEMS": layout.items,
         "BLOCKS": layout.blocks,
@@ -151,10 +155,6 @@ def build_program(
         "CONDITIONALS": layout.conditionals,
         "STATE_IN_GLOBAL": int(layout.state_in_global),
         "STATE_SPACE": "__global" if layout.state_in_global else "__private",
-        "BEST_IN_GLOBAL": int(layout.best_in_global),
-        "BEST_SPACE": "__global" if layout.best_in_global else "__local",
-        "BEST_FENCE": "CLK_GLOBAL_MEM_FENCE" if layout.best_in_global else "CLK_LOCAL_MEM_FENCE",
     }
-    before = assemble(["common/vector/lanes.cl", *scheme.files, "common/rng/noise.cl"], constants)
-    after = assemble([*kernel.files, "solvers/clpso/clpso.cl"], {})
-    return build(device, "\n".join([before, kernel.source, after]))
+    before = [*scheme.files, "common/rng/noise.cl"]
+    return build_around(kernel, device, constants, before=before, after=["solvers/clpso/clpso.cl"])

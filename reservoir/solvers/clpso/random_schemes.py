@@ -2,132 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
-from reservoir.opencl import HostClock, Session
-from reservoir.problems.base import Problem
+from reservoir.solvers.base.device_engine import Argument, Launch
+from reservoir.solvers.clpso.models import HOST, KERNEL, STREAM
 from reservoir.solvers.clpso.settings import SwarmSettings
-from reservoir.solvers.rng.stream import seed_words
-
-if TYPE_CHECKING:
-    from reservoir.solvers.clpso.program import SwarmLayout
 
 
-class RandomScheme(Protocol):
-    """A scheme: its kernel files, its macros, and the buffers and arguments it passes to the kernel."""
+class RandomScheme(ABC):
+    """A scheme: its kernel files, its macros, and the arguments it passes to the kernel."""
 
-    @property
-    def files(self) -> tuple[str, ...]:
-        """Kernel files."""
-
-    @property
-    def divisible(self) -> bool:
-        """Whether problems can be solved in several launches without changing their numbers."""
+    #: Kernel files, and whether problems can be solved in several launches without changing their numbers.
+    files: ClassVar[tuple[str, ...]]
+    divisible: ClassVar[bool] = False
 
     def constants(self, settings: SwarmSettings, dimension: int, noisy: bool) -> dict[str, int]:
-        """Macros that the files need."""
+        """Macros that the files need: none, unless the scheme says otherwise."""
+        return {}
 
-    def upload(
-        self,
-        session: Session,
-        clock: HostClock,
-        problems: Sequence[Problem],
-        settings: SwarmSettings,
-        layout: SwarmLayout,
-        seed: int,
-    ) -> list[str | np.generic]:
-        """Put the scheme's buffers on the device; the kernel's last arguments. Making numbers counts as ``numbers``."""
+    @abstractmethod
+    def arguments(self, launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
+        """Put the scheme's buffers on the device; the kernel's last arguments. Making numbers counts as ``numbers``.
+
+        `swarm` is how many particles a problem has, with padding.
+        """
 
 
-class StreamScheme:
+class StreamScheme(RandomScheme):
     """The product's own: a stream per (seed, problem, particle), made in the kernel (see `random_stream`)."""
 
     files = ("common/rng/philox.cl", "common/rng/random_stream.cl")
     divisible = True
 
-    def constants(self, settings: SwarmSettings, dimension: int, noisy: bool) -> dict[str, int]:
-        """None."""
-        return {}
-
-    def upload(
-        self,
-        session: Session,
-        clock: HostClock,
-        problems: Sequence[Problem],
-        settings: SwarmSettings,
-        layout: SwarmLayout,
-        seed: int,
-    ) -> list[str | np.generic]:
+    def arguments(self, launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
         """The seed's two words and the problems' streams."""
-        session.upload(streams=np.array([problem.rng_stream_id for problem in problems], np.uint32))
-        low, high = seed_words(seed)
-        return [np.uint32(low), np.uint32(high), "streams"]
+        return launch.random_streams()
 
 
-class KernelScheme:
+class KernelScheme(RandomScheme):
     """Multiplicative congruential numbers in the kernel (eq. 14-15), a seed a particle from the host."""
 
     files = ("common/rng/random_congruential.cl", "common/rng/random_one_by_one.cl")
-    divisible = False
 
-    def constants(self, settings: SwarmSettings, dimension: int, noisy: bool) -> dict[str, int]:
-        """None."""
-        return {}
-
-    def upload(
-        self,
-        session: Session,
-        clock: HostClock,
-        problems: Sequence[Problem],
-        settings: SwarmSettings,
-        layout: SwarmLayout,
-        seed: int,
-    ) -> list[str | np.generic]:
+    def arguments(self, launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
         """A starting value a particle."""
-        generator = np.random.Generator(np.random.SFC64(seed))
-        with clock("numbers"):
-            seeds = generator.integers(1, 2**31 - 1, (len(problems), layout.swarm), np.uint32)
-        session.upload(seeds=seeds)
-        return ["seeds"]
+        generator = np.random.Generator(np.random.SFC64(launch.seed))
+        with launch.clock("numbers"):
+            seeds = generator.integers(1, 2**31 - 1, (len(launch.problems), swarm), np.uint32)
+        return launch.arguments(seeds=seeds)
 
 
-class HostScheme:
+class HostScheme(RandomScheme):
     """Numbers made on the host and shared by all swarms, each shifted by one from the last (section 4.3)."""
 
     files = ("common/rng/random_host.cl", "common/rng/random_one_by_one.cl")
-    divisible = False
 
     def constants(self, settings: SwarmSettings, dimension: int, noisy: bool) -> dict[str, int]:
         """How many numbers a particle may read."""
         return {"PER_PARTICLE": numbers_per_particle(settings, dimension, noisy)}
 
-    def upload(
-        self,
-        session: Session,
-        clock: HostClock,
-        problems: Sequence[Problem],
-        settings: SwarmSettings,
-        layout: SwarmLayout,
-        seed: int,
-    ) -> list[str | np.generic]:
+    def arguments(self, launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
         """One buffer; refused before it is made if the device cannot hold it."""
-        problem = problems[0]
+        problem = launch.problems[0]
         each = numbers_per_particle(settings, problem.dimension, problem.kernel().noisy)
-        count = each * settings.particles + len(problems) - 1
+        count = each * settings.particles + len(launch.problems) - 1
         if count >= 2**32:
             mend = "take fewer particles or generations, or --random stream"
             raise InputError(
                 Mistake("is more random numbers than a kernel can count", "fewer than 2**32", mend, value=count)
             )
-        session.allocate(numbers=(count, np.float32))
-        with clock("numbers"):
-            numbers = np.random.Generator(np.random.SFC64(seed)).random(count, np.float32)
-        session.upload(numbers=numbers)
-        return ["numbers"]
+        launch.arguments(numbers=(count, np.float32))
+        with launch.clock("numbers"):
+            numbers = np.random.Generator(np.random.SFC64(launch.seed)).random(count, np.float32)
+        return launch.arguments(numbers=numbers)
 
 
 def numbers_per_particle(settings: SwarmSettings, dimension: int, noisy: bool = False) -> int:
@@ -141,12 +92,4 @@ def numbers_per_particle(settings: SwarmSettings, dimension: int, noisy: bool = 
     return 2 * dimension + 3 * refreshes * dimension + 2 * refreshes + generations * dimension + noise
 
 
-RANDOM_SCHEMES: dict[str, RandomScheme] = {"stream": StreamScheme(), "kernel": KernelScheme(), "host": HostScheme()}
-
-
-def random_scheme(name: str) -> RandomScheme:
-    """The scheme of that name; InputError lists the names there are."""
-    if name not in RANDOM_SCHEMES:
-        names = ", ".join(RANDOM_SCHEMES)
-        raise InputError(Mistake("there is no such random number scheme", names, "choose one of them", value=name))
-    return RANDOM_SCHEMES[name]
+RANDOM_SCHEMES: dict[str, RandomScheme] = {STREAM: StreamScheme(), KERNEL: KernelScheme(), HOST: HostScheme()}

@@ -8,9 +8,7 @@ with one seed, the two differ by rounding alone, unless exemplars follow their t
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,51 +17,38 @@ from reservoir.hydro.jit import compiled_for_any, inlined
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import fitness_of
-from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solution
-from reservoir.solvers.clpso.settings import SMALLEST_VELOCITY, SwarmSettings
+from reservoir.solvers.base.denormals import SMALLEST_VELOCITY
+from reservoir.solvers.base.engine import HostEngine
+from reservoir.solvers.base.results import EngineResult
+from reservoir.solvers.clpso.settings import SwarmSettings
 from reservoir.solvers.rng.noise import fresh_noise
 from reservoir.solvers.rng.stream import below, fill_uniform, mixed, next_bits, next_uniform, rivals, stream_states
 
-NAME = "clpso-sequential"
-SETTINGS = SwarmSettings
-DEVICE = "one CPU thread"
+
+class SequentialClpso(HostEngine[SwarmSettings]):
+    """CLPSO, one swarm after another."""
+
+    name = "clpso-sequential"
+    settings_class = SwarmSettings
+
+    def solve_one(self, problem: Problem) -> EngineResult:
+        """Run a problem's own swarm."""
+        settings, swarm = self.settings, new_swarm(problem, self.settings, self.seed)
+        taken = settings.trace_generations
+        trace = np.empty(len(taken), np.float32)
+        evaluations = _run(problem.compiled_context(), swarm, settings.generations, int(taken[0]), trace)
+        leader = int(swarm.best_fitness.argmax())
+        return EngineResult(
+            position=swarm.best[leader],
+            generations=settings.generations,
+            evaluations=evaluations,
+            trace_generations=taken,
+            trace_fitness=trace,
+            fitness_float32=float(swarm.best_fitness[leader]),
+        )
 
 
-def solve(
-    problems: Sequence[Problem],
-    *,
-    seed: int = 1,
-    device: str | None = None,
-    progress: Progress = silent,
-    **options: Any,
-) -> list[Solution]:
-    """Solve each problem with its own swarm, one after another.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        Any mixture.
-    seed : int
-        With a problem's `rng_stream_id`, names its random numbers.
-    device : str, optional
-        Not used: this engine needs no device.
-    progress : callable
-        Told how many of the problems are done.
-    **options
-        Fields of `SwarmSettings`.
-    """
-    settings = SwarmSettings(**options)
-    started = time.perf_counter()
-    found = []
-    for done, problem in enumerate(problems, start=1):
-        found.append(_solve_one(problem, settings, seed))
-        progress(done, len(problems))
-    wall = time.perf_counter() - started
-    return [
-        _solution(problem, *run, wall=wall, settings=settings, seed=seed)
-        for problem, run in zip(problems, found, strict=True)
-    ]
+ENGINE = SequentialClpso
 
 
 class Swarm(NamedTuple):
@@ -90,69 +75,30 @@ class Swarm(NamedTuple):
     unrolled: tuple[int, ...]  # D zeros: a length known when code is compiled, so that loops become vector instructions
 
 
-def _new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
+def new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
+    """Room for a problem's swarm, with its random streams."""
     particles, dimension = settings.particles, problem.dimension
-    matrices: list[Any] = [np.empty((particles, dimension), np.float32) for _ in range(4)]
-    return Swarm._make(
-        [
-            *matrices,
-            np.empty(particles, np.float32),
-            np.full(particles, settings.refreshing_gap),
-            stream_states(seed, problem.rng_stream_id, particles),
-            settings.learning_probability().astype(np.float32),
-            problem.lower.astype(np.float32),
-            problem.upper.astype(np.float32),
-            np.float32(settings.acceleration),
-            np.float32(settings.inertia_first),
-            np.float32(settings.inertia_first - settings.inertia_last),
-            np.float32(settings.velocity_fraction),
-            settings.refreshing_gap,
-            int(settings.strict),
-            settings.exemplars_follow,
-            np.empty((particles, dimension), np.int32),
-            (0,) * dimension,
-        ]
-    )
-
-
-def _solve_one(problem: Problem, settings: SwarmSettings, seed: int) -> tuple[NDArray[np.float32], float, Any, int]:
-    """Best position, its fitness as it was judged, trace, and evaluations."""
-    swarm = _new_swarm(problem, settings, seed)
-    trace = np.empty(len(settings.trace_generations), np.float32)
-    context = problem.compiled_context()
-    evaluations = _run(context, swarm, settings.generations, settings.trace_every, trace)
-    leader = int(swarm.best_fitness.argmax())
-    return swarm.best[leader], float(swarm.best_fitness[leader]), trace, evaluations
-
-
-def _solution(
-    problem: Problem,
-    position: Any,
-    judged: float,
-    trace: Any,
-    evaluations: int,
-    *,
-    wall: float,
-    settings: SwarmSettings,
-    seed: int,
-) -> Solution:
-    at = position.astype(np.float64)
-    worth = problem.certify(at)
-    return Solution(
-        at,
-        worth.fitness,
-        worth.benefit,
-        worth.violation,
-        settings.generations,
-        evaluations,
-        wall,
-        None,
-        NAME,
-        DEVICE,
-        {**settings.as_dict(), "seed": seed},
-        settings.trace_generations,
-        trace.astype(np.float64),
-        fitness_float32=judged,
+    position, velocity, exemplar, best = (np.empty((particles, dimension), np.float32) for _ in range(4))
+    return Swarm(
+        position=position,
+        velocity=velocity,
+        exemplar=exemplar,
+        best=best,
+        best_fitness=np.empty(particles, np.float32),
+        stagnation=np.full(particles, settings.refreshing_gap),
+        states=stream_states(seed, problem.rng_stream_id, particles),
+        learning=settings.learning_probability().astype(np.float32),
+        lower=problem.lower.astype(np.float32),
+        upper=problem.upper.astype(np.float32),
+        acceleration=np.float32(settings.acceleration),
+        inertia_first=np.float32(settings.inertia_first),
+        inertia_fall=np.float32(settings.inertia_first - settings.inertia_last),
+        velocity_fraction=np.float32(settings.velocity_fraction),
+        gap=settings.refreshing_gap,
+        strict=int(settings.strict),
+        follows=settings.exemplars_follow,
+        teacher=np.empty((particles, dimension), np.int32),
+        unrolled=(0,) * dimension,
     )
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.solvers.base.setting_ranges import require_ranges
+from reservoir.solvers.base.denormals import SMALLEST_VELOCITY
+from reservoir.solvers.base.settings import Settings, choice, number, run_option, trace_generations
+from reservoir.solvers.clpso.models import LANES, MODELS, RANDOM_NAMES, Model
 
-#: Velocities below this are dropped: they no longer move a float32 position, and denormal numbers are slow.
-SMALLEST_VELOCITY = 1e-30
 #: Of a swarm: beyond any use, and few enough for numbers of 32 bits to count what they do.
 MOST_PARTICLES = 65_536
 
@@ -20,21 +20,9 @@ MOST_PARTICLES = 65_536
 #: learns, and two different ones (Yu et al. 2020, section 2.1, at its end).
 RELAXED, STRICT = "relaxed", "strict"
 
-#: Smallest and largest value of each setting; whole numbers where they are whole.
-_RANGES: dict[str, tuple[float, float]] = {
-    "particles": (2, MOST_PARTICLES),
-    "generations": (1, 10**8),
-    "acceleration": (0.0, 1e9),
-    "inertia_first": (0.0, 2.0),
-    "inertia_last": (0.0, 2.0),
-    "velocity_fraction": (1e-6, 1.0),
-    "refreshing_gap": (1, 10**6),
-    "trace_points": (1, 10**5),
-}
-
 
 @dataclass(frozen=True)
-class SwarmSettings:
+class SwarmSettings(Settings):
     """Settings of CLPSO, with the values of Yu et al. 2020, section 2.1.
 
     Parameters
@@ -61,24 +49,20 @@ class SwarmSettings:
         optimum of smooth functions. The sequential engine alone can follow.
     """
 
-    particles: int = 40
-    generations: int = 10_000
-    acceleration: float = 1.5
-    inertia_first: float = 0.9
-    inertia_last: float = 0.4
-    velocity_fraction: float = 0.2
-    refreshing_gap: int = 7
-    trace_points: int = 200
-    exemplars: str = RELAXED
+    particles: int = number(40, 2, MOST_PARTICLES)
+    generations: int = number(10_000, 1, 10**8)
+    acceleration: float = number(1.5, 0.0, 1e9)
+    inertia_first: float = number(0.9, 0.0, 2.0)
+    inertia_last: float = number(0.4, 0.0, 2.0)
+    velocity_fraction: float = number(0.2, 1e-6, 1.0)
+    refreshing_gap: int = number(7, 1, 10**6)
+    trace_points: int = number(200, 1, 10**5)
+    exemplars: str = choice(RELAXED, (RELAXED, STRICT), "choice of exemplars")
     exemplars_follow: bool = False
 
     def __post_init__(self) -> None:
         """Refuse settings that no swarm can have."""
-        require_ranges(self, _RANGES)
-        if self.exemplars not in (RELAXED, STRICT):
-            raise InputError(
-                Mistake("there is no such choice of exemplars", f"{RELAXED} or {STRICT}", value=self.exemplars)
-            )
+        super().__post_init__()
         if self.strict and self.particles < 3:
             raise InputError(
                 Mistake("a strict tournament needs two others", "3 or more particles", value=self.particles)
@@ -90,14 +74,9 @@ class SwarmSettings:
         return self.exemplars == STRICT
 
     @property
-    def trace_every(self) -> int:
-        """Generations between two values of the trace."""
-        return max(1, -(-self.generations // self.trace_points))
-
-    @property
     def trace_generations(self) -> NDArray[np.int64]:
         """Generations after which the trace is taken."""
-        return np.arange(self.trace_every, self.generations + 1, self.trace_every)
+        return trace_generations(self.generations, self.trace_points)
 
     def learning_probability(self) -> NDArray[np.float64]:
         """L_i of every particle (eq. 5), shape (particles,): from 0.05 to 0.5."""
@@ -117,6 +96,45 @@ class SwarmSettings:
             "STRICT": int(self.strict),
         }
 
+
+@dataclass(frozen=True)
+class DeviceSwarmSettings(SwarmSettings):
+    """Settings of CLPSO on a device.
+
+    Parameters
+    ----------
+    model : str
+        One of `models.MODELS`: ``lanes``, or the paper's ``basic``, ``intermediate`` or ``final``.
+    random : str, optional
+        ``stream`` (own streams), ``kernel`` (eq. 14-15) or ``host`` (made on the host and shared, section 4.3); the
+        model's own if not given.
+    lanes, items, swarms : int, optional
+        Particles in a work item's vector, work items of a swarm, and swarms in a work group; chosen for the device if
+        not given. With own streams a result does not depend on them beyond rounding.
+    """
+
+    model: str = choice(LANES, MODELS, "model of CLPSO", run=True)
+    random: str | None = choice(None, RANDOM_NAMES, "random number scheme", run=True)
+    lanes: int | None = run_option(None)
+    items: int | None = run_option(None)
+    swarms: int | None = run_option(None)
+
+    def __post_init__(self) -> None:
+        """Refuse what no device can do."""
+        super().__post_init__()
+        if self.exemplars_follow:
+            raise InputError(Mistake("clpso keeps copies of exemplars", "clpso-sequential", value="exemplars_follow"))
+
+    @property
+    def used_model(self) -> Model:
+        """The model."""
+        return MODELS[self.model]
+
+    @property
+    def used_random(self) -> str:
+        """Where random numbers come from."""
+        return self.random or self.used_model.random
+
     def as_dict(self) -> dict[str, Any]:
-        """Settings for provenance."""
-        return asdict(self)
+        """Every setting, the model's own random numbers by name."""
+        return super().as_dict() | {"random": self.used_random}

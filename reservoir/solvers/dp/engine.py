@@ -1,93 +1,74 @@
 """Dynamic programming over storage in OpenCL: the reference optimum of all years at once, a work group each.
 
-The method is that of `dynamic_programming` (Heidari et al. 1971, Water Resour. Res. 7:273); the kernel is
+The method is that of `sequential` (Heidari et al. 1971, Water Resour. Res. 7:273); the kernel is
 ``kernels/solvers/dp/dynamic_programming.cl``. It reckons in float64 where the device can.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, choose_devices
+from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session
 from reservoir.problems.base import Problem, as_batch
 from reservoir.problems.reservoir.year import ReservoirYears
-from reservoir.solvers.base.device_result import DeviceResult, LaunchResult, to_solutions
-from reservoir.solvers.base.launches import launch_all
-from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solutions
+from reservoir.solvers.base.device_engine import DeviceEngine, Launch, choices
+from reservoir.solvers.base.results import EngineResult, LaunchResult
 from reservoir.solvers.dp.program import GridLayout, build_program, contexts, curve_tables, layout_for
-from reservoir.solvers.dp.settings import GridSettings, reservoir_years
+from reservoir.solvers.dp.settings import DeviceGridSettings, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
-
-NAME = "dp-opencl"
-SETTINGS = GridSettings
 
 FloatArray = NDArray[np.float64]
 
-_RESULTS = ("position", "fitness", "grids", "transitions")
-#: Years of one launch: few enough to report progress and to be interrupted, enough to fill a device of that kind.
-LAUNCH_YEARS = {"GPU": 4096, "accelerator": 256, "CPU": 64}
+
+class DpEngine(DeviceEngine[DeviceGridSettings]):
+    """Dynamic programming, a work group for each year, or for each start of a cyclic one."""
+
+    name = "dp-opencl"
+    settings_class = DeviceGridSettings
+    #: Years of one launch, by the kind of device.
+    launch_years: ClassVar[dict[str, int]] = {"GPU": 4096, "accelerator": 256, "CPU": 64}
+
+    def require_solvable(self, problems: Sequence[Problem]) -> None:
+        """Refuse what is no reservoir year."""
+        reservoir_years(problems)
+
+    def most_problems(self, device: DeviceInfo) -> int:
+        """At least one for each compute unit."""
+        return max(device.compute_units, self.launch_years[device.kind])
+
+    def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
+        """Solve years from their start, or first search that of cyclic ones, in rounds."""
+        settings, clock = self.settings, HostClock()
+        years: ReservoirYears = as_batch(problems)
+        layout = layout_for(device, settings)
+        with clock("build"):
+            program = build_program(device, years, settings, layout)
+        with clock("prepare"):
+            rows, tables = contexts(years, layout), curve_tables(years.model.reservoir, layout)
+        ready = _Years(years, device, clock, layout, program, rows, tables)
+        bounds = years.limits.start_bounds_hm3
+        starts, rounds = _starts(ready, bounds, settings) if years.limits.cyclic else (bounds[:, 0], [])
+        rounds.append(ready.solved(starts[:, np.newaxis], settings.most_states))
+        positions = np.column_stack([rounds[-1].position[:, 0], starts])[:, : years.dimension]
+        grids = sum(each.grids.sum(axis=1) for each in rounds)
+        transitions = sum(each.transitions.sum(axis=1) for each in rounds)
+        used = choices(layout, "lanes", "items", "double")
+        return LaunchResult(
+            found=[
+                EngineResult(position=position, generations=int(refined), evaluations=int(tried), settings=used)
+                for position, refined, tried in zip(positions, grids, transitions, strict=True)
+            ],
+            device_seconds=sum(each.device_seconds for each in rounds),
+            host_seconds_by_phase=clock.seconds,
+        )
 
 
-def solve(
-    problems: Sequence[Problem],
-    *,
-    seed: int = 1,
-    device: str | None = "auto",
-    progress: Progress = silent,
-    lanes: int | None = None,
-    items: int | None = None,
-    double: bool | None = None,
-    **options: Any,
-) -> Solutions:
-    """Find the reference optimum of each reservoir year.
-
-    Parameters
-    ----------
-    problems : sequence of ReservoirYear
-        Years of any reservoirs.
-    seed
-        Not used: nothing is random.
-    device : str, optional
-        See `reservoir.opencl.choose_devices`.
-    progress : callable
-        Told how many of the problems are done.
-    lanes, items : int, optional
-        States in a work item's vector and work items of a year; chosen for the device if not given. A result does not
-        depend on them beyond rounding.
-    double : bool, optional
-        Whether to reckon in float64; if not given, where the device can.
-    **options
-        Fields of `GridSettings`.
-
-    Raises
-    ------
-    DeviceError
-        If there is no such device, or it cannot hold what is asked.
-    InputError
-        If a problem is no reservoir year, or a setting is out of range.
-    """
-    settings = GridSettings(**options)
-    years = reservoir_years(problems)
-    devices = choose_devices(device)
-
-    def most(device: DeviceInfo) -> int:
-        return max(device.compute_units, LAUNCH_YEARS[device.kind])
-
-    def launch(device: DeviceInfo, members: Sequence[Problem]) -> LaunchResult:
-        layout = layout_for(device, settings, lanes, items, double)
-        return _launch(as_batch(members), device, layout, settings)
-
-    started = time.perf_counter()
-    launched = launch_all(years, devices, most, launch, progress)
-    wall = time.perf_counter() - started
-    return to_solutions(years, launched, solver=NAME, devices=devices, settings=settings.as_dict(), wall_seconds=wall)
+ENGINE = DpEngine
 
 
 @dataclass(frozen=True)
@@ -103,61 +84,49 @@ class _Round:
 
 @dataclass(frozen=True, eq=False)
 class _Years:
-    """Years of one signature as a device takes them."""
+    """Years of one program key as a device takes them."""
 
+    years: ReservoirYears
     device: DeviceInfo
     clock: HostClock
     layout: GridLayout
     program: BuiltProgram
     contexts: NDArray[np.floating]
     tables: NDArray[np.floating]
-    steps: int
 
     def solved(self, starts_hm3: FloatArray, most_states: int) -> _Round:
         """Solve every year from each of its starts, shape (years, starts); a group for each."""
-        groups, dtype, items = starts_hm3.size, self.layout.dtype, self.layout.items
-        years = np.repeat(np.arange(len(starts_hm3), dtype=np.int32), starts_hm3.shape[1])
+        groups, dtype, steps = starts_hm3.size, self.layout.dtype, self.years.limits.steps
         with Session(self.device, self.clock) as session:
-            starts = starts_hm3.ravel().astype(dtype)
-            session.upload(contexts=self.contexts, years=years, starts=starts, tables=self.tables)
-            session.allocate(
-                choices=((groups, self.steps, self.layout.room), np.uint16),
-                position=((groups, self.steps), dtype),
+            launch = Launch(self.years, self.layout, self.program, session, self.clock, seed=0)
+            arguments = launch.arguments(
+                contexts=self.contexts,
+                years=np.repeat(np.arange(len(starts_hm3), dtype=np.int32), starts_hm3.shape[1]),
+                starts=starts_hm3.ravel().astype(dtype),
+                tables=self.tables,
+                most_states=np.int32(most_states),
+                choices=((groups, steps, self.layout.room), np.uint16),
+                position=((groups, steps), dtype),
                 fitness=(groups, dtype),
                 grids=(groups, np.int32),
-                transitions=((groups, items), np.int64),
+                transitions=((groups, self.layout.items), np.int64),
             )
-            arguments = "contexts", "years", "starts", "tables", np.int32(most_states), "choices", *_RESULTS
-            session.run(self.program, "dynamic_programming", groups * items, items, *arguments)
+            launch.run("dynamic_programming", groups, *arguments)
             position, fitness, grids, tried = (
-                session.download(name).reshape(*starts_hm3.shape, -1) for name in _RESULTS
+                each.reshape(*starts_hm3.shape, -1)
+                for each in launch.download("position", "fitness", "grids", "transitions")
             )
-            seconds = sum(session.device_seconds.values())
-        return _Round(position, fitness[..., 0], grids[..., 0], tried.sum(axis=2, dtype=np.int64), seconds)
+            device_seconds = sum(session.device_seconds.values())
+        return _Round(
+            position=position,
+            fitness=fitness[..., 0],
+            grids=grids[..., 0],
+            transitions=tried.sum(axis=2, dtype=np.int64),
+            device_seconds=device_seconds,
+        )
 
 
-def _launch(years: ReservoirYears, device: DeviceInfo, layout: GridLayout, settings: GridSettings) -> LaunchResult:
-    clock, steps = HostClock(), years.limits.steps
-    with clock("build"):
-        program = build_program(device, years, settings, layout)
-    with clock("prepare"):
-        rows, tables = contexts(years, layout), curve_tables(years.model.reservoir, layout)
-    ready = _Years(device, clock, layout, program, rows, tables, steps)
-    bounds = years.limits.start_bounds_hm3
-    starts, rounds = _starts(ready, bounds, settings) if years.limits.cyclic else (bounds[:, 0], [])
-    rounds.append(ready.solved(starts[:, np.newaxis], settings.most_states))
-    positions = np.column_stack([rounds[-1].position[:, 0], starts])[:, : years.dimension]
-    grids = sum(each.grids.sum(axis=1) for each in rounds)
-    transitions = sum(each.transitions.sum(axis=1) for each in rounds)
-    used = {"lanes": layout.lanes, "items": layout.items, "double": layout.double}
-    found = [
-        DeviceResult(position, int(refined), int(tried), layout=used)
-        for position, refined, tried in zip(positions, grids, transitions, strict=True)
-    ]
-    return LaunchResult(found, sum(each.device_seconds for each in rounds), clock.seconds)
-
-
-def _starts(ready: _Years, bounds_hm3: FloatArray, settings: GridSettings) -> tuple[FloatArray, list[_Round]]:
+def _starts(ready: _Years, bounds_hm3: FloatArray, settings: DeviceGridSettings) -> tuple[FloatArray, list[_Round]]:
     """The best start of each cyclic year, and the rounds it took to find.
 
     Each start is tried from one first grid: its neighbours confirm it, not a finer grid.

@@ -10,11 +10,12 @@ from numpy.typing import DTypeLike, NDArray
 from reservoir.hydro.limits import EXACT_MARGIN
 from reservoir.hydro.plant import plant_of
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, require_local
+from reservoir.opencl import BuiltProgram, DeviceInfo, require_local
 from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
+from reservoir.solvers.base.program import build_around
 from reservoir.solvers.base.work_groups import VECTOR_WIDTHS, items_for, lanes_for
-from reservoir.solvers.dp.settings import GridSettings
+from reservoir.solvers.dp.settings import DeviceGridSettings, GridSettings
 
 #: Points of a curve's table: power by the tables differs from the curves' own by some 1e-7 of it at most.
 TABLE_POINTS = 4096
@@ -60,13 +61,7 @@ class GridLayout:
         return np.float64 if self.double else np.float32
 
 
-def layout_for(
-    device: DeviceInfo,
-    settings: GridSettings,
-    lanes: int | None = None,
-    items: int | None = None,
-    double: bool | None = None,
-) -> GridLayout:
+def layout_for(device: DeviceInfo, settings: DeviceGridSettings) -> GridLayout:
     """Choose a layout: on a CPU one work item in vectors as wide as the device's, on a GPU many items.
 
     Raises
@@ -75,6 +70,7 @@ def layout_for(
         If no device has such vectors or groups.
     """
     cpu = device.kind == "CPU"
+    lanes, items, double = settings.lanes, settings.items, settings.double
     if double is None:
         double = "cl_khr_fp64" in device.device.extensions
     if lanes is None:
@@ -84,7 +80,7 @@ def layout_for(
         items = 1 if cpu else min(GPU_ITEMS, device.max_work_group_size)
     room = max(settings.fine_states, *first_grids(settings))
     lanes, items = lanes_for(device, room, lanes), items_for(device, room, items)
-    return GridLayout(lanes, items, -(-room // lanes) * lanes, double)
+    return GridLayout(lanes=lanes, items=items, room=-(-room // lanes) * lanes, double=double)
 
 
 def first_grids(settings: GridSettings) -> list[int]:
@@ -98,7 +94,7 @@ def first_grids(settings: GridSettings) -> list[int]:
 def build_program(
     device: DeviceInfo, years: ReservoirYears, settings: GridSettings, layout: GridLayout
 ) -> BuiltProgram:
-    """Assemble and build dynamic programming for a year's signature.
+    """Assemble and build dynamic programming for a year's program key.
 
     Raises
     ------
@@ -108,8 +104,7 @@ def build_program(
     kernel = years.kernel()
     numbers = 2 * layout.room + _PER_STEP * (years.limits.steps + 1)
     require_local(device, numbers * np.dtype(layout.dtype).itemsize)
-    constants = {
-        **kernel.constants,
+    constants: dict[str, int | float | str] = {
         "STATES": settings.states,
         "FINE_STATES": settings.fine_states,
         "HALF_WIDTH": settings.reach,
@@ -124,9 +119,8 @@ def build_program(
         **table_constants(),
         "CONTEXT_SPACE": "__local",
     }
-    before = assemble(["common/vector/lanes.cl"], constants)
     files = ["problems/reservoir/given_curves.cl", "solvers/dp/storage_grids.cl", "solvers/dp/dynamic_programming.cl"]
-    return build(device, "\n".join([before, kernel.source, assemble([*kernel.files, *files], {})]))
+    return build_around(kernel, device, constants, after=files)
 
 
 def contexts(years: ReservoirYears, layout: GridLayout) -> NDArray[np.floating]:

@@ -9,11 +9,9 @@ behind before refinement starts.
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +24,46 @@ from reservoir.hydro.limits import Limits, corridor
 from reservoir.hydro.step import power_at, release_to_reach
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solution
+from reservoir.solvers.base.engine import HostEngine
+from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.dp.settings import GridSettings, reservoir_years
 
-NAME = "dp"
-SETTINGS = GridSettings
-
 FloatArray = NDArray[np.float64]
+
+
+class SequentialDp(HostEngine[GridSettings]):
+    """Dynamic programming, several years at a time on as many cores."""
+
+    name = "dp"
+    settings_class = GridSettings
+
+    @property
+    def place(self) -> str:
+        """As many threads as there are processors."""
+        return f"{os.cpu_count()} CPU threads"
+
+    def require_solvable(self, problems: Sequence[Problem]) -> None:
+        """Refuse what is no reservoir year."""
+        reservoir_years(problems)
+
+    def solve_each(self, problems: Sequence[Problem], keep: Callable[[EngineResult], None]) -> None:
+        """Years side by side; a fault, or an interrupt, leaves out those that have not begun."""
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            try:
+                for result in pool.map(self.solve_one, problems):
+                    keep(result)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def solve_one(self, problem: Problem) -> EngineResult:
+        """A year's best trajectory."""
+        (year,) = reservoir_years([problem])
+        found = best_trajectory(year, self.settings)
+        return EngineResult(position=found.position, generations=found.refinements, evaluations=found.transitions)
+
+
+ENGINE = SequentialDp
 
 
 @dataclass(frozen=True)
@@ -45,48 +75,6 @@ class Trajectory:
     fitness: float
     refinements: int
     transitions: int
-
-
-def solve(
-    problems: Sequence[Problem],
-    *,
-    seed: int = 1,
-    device: str | None = None,
-    progress: Progress = silent,
-    **options: Any,
-) -> list[Solution]:
-    """Find the reference optimum of each reservoir year; several years at a time on as many cores.
-
-    Parameters
-    ----------
-    problems : sequence of ReservoirYear
-        Years of any reservoirs.
-    seed, device
-        Not used: nothing is random, and the host's cores do the work.
-    progress : callable
-        Told how many of the problems are done.
-    **options
-        Fields of `GridSettings`.
-
-    Raises
-    ------
-    InputError
-        If a problem is no reservoir year.
-    """
-    settings = GridSettings(**options)
-    years = reservoir_years(problems)
-    started = time.perf_counter()
-    found: list[Trajectory] = []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        try:
-            for trajectory in pool.map(lambda year: best_trajectory(year, settings), years):
-                found.append(trajectory)
-                progress(len(found), len(years))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    wall = time.perf_counter() - started
-    return [_solution(year, each, wall, settings) for year, each in zip(years, found, strict=True)]
 
 
 def best_trajectory(year: ReservoirYear, settings: GridSettings) -> Trajectory:
@@ -167,7 +155,8 @@ def _solve_grid(year: ReservoirYear, limits: Limits, grid: FloatArray) -> Trajec
     tried = _bellman(year.model.exact, arrays, grid, year.penalty_gwh, values, choices)
     _trace(arrays, grid, values, choices, storages, releases)
     position = np.append(releases, storages[0]) if year.limits.cyclic else releases
-    return Trajectory(storages, position, year.certify(position).fitness, 1, tried)
+    fitness = year.certify(position).fitness
+    return Trajectory(storages=storages, position=position, fitness=fitness, refinements=1, transitions=tried)
 
 
 @compiled
@@ -225,20 +214,3 @@ def _trace(year, grid, values, choices, storages, releases):
         storages[step + 1] = grid[step + 1, state]
         release = release_to_reach(storages[step], storages[step + 1], year.inflow[step], year.hm3_per_m3s[step])
         releases[step] = clip(release, year.release_lower[step], year.release_upper[step])
-
-
-def _solution(year: ReservoirYear, found: Trajectory, wall: float, settings: GridSettings) -> Solution:
-    worth = year.certify(found.position)
-    return Solution(
-        found.position,
-        worth.fitness,
-        worth.benefit,
-        worth.violation,
-        found.refinements,
-        found.transitions,
-        wall,
-        None,
-        NAME,
-        f"{os.cpu_count()} CPU threads",
-        settings.as_dict(),
-    )

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
-from reservoir.solvers.base.setting_ranges import require_ranges
-
-#: Smallest and largest value of each setting; whole numbers where they are whole.
-_RANGES: dict[str, tuple[float, float]] = {
-    "states": (2, 20_000),
-    "most_states": (2, 20_000),
-    "agreement": (1e-12, 1.0),
-    "fine_states": (3, 20_000),
-    "reach": (0.5, 1e6),
-    "tolerance": (0.0, 1.0),
-    "most_refinements": (1, 10_000),
-    "start_states": (2, 20_000),
-}
+from reservoir.solvers.base.settings import Settings, number, run_option
 
 
 @dataclass(frozen=True)
-class GridSettings:
+class GridSettings(Settings):
     """How finely storage is divided.
 
     Parameters
@@ -49,22 +36,32 @@ class GridSettings:
         Starts tried in a cyclic year before the search between the neighbours of the best.
     """
 
-    states: int = 201
-    most_states: int = 1100
-    agreement: float = 1e-6
-    fine_states: int = 41
-    reach: float = 6.0
-    tolerance: float = 1e-8
-    most_refinements: int = 40
-    start_states: int = 25
+    states: int = number(201, 2, 20_000)
+    most_states: int = number(1100, 2, 20_000)
+    agreement: float = number(1e-6, 1e-12, 1.0)
+    fine_states: int = number(41, 3, 20_000)
+    reach: float = number(6.0, 0.5, 1e6)
+    tolerance: float = number(1e-8, 0.0, 1.0)
+    most_refinements: int = number(40, 1, 10_000)
+    start_states: int = number(25, 2, 20_000)
 
-    def __post_init__(self) -> None:
-        """Refuse settings with which no grid can be made."""
-        require_ranges(self, _RANGES)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Settings for provenance."""
-        return asdict(self)
+@dataclass(frozen=True)
+class DeviceGridSettings(GridSettings):
+    """Settings of dynamic programming on a device.
+
+    Parameters
+    ----------
+    lanes, items : int, optional
+        States in a work item's vector and work items of a year; chosen for the device if not given. A result does not
+        depend on them beyond rounding.
+    double : bool, optional
+        Whether to reckon in float64; if not given, where the device can.
+    """
+
+    lanes: int | None = run_option(None)
+    items: int | None = run_option(None)
+    double: bool | None = run_option(None)
 
 
 def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:

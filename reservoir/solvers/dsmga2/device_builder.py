@@ -62,7 +62,7 @@ class DeviceBuilder:
         """Select on the host, all else on the device."""
         began = time.perf_counter()
         rows = {id(run): row for run, row in zip(runs, self._numbers, strict=False)}
-        each(lambda run: select_for_device(run.people, run.model, self.layout.lossy, rows[id(run)]), runs)
+        each(lambda run: select_for_device(run.population, run.model, self.layout.lossy, rows[id(run)]), runs)
         self._find_matrices(len(runs))
         if self._timed:
             self._session.wait()

@@ -94,14 +94,11 @@ def model_layout(
             items *= 2
     items = items_for(device, loci, items)
     team = device.sub_group_size if device.warps and items % device.sub_group_size == 0 else 1
-    return ModelLayout(loci, individuals, lossy, CPU_LANES if cpu else 1, items, team)
+    lanes = CPU_LANES if cpu else 1
+    return ModelLayout(loci=loci, individuals=individuals, lossy=lossy, lanes=lanes, items=items, team=team)
 
 
 def build_model_program(device: DeviceInfo, layout: ModelLayout) -> BuiltProgram:
     """Assemble and build."""
-    return build(
-        device,
-        assemble(
-            ["common/vector/lanes.cl", "common/sync/teams.cl", "solvers/dsmga2/linkage_model.cl"], layout.constants()
-        ),
-    )
+    files = ["common/vector/lanes.cl", "common/sync/teams.cl", "solvers/dsmga2/linkage_model.cl"]
+    return build(device, assemble(files, layout.constants()))

@@ -11,61 +11,66 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 
-from reservoir.problems.base import Problem, certify_all
+from reservoir.problems.base import Problem
+from reservoir.solvers.base.engine import ONE_THREAD, Engine
 from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solution
+from reservoir.solvers.base.results import EngineResult, to_solutions
+from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.dsmga2.genotype import position_of
 from reservoir.solvers.dsmga2.population import CLIMBING, HIT, MIXING
 from reservoir.solvers.dsmga2.run import HostBuilder, Run, evolve, new_run
 from reservoir.solvers.dsmga2.settings import LOSSY, Dsmga2Settings
 
-NAME = "dsmga2"
-SETTINGS = Dsmga2Settings
 #: Name under which the seconds of the device are counted beside those of the stages.
 DEVICE = "device"
 
-__all__ = ["Dsmga2Settings", "run_all", "solve"]
+
+class Dsmga2Engine(Engine[Dsmga2Settings]):
+    """DSMGA-II, each problem with its own population, all of them side by side; models on the first of the devices."""
+
+    name = "dsmga2"
+    settings_class = Dsmga2Settings
+
+    def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
+        """Solve problems of bit strings or real vectors, any mixture."""
+        started = time.perf_counter()
+        runs, where, seconds = run_all(problems, self.settings, seed=self.seed, device=device, progress=progress)
+        wall_seconds = time.perf_counter() - started
+        return to_solutions(
+            problems,
+            [_result(run, self.settings.linkage_generations) for run in runs],
+            settings=self.record(),
+            solver=self.name,
+            device=where,
+            wall_seconds=wall_seconds,
+            device_seconds=seconds.pop(DEVICE, None),
+            host_seconds_by_phase=dict(seconds),
+        )
 
 
-def solve(
-    problems: Sequence[Problem],
-    *,
-    seed: int = 1,
-    device: str | None = "auto",
-    progress: Progress = silent,
-    **options: Any,
-) -> list[Solution]:
-    """Solve each problem with its own population, all of them side by side.
+ENGINE = Dsmga2Engine
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-        Of bit strings or real vectors, any mixture.
-    seed : int
-        With a problem's `rng_stream_id`, names its random numbers.
-    device : str, optional
-        Where models are built, if in OpenCL; see `reservoir.opencl.choose_device`. Of several the first.
-    progress : callable
-        Told how many of the problems are done.
-    **options
-        Fields of `Dsmga2Settings`.
 
-    Raises
-    ------
-    InputError
-        If a setting is out of range.
-    DeviceError
-        If a device is needed and missing or too small.
-    """
-    settings = Dsmga2Settings(**options)
-    started = time.perf_counter()
-    runs, where, host_seconds_by_phase = run_all(problems, settings, seed=seed, device=device, progress=progress)
-    wall = time.perf_counter() - started
-    return _solutions(runs, settings, seed, where, wall, host_seconds_by_phase)
+def _result(run: Run, linkage_generations: int) -> EngineResult:
+    genes, fitness = run.best
+    return EngineResult(
+        position=position_of(run.problem, run.kind, genes[: run.loci]),
+        generations=run.generations,
+        evaluations=run.evaluations,
+        trace_generations=np.arange(1, len(run.trace) + 1),
+        trace_fitness=np.array(run.trace),
+        fitness_float32=fitness,
+        linkage=run.linkage / max(1, min(run.generations, linkage_generations)),
+        settings={
+            "loci": run.loci,
+            "climbing_evaluations": int(run.population.tally[CLIMBING]),
+            "mixing_evaluations": int(run.population.tally[MIXING]),
+            "evaluations_to_optimum": int(run.population.tally[HIT]),
+        },
+    )
 
 
 def run_all(
@@ -85,7 +90,7 @@ def run_all(
         done.append(run)
         progress(len(done), len(runs))
 
-    where = "one CPU thread" if settings.workers == 1 else f"{settings.workers} CPU threads"
+    where = ONE_THREAD if settings.workers == 1 else f"{settings.workers} CPU threads"
     if not settings.on_device:
         return runs, where, evolve(runs, settings, HostBuilder(settings.model), ended)
     return _run_on_device(runs, settings, device, ended, where)
@@ -115,41 +120,3 @@ def _run_on_device(
             seconds.update({DEVICE: sum(session.device_seconds.values())})
         seconds.update(clock.seconds)
     return list(runs), f"{chosen.name} and {where}", seconds
-
-
-def _solutions(
-    runs: Sequence[Run], settings: Dsmga2Settings, seed: int, where: str, wall: float, seconds: Counter[str]
-) -> list[Solution]:
-    positions = [position_of(run.problem, run.kind, run.best[0][: run.loci]) for run in runs]
-    worth = certify_all([run.problem for run in runs], positions)
-    values = worth.fitness.tolist(), worth.benefit.tolist(), worth.violation.tolist()
-    device_seconds = seconds.get(DEVICE)
-    host_seconds_by_phase = {stage: spent for stage, spent in seconds.items() if stage != DEVICE}
-    return [
-        Solution(
-            position,
-            fitness,
-            benefit,
-            violation,
-            run.generations,
-            run.evaluations,
-            wall,
-            device_seconds,
-            NAME,
-            where,
-            {
-                **settings.as_dict(),
-                "seed": seed,
-                "loci": run.loci,
-                "climbing_evaluations": int(run.people.tally[CLIMBING]),
-                "mixing_evaluations": int(run.people.tally[MIXING]),
-                "evaluations_to_optimum": int(run.people.tally[HIT]),
-            },
-            np.arange(1, len(run.trace) + 1),
-            np.array(run.trace),
-            host_seconds_by_phase,
-            run.best[1],
-            linkage=run.linkage / max(1, min(run.generations, settings.linkage_generations)),
-        )
-        for run, position, fitness, benefit, violation in zip(runs, positions, *values, strict=True)
-    ]

@@ -1,4 +1,4 @@
-"""What an individual's bits are worth, whatever the problem: `bits_worth`, for compiled code."""
+"""What an individual's bits are fitness, whatever the problem: `bits_fitness`, for compiled code."""
 
 from __future__ import annotations
 
@@ -37,11 +37,17 @@ def genotype_of(problem: Problem, bits: int) -> tuple[Plain | Coded, int]:
     """How bits are judged, and how many there are; `bits` of them a variable unless the problem is made of bits."""
     context = problem.compiled_context()
     if encoding_of(problem) == BITS:
-        return Plain(context, np.empty((2, problem.dimension + 1))), problem.dimension
+        return Plain(context=context, scratch=np.empty((2, problem.dimension + 1))), problem.dimension
     coding, variables = coding_of(problem)
-    room = np.empty(variables, np.float32), np.empty(problem.dimension, np.float32)
-    scratch = np.empty((2, problem.dimension + 1), np.float32)
-    return Coded(context, coding, bits, *room, scratch), bits * variables
+    kind = Coded(
+        context=context,
+        coding=coding,
+        bits=bits,
+        parts=np.empty(variables, np.float32),
+        position=np.empty(problem.dimension, np.float32),
+        scratch=np.empty((2, problem.dimension + 1), np.float32),
+    )
+    return kind, bits * variables
 
 
 def position_of(problem: Problem, kind: Plain | Coded, genes: NDArray[np.uint8]) -> FloatArray:
@@ -74,7 +80,7 @@ def _fill_position(kind, genes):
     return fill
 
 
-def bits_worth(kind, genes, states):
+def bits_fitness(kind, genes, states):
     """Fitness of bits, to be maximised; one that is no number is the worst. A noisy problem draws from the stream.
 
     Not compiled into its callers: there are four, and a year's fitness takes seconds to compile.
@@ -82,20 +88,20 @@ def bits_worth(kind, genes, states):
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(bits_worth, jit_options=OPTIONS)  # type: ignore[arg-type]
-def _bits_worth(kind, genes, states):
+@overload(bits_fitness, jit_options=OPTIONS)  # type: ignore[arg-type]
+def _bits_fitness(kind, genes, states):
     if kind.instance_class is Plain:
 
         def plain(kind, genes, states):
-            worth = np.float64(fitness_of(kind.context, genes, kind.scratch))
-            return worth if worth == worth else -np.inf
+            fitness = np.float64(fitness_of(kind.context, genes, kind.scratch))
+            return fitness if fitness == fitness else -np.inf
 
         return plain
 
     def judged(kind, genes, states):
         fill_position(kind, genes)
-        worth = fitness_of(kind.context, kind.position, kind.scratch)
-        worth = np.float64(worth + fresh_noise(kind.context, states, 0))
-        return worth if worth == worth else -np.inf
+        fitness = fitness_of(kind.context, kind.position, kind.scratch)
+        fitness = np.float64(fitness + fresh_noise(kind.context, states, 0))
+        return fitness if fitness == fitness else -np.inf
 
     return judged

@@ -5,61 +5,61 @@ from __future__ import annotations
 import numpy as np
 
 from reservoir.hydro.jit import compiled_part, inlined
-from reservoir.solvers.dsmga2.genotype import bits_worth
+from reservoir.solvers.dsmga2.genotype import bits_fitness
 from reservoir.solvers.dsmga2.linkage import begin_set, extend_set, strongest
 from reservoir.solvers.dsmga2.population import EQUAL, HIT, MIXING, below, note_hit, permute
 
 
 @compiled_part
-def mix(kind, people, model, mask_order):
+def mix(kind, population, model, mask_order):
     """Every individual is a receiver of restricted mixing once in each of loci / 50 rounds; ends at the optimum.
 
     Parameters
     ----------
     kind : Plain or Coded
-    people : Population
+    population : Population
     model : Model
         Built from this population.
     mask_order : ndarray of int64, shape (individuals,)
         Room for a permutation.
     """
-    individuals, loci = len(people.keys), len(people.zobrist)
-    receivers = people.order[:individuals]
+    individuals, loci = len(population.keys), len(population.zobrist)
+    receivers = population.order[:individuals]
     for _ in range(max(1, loci // 50)):
-        permute(people.states, receivers)
+        permute(population.states, receivers)
         for receiver in receivers:
-            start = below(people.states, loci)
-            size = _donated(people, model, receiver, start)
-            flips = _restricted(kind, people, model.sets[start], size, receiver)
-            if flips > 0 and people.tally[HIT] == 0:
-                permute(people.states, mask_order)
-                _spread(kind, people, model.sets[start], flips, receiver, mask_order)
-            if people.tally[HIT] > 0:
+            start = below(population.states, loci)
+            size = _donated(population, model, receiver, start)
+            flips = _restricted(kind, population, model.sets[start], size, receiver)
+            if flips > 0 and population.tally[HIT] == 0:
+                permute(population.states, mask_order)
+                _spread(kind, population, model.sets[start], flips, receiver, mask_order)
+            if population.tally[HIT] > 0:
                 return
 
 
 @compiled_part
-def _donated(people, model, receiver, start):
+def _donated(population, model, receiver, start):
     """Loci of the longest linkage set from `start` at which some individual differs from the receiver throughout.
 
     At most half of the loci. Where the model is built on demand, sets grow here.
     """
-    loci, words = people.columns.shape
+    loci, words = population.columns.shape
     linkage = model.sets[start]
     candidates = model.candidates
     for word in range(words):
         candidates[word] = ~np.uint64(0)
-    if words * 64 > len(people.keys):
-        candidates[words - 1] = (np.uint64(1) << np.uint64(len(people.keys) % 64)) - np.uint64(1)
+    if words * 64 > len(population.keys):
+        candidates[words - 1] = (np.uint64(1) << np.uint64(len(population.keys) % 64)) - np.uint64(1)
     size = 0
     while size < max(loci // 2, 1):
         if size == model.lengths[start] and not _grown(model, start):
             break
         locus = linkage[size]
-        flip = np.uint64(0) if people.genes[receiver, locus] == 0 else ~np.uint64(0)
+        flip = np.uint64(0) if population.genes[receiver, locus] == 0 else ~np.uint64(0)
         left = np.uint64(0)
         for word in range(words):
-            candidates[word] &= people.columns[locus, word] ^ flip
+            candidates[word] &= population.columns[locus, word] ^ flip
             left |= candidates[word]
         if left == 0:
             break
@@ -86,7 +86,7 @@ def _grown(model, start):
 
 
 @compiled_part
-def _restricted(kind, people, linkage, size, receiver):
+def _restricted(kind, population, linkage, size, receiver):
     """Flip the first 1, 2, ... loci until that does no harm; stop where that individual exists already.
 
     Returns
@@ -94,65 +94,65 @@ def _restricted(kind, people, linkage, size, receiver):
     int
         Loci flipped; 0 if nothing was accepted.
     """
-    trial, genes = people.trial, people.genes[receiver]
+    trial, genes = population.trial, population.genes[receiver]
     _copy(genes, trial)
-    key = people.keys[receiver]
+    key = population.keys[receiver]
     for flips in range(1, size + 1):
         locus = linkage[flips - 1]
         trial[locus] ^= 1
-        key ^= people.zobrist[locus]
-        if _exists(people.keys, key):
+        key ^= population.zobrist[locus]
+        if _exists(population.keys, key):
             return 0
-        worth = _judged(kind, people)
-        if worth >= people.worth[receiver] - EQUAL:
-            _replace(people, receiver, linkage, flips, key, worth)
+        fitness = _judged(kind, population)
+        if fitness >= population.fitness[receiver] - EQUAL:
+            _replace(population, receiver, linkage, flips, key, fitness)
             return flips
     return 0
 
 
 @compiled_part
-def _spread(kind, people, linkage, flips, source, order):
+def _spread(kind, population, linkage, flips, source, order):
     """Offer the source's pattern to everybody: equals are welcome until somebody has become strictly better by it."""
-    pattern, equals = people.genes[source], True
+    pattern, equals = population.genes[source], True
     for receiver in order:
-        genes, key = people.genes[receiver], people.keys[receiver]
-        _copy(genes, people.trial)
+        genes, key = population.genes[receiver], population.keys[receiver]
+        _copy(genes, population.trial)
         for place in range(flips):
             locus = linkage[place]
             if genes[locus] != pattern[locus]:
-                people.trial[locus] = pattern[locus]
-                key ^= people.zobrist[locus]
-        if key == people.keys[receiver]:
+                population.trial[locus] = pattern[locus]
+                key ^= population.zobrist[locus]
+        if key == population.keys[receiver]:
             continue
-        worth, before = _judged(kind, people), people.worth[receiver]
-        better = worth > before + EQUAL
-        if better or (equals and worth >= before - EQUAL):
-            _replace(people, receiver, linkage, flips, key, worth)
+        fitness, before = _judged(kind, population), population.fitness[receiver]
+        better = fitness > before + EQUAL
+        if better or (equals and fitness >= before - EQUAL):
+            _replace(population, receiver, linkage, flips, key, fitness)
             equals = equals and not better
-        if people.tally[HIT] > 0:
+        if population.tally[HIT] > 0:
             return
 
 
 @inlined
-def _judged(kind, people):
+def _judged(kind, population):
     """Fitness of the trial, counted."""
-    people.tally[MIXING] += 1
-    worth = bits_worth(kind, people.trial, people.states)
-    if worth >= people.optimum - EQUAL:
-        note_hit(people)
-    return worth
+    population.tally[MIXING] += 1
+    fitness = bits_fitness(kind, population.trial, population.states)
+    if fitness >= population.optimum - EQUAL:
+        note_hit(population)
+    return fitness
 
 
 @inlined
-def _replace(people, individual, linkage, flips, key, worth):
+def _replace(population, individual, linkage, flips, key, fitness):
     """Take the trial's genes, which differ at some of the first loci of a linkage set."""
     bit = np.uint64(1) << np.uint64(individual % 64)
     for place in range(flips):
         locus = linkage[place]
-        if people.genes[individual, locus] != people.trial[locus]:
-            people.genes[individual, locus] = people.trial[locus]
-            people.columns[locus, individual // 64] ^= bit
-    people.keys[individual], people.worth[individual] = key, worth
+        if population.genes[individual, locus] != population.trial[locus]:
+            population.genes[individual, locus] = population.trial[locus]
+            population.columns[locus, individual // 64] ^= bit
+    population.keys[individual], population.fitness[individual] = key, fitness
 
 
 @inlined

@@ -33,21 +33,21 @@ class Model(NamedTuple):
 def new_model(loci: int, individuals: int, building: str) -> Model:
     """Room for a model that is built in one of `settings.MODELS`."""
     words = -(-individuals // 64)
-    # Filled with noughts, not np.zeros: that leaves it to the first generation to fetch the pages of memory.
+    # Filled with zeros, not np.zeros: that leaves it to the first generation to fetch the pages of memory.
     host = loci if building in (SEQUENTIAL, ON_DEMAND) else 0
     return Model(
-        np.zeros(individuals, np.int32),
-        np.zeros(2 * loci, np.int64),
-        np.zeros(loci, np.int64),
-        np.zeros(loci, np.int32),
-        entropy_table(loci, individuals),
-        np.zeros((words, host), np.uint64),
-        np.zeros(host, np.int64),
-        np.zeros(host, np.int64),
-        np.full((host, host), 0, np.int64),
-        np.full((loci if building == ON_DEMAND else min(host, 1), loci), 0, np.int64),
-        np.zeros(loci, np.int64),
-        np.full((loci, loci), 0, np.uint16),
-        np.zeros(loci, np.int64),
-        np.zeros(words, np.uint64),
+        winners=np.zeros(individuals, np.int32),
+        ranks=np.zeros(2 * loci, np.int64),
+        places=np.zeros(loci, np.int64),
+        representatives=np.zeros(loci, np.int32),
+        table=entropy_table(loci, individuals),
+        words=np.zeros((words, host), np.uint64),
+        ones=np.zeros(host, np.int64),
+        both=np.zeros(host, np.int64),
+        matrix=np.full((host, host), 0, np.int64),
+        strengths=np.full((loci if building == ON_DEMAND else min(host, 1), loci), 0, np.int64),
+        most=np.zeros(loci, np.int64),
+        sets=np.full((loci, loci), 0, np.uint16),
+        lengths=np.zeros(loci, np.int64),
+        candidates=np.zeros(words, np.uint64),
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.jit import compiled_part, inlined
-from reservoir.solvers.dsmga2.genotype import bits_worth
+from reservoir.solvers.dsmga2.genotype import bits_fitness
 from reservoir.solvers.rng.stream import next_bits, stream_states
 
 #: Fitness closer than this is equal.
@@ -23,7 +23,7 @@ class Population(NamedTuple):
     genes: NDArray[np.uint8]  # (individuals, loci and more up to a multiple of 64)
     columns: NDArray[np.uint64]  # (loci, words): bit i % 64 of word i // 64 is the gene of individual i
     keys: NDArray[np.uint64]  # (individuals,): the Zobrist keys of their genes, combined
-    worth: NDArray[np.float64]  # (individuals,)
+    fitness: NDArray[np.float64]  # (individuals,)
     zobrist: NDArray[np.uint64]  # (loci,)
     order: NDArray[np.int64]  # (2 individuals,), room for permutations
     trial: NDArray[np.uint8]  # as a row of genes, room
@@ -36,16 +36,16 @@ def new_population(loci: int, individuals: int, *, seed: int, rng_stream_id: int
     """Room for a population."""
     padded = -(-loci // 64) * 64
     return Population(
-        np.zeros((individuals, padded), np.uint8),
-        np.zeros((loci, -(-individuals // 64)), np.uint64),
-        np.zeros(individuals, np.uint64),
-        np.zeros(individuals),
-        np.zeros(loci, np.uint64),
-        np.zeros(2 * individuals, np.int64),
-        np.zeros(padded, np.uint8),
-        np.zeros(3, np.int64),
-        stream_states(seed, rng_stream_id, 1),
-        float(optimum),
+        genes=np.zeros((individuals, padded), np.uint8),
+        columns=np.zeros((loci, -(-individuals // 64)), np.uint64),
+        keys=np.zeros(individuals, np.uint64),
+        fitness=np.zeros(individuals),
+        zobrist=np.zeros(loci, np.uint64),
+        order=np.zeros(2 * individuals, np.int64),
+        trial=np.zeros(padded, np.uint8),
+        tally=np.zeros(3, np.int64),
+        states=stream_states(seed, rng_stream_id, 1),
+        optimum=float(optimum),
     )
 
 
@@ -66,86 +66,86 @@ def permute(states, order):
 
 
 @inlined
-def note_hit(people):
+def note_hit(population):
     """Remember how many evaluations it took, if nobody had the optimum before."""
-    if people.tally[HIT] == 0:
-        people.tally[HIT] = people.tally[MIXING] + people.tally[CLIMBING]
+    if population.tally[HIT] == 0:
+        population.tally[HIT] = population.tally[MIXING] + population.tally[CLIMBING]
 
 
 @compiled_part
-def begin(kind, people, climb_order):
+def begin(kind, population, climb_order):
     """Random bits, improved by hill climbing: one pass over the loci in random order, flips kept if strictly better.
 
     `climb_order` is room for a permutation of the loci.
     """
-    loci = len(people.zobrist)
-    states = people.states
+    loci = len(population.zobrist)
+    states = population.states
     for locus in range(loci):
-        people.zobrist[locus] = (np.uint64(next_bits(states, 0)) << np.uint64(32)) | np.uint64(next_bits(states, 0))
-    for individual in range(len(people.keys)):
-        genes = people.genes[individual]
+        population.zobrist[locus] = (np.uint64(next_bits(states, 0)) << np.uint64(32)) | np.uint64(next_bits(states, 0))
+    for individual in range(len(population.keys)):
+        genes = population.genes[individual]
         for locus in range(loci):
             genes[locus] = next_bits(states, 0) >> np.uint32(31)
-        worth = bits_worth(kind, genes, states)
-        people.tally[CLIMBING] += 1
+        fitness = bits_fitness(kind, genes, states)
+        population.tally[CLIMBING] += 1
         permute(states, climb_order)
         for locus in climb_order:
             genes[locus] ^= 1
-            flipped = bits_worth(kind, genes, states)
-            people.tally[CLIMBING] += 1
-            if flipped > worth + EQUAL:
-                worth = flipped
+            flipped = bits_fitness(kind, genes, states)
+            population.tally[CLIMBING] += 1
+            if flipped > fitness + EQUAL:
+                fitness = flipped
             else:
                 genes[locus] ^= 1
-        people.worth[individual] = worth
-        if worth >= people.optimum - EQUAL:
-            note_hit(people)
-        _enter(people, individual)
+        population.fitness[individual] = fitness
+        if fitness >= population.optimum - EQUAL:
+            note_hit(population)
+        _enter(population, individual)
 
 
 @inlined
-def _enter(people, individual):
+def _enter(population, individual):
     """Key and columns of an individual's genes."""
     key, bit = np.uint64(0), np.uint64(1) << np.uint64(individual % 64)
-    for locus in range(len(people.zobrist)):
-        if people.genes[individual, locus]:
-            key ^= people.zobrist[locus]
-            people.columns[locus, individual // 64] |= bit
-    people.keys[individual] = key
+    for locus in range(len(population.zobrist)):
+        if population.genes[individual, locus]:
+            key ^= population.zobrist[locus]
+            population.columns[locus, individual // 64] |= bit
+    population.keys[individual] = key
 
 
 @compiled_part
-def select(people, winners, ranks, places):
+def select(population, winners, ranks, places):
     """Tournaments of two without replacement: every individual meets two others. Also draws the ranks of the loci.
 
     Parameters
     ----------
-    people : Population
+    population : Population
     winners : ndarray of int, shape (individuals,)
         Is filled: winner i is the better of entries 2i and 2i + 1 of two permutations laid end to end, the first if
         they are equal.
     ranks, places : ndarray of int64, shape (2 loci,) and (loci,)
         Are filled: a permutation twice, and where its numbers stand.
     """
-    individuals, loci = len(people.keys), len(places)
-    permute(people.states, people.order[:individuals])
-    permute(people.states, people.order[individuals:])
+    individuals, loci = len(population.keys), len(places)
+    permute(population.states, population.order[:individuals])
+    permute(population.states, population.order[individuals:])
     for place in range(individuals):
-        one, other = people.order[2 * place], people.order[2 * place + 1]
-        winners[place] = other if people.worth[other] > people.worth[one] else one
-    permute(people.states, ranks[:loci])
+        one, other = population.order[2 * place], population.order[2 * place + 1]
+        winners[place] = other if population.fitness[other] > population.fitness[one] else one
+    permute(population.states, ranks[:loci])
     for locus in range(loci):
         ranks[loci + locus] = ranks[locus]
         places[ranks[locus]] = locus
 
 
-def best_of(people: Population) -> tuple[NDArray[np.uint8], float]:
+def best_of(population: Population) -> tuple[NDArray[np.uint8], float]:
     """Genes and fitness of the best individual."""
-    row = int(people.worth.argmax())
-    return people.genes[row], float(people.worth[row])
+    row = int(population.fitness.argmax())
+    return population.genes[row], float(population.fitness[row])
 
 
-def settled(people: Population) -> bool:
+def settled(population: Population) -> bool:
     """Whether nothing is left to be found: the optimum is there, or all individuals are equally good."""
-    worth: Any = people.worth
-    return bool(people.tally[HIT]) or bool(worth.max() - EQUAL <= worth.mean())
+    fitness: Any = population.fitness
+    return bool(population.tally[HIT]) or bool(fitness.max() - EQUAL <= fitness.mean())

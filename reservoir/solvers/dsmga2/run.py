@@ -22,11 +22,11 @@ from reservoir.solvers.dsmga2.model import Model, new_model
 from reservoir.solvers.dsmga2.population import CLIMBING, MIXING, Population, best_of, new_population, settled
 from reservoir.solvers.dsmga2.settings import ON_DEMAND, Dsmga2Settings, require_loci
 from reservoir.solvers.dsmga2.steps import (
-    begin_people,
+    begin_population,
     find_matrix,
     find_sets,
     forget_sets,
-    mix_people,
+    mix_population,
     select_winners,
 )
 
@@ -43,7 +43,7 @@ class Run:
     problem : Problem
     kind : Plain or Coded
         How its bits are judged.
-    people : Population
+    population : Population
     model : Model
     generations : int
         Done so far.
@@ -55,7 +55,7 @@ class Run:
 
     problem: Problem
     kind: Plain | Coded
-    people: Population
+    population: Population
     model: Model
     generations: int = 0
     trace: list[float] = field(default_factory=list)
@@ -64,26 +64,28 @@ class Run:
     @property
     def loci(self) -> int:
         """Bits of an individual."""
-        return len(self.people.zobrist)
+        return len(self.population.zobrist)
 
     @property
     def evaluations(self) -> int:
         """Evaluations of mixing and of hill climbing."""
-        return int(self.people.tally[MIXING] + self.people.tally[CLIMBING])
+        return int(self.population.tally[MIXING] + self.population.tally[CLIMBING])
 
     @property
     def best(self) -> tuple[NDArray[np.uint8], float]:
         """Genes of the best individual, and its fitness."""
-        return best_of(self.people)
+        return best_of(self.population)
 
     def ended(self, settings: Dsmga2Settings) -> bool:
         """Whether nothing more is to be done."""
         spent = self.generations >= settings.generations or self.evaluations >= settings.evaluations
-        return self.generations > 0 and (spent or settled(self.people))
+        return self.generations > 0 and (spent or settled(self.population))
 
     def add_linkage(self, matrix: NDArray[np.int64]) -> None:
         """Add a model's linkage of the variables."""
-        shared = between_variables(matrix, len(self.people.keys), self.kind.bits if isinstance(self.kind, Coded) else 1)
+        shared = between_variables(
+            matrix, len(self.population.keys), self.kind.bits if isinstance(self.kind, Coded) else 1
+        )
         self.linkage = self.linkage + shared if self.linkage.size else shared
 
 
@@ -123,8 +125,8 @@ class HostBuilder:
 
     def _build_one(self, run: Run) -> None:
         began = time.perf_counter()
-        select_winners(run.people, run.model)
-        find_matrix(run.people, run.model)
+        select_winners(run.population, run.model)
+        find_matrix(run.population, run.model)
         between = time.perf_counter()
         self._find_sets(run.model)
         with self._lock:
@@ -136,15 +138,16 @@ def new_run(problem: Problem, settings: Dsmga2Settings, seed: int) -> Run:
     kind, loci = genotype_of(problem, settings.bits)
     require_loci(problem, loci)
     optimum = getattr(problem, "optimum", None) if encoding_of(problem) == BITS else None
-    people = new_population(
+    population = new_population(
         loci,
         settings.individuals,
         seed=seed,
         rng_stream_id=problem.rng_stream_id,
         optimum=math.inf if optimum is None else optimum,
     )
-    run = Run(problem, kind, people, new_model(loci, settings.individuals, settings.model))
-    begin_people(kind, people, np.zeros(loci, np.int64))
+    model = new_model(loci, settings.individuals, settings.model)
+    run = Run(problem=problem, kind=kind, population=population, model=model)
+    begin_population(kind, population, np.zeros(loci, np.int64))
     return run
 
 
@@ -201,6 +204,6 @@ def _one_by_one(work: Callable[[Run], None], runs: Sequence[Run]) -> None:
 
 
 def _mix(run: Run) -> None:
-    mix_people(run.kind, run.people, run.model, np.empty(len(run.people.keys), np.int64))
+    mix_population(run.kind, run.population, run.model, np.empty(len(run.population.keys), np.int64))
     run.generations += 1
     run.trace.append(run.best[1])

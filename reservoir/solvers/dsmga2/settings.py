@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.setting_ranges import require_ranges
+from reservoir.solvers.base.engine import threads_or_all
+from reservoir.solvers.base.settings import Settings, choice, number
 
 #: Ways to build the model: whole linkage sets on the host; the same on a device; sets that end with the last
 #: complementary pattern on a device; and whole sets on the host of which only what mixing asks for is ever built.
@@ -21,17 +21,9 @@ MOST_INDIVIDUALS = 65_536
 #: Loci are numbered in 16 bits.
 MOST_LOCI = 65_536
 
-_RANGES: dict[str, tuple[float, float]] = {
-    "population": (4, MOST_INDIVIDUALS),
-    "bits": (1, 20),
-    "generations": (1, 10**6),
-    "evaluations": (1, 10**12),
-    "linkage_generations": (0, 10**6),
-}
-
 
 @dataclass(frozen=True)
-class Dsmga2Settings:
+class Dsmga2Settings(Settings):
     """Settings of Li and Yu 2017.
 
     Parameters
@@ -53,21 +45,13 @@ class Dsmga2Settings:
         Threads that share the problems; as many as the processor has cores if not given.
     """
 
-    population: int = 120
-    bits: int = 8
-    generations: int = 200
-    evaluations: int = 10**12
-    model: str = ON_DEMAND
-    linkage_generations: int = 10
-    threads: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse settings that no run can have."""
-        given = {} if self.threads is None else {"threads": (1, 4096)}
-        require_ranges(self, _RANGES | given)
-        if self.model not in MODELS:
-            expected = "one of " + ", ".join(MODELS)
-            raise InputError(Mistake("there is no such model building", expected, "choose one", value=self.model))
+    population: int = number(120, 4, MOST_INDIVIDUALS)
+    bits: int = number(8, 1, 20)
+    generations: int = number(200, 1, 10**6)
+    evaluations: int = number(10**12, 1, 10**12)
+    model: str = choice(ON_DEMAND, MODELS, "model building")
+    linkage_generations: int = number(10, 0, 10**6)
+    threads: int | None = number(None, 1, 4096)
 
     @property
     def individuals(self) -> int:
@@ -77,7 +61,7 @@ class Dsmga2Settings:
     @property
     def workers(self) -> int:
         """Threads that share the problems."""
-        return self.threads or os.cpu_count() or 1
+        return threads_or_all(self.threads)
 
     @property
     def on_device(self) -> bool:
@@ -86,7 +70,7 @@ class Dsmga2Settings:
 
     def as_dict(self) -> dict[str, Any]:
         """Settings for provenance."""
-        return {**asdict(self), "population": self.individuals, "threads": self.workers}
+        return super().as_dict() | {"population": self.individuals, "threads": self.workers}
 
 
 def require_loci(problem: Problem, loci: int) -> None:

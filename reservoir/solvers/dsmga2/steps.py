@@ -11,30 +11,30 @@ from reservoir.solvers.dsmga2.population import begin, below, select
 
 
 @compiled
-def select_winners(people, model):
-    """`people.select` into the model."""
-    select(people, model.winners, model.ranks, model.places)
+def select_winners(population, model):
+    """`population.select` into the model."""
+    select(population, model.winners, model.ranks, model.places)
 
 
 @compiled
-def select_for_device(people, model, lossy, numbers):
-    """`people.select`, an individual for each set of a lossy model, and all that the kernels read, in their order.
+def select_for_device(population, model, lossy, numbers):
+    """`population.select`, an individual for each set of a lossy model, and all that the kernels read, in their order.
 
     Parameters
     ----------
-    people : Population
+    population : Population
     model : Model
     lossy : bool
     numbers : ndarray of uint32, shape (numbers,)
         Is filled: halves of the words of columns, winners, ranks, places and representatives.
     """
-    select(people, model.winners, model.ranks, model.places)
+    select(population, model.winners, model.ranks, model.places)
     if lossy:
         for locus in range(len(model.representatives)):
-            model.representatives[locus] = below(people.states, len(people.keys))
+            model.representatives[locus] = below(population.states, len(population.keys))
     at = 0
-    for locus in range(people.columns.shape[0]):
-        for word in people.columns[locus]:
+    for locus in range(population.columns.shape[0]):
+        for word in population.columns[locus]:
             numbers[at] = word & np.uint64(0xFFFFFFFF)
             numbers[at + 1] = word >> np.uint64(32)
             at += 2
@@ -52,9 +52,9 @@ def _appended(numbers, at, part):
 
 
 @compiled
-def find_matrix(people, model):
+def find_matrix(population, model):
     """The dependency structure matrix from the winners."""
-    count_genes(people.genes, model.winners, model.words)
+    count_genes(population.genes, model.winners, model.words)
     fill_matrix(model.words, len(model.winners), model.table, model.ones, model.both, model.matrix)
 
 
@@ -74,12 +74,12 @@ def forget_sets(model):
 
 
 @compiled_for_any
-def begin_people(kind, people, climb_order):
-    """`people.begin`."""
-    begin(kind, people, climb_order)
+def begin_population(kind, population, climb_order):
+    """`population.begin`."""
+    begin(kind, population, climb_order)
 
 
 @compiled_for_any
-def mix_people(kind, people, model, mask_order):
+def mix_population(kind, population, model, mask_order):
     """`mixing.mix`."""
-    mix(kind, people, model, mask_order)
+    mix(kind, population, model, mask_order)

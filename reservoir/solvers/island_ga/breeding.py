@@ -27,7 +27,7 @@ def kind_of(problem: Problem, settings: IslandSettings) -> Tours | Vectors:
 
 
 def arrays_of(problem: Problem, settings: IslandSettings) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Room for genes, shape (islands, island size, genes), and for worth, shape (islands, island size)."""
+    """Room for genes, shape (islands, island size, genes), and for fitness, shape (islands, island size)."""
     return tour_arrays(problem, settings) if _tours(problem) else vector_arrays(problem, settings)
 
 
@@ -36,7 +36,7 @@ def _tours(problem: Problem) -> bool:
 
 
 def first_individual(kind, row, word, individual):
-    """Fill a row of genes from random numbers, and return its worth."""
+    """Fill a row of genes from random numbers, and return its fitness."""
     raise NotImplementedError("call this from compiled code")
 
 
@@ -46,14 +46,14 @@ def _first_individual(kind, row, word, individual):
     return lambda kind, row, word, individual: first(kind, row, word, individual)
 
 
-def breed(kind, genes, worth, order, parents, crossed, word, left):
+def breed(kind, genes, fitness, order, parents, crossed, word, left):
     """Make and judge every child of an island's generation, in the rows of those that lost."""
     raise NotImplementedError("call this from compiled code")
 
 
 @overload(breed, jit_options=INLINED)  # type: ignore[arg-type]
-def _breed(kind, genes, worth, order, parents, crossed, word, left):
+def _breed(kind, genes, fitness, order, parents, crossed, word, left):
     bred = _BREED[kind.instance_class]
-    return lambda kind, genes, worth, order, parents, crossed, word, left: bred(
-        kind, genes, worth, order, parents, crossed, word, left
+    return lambda kind, genes, fitness, order, parents, crossed, word, left: bred(
+        kind, genes, fitness, order, parents, crossed, word, left
     )

@@ -1,127 +1,63 @@
 """Genetic algorithm on islands in OpenCL, for real vectors and for tours.
 
 Alraslan and AlKurdi 2023, "A lightweight island model for the genetic algorithm over GPGPU", IJECES 14(7). The kernels
-are ``kernels/solvers/island_ga*.cl``, with the encodings of ``kernels/encodings``. A work group has an island.
+are ``kernels/solvers/island_ga``, with the encodings of ``kernels/encodings``. A work group has an island. The same
+seed gives the same bytes, but not in ``lim-async``, whose islands take what their neighbours happen to have left.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from typing import Any
+from typing import ClassVar
 
-from reservoir.errors import InputError, Mistake
-from reservoir.opencl import DeviceInfo, choose_devices
+from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.problems.encoding import encoding_of
-from reservoir.solvers.base.device_result import LaunchResult, to_solutions
-from reservoir.solvers.base.launches import launch_all
-from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solutions
+from reservoir.solvers.base.co_residency_probe import require_ordering
+from reservoir.solvers.base.device_engine import Launch, PopulationEngine
+from reservoir.solvers.base.results import EngineResult
+from reservoir.solvers.island_ga.device_scheme import Scheme
+from reservoir.solvers.island_ga.program import IslandLayout, build_program
 from reservoir.solvers.island_ga.schemes import SCHEMES
-from reservoir.solvers.island_ga.settings import IslandSettings
-
-NAME = "island-ga"
-SETTINGS = IslandSettings
-#: What runs on every device, and gives the same bytes for the same seed.
-DEFAULT_SCHEME = "lim-is"
-
-#: Evaluations of one launch, about.
-LAUNCH_EVALUATIONS = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}
+from reservoir.solvers.island_ga.settings import DeviceIslandSettings
 
 
-def solve(
-    problems: Sequence[Problem],
-    *,
-    seed: int = 1,
-    device: str | None = "auto",
-    progress: Progress = silent,
-    scheme: str = DEFAULT_SCHEME,
-    slice_stages: int = 1,
-    counted: bool = False,
-    keep_population: bool = False,
-    wait_each: bool = False,
-    items: int | None = None,
-    lanes: int | None = None,
-    team: int | None = None,
-    **options: Any,
-) -> Solutions:
-    """Solve all problems, each with islands of its own.
+class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
+    """The genetic algorithm, each problem with islands of its own."""
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-        Those of different signatures are launched one kind after another.
-    seed : int
-        With a problem's `rng_stream_id`, names its random numbers. The same seed gives the same bytes, but not in
-        ``lim-async``, whose islands take what their neighbours happen to have left.
-    device : str, optional
-        See `reservoir.opencl.choose_devices`.
-    progress : callable
-        Told how many of the problems are done.
-    scheme : str
-        One of `SCHEMES`.
-    slice_stages : int
-        Of ``lim-async``: migrations in a launch where islands are not all at work at once. The result says whether they
-        were, in the setting ``resident``.
-    counted : bool
-        Count kernel launches, and how often the items of a group, and the groups of the grid, meet.
-    keep_population : bool
-        Keep all individuals in the setting ``population``.
-    wait_each : bool
-        Let the host wait for every launch before the next, as the papers' programs do; else launches queue up.
-    items, lanes, team : int, optional
-        Work items of a group, real vectors that an item handles at once, and items that make a tour together; chosen
-        for the device if not given.
-    **options
-        Fields of `IslandSettings`.
+    name = "island-ga"
+    settings_class = DeviceIslandSettings
+    launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}
 
-    Raises
-    ------
-    DeviceError
-        If there is no such device, or it cannot hold what is asked; of ``lim-cg`` and ``slk``, if it does not run all
-        work groups at once.
-    InputError
-        If a setting is out of range.
-    """
-    settings = IslandSettings(**options)
-    if scheme not in SCHEMES:
-        raise InputError(Mistake("there is no such scheme", ", ".join(SCHEMES), "choose one", value=scheme))
-    if not 1 <= slice_stages <= 10**9:
-        raise InputError(
-            Mistake("a slice has too few migrations, or too many", "1 to 1,000,000,000", value=slice_stages)
-        )
-    devices = choose_devices(device)
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of a problem."""
+        return self.settings.evaluations_made
 
-    def most(device: DeviceInfo) -> int:
-        return max(device.compute_units, LAUNCH_EVALUATIONS[device.kind] // settings.evaluations_made)
+    @property
+    def scheme(self) -> type[Scheme]:
+        """How a population uses a device."""
+        return SCHEMES[self.settings.scheme]
 
-    def launch(device: DeviceInfo, members: list[Problem]) -> LaunchResult:
-        run = SCHEMES[scheme](
-            members,
-            device,
-            settings.for_encoding(encoding_of(members[0])),
-            seed=seed,
-            counted=counted,
-            slice_stages=slice_stages,
-            keep_population=keep_population,
-            wait_each=wait_each,
-            items=items,
-            lanes=lanes,
-            team=team,
-        )
-        return run.launched()
+    def settings_of(self, problem: Problem) -> DeviceIslandSettings:
+        """Settings with operators of a problem's encoding, as the scheme can have them."""
+        return self.scheme.settings_of(self.settings.for_encoding(encoding_of(problem)))
 
-    started = time.perf_counter()
-    launched = launch_all(problems, devices, most, launch, progress)
-    wall = time.perf_counter() - started
-    used = {
-        **settings.as_dict(),
-        "seed": seed,
-        "scheme": scheme,
-        "slice_stages": slice_stages,
-        "counted": counted,
-        "keep_population": keep_population,
-        "wait_each": wait_each,
-    }
-    return to_solutions(problems, launched, solver=NAME, devices=devices, settings=used, wall_seconds=wall)
+    def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> IslandLayout:
+        """As the scheme says."""
+        return self.scheme.layout_of(device, problems, self.settings_of(problems[0]))
+
+    def build(self, device: DeviceInfo, problem: Problem, layout: IslandLayout) -> BuiltProgram:
+        """The scheme's kernels; refused where groups would wait for each other in vain."""
+        scheme = self.scheme
+        if scheme.waits:
+            require_ordering(device, "this scheme", "choose the scheme lim-is, tim or sak, which run anywhere")
+        settings = self.settings_of(problem)
+        return build_program(device, problem, settings, layout, scheme_file=scheme.file, waits=scheme.waits)
+
+    def run(self, launch: Launch[IslandLayout]) -> list[EngineResult]:
+        """As the scheme says."""
+        return self.scheme(launch, self.settings_of(launch.problems[0])).results()
+
+
+ENGINE = IslandEngine

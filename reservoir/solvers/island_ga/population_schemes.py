@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.opencl import DeviceInfo
+from reservoir.problems.base import Problem
+from reservoir.solvers.base.device_engine import Argument
 from reservoir.solvers.island_ga.device_scheme import Scheme
 from reservoir.solvers.island_ga.program import GROUPS_PER_UNIT, IslandLayout, single_layout
-from reservoir.solvers.island_ga.settings import IslandSettings
+from reservoir.solvers.island_ga.settings import DeviceIslandSettings
 
 
 class _Single(Scheme):
@@ -17,7 +21,8 @@ class _Single(Scheme):
 
     file = "master_slave_ga"
 
-    def settings_of(self, settings: IslandSettings) -> IslandSettings:
+    @classmethod
+    def settings_of(cls, settings: DeviceIslandSettings) -> DeviceIslandSettings:
         """All individuals on one island."""
         return settings.panmictic()
 
@@ -26,16 +31,12 @@ class _Single(Scheme):
         """Work groups of a launch."""
         return len(self.problems) * self.layout.groups
 
-    @property
-    def population(self) -> tuple[str | np.generic, ...]:
-        """Arguments for where the population stands."""
-        generations = np.int32(self.settings.generations)
-        return ("contexts", self._context_size, "genes", self.worth, "orders", "schedule", generations)
-
     def begin(self) -> None:
-        """Random individuals."""
-        self.session.upload(schedule=self._schedule())
-        self.run("initialise", *self.population, *self.numbers)
+        """Random individuals; notes where the population stands."""
+        contexts, context_size, genes, fitness, orders = self.islands[:5]
+        schedule = self.launch.arguments(schedule=self._schedule(), generations=np.int32(self.settings.generations))
+        self.population: list[Argument] = [contexts, context_size, genes, fitness, orders, *schedule]
+        self.run("initialise", *self.population, *self.random)
 
     @property
     def trace_iterations(self) -> NDArray[np.int64]:
@@ -63,9 +64,10 @@ def _shares(first: int, last: int, groups: int, together: int) -> NDArray[np.int
 class Sak(_Single):
     """SAK: a kernel for each step."""
 
-    def layout_of(self, **shape: int | None) -> IslandLayout:
+    @classmethod
+    def layout_of(cls, device: DeviceInfo, problems: Sequence[Problem], settings: DeviceIslandSettings) -> IslandLayout:
         """An item for each individual."""
-        return single_layout(self.device, self.problems[0], self.settings, **shape)
+        return single_layout(device, problems[0], settings)
 
     def evolve(self) -> None:
         """Select, breed, evaluate, select, ..."""
@@ -73,7 +75,7 @@ class Sak(_Single):
         for iteration in range(1, self.settings.generations + 1):
             self.run("select_step", *self.population, np.int32(iteration))
             for step in ("breed_step", "evaluate_step"):
-                self.run(step, *self.population, np.int32(iteration), *self.numbers)
+                self.run(step, *self.population, np.int32(iteration), *self.random)
 
 
 class Slk(_Single):
@@ -81,14 +83,14 @@ class Slk(_Single):
 
     waits = True
 
-    def layout_of(self, **shape: int | None) -> IslandLayout:
+    @classmethod
+    def layout_of(cls, device: DeviceInfo, problems: Sequence[Problem], settings: DeviceIslandSettings) -> IslandLayout:
         """Twice as many groups as compute units, shared by the problems."""
-        units = self.device.compute_units * (1 if self.device.kind == "CPU" else GROUPS_PER_UNIT)
-        groups = max(1, units // len(self.problems))
-        return single_layout(self.device, self.problems[0], self.settings, **{"groups": groups, **shape})
+        units = device.compute_units * (1 if device.kind == "CPU" else GROUPS_PER_UNIT)
+        return single_layout(device, problems[0], settings, groups=max(1, units // len(problems)))
 
     def evolve(self) -> None:
         """One launch behind the first individuals."""
         self.begin()
-        self.run("scheduled", *self.population, "roll", "meetings", *self.numbers)
-        self.require_presence()
+        self.run("scheduled", *self.population, "probe", "meetings", *self.random)
+        self.require_co_residency()

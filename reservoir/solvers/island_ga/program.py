@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reservoir.errors import DeviceError, InputError, Mistake
-from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, ordering_of
+from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of
 from reservoir.problems.base import Problem
 from reservoir.problems.encoding import PERMUTATION, encoding_of
 from reservoir.solvers.base.co_residency_probe import MAX_POLLS
+from reservoir.solvers.base.program import build_around
 from reservoir.solvers.base.work_groups import items_for, lanes_for, local_bytes_of, require_countable
-from reservoir.solvers.island_ga.settings import IslandSettings
+from reservoir.solvers.island_ga.settings import DeviceIslandSettings
 
 #: Work items of an island of tours that teams share, where every island has a compute unit of its own, and where not;
 #: measured on an H200 with islands of 128 tours of 48 cities.
@@ -28,8 +29,8 @@ ITEMS_OF_BEST = {"GPU": 256, "accelerator": 256, "CPU": 1}
 MOST_CITIES = 65_536
 
 _TEAM_LIMIT = 32
-#: Words of a group's desk beside its scratch, with padding.
-_DESK_WORDS = 6
+#: Words that a group has at hand beside its scratch, with padding.
+_GROUP_WORDS = 6
 
 
 @dataclass(frozen=True)
@@ -80,14 +81,7 @@ def gene_bytes(problem: Problem) -> int:
 
 
 def island_layout(
-    device: DeviceInfo,
-    problem: Problem,
-    settings: IslandSettings,
-    *,
-    islands: int,
-    items: int | None = None,
-    lanes: int | None = None,
-    team: int | None = None,
+    device: DeviceInfo, problem: Problem, settings: DeviceIslandSettings, *, islands: int
 ) -> IslandLayout:
     """A group has an island, in local memory; `islands` of them are launched together.
 
@@ -102,29 +96,22 @@ def island_layout(
         If a group cannot have so many items, or a team.
     """
     tours = encoding_of(problem) == PERMUTATION
-    lanes = 1 if tours else lanes_for(device, settings.bred, lanes)
+    lanes = 1 if tours else lanes_for(device, settings.bred, settings.lanes)
     crowded = islands > device.compute_units
-    team = _team(device, settings, team, crowded) if tours else 1
+    team, items = _team(device, settings, crowded) if tours else 1, settings.items
     if team > 1 and items is None:
         most = min(ITEMS_CROWDED if crowded else ITEMS_ALONE, device.max_work_group_size)
         items = max(1, min(most // team, settings.island_size)) * team
     items = items_for(device, -(-settings.bred // lanes), items)
     if items % team:
         raise InputError(Mistake("a group has whole teams only", f"a multiple of {team}", value=items))
-    layout = IslandLayout(team, lanes, items, _stride(problem))
+    layout = IslandLayout(team=team, lanes=lanes, items=items, stride=_stride(problem))
     _require_room(device, problem, settings, layout)
     return layout
 
 
 def single_layout(
-    device: DeviceInfo,
-    problem: Problem,
-    settings: IslandSettings,
-    *,
-    groups: int | None = None,
-    items: int | None = None,
-    lanes: int | None = None,
-    team: int | None = None,
+    device: DeviceInfo, problem: Problem, settings: DeviceIslandSettings, *, groups: int | None = None
 ) -> IslandLayout:
     """Groups share one population in global memory, an individual (or a vector of them) an item.
 
@@ -133,11 +120,11 @@ def single_layout(
     InputError
         If a group cannot have so many items, or a team is asked for.
     """
-    if team not in (None, 1):
-        raise InputError(Mistake("items of a single population work alone", "a team of 1", value=team))
-    tours = encoding_of(problem) == PERMUTATION
+    if settings.team not in (None, 1):
+        raise InputError(Mistake("items of a single population work alone", "a team of 1", value=settings.team))
+    items, tours = settings.items, encoding_of(problem) == PERMUTATION
     require_countable(settings.population * _stride(problem), "the population", "choose fewer individuals")
-    lanes = 1 if tours else lanes_for(device, settings.bred, lanes)
+    lanes = 1 if tours else lanes_for(device, settings.bred, settings.lanes)
     vectors = most = -(-settings.island_size // lanes)
     if items is not None:
         most = -(-vectors // max(items, 1))
@@ -147,15 +134,15 @@ def single_layout(
     items = items_for(device, vectors, items)
     if groups is None:
         groups = 4 * device.compute_units if device.kind == "CPU" else -(-vectors // items)
-    return IslandLayout(1, lanes, items, _stride(problem), min(groups, most))
+    return IslandLayout(team=1, lanes=lanes, items=items, stride=_stride(problem), groups=min(groups, most))
 
 
-def _team(device: DeviceInfo, settings: IslandSettings, asked: int | None, crowded: bool) -> int:
+def _team(device: DeviceInfo, settings: DeviceIslandSettings, crowded: bool) -> int:
     """Items that make a tour together: so many that all children of an island are made at once, if there is room."""
-    if asked is not None:
-        if not 1 <= asked <= _TEAM_LIMIT:
-            raise InputError(Mistake("no team has so many items", f"1 to {_TEAM_LIMIT}", value=asked))
-        return asked
+    if settings.team is not None:
+        if not 1 <= settings.team <= _TEAM_LIMIT:
+            raise InputError(Mistake("no team has so many items", f"1 to {_TEAM_LIMIT}", value=settings.team))
+        return settings.team
     if not device.warps:
         return 1
     if crowded:
@@ -180,14 +167,14 @@ def _scratch_words(problem: Problem, layout: IslandLayout) -> int:
     return -(-problem.dimension // 32) + (layout.team if layout.team > 1 else 0)
 
 
-def _require_room(device: DeviceInfo, problem: Problem, settings: IslandSettings, layout: IslandLayout) -> None:
+def _require_room(device: DeviceInfo, problem: Problem, settings: DeviceIslandSettings, layout: IslandLayout) -> None:
     each = layout.stride * gene_bytes(problem) + 4 + 2 * 2
-    desk = 4 * (layout.items // layout.team * _scratch_words(problem, layout) + _DESK_WORDS)
+    at_hand = 4 * (layout.items // layout.team * _scratch_words(problem, layout) + _GROUP_WORDS)
     room = local_bytes_of(device)
-    needed = each * settings.island_size + desk
+    needed = each * settings.island_size + at_hand
     if needed <= room:
         return
-    fits = (room - desk) // each
+    fits = (room - at_hand) // each
     mend = f"choose islands of {fits} individuals or fewer" if fits >= 4 else "choose a device with more local memory"
     problem_words = (
         f"an island of {settings.island_size} individuals needs {needed:,} bytes of local memory on {device.name}"
@@ -198,14 +185,13 @@ def _require_room(device: DeviceInfo, problem: Problem, settings: IslandSettings
 def build_program(
     device: DeviceInfo,
     problem: Problem,
-    settings: IslandSettings,
+    settings: DeviceIslandSettings,
     layout: IslandLayout,
-    scheme_file: str,
     *,
+    scheme_file: str,
     waits: bool,
-    counted: bool,
 ) -> BuiltProgram:
-    """Assemble and build a scheme for a problem's signature.
+    """Assemble and build a scheme for a problem's program key.
 
     Parameters
     ----------
@@ -213,18 +199,15 @@ def build_program(
         ``island_ga_launches``, ``island_ga_persistent`` or ``master_slave_ga``, of ``kernels/solvers``.
     waits : bool
         Whether groups wait for each other in one launch, or read what others write meanwhile.
-    counted : bool
-        Whether groups count how often they meet.
     """
     tours, single = encoding_of(problem) == PERMUTATION, scheme_file == "master_slave_ga"
-    kernel, ordering = problem.kernel(fine=True), ordering_of(device)
+    ordering = ordering_of(device)
     constants = {
-        **kernel.constants,
         **settings.constants(),
+        **ordering.constants(waits),
         "LANES": layout.lanes,
         "ITEMS": layout.items,
         "TEAM": layout.team,
-        **ordering.constants(waits),
         "WARPS": int(device.warps and device.sub_group_size % layout.team == 0),
         "STRIDE": layout.stride,
         "GROUPS": layout.groups,
@@ -232,15 +215,24 @@ def build_program(
         "WORTH": "int" if tours else "float",
         "HOME": "__global" if single else "__local",
         "CONTEXT_SPACE": "__global",
-        "COUNTED": int(counted),
+        "COUNTED": int(settings.counted),
         "MAX_POLLS": MAX_POLLS[device.kind],
-        "ITEMS_OF_BEST": min(ITEMS_OF_BEST[device.kind], device.max_work_group_size),
+        "ITEMS_OF_BEST": items_of_best(device),
     }
-    numbers = ["common/rng/philox.cl", "common/rng/numbers_of_streams.cl", "common/rng/distributions.cl"]
-    before = assemble(["common/vector/lanes.cl", *numbers, "common/sync/teams.cl", "common/sync/grid.cl"], constants)
-    encoding = "encodings/permutation.cl" if tours else "encodings/real_vector.cl"
-    files = [*kernel.files, "solvers/island_ga/island.cl", encoding]
-    if not single:
-        files.append("solvers/island_ga/island_ga.cl")
-    after = assemble([*files, f"solvers/island_ga/{scheme_file}.cl", "solvers/island_ga/best_individuals.cl"], {})
-    return build(device, "\n".join([before, kernel.source, after]), ordering.options(waits))
+    before = ["rng/philox", "rng/numbers_of_streams", "rng/distributions", "sync/teams", "sync/grid"]
+    files = ["island", *([] if single else ["island_ga"]), scheme_file, "best_individuals"]
+    after = [f"solvers/island_ga/{file}.cl" for file in files]
+    after.insert(1, "encodings/permutation.cl" if tours else "encodings/real_vector.cl")
+    return build_around(
+        problem.kernel(fine=True),
+        device,
+        constants,
+        before=[f"common/{file}.cl" for file in before],
+        after=after,
+        options=ordering.options(waits),
+    )
+
+
+def items_of_best(device: DeviceInfo) -> int:
+    """Work items of the group that finds the best individual."""
+    return min(ITEMS_OF_BEST[device.kind], device.max_work_group_size)

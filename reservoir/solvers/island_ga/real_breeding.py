@@ -35,17 +35,17 @@ class Vectors(NamedTuple):
 def vectors_of(problem: Problem, settings: IslandSettings) -> Vectors:
     """What breeding vectors of a problem needs."""
     return Vectors(
-        problem.compiled_context(),
-        problem.lower.astype(np.float32),
-        problem.upper.astype(np.float32),
-        np.empty((2, problem.dimension + 1), np.float32),
-        np.float32(settings.blend),
-        np.float32(settings.mutation_scale),
+        context=problem.compiled_context(),
+        lower=problem.lower.astype(np.float32),
+        upper=problem.upper.astype(np.float32),
+        scratch=np.empty((2, problem.dimension + 1), np.float32),
+        blend=np.float32(settings.blend),
+        mutation_scale=np.float32(settings.mutation_scale),
     )
 
 
 def vector_arrays(problem: Problem, settings: IslandSettings) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Room for the individuals' genes and for their worth."""
+    """Room for the individuals' genes and for their fitness."""
     shape = (settings.islands, settings.island_size)
     return np.zeros((*shape, problem.dimension), np.float32), np.zeros(shape, np.float32)
 
@@ -63,11 +63,11 @@ def number_at(word, place):
 
 
 @inlined
-def worth_of(context, position, scratch, word, first_number):
+def judged(context, position, scratch, word, first_number):
     """Fitness with the noise of a noisy problem; never NaN."""
     noise = number_at(word, first_number + 2 * len(position) + 2)
-    worth = np.float32(fitness_of(context, position, scratch) + scaled_noise(context, noise))
-    return worth if worth > -np.inf else np.float32(-np.inf)
+    value = np.float32(fitness_of(context, position, scratch) + scaled_noise(context, noise))
+    return value if value > -np.inf else np.float32(-np.inf)
 
 
 @compiled_part
@@ -77,7 +77,7 @@ def first_vector(vectors, position, word, individual):
     first_number = individual * numbers_of_child(len(position))
     for d in range(len(position)):
         position[d] = number_at(word, first_number + 2 + d) * (upper[d] - lower[d]) + lower[d]
-    return worth_of(vectors.context, position, vectors.scratch, word, first_number)
+    return judged(vectors.context, position, vectors.scratch, word, first_number)
 
 
 @inlined
@@ -88,7 +88,7 @@ def normal(one, other):
 
 
 @compiled_part
-def breed_vectors(vectors, genes, worth, order, parents, crossed, word, left):
+def breed_vectors(vectors, genes, fitness, order, parents, crossed, word, left):
     """Every child of an island's generation, in the rows of those that lost; `left` is the part of the run to come."""
     dimension, lower, upper, blend = genes.shape[1], vectors.lower, vectors.upper, vectors.blend
     spread = vectors.mutation_scale * np.float32(left)
@@ -106,4 +106,4 @@ def breed_vectors(vectors, genes, worth, order, parents, crossed, word, left):
                 also = number_at(word, first_number + 2 + dimension + d)
                 value = one[d] + spread * (upper[d] - lower[d]) * normal(number, also)
             child[d] = min(max(value, lower[d]), upper[d])
-        worth[order[place]] = worth_of(vectors.context, child, vectors.scratch, word, first_number)
+        fitness[order[place]] = judged(vectors.context, child, vectors.scratch, word, first_number)

@@ -7,22 +7,28 @@ iteration, an item for each individual. ``sak`` and ``slk``: one population, see
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from reservoir.solvers.base.co_residency_probe import all_present
+from reservoir.opencl import DeviceInfo
+from reservoir.problems.base import Problem
+from reservoir.solvers.base.co_residency_probe import co_resident
 from reservoir.solvers.island_ga.device_scheme import Scheme
 from reservoir.solvers.island_ga.population_schemes import Sak, Slk
 from reservoir.solvers.island_ga.program import IslandLayout, island_layout
+from reservoir.solvers.island_ga.settings import SCHEME_NAMES, DeviceIslandSettings
 
 
 class _Islands(Scheme):
     """A work group for each island."""
 
-    def layout_of(self, **shape: int | None) -> IslandLayout:
+    @classmethod
+    def layout_of(cls, device: DeviceInfo, problems: Sequence[Problem], settings: DeviceIslandSettings) -> IslandLayout:
         """Islands in local memory."""
-        return island_layout(self.device, self.problems[0], self.settings, islands=self.groups, **shape)
+        return island_layout(device, problems[0], settings, islands=len(problems) * settings.islands)
 
 
 class LimIs(_Islands):
@@ -33,27 +39,28 @@ class LimIs(_Islands):
     def evolve(self) -> None:
         """Evolve, migrate, evolve, ..."""
         stages = self.settings.stages.tolist()
-        self.run("initialise", *self.islands, *self.numbers)
+        self.run("initialise", *self.islands, *self.random)
         for stage, (before, last) in enumerate(pairwise([0, *stages])):
             self.stage(before, last)
             if last != stages[-1]:
-                self.run("migrate", *self.islands, np.int32(stage), self.worth_after)
-                self.worth, self.worth_after = self.worth_after, self.worth
+                self.run("migrate", *self.islands, np.int32(stage), self.fitness_after)
+                self.fitness, self.fitness_after = self.fitness_after, self.fitness
 
     def stage(self, before: int, last: int) -> None:
         """Iterations from one migration to the next: a launch."""
-        self.run("evolve", *self.islands, np.int32(before), np.int32(last), *self.numbers)
+        self.run("evolve", *self.islands, np.int32(before), np.int32(last), *self.random)
 
 
 class Traditional(LimIs):
     """TIM: a launch for each iteration, an item for each individual."""
 
-    def layout_of(self, **shape: int | None) -> IslandLayout:
+    @classmethod
+    def layout_of(cls, device: DeviceInfo, problems: Sequence[Problem], settings: DeviceIslandSettings) -> IslandLayout:
         """As many items as individuals, each by itself."""
-        size = self.settings.island_size
-        if self.device.kind != "CPU" and shape.get("items") is None:
-            shape["items"] = min(size, self.device.max_work_group_size)
-        return super().layout_of(**{**shape, "team": 1})
+        items = settings.items
+        if device.kind != "CPU" and items is None:
+            items = min(settings.island_size, device.max_work_group_size)
+        return super().layout_of(device, problems, replace(settings, items=items, team=1))
 
     def stage(self, before: int, last: int) -> None:
         """A launch for each iteration."""
@@ -70,8 +77,8 @@ class LimCg(_Islands):
 
     def evolve(self) -> None:
         """One launch."""
-        self.run("evolve_together", *self.islands, "stages", "roll", *self.numbers)
-        self.require_presence()
+        self.run("evolve_together", *self.islands, *self.stages, *self.random)
+        self.require_co_residency()
 
 
 class LimAsync(_Islands):
@@ -83,26 +90,16 @@ class LimAsync(_Islands):
     mail_slots = 0
 
     def evolve(self) -> None:
-        """One launch if all islands answer the roll call, else slices."""
-        self.session.allocate(posted=(self.groups, np.int32))
-        self.run("initialise", *self.islands, *self.numbers)
-        self._launch(0)
-        resident = all_present(self.session)
-        self.used |= {"resident": resident, "slice_stages": 0 if resident else self.slice_stages}
-        if not resident:  # as the roll says from now on
-            for first in range(self.slice_stages, len(self.settings.stages), self.slice_stages):
-                self._launch(first)
-
-    def _launch(self, first: int) -> None:
-        span = np.int32(first), np.int32(self.slice_stages)
-        self.run("evolve_apart", *self.islands, "stages", "roll", "posted", *span, *self.numbers)
+        """One launch if all islands are at work at once, else slices."""
+        posted = self.launch.arguments(posted=(self.groups, np.int32))
+        slice_stages = self.settings.slice_stages
+        self.run("initialise", *self.islands, *self.random)
+        for first in range(0, len(self.settings.stages), slice_stages):
+            span = np.int32(first), np.int32(slice_stages)
+            self.run("evolve_apart", *self.islands, *self.stages, *posted, *span, *self.random)
+            if first == 0 and (resident := co_resident(self.launch.session)):  # as the probe says from now on
+                break
+        self.used |= {"resident": resident, "slice_stages": 0 if resident else slice_stages}
 
 
-SCHEMES: dict[str, type[Scheme]] = {
-    "lim-is": LimIs,
-    "lim-cg": LimCg,
-    "lim-async": LimAsync,
-    "tim": Traditional,
-    "sak": Sak,
-    "slk": Slk,
-}
+SCHEMES: dict[str, type[Scheme]] = dict(zip(SCHEME_NAMES, (LimIs, LimCg, LimAsync, Traditional, Sak, Slk), strict=True))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.encoding import PERMUTATION, REAL
-from reservoir.solvers.base.setting_ranges import MOST_POINTS, require_count, require_ranges
+from reservoir.solvers.base.settings import MOST_POINTS, Settings, choice, number, require_count, run_option
 
 #: Individuals are numbered in 16 bits.
 MOST_INDIVIDUALS = 65_536
@@ -20,21 +20,13 @@ MOST_ITERATIONS = 10**9
 CROSSOVERS = {PERMUTATION: ("one-point", "order"), REAL: ("blend",)}
 MUTATIONS = {PERMUTATION: ("swap", "two-opt"), REAL: ("gaussian",)}
 
-_RANGES: dict[str, tuple[float, float]] = {
-    "islands": (1, MOST_INDIVIDUALS),
-    "island_size": (4, MOST_INDIVIDUALS),
-    "evaluations": (1, 10**12),
-    "selection_fraction": (1e-6, 0.5),
-    "crossover_fraction": (0.0, 1.0),
-    "migrate_every": (1, 10**9),
-    "migrants": (0, MOST_INDIVIDUALS // 2),
-    "blend": (0.0, 10.0),
-    "mutation_scale": (0.0, 1.0),
-}
+#: How a population uses a device; see `schemes`. The first runs on every device, and gives the same bytes for the same
+#: seed.
+SCHEME_NAMES = "lim-is", "lim-cg", "lim-async", "tim", "sak", "slk"
 
 
 @dataclass(frozen=True)
-class IslandSettings:
+class IslandSettings(Settings):
     """Settings of Alraslan and AlKurdi 2023, Table 2, with its values where it gives any.
 
     Parameters
@@ -58,27 +50,26 @@ class IslandSettings:
     blend : float
         Alpha of the blend crossover (Eshelman and Schaffer 1993, BLX-alpha).
     mutation_scale : float
-        First standard deviation of the Gaussian mutation, as a part of a variable's range; it falls to nought in the
+        First standard deviation of the Gaussian mutation, as a part of a variable's range; it falls to zero in the
         course of the run.
     """
 
-    islands: int = 8
-    island_size: int = 128
-    evaluations: int = 400_000
-    iterations: int | None = None
-    selection_fraction: float = 0.3
-    crossover_fraction: float = 0.65
-    migrate_every: int = 50
-    migrants: int = 1
+    islands: int = number(8, 1, MOST_INDIVIDUALS)
+    island_size: int = number(128, 4, MOST_INDIVIDUALS)
+    evaluations: int = number(400_000, 1, 10**12)
+    iterations: int | None = number(None, 1, MOST_ITERATIONS)
+    selection_fraction: float = number(0.3, 1e-6, 0.5)
+    crossover_fraction: float = number(0.65, 0.0, 1.0)
+    migrate_every: int = number(50, 1, 10**9)
+    migrants: int = number(1, 0, MOST_INDIVIDUALS // 2)
     crossover: str = ""
     mutation: str = ""
-    blend: float = 0.7
-    mutation_scale: float = 0.03
+    blend: float = number(0.7, 0.0, 10.0)
+    mutation_scale: float = number(0.03, 0.0, 1.0)
 
     def __post_init__(self) -> None:
         """Refuse settings that no islands can have."""
-        given = {} if self.iterations is None else {"iterations": (1, MOST_ITERATIONS)}
-        require_ranges(self, _RANGES | given)
+        super().__post_init__()
         if self.migrants > self.island_size // 2:
             expected = f"at most half of an island, {self.island_size // 2}"
             raise InputError(Mistake("too many would migrate", expected, "choose fewer migrants", value=self.migrants))
@@ -87,7 +78,7 @@ class IslandSettings:
             "migrations", self.generations // self.migrate_every, MOST_POINTS, "choose a larger migrate_every"
         )
 
-    def for_encoding(self, encoding: str) -> IslandSettings:
+    def for_encoding(self, encoding: str) -> Self:
         """With operators of an encoding.
 
         Raises
@@ -99,7 +90,7 @@ class IslandSettings:
         mutation = _operator("mutation", self.mutation, MUTATIONS[encoding], encoding)
         return replace(self, crossover=crossover, mutation=mutation)
 
-    def panmictic(self) -> IslandSettings:
+    def panmictic(self) -> Self:
         """The same population on one island.
 
         Raises
@@ -161,7 +152,39 @@ class IslandSettings:
 
     def as_dict(self) -> dict[str, Any]:
         """Settings for provenance."""
-        return {**asdict(self), "iterations": self.generations}
+        return super().as_dict() | {"iterations": self.generations}
+
+
+@dataclass(frozen=True)
+class DeviceIslandSettings(IslandSettings):
+    """Settings of the genetic algorithm on a device.
+
+    Parameters
+    ----------
+    scheme : str
+        One of `SCHEME_NAMES`.
+    slice_stages : int
+        Of ``lim-async``: migrations in a launch where islands are not all at work at once. The result says whether they
+        were, in the setting ``resident``.
+    counted : bool
+        Count kernel launches, and how often the items of a group, and the groups of the grid, meet.
+    keep_population : bool
+        Keep all individuals in the setting ``population``.
+    wait_each : bool
+        Let the host wait for every launch before the next, as the papers' programs do; else launches queue up.
+    items, team, lanes : int, optional
+        Work items of a group, items that make a tour together, and real vectors that an item handles at once; chosen
+        for the device if not given.
+    """
+
+    scheme: str = choice(SCHEME_NAMES[0], SCHEME_NAMES, "scheme", run=True)
+    slice_stages: int = number(1, 1, 10**9, run=True)
+    counted: bool = run_option(False)
+    keep_population: bool = run_option(False)
+    wait_each: bool = run_option(False)
+    items: int | None = run_option(None)
+    team: int | None = run_option(None)
+    lanes: int | None = run_option(None)
 
 
 def _operator(kind: str, asked: str, known: tuple[str, ...], encoding: str) -> str:

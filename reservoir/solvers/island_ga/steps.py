@@ -12,14 +12,14 @@ from reservoir.solvers.rng.stream import below, mixed
 
 
 @compiled_part
-def select(worth, before, after, parents):
+def select(fitness, before, after, parents):
     """Tournaments of neighbours: the winners' rows come first, in the order of the tournaments, then the losers'."""
     size = len(before)
     for tournament in range(parents):
         first, last = tournament * size // parents, (tournament + 1) * size // parents
         winner = first
         for place in range(first + 1, last):
-            if worth[before[place]] > worth[before[winner]]:
+            if fitness[before[place]] > fitness[before[winner]]:
                 winner = place
         after[tournament] = before[winner]
         loser = parents + first - tournament
@@ -30,27 +30,27 @@ def select(worth, before, after, parents):
 
 
 @compiled_part
-def rank(worth, ranks):
+def rank(fitness, ranks):
     """How many rows are better; of equals, the first."""
-    for row in range(len(worth)):
+    for row in range(len(fitness)):
         better = 0
-        for other in range(len(worth)):
-            if worth[other] > worth[row] or (worth[other] == worth[row] and other < row):
+        for other in range(len(fitness)):
+            if fitness[other] > fitness[row] or (fitness[other] == fitness[row] and other < row):
                 better += 1
         ranks[row] = better
 
 
 @compiled_part
-def migrate(genes, worth, ranks, migrants):
+def migrate(genes, fitness, ranks, migrants):
     """The best of each island take the places of the worst of the next, around the ring.
 
     Nobody who leaves is overwritten, and nobody who is overwritten has left: both are at most half of an island.
     """
-    islands, size = worth.shape
+    islands, size = fitness.shape
     if islands == 1 or migrants == 0:
         return
     for island in range(islands):
-        rank(worth[island], ranks[island])
+        rank(fitness[island], ranks[island])
     for island in range(islands):
         source = (island + islands - 1) % islands
         for row in range(size):
@@ -61,16 +61,16 @@ def migrate(genes, worth, ranks, migrants):
                 if ranks[source, other] == immigrant:
                     for gene in range(genes.shape[2]):
                         genes[island, row, gene] = genes[source, other, gene]
-                    worth[island, row] = worth[source, other]
+                    fitness[island, row] = fitness[source, other]
 
 
 @compiled_part
-def largest(worth):
-    """The best worth of all islands."""
-    best = worth[0, 0]
-    for island in range(worth.shape[0]):
-        for row in range(worth.shape[1]):
-            best = max(best, worth[island, row])
+def largest(fitness):
+    """The best fitness of all islands."""
+    best = fitness[0, 0]
+    for island in range(fitness.shape[0]):
+        for row in range(fitness.shape[1]):
+            best = max(best, fitness[island, row])
     return best
 
 

@@ -32,19 +32,23 @@ class Tours(NamedTuple):
 
 def tours_of(problem: Problem, settings: IslandSettings) -> Tours:
     """What breeding tours of a problem needs."""
-    used = np.zeros(problem.dimension, np.uint8)
-    return Tours(problem.compiled_context().costs, used, settings.crossover == "order", settings.mutation == "two-opt")
+    return Tours(
+        costs=problem.compiled_context().costs,
+        used=np.zeros(problem.dimension, np.uint8),
+        by_order=settings.crossover == "order",
+        by_two_opt=settings.mutation == "two-opt",
+    )
 
 
 def tour_arrays(problem: Problem, settings: IslandSettings) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Room for the individuals' genes, with one city more, and for their worth."""
+    """Room for the individuals' genes, with one city more, and for their fitness."""
     shape = (settings.islands, settings.island_size)
     kind: Any = np.uint8 if problem.dimension <= 256 else np.uint16
     return np.zeros((*shape, problem.dimension + 1), kind), np.zeros(shape, np.int32)
 
 
 @inlined
-def tour_worth(tour, costs):
+def tour_fitness(tour, costs):
     """Minus the sum of the edges."""
     last = costs.shape[0] - 1
     total = costs[tour[last], tour[0]]
@@ -55,7 +59,7 @@ def tour_worth(tour, costs):
 
 @compiled_part
 def first_tour(tours, tour, word, individual):
-    """A random tour (Fisher and Yates) and its worth."""
+    """A random tour (Fisher and Yates) and its fitness."""
     costs = tours.costs
     cities = costs.shape[0]
     for place in range(cities):
@@ -63,7 +67,7 @@ def first_tour(tours, tour, word, individual):
     for place in range(cities - 1, 0, -1):
         other = place_below(word, individual * cities + place, place + 1)
         tour[place], tour[other] = tour[other], tour[place]
-    return tour_worth(tour, costs)
+    return tour_fitness(tour, costs)
 
 
 @inlined
@@ -76,7 +80,7 @@ def two_points(word, first_number, cities):
 
 @compiled_part
 def crossed_tour(child, one, other, costs, word, first_number, by_order, used):
-    """A child that has a stretch of one parent, and the cities it lacks in the order of the other; its worth.
+    """A child that has a stretch of one parent, and the cities it lacks in the order of the other; its fitness.
 
     `child` has room for one city more than there are: each city is written, and stays where it was lacking.
     """
@@ -101,26 +105,26 @@ def crossed_tour(child, one, other, costs, word, first_number, by_order, used):
         if used[other[place]] == 0:
             child[filled] = other[place]
             filled += 1
-    return tour_worth(child, costs)
+    return tour_fitness(child, costs)
 
 
 @compiled_part
 def mutated_tour(child, parent, costs, word, first_number, by_two_opt):
-    """A copy of a parent with two cities swapped, or with its best 2-opt move; its worth."""
+    """A copy of a parent with two cities swapped, or with its best 2-opt move; its fitness."""
     cities = costs.shape[0]
     for place in range(cities):
         child[place] = parent[place]
     if not by_two_opt:
         first, last = two_points(word, first_number, cities)
         child[first], child[last] = parent[last], parent[first]
-        return tour_worth(child, costs)
+        return tour_fitness(child, costs)
     first, last, gain = best_move(parent, costs)
     if gain > 0:
         for place in range(first, last + 1):
             child[place] = parent[first + last - place]
     else:
         double_bridge(child, parent, cities, word, first_number)
-    return tour_worth(child, costs)
+    return tour_fitness(child, costs)
 
 
 @compiled_part
@@ -152,7 +156,7 @@ def double_bridge(child, parent, cities, word, first_number):
 
 
 @compiled_part
-def breed_tours(tours, genes, worth, order, parents, crossed, word, left):
+def breed_tours(tours, genes, fitness, order, parents, crossed, word, left):
     """Every child of an island's generation, in the rows of those that lost."""
     costs = tours.costs
     for place in range(parents, len(order)):
@@ -160,6 +164,6 @@ def breed_tours(tours, genes, worth, order, parents, crossed, word, left):
         row, one = order[place], genes[order[place_below(word, number, parents)]]
         if place < parents + crossed:
             other = genes[order[place_below(word, number + 1, parents)]]
-            worth[row] = crossed_tour(genes[row], one, other, costs, word, number + 2, tours.by_order, tours.used)
+            fitness[row] = crossed_tour(genes[row], one, other, costs, word, number + 2, tours.by_order, tours.used)
         else:
-            worth[row] = mutated_tour(genes[row], one, costs, word, number + 1, tours.by_two_opt)
+            fitness[row] = mutated_tour(genes[row], one, costs, word, number + 1, tours.by_two_opt)

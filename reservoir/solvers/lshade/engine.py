@@ -9,129 +9,73 @@ need not wait for each other.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from reservoir.opencl import DeviceInfo, HostClock, Session, choose_devices
-from reservoir.problems.base import Problem, kernel_contexts, rng_stream_ids
-from reservoir.solvers.base.device_result import DeviceResult, LaunchResult, to_solutions
-from reservoir.solvers.base.launches import launch_all
-from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solutions
+from reservoir.opencl import BuiltProgram, DeviceInfo
+from reservoir.problems.base import Problem, kernel_contexts
+from reservoir.solvers.base.device_engine import Launch, PopulationEngine, choices
+from reservoir.solvers.base.results import EngineResult
+from reservoir.solvers.base.settings import trace_generations
 from reservoir.solvers.lshade.program import PopulationLayout, build_program, layout_for
 from reservoir.solvers.lshade.settings import LshadeSettings
-from reservoir.solvers.rng.stream import seed_words
-
-NAME = "lshade"
-SETTINGS = LshadeSettings
-
-#: Evaluations of one launch, about: small enough to report progress and to be interrupted.
-LAUNCH_EVALUATIONS = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}
 
 
-def solve(
-    problems: Sequence[Problem],
-    *,
-    seed: int = 1,
-    device: str | None = "auto",
-    progress: Progress = silent,
-    lanes: int | None = None,
-    items: int | None = None,
-    **options: Any,
-) -> Solutions:
-    """Solve all problems at once, each with a population of its own.
+class LshadeEngine(PopulationEngine[LshadeSettings, PopulationLayout]):
+    """L-SHADE, each problem with a population of its own."""
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-        Problems of different signatures are launched one kind after another.
-    seed : int
-        With a problem's `rng_stream_id`, names its random numbers.
-    device : str, optional
-        See `reservoir.opencl.choose_devices`.
-    progress : callable
-        Told how many of the problems are done.
-    lanes, items : int, optional
-        Members in a work item's vector, and work items of a population; chosen for the device if not given. A result
-        does not depend on them beyond rounding.
-    **options
-        Fields of `LshadeSettings`.
+    name = "lshade"
+    settings_class = LshadeSettings
+    launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}
 
-    Raises
-    ------
-    DeviceError
-        If there is no such device, or it cannot hold what is asked.
-    InputError
-        If a setting is out of range.
-    """
-    settings = LshadeSettings(**options)
-    devices = choose_devices(device)
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of a problem, about."""
+        return self.settings.evaluations
 
-    def most(device: DeviceInfo) -> int:
-        return max(device.compute_units, LAUNCH_EVALUATIONS[device.kind] // settings.evaluations)
+    def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> PopulationLayout:
+        """The same for any number of problems."""
+        return layout_for(device, problems[0], self.settings)
 
-    def launch(device: DeviceInfo, members: list[Problem]) -> LaunchResult:
-        layout = layout_for(device, members[0], settings, lanes, items)
-        return _launch(members, device, layout, settings, seed)
+    def build(self, device: DeviceInfo, problem: Problem, layout: PopulationLayout) -> BuiltProgram:
+        """One kernel."""
+        return build_program(device, problem, self.settings, layout)
 
-    started = time.perf_counter()
-    launched = launch_all(problems, devices, most, launch, progress)
-    wall = time.perf_counter() - started
-    used = {**settings.as_dict(), "seed": seed}
-    return to_solutions(problems, launched, solver=NAME, devices=devices, settings=used, wall_seconds=wall)
-
-
-def _launch(
-    problems: Sequence[Problem], device: DeviceInfo, layout: PopulationLayout, settings: LshadeSettings, seed: int
-) -> LaunchResult:
-    clock = HostClock()
-    count, dimension = len(problems), problems[0].dimension
-    sizes = settings.sizes(dimension)
-    generations = len(sizes) - 1
-    every, taken = settings.trace(generations)
-    with clock("build"):
-        program = build_program(device, problems[0], settings, layout)
-    with Session(device, clock) as session:
-        session.upload(
+    def run(self, launch: Launch[PopulationLayout]) -> list[EngineResult]:
+        """All generations in one kernel."""
+        problems, layout, settings = launch.problems, launch.layout, self.settings
+        count, dimension = len(problems), problems[0].dimension
+        sizes = settings.sizes(dimension)
+        generations, evaluations = len(sizes) - 1, int(sizes.sum())
+        taken = trace_generations(generations, settings.trace_points)
+        pool = ((count, dimension, layout.members + settings.archive(dimension)), np.float32)
+        arguments = launch.arguments(
             contexts=kernel_contexts(problems),
             sizes=sizes,
-            streams=rng_stream_ids(problems),
-        )
-        session.allocate(
+            generations=np.int32(generations),
+            trace_every=np.int32(taken[0]),
+            trace_points=np.int32(len(taken)),
             position=((count, dimension), np.float32),
             fitness=(count, np.float32),
             trace=((count, len(taken)), np.float32),
+            **({"pool_memory": pool} if layout.pool_in_global else {}),
         )
-        pool_memory = []
-        if layout.pool_in_global:
-            session.allocate(pool_memory=((count, dimension, layout.members + settings.archive(dimension)), np.float32))
-            pool_memory = ["pool_memory"]
-        session.run(
-            program,
-            "lshade",
-            count * layout.items,
-            layout.items,
-            "contexts",
-            "sizes",
-            np.int32(generations),
-            np.int32(every),
-            np.int32(len(taken)),
-            "position",
-            "fitness",
-            "trace",
-            *pool_memory,
-            *(np.uint32(word) for word in seed_words(seed)),
-            "streams",
-        )
-        positions, judged, traces = (session.download(name) for name in ("position", "fitness", "trace"))
-        seconds = sum(session.device_seconds.values())
-    evaluations = int(sizes.sum())
-    used = {"lanes": layout.lanes, "items": layout.items}
-    found = [
-        DeviceResult(position, generations, evaluations, taken, trace, used, fitness)
-        for position, trace, fitness in zip(positions, traces, judged.tolist(), strict=True)
-    ]
-    return LaunchResult(found, seconds, clock.seconds)
+        launch.run("lshade", count, *arguments, *launch.random_streams())
+        used = choices(layout, "lanes", "items")
+        return [
+            EngineResult(
+                position=position,
+                generations=generations,
+                evaluations=evaluations,
+                trace_generations=taken,
+                trace_fitness=trace,
+                fitness_float32=fitness,
+                settings=used,
+            )
+            for position, trace, fitness in zip(*launch.download("position", "trace", "fitness"), strict=True)
+        ]
+
+
+ENGINE = LshadeEngine

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
+from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem
+from reservoir.solvers.base.program import build_around, memory_constants
 from reservoir.solvers.base.work_groups import items_for, lanes_for, local_bytes_of, require_countable, require_private
 from reservoir.solvers.lshade.settings import LshadeSettings
 from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
@@ -48,25 +49,19 @@ class PopulationLayout:
         return self.lanes * self.items * self.blocks
 
 
-def layout_for(
-    device: DeviceInfo,
-    problem: Problem,
-    settings: LshadeSettings,
-    lanes: int | None = None,
-    items: int | None = None,
-) -> PopulationLayout:
+def layout_for(device: DeviceInfo, problem: Problem, settings: LshadeSettings) -> PopulationLayout:
     """On a GPU a work item has a member; on a CPU one work item has a population, in vectors."""
     first = settings.first_members(problem.dimension)
-    lanes = lanes_for(device, first, lanes)
+    lanes = lanes_for(device, first, settings.lanes)
     vectors = -(-first // lanes)
-    items = items_for(device, vectors, items)
+    items = items_for(device, vectors, settings.items)
     blocks = -(-vectors // items)
     members = lanes * items * blocks
     pool = problem.dimension * (members + settings.archive(problem.dimension))
     require_countable(pool, "a population with its archive", _FEWER)
     private = 4 * blocks * lanes * (2 * problem.dimension + _PRIVATE_WORDS)
     require_private(device, private, f"a population of {first:,} members", _FEWER)
-    floats = problem.dimension * (members + settings.archive(problem.dimension)) + _MEMBER_FLOATS * members
+    floats = pool + _MEMBER_FLOATS * members
     words = (
         2 * (members // 32 + 1)
         + 3 * settings.memory
@@ -74,18 +69,19 @@ def layout_for(
         + len(problem.kernel_context())
         + _ALIGNMENT
     )
-    return PopulationLayout(lanes, items, blocks, 4 * (floats + words) > local_bytes_of(device))
+    pool_in_global = 4 * (floats + words) > local_bytes_of(device)
+    return PopulationLayout(lanes=lanes, items=items, blocks=blocks, pool_in_global=pool_in_global)
 
 
 def build_program(
     device: DeviceInfo, problem: Problem, settings: LshadeSettings, layout: PopulationLayout
 ) -> BuiltProgram:
-    """Assemble and build L-SHADE for a problem's signature."""
+    """Assemble and build L-SHADE for a problem's program key."""
     kernel = problem.kernel(fine=True)
     pool = layout.members + settings.archive(problem.dimension)
     constants = {
-        **kernel.constants,
         **settings.constants(problem.dimension),
+        **memory_constants("POOL", layout.pool_in_global),
         "LANES": layout.lanes,
         "ITEMS": layout.items,
         "BLOCKS": layout.blocks,
@@ -93,16 +89,7 @@ def build_program(
         "PARTS": _PARTS,
         "WIDE_DRAWS": int(max(pool, problem.dimension) > EVEN_IN_16_BITS),
         "CONTEXT_SPACE": "__local",
-        "POOL_IN_GLOBAL": int(layout.pool_in_global),
-        "POOL_SPACE": "__global" if layout.pool_in_global else "__local",
-        "POOL_FENCE": "CLK_GLOBAL_MEM_FENCE" if layout.pool_in_global else "CLK_LOCAL_MEM_FENCE",
     }
-    numbers = [
-        "common/rng/philox.cl",
-        "common/rng/random_stream.cl",
-        "common/rng/noise.cl",
-        "common/rng/distributions.cl",
-    ]
-    before = assemble(["common/vector/lanes.cl", *numbers], constants)
-    after = assemble([*kernel.files, "solvers/lshade/lshade.cl"], {})
-    return build(device, "\n".join([before, kernel.source, after]))
+    numbers = ["philox", "random_stream", "noise", "distributions"]
+    before = [f"common/rng/{file}.cl" for file in numbers]
+    return build_around(kernel, device, constants, before=before, after=["solvers/lshade/lshade.cl"])

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.solvers.base.setting_ranges import require_ranges
-
-_RANGES: dict[str, tuple[float, float]] = {
-    "evaluations": (1, 10**9),
-    "members_per_dimension": (1, 1000),
-    "fewest_members": (4, 10**4),
-    "memory": (1, 1000),
-    "best_fraction": (1e-6, 1.0),
-    "archive_fraction": (0.0, 100.0),
-    "trace_points": (1, 10**5),
-}
+from reservoir.solvers.base.settings import Settings, number, run_option
 
 
 @dataclass(frozen=True)
-class LshadeSettings:
+class LshadeSettings(Settings):
     """Settings of L-SHADE: those of Tanabe and Fukunaga 2014, but for two.
 
     Their p = 0.11 and archive of 2.6 populations left a year of the bundled record in a neighbouring local optimum in
@@ -45,19 +34,20 @@ class LshadeSettings:
         Size of the archive, in populations.
     trace_points : int
         How many values of the convergence trace are kept, at most.
+    lanes, items : int, optional
+        Members in a work item's vector, and work items of a population; chosen for the device if not given. A result
+        does not depend on them beyond rounding.
     """
 
-    evaluations: int = 30_000
-    members_per_dimension: int = 18
-    fewest_members: int = 4
-    memory: int = 6
-    best_fraction: float = 0.2
-    archive_fraction: float = 1.0
-    trace_points: int = 200
-
-    def __post_init__(self) -> None:
-        """Refuse settings that no population can have."""
-        require_ranges(self, _RANGES)
+    evaluations: int = number(30_000, 1, 10**9)
+    members_per_dimension: int = number(18, 1, 1000)
+    fewest_members: int = number(4, 4, 10**4)
+    memory: int = number(6, 1, 1000)
+    best_fraction: float = number(0.2, 1e-6, 1.0)
+    archive_fraction: float = number(1.0, 0.0, 100.0)
+    trace_points: int = number(200, 1, 10**5)
+    lanes: int | None = run_option(None)
+    items: int | None = run_option(None)
 
     def first_members(self, dimension: int) -> int:
         """Size of the first population."""
@@ -77,11 +67,6 @@ class LshadeSettings:
             made += sizes[-1]
         return np.array(sizes, np.int32)
 
-    def trace(self, generations: int) -> tuple[int, NDArray[np.int64]]:
-        """Generations between two values of the trace, and those after which it is taken."""
-        every = max(1, -(-generations // self.trace_points))
-        return every, np.arange(every, generations + 1, every)
-
     def constants(self, dimension: int) -> dict[str, float]:
         """Macros of a program that is specialised for these settings."""
         return {
@@ -90,7 +75,3 @@ class LshadeSettings:
             "BEST_FRACTION": self.best_fraction,
             "MEMORY": self.memory,
         }
-
-    def as_dict(self) -> dict[str, Any]:
-        """Settings for provenance."""
-        return asdict(self)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, ordering_of, require_local
+from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of, require_local
 from reservoir.problems.base import Problem
 from reservoir.solvers.base.co_residency_probe import MAX_POLLS
+from reservoir.solvers.base.program import build_around
 from reservoir.solvers.base.work_groups import items_for
-from reservoir.solvers.ring_pso.settings import RingSettings
+from reservoir.solvers.ring_pso.settings import ASYNC, DeviceRingSettings
 
 #: Work items of a compute unit of a GPU up to which a particle has an item for each dimension; with more, particles
 #: would not all be at work at once.
@@ -57,32 +58,35 @@ def layout_for(device: DeviceInfo, problem: Problem, particles: int, items: int 
         items = min(whole if roomy else device.sub_group_size, device.max_work_group_size)
     items = items_for(device, problem.dimension, items)
     team = device.sub_group_size if device.warps and items % device.sub_group_size == 0 else 1
-    layout = RingLayout(items, team)
+    layout = RingLayout(items=items, team=team)
     require_local(device, 4 * (4 * problem.dimension + 2 * layout.workers + 4))
     return layout
 
 
 def build_program(
-    device: DeviceInfo, problem: Problem, settings: RingSettings, layout: RingLayout, *, waits: bool, checked: bool
+    device: DeviceInfo, problem: Problem, settings: DeviceRingSettings, layout: RingLayout
 ) -> BuiltProgram:
-    """Assemble and build the swarm for a problem's signature; `waits` if groups read what others write."""
-    ordering = ordering_of(device)
-    kernel = problem.kernel(fine=True)
+    """Assemble and build the swarm for a problem's program key."""
+    kernel, ordering, waits = problem.kernel(fine=True), ordering_of(device), settings.mode == ASYNC
     constants = {
-        **kernel.constants,
         **settings.constants(),
+        **ordering.constants(waits),
         "LANES": 1,
         "ITEMS": layout.items,
         "TEAM": layout.team,
-        **ordering.constants(waits),
         "WARPS": int(layout.team > 1),
         "BY_DIMENSION": int(kernel.by_dimension),
         "BOUNDED": int(kernel.bounded),
         "CONTEXT_SPACE": "__global",
-        "CHECKED": int(checked),
+        "CHECKED": int(settings.checked),
         "MAX_POLLS": MAX_POLLS[device.kind],
     }
-    numbers = ["common/rng/philox.cl", "common/rng/numbers_of_streams.cl"]
-    before = assemble(["common/vector/lanes.cl", *numbers, "common/sync/teams.cl", "common/sync/grid.cl"], constants)
-    after = assemble([*kernel.files, "solvers/ring_pso/ring_pso.cl"], {})
-    return build(device, "\n".join([before, kernel.source, after]), ordering.options(waits))
+    before = ["rng/philox", "rng/numbers_of_streams", "sync/teams", "sync/grid"]
+    return build_around(
+        kernel,
+        device,
+        constants,
+        before=[f"common/{file}.cl" for file in before],
+        after=["solvers/ring_pso/ring_pso.cl"],
+        options=ordering.options(waits),
+    )

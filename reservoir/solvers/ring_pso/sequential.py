@@ -8,78 +8,49 @@ learn of each other's bests within a sweep.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
 from reservoir.hydro.jit import compiled_for_any, compiled_part
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import fitness_of, scaled_noise
-from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solution
-from reservoir.solvers.clpso.settings import SMALLEST_VELOCITY
-from reservoir.solvers.ring_pso.settings import STOP, RingSettings
-from reservoir.solvers.rng.stream import below, mixed, philox_word, seed_words, uniform_of
+from reservoir.solvers.base.denormals import SMALLEST_VELOCITY
+from reservoir.solvers.base.engine import HostEngine
+from reservoir.solvers.base.results import EngineResult
+from reservoir.solvers.ring_pso.settings import STAR, STOP, SequentialRingSettings
+from reservoir.solvers.rng.stream import StreamKey, below, mixed, philox_word, stream_key, uniform_of
 
-NAME = "ring-pso-sequential"
-SETTINGS = RingSettings
-DEVICE = "one CPU thread"
-
-RING, STAR = "ring", "star"
-TOPOLOGIES = (RING, STAR)
-#: Positions so near to nought, in parts of their range, are nought: their squares would be denormal numbers, which a
-#: CPU handles a hundred times slower; a device flushes them.
+#: Positions so near to zero, in parts of their range, are zero: their squares would be denormal numbers, which a CPU
+#: handles a hundred times slower; a device flushes them.
 SMALLEST_PART = 1e-18
 #: Particles that each informs in a stochastic star.
 INFORMED = 3
 
 
-def solve(
-    problems: Sequence[Problem],
-    *,
-    seed: int = 1,
-    device: str | None = None,
-    progress: Progress = silent,
-    topology: str = RING,
-    **options: Any,
-) -> list[Solution]:
-    """Solve each problem with its own swarm, one after another.
+class SequentialRing(HostEngine[SequentialRingSettings]):
+    """Ring PSO, one swarm after another."""
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-        Any mixture.
-    seed : int
-        With a problem's `rng_stream_id`, names its random numbers.
-    device : str, optional
-        Not used: this engine needs no device.
-    progress : callable
-        Told how many of the problems are done.
-    topology : str
-        One of `TOPOLOGIES`.
-    **options
-        Fields of `RingSettings`.
+    name = "ring-pso-sequential"
+    settings_class = SequentialRingSettings
 
-    Raises
-    ------
-    InputError
-        If a setting is out of range.
-    """
-    settings = RingSettings(**options)
-    if topology not in TOPOLOGIES:
-        raise InputError(Mistake("there is no such topology", ", ".join(TOPOLOGIES), "choose one", value=topology))
-    started = time.perf_counter()
-    found = []
-    for done, problem in enumerate(problems, start=1):
-        found.append(_solve_one(problem, settings, seed, star=topology == STAR))
-        progress(done, len(problems))
-    wall = time.perf_counter() - started
-    used = {**settings.as_dict(), "seed": seed, "topology": topology}
-    return [_solution(problem, *run, wall, settings, used) for problem, run in zip(problems, found, strict=True)]
+    def solve_one(self, problem: Problem) -> EngineResult:
+        """Run a problem's own swarm."""
+        settings, swarm = self.settings, _new_swarm(problem, self.settings, self.seed)
+        _run(problem.compiled_context(), swarm)
+        leader = int(swarm.best_fitness.argmax())
+        return EngineResult(
+            position=swarm.best[leader],
+            generations=settings.generations,
+            evaluations=settings.evaluations,
+            trace_generations=settings.trace_generations,
+            trace_fitness=swarm.trace,
+            fitness_float32=float(swarm.best_fitness[leader]),
+        )
+
+
+ENGINE = SequentialRing
 
 
 class Swarm(NamedTuple):
@@ -104,68 +75,33 @@ class Swarm(NamedTuple):
     inertia: np.float32
     cognitive: np.float32
     social: np.float32
-    rng_stream_id: np.uint32
-    seed_low: np.uint32
-    seed_high: np.uint32
+    key: StreamKey
 
 
-def _new_swarm(problem: Problem, settings: RingSettings, seed: int, *, star: bool) -> Swarm:
-    count, dimension = settings.particles, problem.dimension
+def _new_swarm(problem: Problem, settings: SequentialRingSettings, seed: int) -> Swarm:
+    count, dimension, taken = settings.particles, problem.dimension, settings.trace_generations
     position, velocity, best = (np.empty((count, dimension), np.float32) for _ in range(3))
-    low, high = seed_words(seed)
     return Swarm(
-        position,
-        velocity,
-        best,
-        np.empty(count, np.float32),
-        np.full(count, -np.inf, np.float32),
-        np.arange(count),
-        np.zeros((count, INFORMED), np.int64),
-        np.empty((2, dimension + 1), np.float32),
-        np.empty(len(settings.trace_generations), np.float32),
-        problem.lower.astype(np.float32),
-        problem.upper.astype(np.float32),
-        problem.kernel().bounded,
-        settings.wall == STOP,
-        star,
-        settings.generations,
-        settings.trace_every,
-        np.float32(settings.inertia),
-        np.float32(settings.cognitive),
-        np.float32(settings.social),
-        np.uint32(problem.rng_stream_id),
-        np.uint32(low),
-        np.uint32(high),
-    )
-
-
-def _solve_one(problem: Problem, settings: RingSettings, seed: int, *, star: bool) -> tuple[Swarm, int]:
-    """The swarm at the end, and its best particle."""
-    swarm, context = _new_swarm(problem, settings, seed, star=star), problem.compiled_context()
-    _run(context, swarm)
-    return swarm, int(swarm.best_fitness.argmax())
-
-
-def _solution(
-    problem: Problem, swarm: Swarm, leader: int, wall: float, settings: RingSettings, used: dict[str, Any]
-) -> Solution:
-    position = swarm.best[leader].astype(np.float64)
-    worth = problem.certify(position)
-    return Solution(
-        position,
-        worth.fitness,
-        worth.benefit,
-        worth.violation,
-        settings.generations,
-        settings.evaluations,
-        wall,
-        None,
-        NAME,
-        DEVICE,
-        used,
-        settings.trace_generations,
-        swarm.trace.astype(np.float64),
-        fitness_float32=float(swarm.best_fitness[leader]),
+        position=position,
+        velocity=velocity,
+        best=best,
+        fitness=np.empty(count, np.float32),
+        best_fitness=np.full(count, -np.inf, np.float32),
+        informant=np.arange(count),
+        links=np.zeros((count, INFORMED), np.int64),
+        scratch=np.empty((2, dimension + 1), np.float32),
+        trace=np.empty(len(taken), np.float32),
+        lower=problem.lower.astype(np.float32),
+        upper=problem.upper.astype(np.float32),
+        bounded=problem.kernel().bounded,
+        stops=settings.wall == STOP,
+        star=settings.topology == STAR,
+        generations=settings.generations,
+        trace_every=int(taken[0]),
+        inertia=np.float32(settings.inertia),
+        cognitive=np.float32(settings.cognitive),
+        social=np.float32(settings.social),
+        key=stream_key(problem.rng_stream_id, seed),
     )
 
 
@@ -252,7 +188,7 @@ def _largest(numbers):
 def _run(context, swarm):
     count, dimension = swarm.position.shape
     for particle in range(count):
-        word = philox_word(particle, swarm.rng_stream_id, 0, swarm.seed_low, swarm.seed_high)
+        word = philox_word(particle, swarm.key, 0)
         _scatter(
             swarm.position[particle], swarm.velocity[particle], swarm.best[particle], swarm.lower, swarm.upper, word
         )
@@ -261,7 +197,7 @@ def _run(context, swarm):
         _keep_better(swarm, particle)
     before = _largest(swarm.best_fitness)
     if swarm.star:
-        _draw_links(swarm.links, philox_word(count, swarm.rng_stream_id, 0, swarm.seed_low, swarm.seed_high))
+        _draw_links(swarm.links, philox_word(count, swarm.key, 0))
     for generation in range(1, swarm.generations + 1):
         if not swarm.star:
             for particle in range(count):
@@ -269,7 +205,7 @@ def _run(context, swarm):
         for particle in range(count):
             if swarm.star:
                 swarm.informant[particle] = _informant_in_star(swarm.best_fitness, swarm.links, particle)
-            word = philox_word(particle, swarm.rng_stream_id, generation, swarm.seed_low, swarm.seed_high)
+            word = philox_word(particle, swarm.key, generation)
             _move(
                 swarm.position[particle],
                 swarm.velocity[particle],
@@ -296,7 +232,5 @@ def _run(context, swarm):
         if swarm.star:
             now = _largest(swarm.best_fitness)
             if not now > before:
-                _draw_links(
-                    swarm.links, philox_word(count, swarm.rng_stream_id, generation, swarm.seed_low, swarm.seed_high)
-                )
+                _draw_links(swarm.links, philox_word(count, swarm.key, generation))
             before = now

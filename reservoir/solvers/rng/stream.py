@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,6 +45,20 @@ def seed_words(seed: int) -> tuple[int, int]:
     return seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF
 
 
+class StreamKey(NamedTuple):
+    """What names a problem's random numbers, for `philox_word`."""
+
+    rng_stream_id: np.uint32
+    seed_low: np.uint32
+    seed_high: np.uint32
+
+
+def stream_key(rng_stream_id: int, seed: int) -> StreamKey:
+    """The key of a problem's stream under a seed."""
+    low, high = seed_words(seed)
+    return StreamKey(rng_stream_id=np.uint32(rng_stream_id), seed_low=np.uint32(low), seed_high=np.uint32(high))
+
+
 def stream_states(seed: int, rng_stream_id: int, particles: int) -> NDArray[np.uint32]:
     """Starting states of the xoshiro128+ streams of a swarm, shape (particles, 4)."""
     counter = np.zeros((particles, 4), np.uint32)
@@ -71,9 +87,10 @@ def uniform_of(bits):
 
 
 @inlined
-def philox_word(particle, stream, generation, low, high):
-    """First word of `philox4x32` of (particle, stream, generation, 1) under a key of two words."""
-    x, y, z, w = np.uint32(particle), np.uint32(stream), np.uint32(generation), np.uint32(1)
+def philox_word(particle, key, generation):
+    """First word of `philox4x32` of (particle, stream, generation, 1) under the key of the seed's two words."""
+    x, y, z, w = np.uint32(particle), key.rng_stream_id, np.uint32(generation), np.uint32(1)
+    low, high = key.seed_low, key.seed_high
     for _ in range(10):
         one, other = np.uint64(0xD2511F53) * np.uint64(x), np.uint64(0xCD9E8D57) * np.uint64(z)
         x, z = (

@@ -1,4 +1,4 @@
-"""The swarm of `ann_pso` on CPU threads, compiled: what its OpenCL form is measured against.
+"""The swarm of `ann-pso` on CPU threads, compiled: what its OpenCL form is measured against.
 
 The counterpart of the multithreaded C++ program of Li and Liu 2017. Each thread takes a share of the groups from one
 exchange to the next, so that threads meet no more often than the algorithm asks; the fitness is the problem's compiled
@@ -7,89 +7,84 @@ one, whose loops are vector instructions. It draws the numbers that the OpenCL f
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
 from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import fitness_of, scaled_noise
-from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.solution import Solution
-from reservoir.solvers.rng.stream import mixed, philox_word, seed_words, uniform_of
-from reservoir.solvers.two_level_pso.settings import TwoLevelSettings, first_positions
-
-NAME = "ann-pso-parallel"
-SETTINGS = TwoLevelSettings
-MOST_THREADS = 1024
+from reservoir.solvers.base.engine import HostEngine
+from reservoir.solvers.base.progress import Progress
+from reservoir.solvers.base.results import EngineResult
+from reservoir.solvers.base.solution import Solutions
+from reservoir.solvers.rng.stream import StreamKey, mixed, philox_word, stream_key, uniform_of
+from reservoir.solvers.two_level_pso.settings import ParallelTwoLevelSettings
 
 
-def solve(
-    problems: Sequence[Problem],
-    *,
-    seed: int = 1,
-    device: str | None = None,
-    progress: Progress = silent,
-    first: Sequence[ArrayLike] | None = None,
-    best_position_history: bool = False,
-    threads: int | None = None,
-    **options: Any,
-) -> list[Solution]:
-    """Solve problems one after another, each by all threads.
+class ParallelTwoLevel(HostEngine[ParallelTwoLevelSettings]):
+    """PSO with bests of two levels, one problem after another, each by all threads."""
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-    seed : int
-        With a problem's `rng_stream_id`, names its random numbers.
-    device : str, optional
-        Ignored: no device is needed.
-    progress : callable
-        Told how many problems are done.
-    first, best_position_history
-        As in `ann_pso.solve`.
-    threads : int, optional
-        As many as there are processors if not given.
-    **options
-        Fields of `TwoLevelSettings`.
+    name = "ann-pso-parallel"
+    settings_class = ParallelTwoLevelSettings
 
-    Raises
-    ------
-    InputError
-        If a setting is out of range.
-    """
-    settings = TwoLevelSettings(**options)
-    count = (os.cpu_count() or 1) if threads is None else threads
-    if not 1 <= count <= MOST_THREADS:
-        raise InputError(Mistake("is no number of threads", f"1 to {MOST_THREADS}", value=threads))
-    given = dict(enumerate(first_positions(problems, first, settings)))
-    started = time.perf_counter()
-    found = []
-    with ThreadPoolExecutor(count) as pool:
-        for done, problem in enumerate(problems, start=1):
-            found.append(
-                _solve_one(_new_swarm(problem, settings, seed, given.get(done - 1)), problem, settings, pool, count)
-            )
-            progress(done, len(problems))
-    wall = time.perf_counter() - started
-    used = {
-        **settings.as_dict(),
-        "seed": seed,
-        "threads": count,
-        "best_position_history": best_position_history,
-        "first": len(given[0]) if given else 0,
-    }
-    return [
-        _solution(problem, *each, best_position_history=best_position_history, wall=wall, settings=settings, used=used)
-        for problem, each in zip(problems, found, strict=True)
-    ]
+    @property
+    def place(self) -> str:
+        """As many threads."""
+        return f"{self.settings.workers} CPU threads"
+
+    def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
+        """Solve problems, which stay what they are where first positions are noted by them."""
+        each = problems if self.settings.first is None else list(problems)
+        return super().solve(each, device=device, progress=progress)
+
+    def require_solvable(self, problems: Sequence[Problem]) -> None:
+        """Refuse first positions that do not fit the problems; those of each are noted."""
+        self._first = self.settings.first_positions(problems)
+
+    def solve_each(self, problems: Sequence[Problem], keep: Callable[[EngineResult], None]) -> None:
+        """One after another, by the same threads."""
+        with ThreadPoolExecutor(self.settings.workers) as self._pool:
+            super().solve_each(problems, keep)
+
+    def solve_one(self, problem: Problem) -> EngineResult:
+        """Run a problem's own swarm."""
+        settings = self.settings
+        positions, trace = self._exchanged(problem)
+        return EngineResult(
+            position=positions[-1],
+            generations=settings.generations,
+            evaluations=settings.evaluations,
+            trace_generations=settings.exchanges,
+            trace_fitness=trace,
+            fitness_float32=float(trace[-1]),
+            best_position_history=positions if settings.best_position_history else np.empty((0, 0)),
+        )
+
+    def _exchanged(self, problem: Problem) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Best positions after every exchange, and their fitness."""
+        settings, context = self.settings, problem.compiled_context()
+        swarm = _new_swarm(problem, settings, self.seed, self._first.get(id(problem)))
+        edges = np.linspace(0, settings.groups, settings.workers + 1).round().astype(int).tolist()
+        shares = [(first, last, np.empty((2, problem.dimension + 1), np.float32)) for first, last in pairwise(edges)]
+
+        def advance(before: int, last: int) -> tuple[NDArray[np.float32], float]:
+            """Run all groups up to a generation, then exchange the best, and tell it."""
+            list(self._pool.map(lambda share: _run(context, swarm, before, last, *share), shares))
+            leader = int(swarm.best_fitness.argmax())
+            swarm.swarm_best[:] = swarm.best[leader]
+            return swarm.best[leader].copy(), float(swarm.best_fitness[leader])
+
+        advance(-1, 0)
+        exchanged = [advance(before, last) for before, last in pairwise([0, *settings.exchanges.tolist()])]
+        return np.stack([position for position, _ in exchanged]), np.array([fitness for _, fitness in exchanged])
+
+
+ENGINE = ParallelTwoLevel
 
 
 class Swarm(NamedTuple):
@@ -109,84 +104,30 @@ class Swarm(NamedTuple):
     cognitive: np.float32
     social: np.float32
     velocity_fraction: np.float32
-    rng_stream_id: np.uint32
-    seed_low: np.uint32
-    seed_high: np.uint32
+    key: StreamKey
 
 
-def _new_swarm(problem: Problem, settings: TwoLevelSettings, seed: int, given: NDArray[np.float32] | None) -> Swarm:
+def _new_swarm(
+    problem: Problem, settings: ParallelTwoLevelSettings, seed: int, given: NDArray[np.float32] | None
+) -> Swarm:
     particles, dimension = settings.particles, problem.dimension
     position, velocity, best = (np.empty((particles, dimension), np.float32) for _ in range(3))
-    low, high = seed_words(seed)
     return Swarm(
-        position,
-        velocity,
-        best,
-        np.full(particles, -np.inf, np.float32),
-        np.empty(dimension, np.float32),
-        np.empty((0, dimension), np.float32) if given is None else given,
-        problem.lower.astype(np.float32),
-        problem.upper.astype(np.float32),
-        problem.kernel().bounded,
-        min(settings.group, particles),
-        np.float32(settings.inertia),
-        np.float32(settings.cognitive),
-        np.float32(settings.social),
-        np.float32(settings.velocity_fraction),
-        np.uint32(problem.rng_stream_id),
-        np.uint32(low),
-        np.uint32(high),
-    )
-
-
-def _solve_one(
-    swarm: Swarm, problem: Problem, settings: TwoLevelSettings, pool: ThreadPoolExecutor, threads: int
-) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Best positions after every exchange, and their fitness."""
-    context = problem.compiled_context()
-    edges = np.linspace(0, settings.groups, threads + 1).round().astype(int).tolist()
-    shares = [(first, last, np.empty((2, problem.dimension + 1), np.float32)) for first, last in pairwise(edges)]
-
-    def advance(before: int, last: int) -> tuple[NDArray[np.float32], float]:
-        """Run all groups up to a generation, then exchange the best, and tell it."""
-        list(pool.map(lambda share: _run(context, swarm, before, last, *share), shares))
-        leader = int(swarm.best_fitness.argmax())
-        swarm.swarm_best[:] = swarm.best[leader]
-        return swarm.best[leader].copy(), float(swarm.best_fitness[leader])
-
-    advance(-1, 0)
-    exchanged = [advance(before, last) for before, last in pairwise([0, *settings.exchanges.tolist()])]
-    return np.stack([position for position, _ in exchanged]), np.array([fitness for _, fitness in exchanged])
-
-
-def _solution(
-    problem: Problem,
-    positions: NDArray[np.float32],
-    trace: NDArray[np.float64],
-    *,
-    best_position_history: bool,
-    wall: float,
-    settings: TwoLevelSettings,
-    used: dict[str, Any],
-) -> Solution:
-    at = positions[-1].astype(np.float64)
-    worth = problem.certify(at)
-    return Solution(
-        at,
-        worth.fitness,
-        worth.benefit,
-        worth.violation,
-        settings.generations,
-        settings.evaluations,
-        wall,
-        None,
-        NAME,
-        f"{used['threads']} CPU threads",
-        used,
-        settings.exchanges,
-        trace,
-        fitness_float32=float(trace[-1]),
-        best_position_history=positions.astype(np.float64) if best_position_history else np.empty((0, 0)),
+        position=position,
+        velocity=velocity,
+        best=best,
+        best_fitness=np.full(particles, -np.inf, np.float32),
+        swarm_best=np.empty(dimension, np.float32),
+        given=np.empty((0, dimension), np.float32) if given is None else given,
+        lower=problem.lower.astype(np.float32),
+        upper=problem.upper.astype(np.float32),
+        bounded=problem.kernel().bounded,
+        group=min(settings.group, particles),
+        inertia=np.float32(settings.inertia),
+        cognitive=np.float32(settings.cognitive),
+        social=np.float32(settings.social),
+        velocity_fraction=np.float32(settings.velocity_fraction),
+        key=stream_key(problem.rng_stream_id, seed),
     )
 
 
@@ -253,7 +194,7 @@ def _run(context, swarm, before, last_generation, first_group, last_group, scrat
             if generation > 0:
                 leader = _leader(swarm, first, last)
             for i in range(first, last):
-                word = philox_word(i, swarm.rng_stream_id, generation, swarm.seed_low, swarm.seed_high)
+                word = philox_word(i, swarm.key, generation)
                 if generation == 0:
                     _scatter(
                         swarm.position[i],
@@ -272,5 +213,5 @@ def _run(context, swarm, before, last_generation, first_group, last_group, scrat
                 else:
                     _move(swarm.position[i], swarm.velocity[i], swarm.best[i], swarm.best[leader], swarm, word)
             for i in range(first, last):
-                word = philox_word(i, swarm.rng_stream_id, generation, swarm.seed_low, swarm.seed_high)
+                word = philox_word(i, swarm.key, generation)
                 _judge(context, swarm, i, word, scratch)

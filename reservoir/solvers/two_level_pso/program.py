@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build, require_local
-from reservoir.problems.base import KernelProblem, Problem
+from reservoir.opencl import BuiltProgram, DeviceInfo, require_local
+from reservoir.problems.base import Problem
+from reservoir.solvers.base.program import build_around
 from reservoir.solvers.base.work_groups import VECTOR_WIDTHS, items_for, lanes_for, local_bytes_of
-from reservoir.solvers.rng.counter_rng import NumberScheme
-from reservoir.solvers.two_level_pso.settings import TwoLevelSettings
+from reservoir.solvers.two_level_pso.counter_rng import NumberScheme
+from reservoir.solvers.two_level_pso.settings import DeviceTwoLevelSettings
 
 #: Work items of a group on a GPU that share sums, and vectors of terms that one of them handles together.
 SUMMING_ITEMS, TILE = 512, 4
@@ -42,16 +43,10 @@ class TwoLevelLayout:
     teams: int = 1
     tile: int = 1
 
-    def constants(self) -> dict[str, int]:
-        """Macros."""
-        return {
-            "LANES": self.lanes,
-            "ITEMS": self.items,
-            "MEMBERS": self.members,
-            "TEAMS": self.teams,
-            "TEAM": self.items // self.teams,
-            "TILE": self.tile,
-        }
+    def constants(self, terms: int) -> dict[str, int]:
+        """Macros; those of teams where fitness is a sum of terms."""
+        shared = {"LANES": self.lanes, "ITEMS": self.items, "MEMBERS": self.members}
+        return shared | ({"TEAMS": self.teams, "TEAM": self.items // self.teams, "TILE": self.tile} if terms else {})
 
     def local_bytes(self, terms: int) -> int:
         """Local memory of a work group."""
@@ -59,13 +54,7 @@ class TwoLevelLayout:
         return 4 * (_MEMBER_WORDS * self.members + sums)
 
 
-def layout_for(
-    device: DeviceInfo,
-    problem: Problem,
-    settings: TwoLevelSettings,
-    lanes: int | None = None,
-    items: int | None = None,
-) -> TwoLevelLayout:
+def layout_for(device: DeviceInfo, problem: Problem, settings: DeviceTwoLevelSettings) -> TwoLevelLayout:
     """On a GPU a work item has a particle, or a share of the terms of one; on a CPU one has a group, in vectors.
 
     Raises
@@ -75,16 +64,17 @@ def layout_for(
     InputError
         If no vector has so many lanes, or no group so many items.
     """
-    terms, group = problem.kernel().terms, min(settings.group, settings.particles)
+    terms, group, lanes = problem.kernel().terms, min(settings.group, settings.particles), settings.lanes
     if terms and lanes is None and device.kind == "CPU":
         lanes = max(width for width in VECTOR_WIDTHS if width <= max(2 * device.native_float_width, 4))
     lanes = lanes_for(device, group, lanes)
     width = -(-problem.dimension // lanes) * lanes
     if not terms:
         members = -(-group // lanes) * lanes
-        layout = TwoLevelLayout(lanes, items_for(device, members // lanes, items), members, width)
+        items = items_for(device, members // lanes, settings.items)
+        layout = TwoLevelLayout(lanes=lanes, items=items, members=members, width=width)
     else:
-        layout = _summing(device, terms, group, lanes, width, items)
+        layout = _summing(device, terms, group, lanes, width, settings.items)
     require_local(device, layout.local_bytes(terms))
     return layout
 
@@ -98,7 +88,7 @@ def _summing(device: DeviceInfo, terms: int, group: int, lanes: int, width: int,
     shares = -(-terms // lanes)
     team = min(_power_of_two(asked // teams), _power_of_two(2 * shares - 1))
     tile = 1 if lanes > 1 else max(1, min(TILE, -(-shares // team)))
-    return TwoLevelLayout(lanes, teams * team, group, width, teams, tile)
+    return TwoLevelLayout(lanes=lanes, items=teams * team, members=group, width=width, teams=teams, tile=tile)
 
 
 def _power_of_two(most: int) -> int:
@@ -106,33 +96,16 @@ def _power_of_two(most: int) -> int:
 
 
 def build_program(
-    device: DeviceInfo, problem: Problem, settings: TwoLevelSettings, scheme: NumberScheme, layout: TwoLevelLayout
+    device: DeviceInfo, problem: Problem, settings: DeviceTwoLevelSettings, scheme: NumberScheme, layout: TwoLevelLayout
 ) -> BuiltProgram:
-    """Assemble and build the swarm for a problem's signature."""
+    """Assemble and build the swarm for a problem's program key."""
     kernel = problem.kernel()
-    numbers = numbers_of(kernel, problem.dimension)
     constants = {
-        **kernel.constants,
         **settings.constants(),
-        **(layout.constants() if kernel.terms else _without_teams(layout)),
-        "NUMBERS": numbers,
+        **layout.constants(kernel.terms),
+        **scheme.constants(2 * problem.dimension + int(kernel.noisy)),
         "BOUNDED": int(kernel.bounded),
         "CONTEXT_SPACE": "__global",
     }
-    before = assemble(["common/vector/lanes.cl"], constants)
-    files = [*scheme.files, "common/sync/reduce.cl"]
-    after = [
-        assemble(files, {}),
-        kernel.source,
-        assemble([*kernel.files, "solvers/two_level_pso/two_level_pso.cl"], {}),
-    ]
-    return build(device, "\n".join([before, scheme.source(numbers), *after]))
-
-
-def numbers_of(kernel: KernelProblem, dimension: int) -> int:
-    """Random numbers that a particle draws in a generation."""
-    return 2 * dimension + int(kernel.noisy)
-
-
-def _without_teams(layout: TwoLevelLayout) -> dict[str, int]:
-    return {name: value for name, value in layout.constants().items() if name not in ("TEAMS", "TEAM", "TILE")}
+    before = [*scheme.files, "common/sync/reduce.cl"]
+    return build_around(kernel, device, constants, before=before, after=["solvers/two_level_pso/two_level_pso.cl"])

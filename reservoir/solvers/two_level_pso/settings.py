@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,23 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.setting_ranges import MOST_POINTS, require_count, require_ranges
+from reservoir.solvers.base.engine import threads_or_all
+from reservoir.solvers.base.settings import MOST_POINTS, Settings, choice, number, require_count, run_option
 
-#: Smallest and largest value of each setting; whole numbers where they are whole.
-_RANGES: dict[str, tuple[float, float]] = {
-    "particles": (2, 65_536),
-    "generations": (1, 10**8),
-    "group": (1, 1024),
-    "exchange_every": (1, 10**6),
-    "inertia": (0.0, 2.0),
-    "cognitive": (0.0, 1e9),
-    "social": (0.0, 1e9),
-    "velocity_fraction": (1e-6, 1.0),
-}
+#: How a generation runs. `FUSED`: all its steps, and all generations up to the next exchange, in one kernel. `STEPS`:
+#: the paper's kernels, one after the other. `GLOBAL`: these without the local level: the best of the swarm every time.
+FUSED, STEPS, GLOBAL = VARIANTS = "fused", "steps", "global"
+#: Where random numbers come from: own streams, or the paper's generator as it meant it, or as it is printed.
+STREAM, CONGRUENTIAL, CONGRUENTIAL_PRINTED = RANDOM_NAMES = "stream", "congruential", "congruential-printed"
 
 
 @dataclass(frozen=True)
-class TwoLevelSettings:
+class TwoLevelSettings(Settings):
     """Settings of Li and Liu 2017, with its values where it gives any.
 
     Parameters
@@ -47,18 +42,18 @@ class TwoLevelSettings:
         Largest velocity as a part of a dimension's range; the paper is silent.
     """
 
-    particles: int = 1024
-    generations: int = 400
-    group: int = 8
-    exchange_every: int = 100
-    inertia: float = 1.0
-    cognitive: float = 2.0
-    social: float = 2.0
-    velocity_fraction: float = 0.01
+    particles: int = number(1024, 2, 65_536)
+    generations: int = number(400, 1, 10**8)
+    group: int = number(8, 1, 1024)
+    exchange_every: int = number(100, 1, 10**6)
+    inertia: float = number(1.0, 0.0, 2.0)
+    cognitive: float = number(2.0, 0.0, 1e9)
+    social: float = number(2.0, 0.0, 1e9)
+    velocity_fraction: float = number(0.01, 1e-6, 1.0)
 
     def __post_init__(self) -> None:
         """Refuse settings that no swarm can have."""
-        require_ranges(self, _RANGES)
+        super().__post_init__()
         require_count(
             "exchanges", self.generations // self.exchange_every, MOST_POINTS, "choose a larger exchange_every"
         )
@@ -90,27 +85,82 @@ class TwoLevelSettings:
             "VELOCITY_FRACTION": self.velocity_fraction,
         }
 
-    def as_dict(self) -> dict[str, Any]:
-        """Settings for provenance."""
-        return asdict(self)
 
+@dataclass(frozen=True)
+class EngineTwoLevelSettings(TwoLevelSettings):
+    """Settings of both engines.
 
-def first_positions(
-    problems: Sequence[Problem], first: Sequence[ArrayLike] | None, settings: TwoLevelSettings
-) -> list[NDArray[np.float32]]:
-    """Positions that the swarm of each problem begins with, shape (n, dimension); an empty list for none.
-
-    Raises
-    ------
-    InputError
-        If they are not as many for each problem, or more than there are particles.
+    Parameters
+    ----------
+    best_position_history : bool
+        Keep the best position of every exchange.
+    first : sequence of array_like, shape (n, dimension), optional
+        Positions of each problem that its swarm begins with, besides random ones; as many for each.
     """
-    if first is None:
-        return []
-    positions = [np.ascontiguousarray(np.atleast_2d(np.asarray(each, np.float32))) for each in first]
-    shapes = {each.shape for each in positions}
-    fits = len(shapes) == 1 and all(each.shape[1] == problem.dimension for each in positions for problem in problems)
-    if len(positions) != len(problems) or not fits or not 1 <= len(positions[0]) <= settings.particles:
-        expected = f"for each of {len(problems)} problems as many, 1 to {settings.particles}, of its dimension"
-        raise InputError(Mistake("are no first positions", expected, value=sorted(shapes)))
-    return positions
+
+    best_position_history: bool = run_option(False)
+    first: Sequence[ArrayLike] | None = run_option(None)
+
+    def first_positions(self, problems: Sequence[Problem]) -> dict[int, NDArray[np.float32]]:
+        """Positions that the swarm of each problem begins with, shape (n, dimension), by its id; empty for none.
+
+        Raises
+        ------
+        InputError
+            If they are not as many for each problem, or more than there are particles.
+        """
+        if self.first is None:
+            return {}
+        positions = [np.ascontiguousarray(np.atleast_2d(np.asarray(each, np.float32))) for each in self.first]
+        shapes = {each.shape for each in positions}
+        fits = len(shapes) == 1 and all(shape[1] == problem.dimension for shape in shapes for problem in problems)
+        if len(positions) != len(problems) or not fits or not 1 <= len(positions[0]) <= self.particles:
+            expected = f"for each of {len(problems)} problems as many, 1 to {self.particles}, of its dimension"
+            raise InputError(Mistake("are no first positions", expected, value=sorted(shapes)))
+        return {id(problem): each for problem, each in zip(problems, positions, strict=True)}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every setting; of first positions their number."""
+        return super().as_dict() | {"first": 0 if self.first is None else len(np.atleast_2d(self.first[0]))}
+
+
+@dataclass(frozen=True)
+class DeviceTwoLevelSettings(EngineTwoLevelSettings):
+    """Settings of the swarm on a device.
+
+    Parameters
+    ----------
+    variant : str
+        One of `VARIANTS`.
+    random : str
+        One of `RANDOM_NAMES`.
+    lanes, items : int, optional
+        Numbers in a vector and work items of a group; chosen for the device if not given.
+    """
+
+    variant: str = choice(FUSED, VARIANTS, "variant", run=True)
+    random: str = choice(STREAM, RANDOM_NAMES, "random number scheme", run=True)
+    lanes: int | None = run_option(None)
+    items: int | None = run_option(None)
+
+
+@dataclass(frozen=True)
+class ParallelTwoLevelSettings(EngineTwoLevelSettings):
+    """Settings of the swarm on CPU threads.
+
+    Parameters
+    ----------
+    threads : int, optional
+        As many as there are processors if not given.
+    """
+
+    threads: int | None = number(None, 1, 1024, run=True)
+
+    @property
+    def workers(self) -> int:
+        """Threads."""
+        return threads_or_all(self.threads)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every setting; threads as many as there are."""
+        return super().as_dict() | {"threads": self.workers}

@@ -12,10 +12,12 @@ from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.clpso import engine as clpso
+from reservoir.solvers.clpso.engine import ClpsoEngine
 from reservoir.solvers.clpso.program import layout_for
-from reservoir.solvers.clpso.settings import SwarmSettings
+from reservoir.solvers.clpso.settings import DeviceSwarmSettings
 from tests.year_ends import cyclic
+
+CHOOSE_DEVICES = "reservoir.solvers.base.device_engine.choose_devices"
 
 GENERATIONS = 150
 
@@ -25,7 +27,7 @@ def pretend(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
     """Call it with properties to let the engine see the device with these changed."""
 
     def change(**properties: int) -> None:
-        monkeypatch.setattr(clpso, "choose_devices", lambda _: (replace(device, **properties),))
+        monkeypatch.setattr(CHOOSE_DEVICES, lambda _: (replace(device, **properties),))
 
     return change
 
@@ -76,7 +78,7 @@ def test_swarms_that_share_a_work_group_keep_their_bests_apart_in_global_memory(
 def test_a_gpu_fills_its_groups_when_there_are_many_swarms(
     large_gpu: DeviceInfo, years: list[ReservoirYear], problems: int, particles: int, swarms: int
 ) -> None:
-    layout = layout_for(large_gpu, years[0], problems, SwarmSettings(particles=particles))
+    layout = layout_for(large_gpu, years[0], problems, DeviceSwarmSettings(particles=particles))
     assert (layout.lanes, layout.items, layout.swarms) == (1, particles, swarms)
 
 
@@ -87,7 +89,7 @@ def test_a_cpu_takes_the_width_in_which_a_swarm_costs_least(
     two_cores: DeviceInfo, years: list[ReservoirYear], native: int, particles: int, lanes: int
 ) -> None:
     cpu = replace(two_cores, native_float_width=native)
-    assert layout_for(cpu, years[0], 62, SwarmSettings(particles=particles)).lanes == lanes
+    assert layout_for(cpu, years[0], 62, DeviceSwarmSettings(particles=particles)).lanes == lanes
 
 
 @pytest.mark.parametrize(("lanes", "items"), [(8, 1), (4, 5)])
@@ -103,7 +105,7 @@ def test_several_launches_make_no_difference(
     device: DeviceInfo, pretend, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, at_once: int
 ) -> None:
     pretend(compute_units=1)
-    monkeypatch.setitem(clpso.LAUNCH_EVALUATIONS, device.kind, at_once * 40 * GENERATIONS)
+    monkeypatch.setitem(ClpsoEngine.launch_evaluations, device.kind, at_once * 40 * GENERATIONS)
     launches = []
     found = run(years, progress=lambda done, total: launches.append((done, total)))
     assert bytes_of(found) == usual
@@ -117,7 +119,7 @@ def test_devices_that_share_the_years_make_no_difference(
     device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, units: tuple[int, ...]
 ) -> None:
     devices = tuple(replace(device, index=place, compute_units=count) for place, count in enumerate(units))
-    monkeypatch.setattr(clpso, "choose_devices", lambda _: devices)
+    monkeypatch.setattr(CHOOSE_DEVICES, lambda _: devices)
     told = []
     found = run(years, progress=lambda done, total: told.append((done, total)))
     assert bytes_of(found) == usual
@@ -129,7 +131,7 @@ def test_devices_that_share_the_years_make_no_difference(
 def test_the_papers_random_numbers_are_not_shared_among_devices(
     device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
 ) -> None:
-    monkeypatch.setattr(clpso, "choose_devices", lambda _: (device, replace(device, index=1)))
+    monkeypatch.setattr(CHOOSE_DEVICES, lambda _: (device, replace(device, index=1)))
     with pytest.raises(InputError, match="host numbers cannot be shared among devices"):
         run(years, random="host")
 

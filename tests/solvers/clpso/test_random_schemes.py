@@ -10,12 +10,14 @@ from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.clpso import engine as clpso
+from reservoir.solvers.clpso.engine import ClpsoEngine
 from reservoir.solvers.clpso.random_schemes import numbers_per_particle
 from reservoir.solvers.clpso.settings import RELAXED, STRICT, SwarmSettings
 from tests.solvers.clpso.reference_clpso import Swarm
 from tests.solvers.rng.reference_random import Congruential, Draws, Shared
 from tests.solvers.toys import NOISE, Toy
+
+CHOOSE_DEVICES = "reservoir.solvers.base.device_engine.choose_devices"
 
 PAPERS = ("kernel", "host")
 PARTICLES, GENERATIONS, SWARMS = 8, 30, 3
@@ -148,8 +150,8 @@ def test_one_seed_gives_the_same_bytes_and_another_others(
 def test_the_papers_schemes_are_never_cut_into_launches(
     device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], scheme: str
 ) -> None:
-    monkeypatch.setitem(clpso.LAUNCH_EVALUATIONS, device.kind, 1)
-    monkeypatch.setattr(clpso, "choose_devices", lambda _: (replace(device, compute_units=1),))
+    monkeypatch.setitem(ClpsoEngine.launch_evaluations, device.kind, 1)
+    monkeypatch.setattr(CHOOSE_DEVICES, lambda _: (replace(device, compute_units=1),))
     told: list[int] = []
     solve(years, solver="clpso", random=scheme, generations=10, progress=lambda done, total: told.append(done))
     assert told == [5]
@@ -168,7 +170,7 @@ def test_the_papers_schemes_plan_as_well_as_our_own(
 def test_numbers_too_many_for_one_buffer_are_refused_before_any_are_made(
     device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
 ) -> None:
-    monkeypatch.setattr(clpso, "choose_devices", lambda _: (replace(device, max_allocation_bytes=1 << 20),))
+    monkeypatch.setattr(CHOOSE_DEVICES, lambda _: (replace(device, max_allocation_bytes=1 << 20),))
     monkeypatch.setattr(np.random, "Generator", None)
     with pytest.raises(DeviceError, match=r"numbers needs 27,892,160 bytes in one piece.*at most 1,048,576 bytes"):
         solve(years[:1], solver="clpso", random="host")

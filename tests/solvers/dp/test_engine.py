@@ -14,11 +14,13 @@ from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.dp import engine as dynamic_programming_opencl
+from reservoir.solvers.dp.engine import DpEngine
 from reservoir.solvers.dp.program import layout_for
-from reservoir.solvers.dp.settings import GridSettings
+from reservoir.solvers.dp.settings import DeviceGridSettings
 from tests.solvers.toys import Toy
 from tests.year_ends import cyclic, free
+
+CHOOSE_DEVICES = "reservoir.solvers.base.device_engine.choose_devices"
 
 #: How close the device comes to the host, as a part of a year's fitness.
 CLOSE = 1e-6
@@ -31,7 +33,7 @@ def pretend(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
     """Call it with properties to let the engine see the device with these changed."""
 
     def change(**properties: int) -> None:
-        monkeypatch.setattr(dynamic_programming_opencl, "choose_devices", lambda _: (replace(device, **properties),))
+        monkeypatch.setattr(CHOOSE_DEVICES, lambda _: (replace(device, **properties),))
 
     return change
 
@@ -140,7 +142,7 @@ def test_several_launches_make_no_difference(
     device: DeviceInfo, pretend, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, at_once: int
 ) -> None:
     pretend(compute_units=1)
-    monkeypatch.setitem(dynamic_programming_opencl.LAUNCH_YEARS, device.kind, at_once)
+    monkeypatch.setitem(DpEngine.launch_years, device.kind, at_once)
     told: list[tuple[int, int]] = []
     found = run(years, progress=lambda done, total: told.append((done, total)))
     assert bytes_of(found) == usual["fixed"]
@@ -152,7 +154,7 @@ def test_devices_that_share_the_years_make_no_difference(
     device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual
 ) -> None:
     devices = (device, replace(device, index=1, compute_units=3))
-    monkeypatch.setattr(dynamic_programming_opencl, "choose_devices", lambda _: devices)
+    monkeypatch.setattr(CHOOSE_DEVICES, lambda _: devices)
     found = run(years)
     assert bytes_of(found) == usual["fixed"]
     assert found[0].device == f"2 x {device.name}"
@@ -186,7 +188,7 @@ def test_what_was_done_is_counted(device, years: list[ReservoirYear]) -> None:
 def test_float64_is_used_where_the_device_has_it(two_cores: DeviceInfo) -> None:
     wide = replace(two_cores, native_float_width=16)
     layouts = [
-        layout_for(replace(wide, device=SimpleNamespace(extensions=extensions)), GridSettings())
+        layout_for(replace(wide, device=SimpleNamespace(extensions=extensions)), DeviceGridSettings())
         for extensions in ("cl_khr_fp64 cl_khr_int64_base_atomics", "cl_khr_int64_base_atomics")
     ]
     assert [(layout.double, layout.lanes, layout.dtype) for layout in layouts] == [
@@ -197,9 +199,9 @@ def test_float64_is_used_where_the_device_has_it(two_cores: DeviceInfo) -> None:
 
 def test_a_gpu_has_a_state_in_each_of_many_work_items(large_gpu: DeviceInfo) -> None:
     gpu = replace(large_gpu, device=SimpleNamespace(extensions="cl_khr_fp64"))
-    layout = layout_for(gpu, GridSettings())
+    layout = layout_for(gpu, DeviceGridSettings())
     assert (layout.lanes, layout.items) == (1, 256)
-    assert layout_for(replace(gpu, max_work_group_size=64), GridSettings()).items == 64
+    assert layout_for(replace(gpu, max_work_group_size=64), DeviceGridSettings()).items == 64
 
 
 def test_a_device_of_small_local_memory_is_refused(pretend, years: list[ReservoirYear]) -> None:

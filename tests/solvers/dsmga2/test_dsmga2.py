@@ -10,10 +10,10 @@ from reservoir.problems.bits.problem import FAMILIES
 from reservoir.problems.tours.problem import tour_problem
 from reservoir.resources import path
 from reservoir.solvers import solve
-from reservoir.solvers.dsmga2.engine import Dsmga2Settings, run_all
+from reservoir.solvers.dsmga2.engine import run_all
 from reservoir.solvers.dsmga2.information import scale_bits
 from reservoir.solvers.dsmga2.population import CLIMBING, HIT, MIXING
-from reservoir.solvers.dsmga2.settings import MODELS
+from reservoir.solvers.dsmga2.settings import MODELS, Dsmga2Settings
 from tests.solvers.dsmga2.reference_dsmga2 import Reference
 from tests.solvers.toys import Toy
 
@@ -42,24 +42,24 @@ def test_every_exact_model_goes_as_the_independent_program(device, family, bits,
     generations = reference.run(6)
     for model in EXACT:
         run = run_of(problem, model, population=population, generations=6)
-        tally = run.people.tally
+        tally = run.population.tally
         assert run.generations == generations
         assert tally[[MIXING, CLIMBING, HIT]].tolist() == [reference.mixing, reference.climbing, reference.hit]
-        assert run.people.genes[:, :bits].tolist() == reference.people
-        np.testing.assert_allclose(run.people.worth, reference.worth)
+        assert run.population.genes[:, :bits].tolist() == reference.people
+        np.testing.assert_allclose(run.population.fitness, reference.worth)
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_what_is_kept_beside_the_genes_agrees_with_them(device, model):
     run = run_of(FAMILIES["ftrap"].of(60, 1), model, generations=4)
-    people = run.people
-    genes = people.genes[:, :60]
-    keys = [np.bitwise_xor.reduce(people.zobrist[row == 1], initial=np.uint64(0)) for row in genes]
-    assert people.keys.tolist() == keys
-    columns = (people.columns[:, :, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
+    population = run.population
+    genes = population.genes[:, :60]
+    keys = [np.bitwise_xor.reduce(population.zobrist[row == 1], initial=np.uint64(0)) for row in genes]
+    assert population.keys.tolist() == keys
+    columns = (population.columns[:, :, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
     np.testing.assert_array_equal(columns.reshape(60, -1)[:, : len(genes)], genes.T)
-    assert people.worth.tolist() == [run.problem.certify(row).fitness for row in genes]
-    assert not people.genes[:, 60:].any()
+    assert population.fitness.tolist() == [run.problem.certify(row).fitness for row in genes]
+    assert not population.genes[:, 60:].any()
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -12,7 +12,7 @@ from reservoir.problems.tours.problem import TourProblem, tour_problem
 from reservoir.solvers import Solution, solve
 from reservoir.solvers.island_ga.program import island_layout
 from reservoir.solvers.island_ga.schemes import SCHEMES, LimIs
-from reservoir.solvers.island_ga.settings import CROSSOVERS, MUTATIONS, IslandSettings
+from reservoir.solvers.island_ga.settings import CROSSOVERS, MUTATIONS, DeviceIslandSettings, IslandSettings
 from tests.solvers.engines import each_of
 from tests.solvers.toys import Toy
 
@@ -144,30 +144,30 @@ def test_the_same_seed_gives_the_same_bytes(device, att48, scheme):
 
 
 @pytest.mark.parametrize("migrants", [0, 1, 5])
-def test_a_launch_of_migration_moves_the_best_over_the_worst_and_nothing_else(device, att48, migrants):
+def test_a_launch_of_migration_moves_the_best_over_the_worst_and_nothing_else(device, att48, monkeypatch, migrants):
     class Watched(LimIs):
         """Keeps the population before and after the first migration."""
 
         def run(self, kernel, *arguments):
             first = kernel == "migrate" and not self.launches[kernel]
             if first:
-                seen.append((self.session.download("genes"), self.session.download(self.worth)))
+                seen.append(self.launch.download("genes", self.fitness))
             super().run(kernel, *arguments)
             if first:
-                seen.append((self.session.download("genes"), self.session.download(self.worth_after)))
+                seen.append(self.launch.download("genes", self.fitness_after))
 
     seen = []
-    settings = IslandSettings(**BRIEF | {"migrants": migrants}).for_encoding(PERMUTATION)
-    Watched([att48], device, settings, seed=1).launched()
-    (genes, worth), (genes_after, worth_after) = seen
-    expected, expected_worth = genes.copy(), worth.copy()
-    ranking = [20 * island + np.argsort(-worth[20 * island :][:20], kind="stable") for island in range(3)]
+    monkeypatch.setitem(SCHEMES, "lim-is", Watched)
+    best(att48, **BRIEF | {"migrants": migrants})
+    (genes, fitness), (genes_after, fitness_after) = seen
+    expected, expected_fitness = genes.copy(), fitness.copy()
+    ranking = [20 * island + np.argsort(-fitness[20 * island :][:20], kind="stable") for island in range(3)]
     for island in range(3):
         for migrant in range(migrants):
             at, come = ranking[island][19 - migrant], ranking[island - 1][migrant]
-            expected[at, :48], expected_worth[at] = genes[come, :48], worth[come]
+            expected[at, :48], expected_fitness[at] = genes[come, :48], fitness[come]
     np.testing.assert_array_equal(genes_after[:, :48], expected[:, :48])
-    np.testing.assert_array_equal(worth_after, expected_worth)
+    np.testing.assert_array_equal(fitness_after, expected_fitness)
 
 
 def test_launches_and_meetings_are_counted(device, att48):
@@ -185,7 +185,7 @@ def test_launches_and_meetings_are_counted(device, att48):
 
 def test_an_island_that_is_too_large_is_refused_and_a_smaller_one_offered_that_fits(device, att48):
     poor = replace(device, local_memory_bytes=16 * 1024)
-    settings = IslandSettings(island_size=1000).for_encoding(PERMUTATION)
+    settings = DeviceIslandSettings(island_size=1000).for_encoding(PERMUTATION)
     with pytest.raises(DeviceError, match=r"1000 individuals needs .* bytes of local memory.*islands of \d+") as caught:
         island_layout(poor, att48, settings, islands=8)
     offered = int(str(caught.value).split("islands of ")[1].split()[0])
@@ -260,7 +260,7 @@ def test_noise_is_in_what_is_judged_alone(solver):
         ({"crossover": "blend"}, r"no such crossover of a permutation.*one-point, order"),
         ({"mutation": "gaussian"}, r"no such mutation of a permutation.*swap, two-opt"),
         ({"scheme": "lim"}, r"no such scheme.*lim-is, lim-cg, lim-async, tim, sak, slk"),
-        ({"slice_stages": 0}, "a slice has too few"),
+        ({"slice_stages": 0}, "slice_(stages|generations) is out of range"),
         ({"team": 33}, r"no team has so many items.*1 to 32"),
         ({"team": 4, "items": 6}, r"whole teams only.*a multiple of 4"),
         ({"scheme": "sak", "team": 2}, "work alone"),

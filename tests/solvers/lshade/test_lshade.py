@@ -13,10 +13,12 @@ from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.lshade import engine as lshade
+from reservoir.solvers.lshade.engine import LshadeEngine
 from reservoir.solvers.lshade.settings import LshadeSettings
 from tests.solvers.toys import Toy
 from tests.year_ends import cyclic, free
+
+CHOOSE_DEVICES = "reservoir.solvers.base.device_engine.choose_devices"
 
 FEW = 4000
 
@@ -27,7 +29,7 @@ def pretend(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
 
     def change(*changes: dict[str, int]) -> None:
         devices = tuple(replace(device, index=place, **changed) for place, changed in enumerate(changes or ({},)))
-        monkeypatch.setattr(lshade, "choose_devices", lambda _: devices)
+        monkeypatch.setattr(CHOOSE_DEVICES, lambda _: devices)
 
     return change
 
@@ -84,7 +86,7 @@ def test_launches_and_devices_make_no_difference(
     device: DeviceInfo, pretend, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear], usual, at_once: int
 ) -> None:
     pretend({"compute_units": 1}, {"compute_units": 2})
-    monkeypatch.setitem(lshade.LAUNCH_EVALUATIONS, device.kind, at_once * FEW)
+    monkeypatch.setitem(LshadeEngine.launch_evaluations, device.kind, at_once * FEW)
     told = []
     found = run(years, progress=lambda done, total: told.append((done, total)))
     assert bytes_of(found) == usual

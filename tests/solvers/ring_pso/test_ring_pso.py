@@ -6,9 +6,7 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.problems.sums.functions import RING_FUNCTIONS, RingProblem
 from reservoir.solvers import solve
-from reservoir.solvers.ring_pso.engine import ASYNC, MODES, SYNC
-from reservoir.solvers.ring_pso.sequential import RING, STAR
-from reservoir.solvers.ring_pso.settings import CLAMP, STOP, RingSettings
+from reservoir.solvers.ring_pso.settings import ASYNC, CLAMP, MODES, RING, STAR, STOP, SYNC, RingSettings
 from tests.solvers.engines import each_of
 from tests.solvers.toys import Toy
 
@@ -77,12 +75,12 @@ def test_no_read_is_torn(device, items, slice_generations):
 
 def test_the_check_finds_pairs_that_do_not_belong_together(device, monkeypatch):
     """A best whose fitness is another than its position's is counted as torn."""
-    from reservoir.solvers.ring_pso import program as ring_program
+    from reservoir.solvers.base import program as engine_program
 
-    def spoiled(files, constants, original=ring_program.assemble):
+    def spoiled(files, constants, original=engine_program.assemble):
         return original(files, constants).replace("posted_values[to], value)", "posted_values[to], value + 1.0f)")
 
-    monkeypatch.setattr(ring_program, "assemble", spoiled)
+    monkeypatch.setattr(engine_program, "assemble", spoiled)
     found = solved(problems("sphere", 4, 1), mode=ASYNC, checked=True, particles=8, generations=50)
     assert found[0].settings["pairs_torn"] > 0
 
@@ -150,7 +148,7 @@ def test_standard_pso_2006_meets_its_published_values(name, mean, deviation):
     ("options", "message"),
     [
         ({"mode": "later"}, r"no such mode.*sync, async"),
-        ({"slice_generations": 0}, "a slice has too few"),
+        ({"slice_generations": 0}, "slice_(stages|generations) is out of range"),
         ({"wall": "bounce"}, r"no such wall.*clamp, stop"),
         ({"inertia": -1.0}, "inertia is out of range"),
     ],

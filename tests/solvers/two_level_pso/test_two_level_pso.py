@@ -9,8 +9,7 @@ from reservoir.problems.functions import FUNCTIONS, function_problems
 from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.problems.mlp.training_error import TrainingError
 from reservoir.solvers import solve
-from reservoir.solvers.two_level_pso.engine import FUSED, GLOBAL, STEPS, VARIANTS
-from reservoir.solvers.two_level_pso.settings import TwoLevelSettings
+from reservoir.solvers.two_level_pso.settings import FUSED, GLOBAL, STEPS, VARIANTS, TwoLevelSettings
 from tests.solvers.engines import each_of
 from tests.solvers.two_level_pso.reference_two_level import Swarm
 
@@ -119,7 +118,7 @@ def test_the_trail_holds_the_best_position_of_every_exchange(solver):
 def test_threads_make_no_difference():
     one, other = (best(task(), "ann-pso-parallel", threads=threads, **ODD) for threads in (1, 3))
     assert one.position.tobytes() == other.position.tobytes()
-    with pytest.raises(InputError, match="is no number of threads"):
+    with pytest.raises(InputError, match="threads is out of range"):
         best(task(), "ann-pso-parallel", threads=0)
 
 
