@@ -1,7 +1,8 @@
 """Engines that turn problems into solutions, by name.
 
 A solver is one folder with an `Engine` (`reservoir.solvers.base`), which a module names ``ENGINE``, and one line in
-`SOLVERS`; the command line, the tests and the documentation go through the registry.
+`SOLVERS` (``docs/examples/solver.py`` is a whole one); the command line, the tests and the documentation go through the
+registry.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Solver:
     name, summary : str
         As shown to users.
     module : str
-        Where its ``ENGINE`` is; imported when it is first used.
+        Dotted path of the module with its ``ENGINE``; imported when it is first used.
     opencl : bool
         It needs an OpenCL device.
     seeded : bool
@@ -77,7 +78,7 @@ SOLVERS: dict[str, Solver] = {
         Solver(
             name="clpso",
             summary="multipopulation CLPSO in OpenCL: a work group per year",
-            module="clpso.engine",
+            module="reservoir.solvers.clpso.engine",
             opencl=True,
             budget=_SWARM,
             stronger="--solver lshade comes closer to the optimum with a thirteenth of the evaluations",
@@ -85,33 +86,33 @@ SOLVERS: dict[str, Solver] = {
         Solver(
             name="lshade",
             summary="multipopulation L-SHADE in OpenCL: the strong mode",
-            module="lshade.engine",
+            module="reservoir.solvers.lshade.engine",
             opencl=True,
             budget=_EVALUATIONS,
         ),
         Solver(
             name="clpso-sequential",
             summary="CLPSO on one CPU thread, the baseline",
-            module="clpso.sequential",
+            module="reservoir.solvers.clpso.sequential",
             budget=_SWARM,
         ),
         Solver(
             name="ann-pso",
             summary="PSO in OpenCL with bests of groups and of the swarm, made to train networks",
-            module="two_level_pso.engine",
+            module="reservoir.solvers.two_level_pso.engine",
             opencl=True,
             budget=_SWARM,
         ),
         Solver(
             name="ann-pso-parallel",
             summary="the same on CPU threads, the baseline",
-            module="two_level_pso.parallel",
+            module="reservoir.solvers.two_level_pso.parallel",
             budget=_SWARM,
         ),
         Solver(
             name="island-ga",
             summary="genetic algorithm on islands in OpenCL: a work group per island",
-            module="island_ga.engine",
+            module="reservoir.solvers.island_ga.engine",
             opencl=True,
             budget=_EVALUATIONS,
             encodings=(REAL, PERMUTATION),
@@ -119,41 +120,41 @@ SOLVERS: dict[str, Solver] = {
         Solver(
             name="island-ga-sequential",
             summary="the same on one CPU thread, the baseline",
-            module="island_ga.sequential",
+            module="reservoir.solvers.island_ga.sequential",
             budget=_EVALUATIONS,
             encodings=(REAL, PERMUTATION),
         ),
         Solver(
             name="ring-pso",
             summary="PSO in a ring in OpenCL, synchronous or asynchronous: a work group per particle",
-            module="ring_pso.engine",
+            module="reservoir.solvers.ring_pso.engine",
             opencl=True,
             budget=_SWARM,
         ),
         Solver(
             name="ring-pso-sequential",
             summary="the same on one CPU thread, the baseline; and Standard PSO 2006's star",
-            module="ring_pso.sequential",
+            module="reservoir.solvers.ring_pso.sequential",
             budget=_SWARM,
         ),
         Solver(
             name="dsmga2",
             summary="DSMGA-II, which learns the linkage of bits: storages in Gray code",
-            module="dsmga2.engine",
+            module="reservoir.solvers.dsmga2.engine",
             budget=_EVALUATIONS,
             encodings=(REAL, BITS),
         ),
         Solver(
             name="dp",
             summary="dynamic programming, the reference optimum",
-            module="dp.sequential",
+            module="reservoir.solvers.dp.sequential",
             seeded=False,
             general=False,
         ),
         Solver(
             name="dp-opencl",
             summary="the same in OpenCL, a work group per year",
-            module="dp.engine",
+            module="reservoir.solvers.dp.engine",
             opencl=True,
             seeded=False,
             general=False,
@@ -235,7 +236,7 @@ def settings_of(name: str) -> tuple[str, ...]:
 
 
 def _engine_class(entry: Solver) -> type[Engine[Any]]:
-    found: type[Engine[Any]] = import_module(f"reservoir.solvers.{entry.module}").ENGINE
+    found: type[Engine[Any]] = import_module(entry.module).ENGINE
     return found
 
 

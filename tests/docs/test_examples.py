@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from reservoir import rules
+from reservoir.errors import InputError
 from reservoir.io.rule_file import read_rule, write_rule
 from reservoir.planning.plan import optimise
 from reservoir.rules import FAMILIES, Training
+from reservoir.solvers import SOLVERS, settings_of
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
@@ -52,3 +54,13 @@ def test_the_problem_is_solved_on_a_device_and_in_compiled_python(example, devic
     found = example("problem").main(str(device.index))
     assert found["lshade"] == pytest.approx([4.2, 0.9, 0.55], rel=1e-3)
     assert found["clpso-sequential"] == pytest.approx([4.2, 0.9, 0.55], rel=0.02)
+
+
+def test_the_solver_solves_years_through_the_registry_and_states_its_settings(example, monkeypatch):
+    module = example("solver")
+    monkeypatch.setitem(SOLVERS, module.NAME, None)  # put back afterwards, whatever the example registers
+    energy = module.main()
+    assert 0.9 * energy["dp"] < energy[module.NAME] < energy["dp"]
+    assert settings_of(module.NAME) == ("evaluations", "first_step")
+    with pytest.raises(InputError, match=r"first_step is out of range \(found 2\)"):
+        module.EvolutionSettings(first_step=2)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session, choose_devices
-from reservoir.problems.base import Problem, as_batch, kernel_contexts
+from reservoir.problems.base import Problem, kernel_contexts, rng_stream_ids
 from reservoir.solvers.base.engine import Engine, S
 from reservoir.solvers.base.launches import launch_all
 from reservoir.solvers.base.progress import Progress
@@ -78,7 +78,7 @@ class Launch(Generic[L]):
     def random_streams(self) -> list[Argument]:
         """Arguments of the product's own random numbers: the seed's two words, and the problems' streams."""
         low, high = seed_words(self.seed)
-        streams = as_batch(self.problems).rng_stream_ids.astype(np.uint32)
+        streams = rng_stream_ids(self.problems)
         return self.arguments(seed_low=np.uint32(low), seed_high=np.uint32(high), streams=streams)
 
     def run(self, kernel: str, groups: int, *arguments: Argument, items: int | None = None) -> None:
