@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.problems.base import as_batch
+from reservoir.problems.base import rng_stream_ids
 from reservoir.solvers.base.device_engine import Argument, Launch
 from reservoir.solvers.rng.stream import philox4x32, seed_words
 from reservoir.solvers.two_level_pso.settings import CONGRUENTIAL, CONGRUENTIAL_PRINTED, STREAM
@@ -75,7 +75,7 @@ class CongruentialNumbers(NumberScheme):
         """A seed a particle, of the problem's stream."""
         counter = np.zeros((len(launch.problems), particles, 4), np.uint32)
         counter[..., 0] = np.arange(particles)
-        counter[..., 1] = as_batch(launch.problems).rng_stream_ids.astype(np.uint32)[:, None]
+        counter[..., 1] = rng_stream_ids(launch.problems)[:, None]
         return launch.arguments(seeds=philox4x32(counter, seed_words(launch.seed))[..., 0] % np.uint32(MODULUS))
 
 
