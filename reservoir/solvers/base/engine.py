@@ -74,7 +74,6 @@ class HostEngine(Engine[S]):
             solver=self.name,
             device=self.place,
             wall_seconds=wall_seconds,
-            device_seconds=None,
         )
 
     @property

@@ -62,9 +62,13 @@ def to_solutions(
     problems: Sequence[Problem],
     found: Sequence[EngineResult],
     *,
+    solver: str,
+    device: str,
     settings: Mapping[str, Any],
+    wall_seconds: float,
+    device_seconds: float | None = None,
+    host_seconds_by_phase: Mapping[str, float] | None = None,
     of_device: Mapping[str, str] | None = None,
-    **of_call: Any,
 ) -> Solutions:
     """Recompute in float64 on the host what an engine found.
 
@@ -72,16 +76,16 @@ def to_solutions(
     ----------
     problems, found : sequence
         Of one call, in the same order.
+    solver, device, wall_seconds, device_seconds, host_seconds_by_phase
+        Of the call; as in `Solution`.
     settings : mapping
         Of the call.
     of_device : mapping of str to str, optional
         What is recorded of the devices, behind the settings.
-    **of_call
-        What all solutions share: ``solver``, ``device``, ``wall_seconds``, ``device_seconds`` and
-        ``host_seconds_by_phase``, as in `Solution`.
     """
     positions = [each.position.astype(np.float64) for each in found]
     certified = certify_all(problems, positions)
+    # Results of a launch share their settings, which are joined to those of the call once.
     recorded = {id(each.settings): {**settings, **each.settings, **(of_device or {})} for each in found}
     return Solutions(
         position=positions,
@@ -90,12 +94,16 @@ def to_solutions(
         violation=certified.violation,
         generations=np.array([each.generations for each in found]),
         evaluations=np.array([each.evaluations for each in found]),
+        wall_seconds=wall_seconds,
+        device_seconds=device_seconds,
+        solver=solver,
+        device=device,
         settings=[recorded[id(each.settings)] for each in found],
         trace_generations=[each.trace_generations for each in found],
         trace_fitness=[each.trace_fitness.astype(np.float64) for each in found],
+        host_seconds_by_phase=host_seconds_by_phase or {},
         fitness_float32=np.array([each.fitness_float32 for each in found], np.float64),
         best_position_history=[each.best_position_history.astype(np.float64) for each in found],
         linkage=[each.linkage for each in found],
         operation=certified.operation,
-        **{"host_seconds_by_phase": {}, **of_call},
     )

@@ -52,7 +52,7 @@ class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
         bests, values, traces = (
             each.reshape(count, settings.particles, -1) for each in launch.download("bests", "best_values", "trace")
         )
-        leaders = values[..., 0].argmax(axis=1).tolist()
+        leaders, used = values[..., 0].argmax(axis=1).tolist(), {**choices(launch.layout, "items"), **how}
         return [
             EngineResult(
                 position=bests[place, leader],
@@ -61,7 +61,7 @@ class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
                 trace_generations=taken,
                 trace_fitness=trace,
                 fitness_float32=values[place, leader, 0],
-                settings={**choices(launch.layout, "items"), **how},
+                settings=used,
             )
             for place, (leader, trace) in enumerate(zip(leaders, traces.max(axis=1), strict=True))
         ]
