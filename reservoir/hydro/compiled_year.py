@@ -97,7 +97,7 @@ def follow(year, wanted, releases, storages):
 
 @inlined
 def follow_repairable(year, flow_per_volume, wanted, releases, storages):
-    """As `follow`, in a year that is always repairable (`limits.always_repairable`): no bound can be violated.
+    """As `follow`, in a year that is always repairable (`repairable.always_repairable`): no bound can be violated.
 
     Only the chain from one storage to the next waits for its turn; the releases follow for all steps at once, by a
     product with the reciprocal in place of `enforce_limits`' division.

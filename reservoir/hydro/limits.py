@@ -245,36 +245,6 @@ def satisfiable(limits: Limits) -> NDArray[np.bool_]:
     return np.all(kept, axis=-1)
 
 
-def always_repairable(limits: Limits, year: YearArrays) -> NDArray[np.bool_]:
-    """Whether repair (eq. 18-19) of releases within their bounds always keeps storages and releases within theirs.
-
-    Parameters
-    ----------
-    limits : Limits
-    year : YearArrays
-        Its arrays, with the margin that the repair uses.
-
-    Returns
-    -------
-    ndarray of bool, shape (years,)
-    """
-    gain_most = volume_gained(year.inflow, year.release_lower, year.hm3_per_m3s)
-    gain_least = volume_gained(year.inflow, year.release_upper, year.hm3_per_m3s)
-    always = np.array(True)
-    for bound in (0, 1):  # a cyclic year's reach moves with its start, its ends apart the most
-        start = limits.start_bounds_hm3[..., bound, np.newaxis]
-        lower, upper = year.reach_lower, year.reach_upper
-        if year.cyclic:
-            lower, upper = (np.clip(start - drift, lower, upper) for drift in (year.drift_lower, year.drift_upper))
-            always = always & ((lower[..., -1:] <= start) & (start <= upper[..., -1:]))[..., 0]
-        least, most = (
-            np.concatenate([start, ends[..., :-1]], axis=-1) + gains
-            for ends, gains in ((lower, gain_most), (upper, gain_least))
-        )
-        always = always & ~np.any((least < lower) | (most > upper), axis=-1)
-    return always
-
-
 def _drawn_in(gains_hm3: tuple[FloatArray, FloatArray], slack_hm3: float | FloatArray) -> tuple[FloatArray, FloatArray]:
     """Gains with the least and the most release, drawn in by each year's slack."""
     (most, least), slack = gains_hm3, np.asarray(slack_hm3)[..., np.newaxis]

@@ -19,12 +19,12 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.inflow_csv.reader import read_inflow
 from reservoir.io.plan_folder.provenance import check_files, read_provenance
+from reservoir.io.plan_folder.saved_solutions import references_of, solutions_of
 from reservoir.io.plan_folder.tables import (
     AGAIN,
     FIGURES,
     INFLOW,
     MOST_BYTES,
-    REFERENCE_VIOLATION,
     RESERVOIR,
     SCHEDULE,
     SUMMARY,
@@ -34,11 +34,8 @@ from reservoir.io.plan_folder.tables import (
 )
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import Check
-from reservoir.planning.infeasible import feasible_years
 from reservoir.planning.plan import Plan
-from reservoir.problems.base import CertifiedBatch
 from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
-from reservoir.solvers import Solutions
 from reservoir.text.limited_read import read_limited
 
 FloatArray = NDArray[np.float64]
@@ -97,8 +94,8 @@ def read_plan(folder: Path) -> SavedPlan:
     if list(summary["year"]) != list(inflow.labels):
         raise changed(folder / SUMMARY, "does not hold the years of schedule.csv")
     years = reservoir_problems(plant, inflow)
-    solutions = _solutions(years, _positions(years, schedule), summary, origin)
-    references = _references(years, solutions, summary, origin)
+    solutions = solutions_of(years, _positions(years, schedule), summary, origin)
+    references = references_of(years, solutions, summary, origin)
     notes, seconds = tuple(origin["notes"]), dict(origin["seconds"])
     plan = Plan(plant, inflow, years, solutions.operation, solutions, references, notes, seconds)
     _check_follows(folder / SCHEDULE, schedule, plan)
@@ -195,90 +192,6 @@ def _positions(years: ReservoirYears, schedule: pd.DataFrame) -> FloatArray:
         schedule[name].to_numpy(float).reshape(len(years), -1) for name in ("release_m3s", "storage_start_hm3")
     )
     return np.column_stack([releases, starts[:, 0]]) if years.limits.cyclic else releases
-
-
-def _solutions(
-    years: ReservoirYears, positions: FloatArray, summary: pd.DataFrame, origin: Mapping[str, Any]
-) -> Solutions:
-    certified = years.certify(positions)
-    return _stated(
-        positions,
-        certified,
-        generations=summary["generations"].to_numpy(np.int64),
-        evaluations=summary["evaluations"].to_numpy(np.int64),
-        seconds=float(origin["seconds"].get(origin["solver"], 0.0)),
-        device_seconds=origin.get("device_seconds"),
-        solver=str(origin["solver"]),
-        device=str(origin["device"]),
-        settings=origin["settings"],
-    )
-
-
-def _references(
-    years: ReservoirYears, solutions: Solutions, summary: pd.DataFrame, origin: Mapping[str, Any]
-) -> Solutions:
-    """The reference optima, known by their energy and violation alone.
-
-    A plan that was written before tables had the violation states the fitness in place of the energy, which is then
-    unknown in years that cannot keep their limits.
-    """
-    if summary["reference_gwh"].isna().any() or not origin.get("reference"):
-        return Solutions.of([])
-    settings = dict(origin["reference"])
-    solver = str(settings.pop("solver", "dp"))
-    worths = summary["reference_gwh"].to_numpy(float)
-    violations = np.asarray(summary.get(REFERENCE_VIOLATION, np.zeros(len(years))), np.float64)
-    energies = worths
-    if REFERENCE_VIOLATION not in summary:
-        energies = np.where(feasible_years(years.limits, solutions.violation), worths, np.nan)
-    none = np.zeros(len(years), np.int64)
-    return _stated(
-        np.full_like(solutions.position, np.nan),
-        CertifiedBatch(worths - years.penalty_gwh * violations, energies, violations),
-        generations=none,
-        evaluations=none,
-        seconds=float(origin["seconds"].get(solver, 0.0)),
-        device_seconds=None,
-        solver=solver,
-        device="",
-        settings=settings,
-    )
-
-
-def _stated(
-    positions: FloatArray,
-    worth: CertifiedBatch,
-    *,
-    generations: NDArray[np.int64],
-    evaluations: NDArray[np.int64],
-    seconds: float,
-    device_seconds: float | None,
-    solver: str,
-    device: str,
-    settings: Mapping[str, Any],
-) -> Solutions:
-    """Solutions of which a folder tells no more than this."""
-    years = len(positions)
-    return Solutions(
-        position=positions,
-        fitness=worth.fitness,
-        benefit=worth.benefit,
-        violation=worth.violation,
-        generations=generations,
-        evaluations=evaluations,
-        wall_seconds=seconds,
-        device_seconds=device_seconds,
-        solver=solver,
-        device=device,
-        settings=[settings] * years,
-        trace_generations=[np.empty(0, np.int64)] * years,
-        trace_fitness=np.empty((years, 0)),
-        host_seconds_by_phase={},
-        fitness_float32=np.full(years, np.nan),
-        best_position_history=np.empty((years, 0, 0)),
-        linkage=np.empty((years, 0, 0)),
-        operation=worth.operation,
-    )
 
 
 def _check_follows(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:

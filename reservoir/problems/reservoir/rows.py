@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.limits import Limits, always_repairable
+from reservoir.hydro.limits import Limits
+from reservoir.hydro.repairable import always_repairable
 from reservoir.hydro.step import violation_scale
 from reservoir.problems.context_layout import ContextLayout
 

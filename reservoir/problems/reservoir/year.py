@@ -16,9 +16,10 @@ from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.curves.approximation import FINE, Approximation, approximate
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import Limits, always_repairable, year_limits
+from reservoir.hydro.limits import Limits, year_limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.plant import Plant, exact_plant
+from reservoir.hydro.repairable import always_repairable
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
 from reservoir.problems.reservoir.fitness import RepairableContext, ReservoirContext
