@@ -1,4 +1,4 @@
-// Individuals that are tours: permutations of DIM cities, whose worth is minus the sum of their edges. A team makes a child
+// Individuals that are tours: permutations of DIM cities, whose fitness is minus the sum of their edges. A team makes a child
 // (Alraslan and AlKurdi 2023, section 4.2 and pseudo-code 3).
 //
 // Constants: ORDER_CROSSOVER (Davis 1985) in place of one point, TWO_OPT in place of a swap. Of the problem: edge().
@@ -44,7 +44,7 @@ void cross(HOME GENE *child, HOME const GENE *one, HOME const GENE *other, const
     const int start = 0;
 #endif
     for (int each = team.place; each < USED_WORDS; each += TEAM) used[each] = 0;
-    TEAM_MEET;
+    TEAM_BARRIER;
     // Copied apart from the marks: PoCL 3.0 makes wrong vector code of both in one loop if genes are 16 bits wide.
     for (int place = kept.first + team.place; place < kept.last; place += TEAM)
         if (active) child[place] = one[place];
@@ -56,7 +56,7 @@ void cross(HOME GENE *child, HOME const GENE *one, HOME const GENE *other, const
         atomic_or(&used[city >> 5], 1u << (city & 31));
 #endif
     }
-    TEAM_MEET;
+    TEAM_BARRIER;
     int filled = kept.last; // counted on beyond the last place, to the first
     for (int from = 0; from < DIM; from += TEAM) {
         int place = start + from + team.place;
@@ -147,10 +147,10 @@ void breed(const int place, const bool active, const Island island, HOME const u
     cross(child, one, other, word, number + 2, active && crossed, scratch + TEAM_WORDS, team);
     mutate(child, one, word, number + 1, active && !crossed, context, team);
 #endif
-    TEAM_MEET;
+    TEAM_BARRIER;
 }
 
-// The worth of the individual of a place.
+// The fitness of the individual of a place.
 void evaluate(const int place, const bool active, const Island island, HOME const ushort *order, const uint word,
               CONTEXT_SPACE const float *context, const SubGroup team) {
     HOME const GENE *tour = island.genes + order[place] * STRIDE;
@@ -158,5 +158,5 @@ void evaluate(const int place, const bool active, const Island island, HOME cons
     for (int each = team.place; each < DIM; each += TEAM)
         length += edge(tour[each], tour[each < DIM - 1 ? each + 1 : 0], context);
     length = team_sum(length, team);
-    if (active && team.place == 0) island.worth[order[place]] = -length;
+    if (active && team.place == 0) island.fitness[order[place]] = -length;
 }

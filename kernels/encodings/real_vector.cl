@@ -60,7 +60,7 @@ void breed(const int place, const bool active, const Island island, HOME const u
     }
 }
 
-// The worth of the individuals of places from this one on; a NaN is worse than anything.
+// The fitness of the individuals of places from this one on; a NaN is worse than anything.
 void evaluate(const int place, const bool active, const Island island, HOME const ushort *order, const uint word,
               CONTEXT_SPACE const float *context, const SubGroup team) {
     reals position[DIM];
@@ -69,7 +69,7 @@ void evaluate(const int place, const bool active, const Island island, HOME cons
         for (int lane = 0; lane < LANES; ++lane)
             REAL_OF(position[d], lane) = island.genes[order[min(place + lane, SIZE - 1)] * STRIDE + d];
     const reals found = fitness(position, context) + NOISE_AT((uints)(word), numbers_from(place));
-    const reals worth = CHOOSE(found > -INFINITY, found, (reals)(-INFINITY));
+    const reals value = CHOOSE(found > -INFINITY, found, (reals)(-INFINITY));
     for (int lane = 0; lane < LANES; ++lane)
-        if (active && place + lane < SIZE) island.worth[order[place + lane]] = REAL_OF(worth, lane);
+        if (active && place + lane < SIZE) island.fitness[order[place + lane]] = REAL_OF(value, lane);
 }

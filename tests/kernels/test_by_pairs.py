@@ -14,7 +14,7 @@ __kernel void best(__global float *values, __global int *owners, const int count
         value[place] = values[place];
         owner[place] = place;
     }
-    MEET;
+    GROUP_BARRIER(ALL_MEMORY);
     best_by_pairs(value, owner, count, item);
     if (item == 0) values[0] = value[0];
     if (item == 0) owners[0] = owner[0];
@@ -24,7 +24,7 @@ __kernel void sum(__global float *values, const int count) {
     __local float value[200];
     const int item = get_local_id(0);
     for (int place = item; place < count; place += ITEMS) value[place] = values[place];
-    MEET;
+    GROUP_BARRIER(ALL_MEMORY);
     sum_by_pairs(value, count, item, ITEMS);
     if (item == 0) values[0] = value[0];
 }
@@ -34,7 +34,12 @@ COUNTS = (1, 2, 3, 4, 5, 7, 8, 31, 32, 33, 100, 199)
 
 def reduced(device: DeviceInfo, kernel: str, values: np.ndarray, items: int) -> tuple[float, int]:
     program = build(
-        device, assemble(["common/vector/lanes.cl", "common/sync/reduce.cl"], {"LANES": 1, "ITEMS": items}) + KERNEL
+        device,
+        assemble(
+            ["common/vector/lanes.cl", "common/sync/group_barrier.cl", "common/sync/reduce.cl"],
+            {"LANES": 1, "ITEMS": items},
+        )
+        + KERNEL,
     )
     with Session(device) as session:
         session.upload(values=values.astype(np.float32))

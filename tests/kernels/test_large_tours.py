@@ -37,7 +37,7 @@ CONSTANTS = {
     "CROSSED": 1,
     "STRIDE": CITIES + 1,
     "GENE": "ushort",
-    "WORTH": "int",
+    "FITNESS": "int",
     "HOME": "__global",
     "CONTEXT_SPACE": "__global",
     "ORDER_CROSSOVER": 0,

@@ -1,5 +1,5 @@
 // Work groups of one launch that wait for each other. OpenCL promises no progress to a group while others run; where all
-// groups run at once, they can wait, and that they do is shown by a roll call (after Sorensen et al. 2016, OOPSLA): nobody
+// groups run at once, they can wait, and that they do is shown by a co-residency probe (after Sorensen et al. 2016, OOPSLA): nobody
 // begins before everybody is there, and who waits too long calls it off for all.
 //
 // What a group has written another must see in order. PTX promises that by a fence, OpenCL C from 2.0 on by atomic numbers
@@ -9,10 +9,10 @@
 #define MAX_POLLS 0
 #endif
 
-enum { ABSENT = 1, PRESENT = 2 };
+enum { NOT_CO_RESIDENT = 1, CO_RESIDENT = 2 };
 
 #define GROUPS_WAIT (PTX || SCOPED)
-#define WHOLE_GROUP barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define FULL_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
 #if GROUPS_WAIT
 
@@ -37,25 +37,25 @@ float look_at(volatile __global const float *place) { return as_float(look((vola
 void show_at(volatile __global float *place, const float value) { show((volatile __global int *)place, as_int(value)); }
 #endif
 
-// PRESENT if all groups of the launch were there at once, else ABSENT; the same for all. `roll` is a count and a verdict,
+// CO_RESIDENT if all groups of the launch were there at once, else NOT_CO_RESIDENT; the same for all. `probe` is a count and a verdict,
 // both zero before. Items of a group call it together.
-int co_residency_probe(volatile __global int *roll, const int groups, __local int *heard, const int item) {
+int co_residency_probe(volatile __global int *probe, const int groups, __local int *heard, const int item) {
     if (item == 0) {
-        if (atomic_inc(&roll[0]) + 1 == groups) atomic_cmpxchg(&roll[1], 0, PRESENT);
-        for (int polls = 0; look(&roll[1]) == 0; ++polls)
-            if (polls >= MAX_POLLS) atomic_cmpxchg(&roll[1], 0, ABSENT);
-        *heard = look(&roll[1]);
+        if (atomic_inc(&probe[0]) + 1 == groups) atomic_cmpxchg(&probe[1], 0, CO_RESIDENT);
+        for (int polls = 0; look(&probe[1]) == 0; ++polls)
+            if (polls >= MAX_POLLS) atomic_cmpxchg(&probe[1], 0, NOT_CO_RESIDENT);
+        *heard = look(&probe[1]);
     }
-    WHOLE_GROUP;
+    FULL_BARRIER;
     const int verdict = *heard;
-    WHOLE_GROUP; // all have read it
+    FULL_BARRIER; // all have read it
     return verdict;
 }
 
-// All groups meet, for the `meeting`-th time, counted from 1; only after a roll call with all present. The count of arrivals
-// may begin again at zero: who waits looks at how far it is behind, which is never more than the groups.
-void grid_meet(volatile __global int *arrived, const int groups, const uint meeting, const int item) {
-    WHOLE_GROUP;
+// All groups meet, for the `meeting`-th time, counted from 1; only after a probe that found them co-resident. The count of
+// arrivals may begin again at zero: who waits looks at how far it is behind, which is never more than the groups.
+void grid_barrier(volatile __global int *arrived, const int groups, const uint meeting, const int item) {
+    FULL_BARRIER;
     if (item == 0) { // whose fences stand for the whole group's
         const uint all = (uint)groups * meeting;
         DEVICE_FENCE;
@@ -64,7 +64,7 @@ void grid_meet(volatile __global int *arrived, const int groups, const uint meet
         }
         DEVICE_FENCE;
     }
-    WHOLE_GROUP;
+    FULL_BARRIER;
 }
 
 #endif

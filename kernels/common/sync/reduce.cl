@@ -4,12 +4,6 @@
 //
 // Constants: ITEMS of a group.
 
-#if ITEMS > 1
-#define MEET barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#else
-#define MEET
-#endif
-
 // Puts the largest of `count` numbers first, and its owner; of equals the least owner.
 void best_by_pairs(__local REAL *values, __local int *owners, const int count, const int item) {
     for (int left = count; left > 1; left = (left + 1) / 2) {
@@ -20,7 +14,7 @@ void best_by_pairs(__local REAL *values, __local int *owners, const int count, c
                 owners[one] = owners[other];
             }
         }
-        MEET;
+        GROUP_BARRIER(ALL_MEMORY);
     }
 }
 
@@ -28,6 +22,6 @@ void best_by_pairs(__local REAL *values, __local int *owners, const int count, c
 void sum_by_pairs(__local REAL *row, const int count, const int item, const int items) {
     for (int left = count; left > 1; left = (left + 1) / 2) {
         for (int one = item; one < left / 2; one += items) row[one] += row[left - 1 - one];
-        MEET;
+        GROUP_BARRIER(ALL_MEMORY);
     }
 }

@@ -13,7 +13,7 @@ typedef struct {
 #if TEAM == 1
 
 #define TEAM_WORDS 0
-#define TEAM_MEET
+#define TEAM_BARRIER
 
 uint team_bits(const bool yes, const SubGroup team) { return yes; }
 
@@ -26,7 +26,7 @@ uint team_bits(const bool yes, const SubGroup team) { return yes; }
 // A bit of each item of the team, among the 32 of the warp.
 #define TEAM_SHIFT ((uint)get_local_id(0) % 32 / TEAM * TEAM)
 #define TEAM_MEMBERS (TEAM == 32 ? 0xFFFFFFFFu : ((1u << TEAM % 32) - 1u) << TEAM_SHIFT)
-#define TEAM_MEET asm volatile("bar.warp.sync %0;" ::"r"(TEAM_MEMBERS) : "memory")
+#define TEAM_BARRIER asm volatile("bar.warp.sync %0;" ::"r"(TEAM_MEMBERS) : "memory")
 
 // A bit of each item that says yes.
 uint team_bits(const bool yes, const SubGroup team) {
@@ -66,14 +66,14 @@ long long_of_partner_(const long value, const int distance) {
 #else
 
 #define TEAM_WORDS TEAM
-#define TEAM_MEET barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define TEAM_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
 uint team_bits(const bool yes, const SubGroup team) {
     team.pad[team.place] = (uint)yes << team.place;
-    TEAM_MEET;
+    TEAM_BARRIER;
     uint bits = 0;
     for (int item = 0; item < TEAM; ++item) bits |= team.pad[item];
-    TEAM_MEET;
+    TEAM_BARRIER;
     return bits;
 }
 
@@ -81,13 +81,13 @@ uint team_bits(const bool yes, const SubGroup team) {
     type name(const type value, const SubGroup team) {                                          \
         __local type *const pad = (__local type *)team.pad;                                 \
         pad[team.place] = value;                                                            \
-        TEAM_MEET;                                                                          \
+        TEAM_BARRIER;                                                                          \
         type folded = pad[0];                                                               \
         for (int item = 1; item < TEAM; ++item) {                                           \
             const type other = pad[item];                                                   \
             folded = COMBINED(folded, other);                                               \
         }                                                                                   \
-        TEAM_MEET;                                                                          \
+        TEAM_BARRIER;                                                                          \
         return folded;                                                                      \
     }
 

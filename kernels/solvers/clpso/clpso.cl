@@ -17,12 +17,6 @@
 #define FOR_DIM for (int d = 0; d < DIM; ++d) // under "#pragma unroll" each: one in a macro is not heeded everywhere
 #define FOR_BLOCKS for (int block = 0; block < BLOCKS; ++block)
 #define FIRST(block) (((block)*ITEMS + item) * LANES)
-#if ITEMS * SWARMS > 1
-#define MEET barrier(BEST_FENCE)
-#else
-#define MEET
-#endif
-
 #define BRANCHES 0  // if ...: the basic and the intermediate model
 #define BUILT_INS 1 // clamp and step: the final model
 #define OPERATORS 2
@@ -226,7 +220,7 @@ ints inside(STATE_SPACE const Particles *particles, CONTEXT_SPACE const float *c
 }
 
 // Step 4, where positions are judged.
-reals worth(STATE_SPACE const Particles *particles, CONTEXT_SPACE const float *context) {
+reals fitness_here(STATE_SPACE const Particles *particles, CONTEXT_SPACE const float *context) {
 #if STATE_IN_GLOBAL
     reals position[DIM];
     FOR_DIM position[d] = particles->position[d];
@@ -301,7 +295,7 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
     FOR_BLOCKS {
         random_start(&particles[block].random, problem, FIRST(block), RANDOM_VALUES);
         initialise(&particles[block], FIRST(block), context);
-        const reals noise = noise_of(&particles[block].random), value = worth(&particles[block], context) + noise;
+        const reals noise = noise_of(&particles[block].random), value = fitness_here(&particles[block], context) + noise;
         STORE_LANES((reals)(-INFINITY), BEST_SPACE, best_fitness + FIRST(block));
         remember(&particles[block], (ints)(1) == (ints)(1), CHOOSE(value == value, value, (reals)(-INFINITY)), FIRST(block),
                  best, best_fitness);
@@ -309,14 +303,14 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
         place[block] = listed(&due, 1, swarm * SWARM + FIRST(block), &particles[block]);
 #endif
     }
-    MEET;
+    GROUP_BARRIER(BEST_FENCE);
 
     for (int generation = 1; generation <= generations; ++generation) {
         const float inertia = INERTIA_FIRST - INERTIA_FALL * generation / generations;
 #if SHARED_CHOICE
         const int turn = generation & 1;
         choose_listed(&due, turn, learning, all_best);
-        MEET;
+        GROUP_BARRIER(BEST_FENCE);
         if (get_local_id(0) == 0) due.count[turn] = 0; // for the generation after next
         FOR_BLOCKS {
             if (place[block] >= 0) {
@@ -338,14 +332,14 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
                 particles[block].stagnation = CHOOSE(due, (ints)(0), particles[block].stagnation);
             }
         }
-        MEET;
+        GROUP_BARRIER(BEST_FENCE);
 #endif
         FOR_BLOCKS {
             move(&particles[block], inertia, fastest);
             const reals noise = noise_of(&particles[block].random);
             const ints feasible = inside(&particles[block], context);
             if (ANY(feasible)) {
-                const reals value = worth(&particles[block], context) + noise;
+                const reals value = fitness_here(&particles[block], context) + noise;
                 const ints better = feasible & (value > LOAD_LANES(BEST_SPACE, best_fitness + FIRST(block)));
                 if (ANY(better)) remember(&particles[block], better, value, FIRST(block), best, best_fitness);
                 particles[block].stagnation += CHOOSE(feasible & ~better, (ints)(1), (ints)(0));
@@ -355,7 +349,7 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
             place[block] = listed(&due, 1 - turn, swarm * SWARM + FIRST(block), &particles[block]);
 #endif
         }
-        MEET;
+        GROUP_BARRIER(BEST_FENCE);
         if (item == 0 && asked_for && generation % trace_every == 0)
             trace[(size_t)problem * trace_points + generation / trace_every - 1] = best_fitness[leader(best_fitness)];
     }

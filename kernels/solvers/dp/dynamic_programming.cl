@@ -6,12 +6,6 @@
 //
 // Constants: ROOM, states at most; ROUNDING, what rounding adds to a storage, as a part of the largest.
 
-#if ITEMS > 1
-#define MEET(fence) barrier(fence)
-#else
-#define MEET(fence)
-#endif
-
 typedef struct {
     Search search;
     REAL year[CONTEXT];
@@ -161,24 +155,24 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
     __global ushort *choices = all_choices + (size_t)place * STEPS * ROOM;
     __local Group group;
     for (int each = item; each < CONTEXT; each += ITEMS) group.year[each] = contexts[(size_t)years[place] * CONTEXT + each];
-    MEET(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
     if (item == 0) start_search(&group.search, starts[place], most_states, group.year);
-    MEET(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
 
     long tried = 0; // of one step no more than 30,000 times 30,000, but of a search more than 32 bits can count
     while (!group.search.done) {
         prepare(&group, item, tables);
-        MEET(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
         for (int number = STEPS - 1; number >= 0; --number) {
             tried += solve_step(&group, number, item, choices);
-            MEET(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+            GROUP_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         }
         if (item == 0) {
             const REAL fitness_before = group.search.latest.fitness;
             trace(&group, choices, tables);
             judge(&group.search, fitness_before);
         }
-        MEET(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
     }
 
     transitions[(size_t)place * ITEMS + item] = tried;

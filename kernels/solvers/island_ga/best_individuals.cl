@@ -3,11 +3,11 @@
 // Constants: ITEMS_OF_BEST of a group.
 
 __attribute__((reqd_work_group_size(ITEMS_OF_BEST, 1, 1))) __kernel void
-best_individuals(__global const GENE *genes, __global const WORTH *worth, __global GENE *best_genes,
-                 __global WORTH *best_worth, const int rows_each) {
+best_individuals(__global const GENE *genes, __global const FITNESS *fitness_of_rows, __global GENE *best_genes,
+                 __global FITNESS *best_fitness, const int rows_each) {
     const int problem = get_group_id(0), item = get_local_id(0);
     __local int found[ITEMS_OF_BEST];
-    __global const WORTH *rows = worth + (size_t)problem * rows_each;
+    __global const FITNESS *rows = fitness_of_rows + (size_t)problem * rows_each;
     int best = min(item, rows_each - 1);
     for (int row = item; row < rows_each; row += ITEMS_OF_BEST)
         if (rows[row] > rows[best]) best = row;
@@ -19,7 +19,7 @@ best_individuals(__global const GENE *genes, __global const WORTH *worth, __glob
             if (rows[row] > rows[best] || (rows[row] == rows[best] && row < best)) best = row;
         }
         found[0] = best;
-        best_worth[problem] = rows[best];
+        best_fitness[problem] = rows[best];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int gene = item; gene < STRIDE; gene += ITEMS_OF_BEST)

@@ -4,11 +4,11 @@
 // those whose rows the children get.
 //
 // Constants: SIZE of an island, PARENTS that stay, CROSSED children by crossover (the rest of SIZE by mutation), STRIDE of a
-// row, GENE and WORTH (types), HOME (the address space of a population).
+// row, GENE and FITNESS (types), HOME (the address space of a population).
 
 typedef struct {
     HOME GENE *genes;    // SIZE rows
-    HOME WORTH *worth;   // of each row
+    HOME FITNESS *fitness;   // of each row
     HOME ushort *orders; // two of SIZE rows, before an iteration and after, in turns
 } Island;
 
@@ -23,11 +23,11 @@ void select_parents(const Island island, const int iteration, const int from, co
         const int tournament = active ? begin + item : to - 1;
         const int first = (int)((uint)tournament * SIZE / PARENTS), last = (int)((uint)(tournament + 1) * SIZE / PARENTS);
         int winner = first;
-        WORTH best = island.worth[before[first]];
+        FITNESS best = island.fitness[before[first]];
         for (int place = first + 1; place < last; ++place) {
-            const WORTH worth = island.worth[before[place]];
-            if (worth > best) {
-                best = worth;
+            const FITNESS value = island.fitness[before[place]];
+            if (value > best) {
+                best = value;
                 winner = place;
             }
         }
@@ -41,10 +41,10 @@ void select_parents(const Island island, const int iteration, const int from, co
 void rank_rows(const Island island, HOME ushort *ranking, const int item, const int items) {
     for (int from = 0; from < SIZE; from += items) {
         const int row = min(from + item, SIZE - 1);
-        const WORTH worth = island.worth[row];
+        const FITNESS value = island.fitness[row];
         int better = 0;
         for (int other = 0; other < SIZE; ++other)
-            better += island.worth[other] > worth || (island.worth[other] == worth && other < row);
+            better += island.fitness[other] > value || (island.fitness[other] == value && other < row);
         if (from + item < SIZE) ranking[better] = (ushort)row;
     }
 }

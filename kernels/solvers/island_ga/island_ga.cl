@@ -16,51 +16,45 @@ typedef struct {
 } GroupScratch;
 
 // Where islands stand in global memory, and what they leave there: migrants in one of `mail_slots` for each stage in turn,
-// and the best worth of every stage. `islands` of a problem, `generations` and `stage_count` of the run.
+// and the best fitness of every stage. `islands` of a problem, `generations` and `stage_count` of the run.
 #define ISLAND_ARGUMENTS __global const float *contexts, const int context_size, __global GENE *genes, \
-    __global WORTH *worths, __global ushort *orders, volatile __global GENE *migrant_buffer, volatile __global WORTH *mail_worth, \
-    const int mail_slots, __global WORTH *trace, __global long *meetings, const int islands, const int generations, \
+    __global FITNESS *all_fitness, __global ushort *orders, volatile __global GENE *migrant_buffer, volatile __global FITNESS *migrant_fitness, \
+    const int mail_slots, __global FITNESS *trace, __global long *meetings, const int islands, const int generations, \
     const int stage_count
-#define ISLAND_VALUES contexts, context_size, genes, worths, orders, migrant_buffer, mail_worth, mail_slots, trace, meetings, islands, \
+#define ISLAND_VALUES contexts, context_size, genes, all_fitness, orders, migrant_buffer, migrant_fitness, mail_slots, trace, meetings, islands, \
     generations, stage_count
 #define CONTEXT_OF(group) (contexts + (size_t)((group) / islands) * context_size)
 #define GROUP_KERNEL __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 
-// A group's island in local memory, and its desk.
+// A group's island in local memory, and its shared.
 #define SET_UP                                                                        \
     const int group = get_group_id(0), item = get_local_id(0);                        \
     __local GENE own_genes[SIZE * STRIDE] __attribute__((aligned(64)));               \
-    __local WORTH own_worth[SIZE];                                                    \
+    __local FITNESS own_fitness[SIZE];                                                    \
     __local ushort own_orders[2 * SIZE];                                              \
-    __local GroupScratch own_desk;                                                            \
-    __local GroupScratch *desk = &own_desk;                                                   \
-    const Island island = {own_genes, own_worth, own_orders};                         \
-    if (item == 0) desk->meetings = 0;
+    __local GroupScratch shared_memory;                                                            \
+    __local GroupScratch *shared = &shared_memory;                                                   \
+    const Island island = {own_genes, own_fitness, own_orders};                         \
+    if (item == 0) shared->meetings = 0;
 
-#if ITEMS > 1
-#define GROUP_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#else
-#define GROUP_BARRIER
-#endif
-
-void group_meet(__local GroupScratch *desk, const int item) {
-    GROUP_BARRIER;
-    if (COUNTED && item == 0) ++desk->meetings;
+void group_meet(__local GroupScratch *shared, const int item) {
+    GROUP_BARRIER(ALL_MEMORY);
+    if (COUNTED && item == 0) ++shared->meetings;
 }
 
-void tell_meetings(__local const GroupScratch *desk, const int group, const int item, ISLAND_ARGUMENTS) {
-    if (COUNTED && item == 0 && group == 0) meetings[0] += desk->meetings;
+void tell_meetings(__local const GroupScratch *shared, const int group, const int item, ISLAND_ARGUMENTS) {
+    if (COUNTED && item == 0 && group == 0) meetings[0] += shared->meetings;
 }
 
-SubGroup team_of(__local GroupScratch *desk, const int item) {
-    const SubGroup team = {item % TEAM, desk->scratch + item / TEAM * SCRATCH_WORDS};
+SubGroup team_of(__local GroupScratch *shared, const int item) {
+    const SubGroup team = {item % TEAM, shared->scratch + item / TEAM * SCRATCH_WORDS};
     return team;
 }
 
 // The individuals of places from `first` on: bred if they are children, and judged.
 void settle_places(const Island island, const int first, const bool children, HOME const ushort *order, const uint word,
-                   const float left, __local GroupScratch *desk, const int item, CONTEXT_SPACE const float *context) {
-    const SubGroup team = team_of(desk, item);
+                   const float left, __local GroupScratch *shared, const int item, CONTEXT_SPACE const float *context) {
+    const SubGroup team = team_of(shared, item);
     for (int from = first; from < SIZE; from += WORKERS * TOGETHER) {
         const int own = from + item / TEAM * TOGETHER;
         const bool active = own < SIZE; // who is not does the same for nothing, since teams may have to meet
@@ -71,28 +65,28 @@ void settle_places(const Island island, const int first, const bool children, HO
 }
 
 // Random individuals.
-void settle(const Island island, const int group, __local GroupScratch *desk, const int item, CONTEXT_SPACE const float *context,
+void settle(const Island island, const int group, __local GroupScratch *shared, const int item, CONTEXT_SPACE const float *context,
             const int islands, NUMBER_ARGUMENTS) {
     const uint word = next_word(0, group / islands, group % islands, 0, NUMBER_VALUES);
     for (int row = item; row < SIZE; row += ITEMS) order_after(island, 0)[row] = (ushort)row;
     for (int from = 0; from < SIZE; from += ITEMS) create(from + item, from + item < SIZE, island, word, context);
-    group_meet(desk, item);
-    settle_places(island, 0, false, order_after(island, 0), word, 1.0f, desk, item, context);
-    group_meet(desk, item);
+    group_meet(shared, item);
+    settle_places(island, 0, false, order_after(island, 0), word, 1.0f, shared, item, context);
+    group_meet(shared, item);
 }
 
 // Iterations behind `before`, up to `last`.
-void evolve_island(const Island island, const int group, const int before, const int last, __local GroupScratch *desk,
+void evolve_island(const Island island, const int group, const int before, const int last, __local GroupScratch *shared,
                    const int item, CONTEXT_SPACE const float *context, const int islands, const int generations,
                    NUMBER_ARGUMENTS) {
     for (int iteration = before + 1; iteration <= last; ++iteration) {
         const float left = 1.0f - (float)(iteration - 1) / generations;
         if (item == ITEMS - 1) // who has no tournament, if anybody
-            desk->word = next_word(0, group / islands, group % islands, iteration, NUMBER_VALUES);
+            shared->word = next_word(0, group / islands, group % islands, iteration, NUMBER_VALUES);
         select_parents(island, iteration, 0, PARENTS, item, ITEMS);
-        group_meet(desk, item);
-        settle_places(island, PARENTS, true, order_after(island, iteration), desk->word, left, desk, item, context);
-        group_meet(desk, item);
+        group_meet(shared, item);
+        settle_places(island, PARENTS, true, order_after(island, iteration), shared->word, left, shared, item, context);
+        group_meet(shared, item);
     }
 }
 
@@ -107,18 +101,18 @@ int neighbour_of(const int group, const int islands) {
 }
 
 // The best leave copies of themselves for the next island; the best of all is noted. `ranking` stays for those who come.
-void send_migrants(const Island island, HOME ushort *ranking, const int group, const int stage, __local GroupScratch *desk,
+void send_migrants(const Island island, HOME ushort *ranking, const int group, const int stage, __local GroupScratch *shared,
                    const int item, ISLAND_ARGUMENTS) {
     rank_rows(island, ranking, item, ITEMS);
-    group_meet(desk, item);
+    group_meet(shared, item);
     const size_t first = mail_of(group, stage, mail_slots);
-    if (item == 0) trace[(size_t)group * stage_count + stage] = island.worth[ranking[0]];
+    if (item == 0) trace[(size_t)group * stage_count + stage] = island.fitness[ranking[0]];
     for (int each = item; each < MIGRANTS * DIM; each += ITEMS) {
         const int migrant = each / DIM, gene = each % DIM;
         migrant_buffer[(first + migrant) * STRIDE + gene] = island.genes[ranking[migrant] * STRIDE + gene];
     }
     for (int migrant = item; migrant < MIGRANTS; migrant += ITEMS)
-        mail_worth[first + migrant] = island.worth[ranking[migrant]];
+        migrant_fitness[first + migrant] = island.fitness[ranking[migrant]];
 }
 
 // What the island before left at the end of a stage takes the places of the worst.
@@ -130,14 +124,14 @@ void take_migrants(const Island island, HOME const ushort *ranking, const int gr
         island.genes[ranking[SIZE - 1 - migrant] * STRIDE + gene] = migrant_buffer[(first + migrant) * STRIDE + gene];
     }
     for (int migrant = item; migrant < MIGRANTS; migrant += ITEMS)
-        island.worth[ranking[SIZE - 1 - migrant]] = mail_worth[first + migrant];
+        island.fitness[ranking[SIZE - 1 - migrant]] = migrant_fitness[first + migrant];
 }
 
 // Copies of an island in global memory; `iteration` is the one behind which it stands.
 void load_island(const Island island, const int group, const int iteration, const int item, ISLAND_ARGUMENTS) {
     for (int gene = item; gene < SIZE * STRIDE; gene += ITEMS) island.genes[gene] = genes[(size_t)group * SIZE * STRIDE + gene];
     for (int row = item; row < SIZE; row += ITEMS) {
-        island.worth[row] = worths[(size_t)group * SIZE + row];
+        island.fitness[row] = all_fitness[(size_t)group * SIZE + row];
         order_after(island, iteration)[row] = orders[(size_t)group * SIZE + row];
     }
 }
@@ -145,14 +139,14 @@ void load_island(const Island island, const int group, const int iteration, cons
 void store_island(const Island island, const int group, const int iteration, const int item, ISLAND_ARGUMENTS) {
     for (int gene = item; gene < SIZE * STRIDE; gene += ITEMS) genes[(size_t)group * SIZE * STRIDE + gene] = island.genes[gene];
     for (int row = item; row < SIZE; row += ITEMS) {
-        worths[(size_t)group * SIZE + row] = island.worth[row];
+        all_fitness[(size_t)group * SIZE + row] = island.fitness[row];
         orders[(size_t)group * SIZE + row] = order_after(island, iteration)[row];
     }
 }
 
 GROUP_KERNEL initialise(ISLAND_ARGUMENTS, NUMBER_ARGUMENTS) {
     SET_UP
-    settle(island, group, desk, item, CONTEXT_OF(group), islands, NUMBER_VALUES);
+    settle(island, group, shared, item, CONTEXT_OF(group), islands, NUMBER_VALUES);
     store_island(island, group, 0, item, ISLAND_VALUES);
-    tell_meetings(desk, group, item, ISLAND_VALUES);
+    tell_meetings(shared, group, item, ISLAND_VALUES);
 }

@@ -5,8 +5,8 @@
 // Both give every group the same range of every step. Constants: as in island_ga.cl, without islands; GROUPS of a problem.
 
 #define POPULATION_ARGUMENTS __global const float *contexts, const int context_size, __global GENE *genes, \
-    __global WORTH *worths, __global ushort *orders, __global const int2 *schedule, const int generations
-#define POPULATION_VALUES contexts, context_size, genes, worths, orders, schedule, generations
+    __global FITNESS *all_fitness, __global ushort *orders, __global const int2 *schedule, const int generations
+#define POPULATION_VALUES contexts, context_size, genes, all_fitness, orders, schedule, generations
 #define GROUP_KERNEL __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 
 // Steps, each over places of the population: at the start, and of every iteration. The schedule has for each step and each
@@ -15,7 +15,7 @@ enum { CREATE_STEP, SELECT_STEP, BREED_STEP, EVALUATE_STEP, STEPS_IN_ALL };
 #define RANGE_OF(step) schedule[(step)*GROUPS + member]
 
 Island population_of(const int problem, POPULATION_ARGUMENTS) {
-    const Island population = {genes + (size_t)problem * SIZE * STRIDE, worths + (size_t)problem * SIZE,
+    const Island population = {genes + (size_t)problem * SIZE * STRIDE, all_fitness + (size_t)problem * SIZE,
                                orders + (size_t)problem * 2 * SIZE};
     return population;
 }
@@ -85,14 +85,14 @@ GROUP_KERNEL evaluate_step(POPULATION_ARGUMENTS, const int iteration, NUMBER_ARG
 
 #if GROUPS_WAIT
 
-// All iterations in one launch. `roll`: a count and a verdict (see grid.cl), and how many groups have arrived at barriers;
+// All iterations in one launch. `probe`: a count and a verdict (see grid.cl), and how many groups have arrived at barriers;
 // `meetings`: of each group, and of the grid.
-GROUP_KERNEL scheduled(POPULATION_ARGUMENTS, volatile __global int *roll, __global long *meetings, NUMBER_ARGUMENTS) {
+GROUP_KERNEL scheduled(POPULATION_ARGUMENTS, volatile __global int *probe, __global long *meetings, NUMBER_ARGUMENTS) {
     SET_UP
     __local int heard;
     const int groups = get_num_groups(0);
-    const bool present = co_residency_probe(roll, groups, &heard, item) == PRESENT;
-    const int count = present ? generations : 0;
+    const bool resident = co_residency_probe(probe, groups, &heard, item) == CO_RESIDENT;
+    const int count = resident ? generations : 0;
     uint meeting = 0;
     for (int iteration = 1; iteration <= count; ++iteration) {
         const uint word = word_of(problem, iteration, NUMBER_VALUES);
@@ -105,7 +105,7 @@ GROUP_KERNEL scheduled(POPULATION_ARGUMENTS, volatile __global int *roll, __glob
             } else {
                 evaluate_range(population, range, iteration, word, item, scratch, context);
             }
-            grid_meet(roll + 2, groups, ++meeting, item);
+            grid_barrier(probe + 2, groups, ++meeting, item);
         }
     }
     if (COUNTED && item == 0 && get_group_id(0) == 0) meetings[1] += meeting;

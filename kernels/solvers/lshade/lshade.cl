@@ -14,11 +14,6 @@
 #define FOR_DIM for (int d = 0; d < DIM; ++d) // under "#pragma unroll" each: one in a macro is not heeded everywhere
 #define FOR_BLOCKS for (int block = 0; block < BLOCKS; ++block)
 #define FIRST(block) (((block)*ITEMS + item) * LANES)
-#if ITEMS > 1
-#define MEET barrier(CLK_LOCAL_MEM_FENCE | POOL_FENCE)
-#else
-#define MEET
-#endif
 // Which number of a member's draw serves what; the first DIM serve the crossover.
 #define DRAW_SLOT (DIM)
 #define DRAW_SCALE (DIM + 1)
@@ -117,7 +112,7 @@ void breed(Family *family, const Factors *factors, const uints drawn, const int 
 }
 
 // A child's fitness. Where the problem repairs positions the child takes the repaired one, since what differs between
-// positions of equal worth would mislead those that learn from the difference.
+// positions of equal fitness would mislead those that learn from the difference.
 reals live(Family *family, CONTEXT_SPACE const float *context) {
 #ifdef REPAIRS
     reals repaired[DIM];
@@ -261,9 +256,9 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
         family[block].fitness = CHOOSE(value == value, value, (reals)(-INFINITY));
         STORE_LANES(family[block].fitness, __local, findings.fitness + FIRST(block));
     }
-    MEET;
+    GROUP_BARRIER(CLK_LOCAL_MEM_FENCE | POOL_FENCE);
     FOR_BLOCKS move_to_ranks(&family[block], FIRST(block), sizes[0], findings.fitness, in_order, pool);
-    MEET;
+    GROUP_BARRIER(CLK_LOCAL_MEM_FENCE | POOL_FENCE);
 
     for (int generation = 1; generation <= generations; ++generation) {
         const int count = sizes[generation], turn = generation & 1, room = (int)(ARCHIVE_FRACTION * count + 0.5f);
@@ -279,7 +274,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
             select_better(&family[block], &factors, counted, value, first, turn, in_order, &findings);
             if (first == 0) findings.drawn = UINT_OF(drawn, 0);
         }
-        MEET;
+        GROUP_BARRIER(CLK_LOCAL_MEM_FENCE | POOL_FENCE);
         const int successes = before_in_order(findings.improved[turn], MEMBERS);
         FOR_BLOCKS {
             const int first = FIRST(block);
@@ -290,12 +285,12 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
         if (successes)
             for (int part = item; part < PARTS; part += ITEMS) sum_part(part, count, &findings, sums);
         for (int word = item; word < WORDS; word += ITEMS) findings.improved[1 - turn][word] = 0;
-        MEET;
+        GROUP_BARRIER(CLK_LOCAL_MEM_FENCE | POOL_FENCE);
         if (successes) {
             if (item == 0) remember(&memory, remembered, sums);
             remembered = (remembered + 1) % MEMORY;
             archived = min(archived + successes, room);
-            MEET; // all have counted the same successes
+            GROUP_BARRIER(CLK_LOCAL_MEM_FENCE | POOL_FENCE); // all have counted the same successes
         }
         if (item == 0 && generation % trace_every == 0)
             trace[(size_t)problem * trace_points + generation / trace_every - 1] = in_order[0];

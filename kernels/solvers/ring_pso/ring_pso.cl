@@ -22,19 +22,13 @@ typedef struct {
 #define POST_ARGUMENTS volatile __global float *posted, volatile __global float *posted_values, volatile __global int *stamps
 #define GROUP_KERNEL __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 
-#if ITEMS > 1
-#define MEET barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#else
-#define MEET
-#endif
-
 #define SET_UP                                                                        \
     const int group = get_group_id(0), item = get_local_id(0);                        \
     const int swarm = group / PARTICLES, particle = group % PARTICLES;                \
     const size_t row = (size_t)group * DIM;                                           \
     __global const float *context = contexts + (size_t)swarm * context_size;          \
-    __local GroupScratch own_desk;                                                            \
-    __local GroupScratch *desk = &own_desk;
+    __local GroupScratch shared_memory;                                                            \
+    __local GroupScratch *shared = &shared_memory;
 #define EACH_DIMENSION(d) for (int d = item; d < DIM; d += ITEMS)
 
 int left_of(const int group) { return group % PARTICLES ? group - 1 : group + PARTICLES - 1; }
@@ -46,8 +40,8 @@ int right_of(const int group) { return group % PARTICLES < PARTICLES - 1 ? group
 #define NOISE_OF(word) 0.0f
 #endif
 
-// The fitness of a position at the desk, for all items; all have met before.
-float judged(__local const float *at, __local GroupScratch *desk, const int item, __global const float *context) {
+// The fitness of a position at the shared, for all items; all have met before.
+float judged(__local const float *at, __local GroupScratch *shared, const int item, __global const float *context) {
 #if BY_DIMENSION
     float sum = 0, product = 1;
     EACH_DIMENSION(d) add_term(at[d], at[min(d + 1, DIM - 1)], d, &sum, &product, context);
@@ -55,27 +49,27 @@ float judged(__local const float *at, __local GroupScratch *desk, const int item
     sum = team_sum_of_floats(sum, team);
     product = team_product_of_floats(product, team);
     if (item % TEAM == 0) {
-        desk->sums[item / TEAM] = sum;
-        desk->products[item / TEAM] = product;
+        shared->sums[item / TEAM] = sum;
+        shared->products[item / TEAM] = product;
     }
-    MEET;
+    GROUP_BARRIER(ALL_MEMORY);
     sum = 0;
     product = 1;
     for (int worker = 0; worker < WORKERS; ++worker) {
-        sum += desk->sums[worker];
-        product *= desk->products[worker];
+        sum += shared->sums[worker];
+        product *= shared->products[worker];
     }
     const float value = fitness_of_terms(sum, product);
 #else
     if (item == 0) {
         float position[DIM];
         for (int d = 0; d < DIM; ++d) position[d] = at[d];
-        desk->value = fitness(position, context);
+        shared->value = fitness(position, context);
     }
-    MEET;
-    const float value = desk->value;
+    GROUP_BARRIER(ALL_MEMORY);
+    const float value = shared->value;
 #endif
-    MEET;
+    GROUP_BARRIER(ALL_MEMORY);
     return value;
 }
 
@@ -102,11 +96,11 @@ GROUP_KERNEL initialise(STATE_ARGUMENTS, POST_ARGUMENTS, NUMBER_ARGUMENTS) {
     EACH_DIMENSION(d) {
         const float low = lower(d, context), width = upper(d, context) - low;
         const float at = FUSED(number_at(word, 2u * d), width, low), other = FUSED(number_at(word, 2u * d + 1u), width, low);
-        desk->at[d] = positions[row + d] = bests[row + d] = posted[row + d] = at;
+        shared->at[d] = positions[row + d] = bests[row + d] = posted[row + d] = at;
         velocities[row + d] = 0.5f * (other - at);
     }
-    MEET;
-    const float value = judged(desk->at, desk, item, context) + NOISE_OF(word);
+    GROUP_BARRIER(ALL_MEMORY);
+    const float value = judged(shared->at, shared, item, context) + NOISE_OF(word);
     if (item == 0) {
         values[group] = best_values[group] = posted_values[group] = value > -INFINITY ? value : -INFINITY;
         informants[group] = group;
@@ -128,9 +122,9 @@ GROUP_KERNEL move(STATE_ARGUMENTS, const int generation, NUMBER_ARGUMENTS) {
 // Fitness.
 GROUP_KERNEL evaluate(STATE_ARGUMENTS, const int generation, NUMBER_ARGUMENTS) {
     SET_UP
-    EACH_DIMENSION(d) desk->at[d] = positions[row + d];
-    MEET;
-    float value = judged(desk->at, desk, item, context);
+    EACH_DIMENSION(d) shared->at[d] = positions[row + d];
+    GROUP_BARRIER(ALL_MEMORY);
+    float value = judged(shared->at, shared, item, context);
 #ifdef NOISE
     value += NOISE_OF(next_word(0, swarm, particle, generation, NUMBER_VALUES));
 #endif
@@ -149,7 +143,7 @@ GROUP_KERNEL take_bests(STATE_ARGUMENTS, const int point) {
     if (item == 0) {
         const float value = values[group], before = best_values[group];
         float most = best_to_be(group, values, best_values);
-        desk->sound = value > before;
+        shared->sound = value > before;
         int found = group;
         for (int side = 0; side < 2; ++side) {
             const int other = side ? right_of(group) : left_of(group);
@@ -163,8 +157,8 @@ GROUP_KERNEL take_bests(STATE_ARGUMENTS, const int point) {
         if (value > before) best_values[group] = value;
         if (point >= 0) trace[(size_t)group * trace_points + point] = best_to_be(group, values, best_values);
     }
-    MEET;
-    EACH_DIMENSION(d) if (desk->sound) bests[row + d] = positions[row + d];
+    GROUP_BARRIER(ALL_MEMORY);
+    EACH_DIMENSION(d) if (shared->sound) bests[row + d] = positions[row + d];
 }
 
 #if GROUPS_WAIT
@@ -173,21 +167,21 @@ GROUP_KERNEL take_bests(STATE_ARGUMENTS, const int point) {
 // then its position and fitness, a fence, and its stamp again. Who reads takes the last that is complete, and looks at the
 // stamp again afterwards: if by then the slot may have been written over, it follows its own best for once.
 //
-// `span` generations if all groups answer the roll call, else `slice`. `seen`: pairs of position and fitness that were read,
+// `span` generations if all groups answer the co-residency probe, else `slice`. `seen`: pairs of position and fitness that were read,
 // and how many of them did not belong together, if CHECKED.
-GROUP_KERNEL run_async(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *roll, __global int *seen, const int before,
+GROUP_KERNEL run_async(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *probe, __global int *seen, const int before,
                  const int span, const int slice, const int trace_every, NUMBER_ARGUMENTS) {
     SET_UP
-    const bool present = co_residency_probe(roll, get_num_groups(0), &desk->heard, item) == PRESENT;
-    const int number = present ? span : slice, groups = get_num_groups(0);
+    const bool resident = co_residency_probe(probe, get_num_groups(0), &shared->heard, item) == CO_RESIDENT;
+    const int number = resident ? span : slice, groups = get_num_groups(0);
     EACH_DIMENSION(d) {
-        desk->at[d] = positions[row + d];
-        desk->best[d] = desk->lead[d] = bests[row + d];
-        desk->velocity[d] = velocities[row + d];
+        shared->at[d] = positions[row + d];
+        shared->best[d] = shared->lead[d] = bests[row + d];
+        shared->velocity[d] = velocities[row + d];
     }
     float best = best_values[group];
     int own_bests = look(&stamps[group]) / 2;
-    int held = -1, held_bests = -1; // whose best stands at the desk, and which, by item 0
+    int held = -1, held_bests = -1; // whose best stands at the shared, and which, by item 0
     for (int generation = before + 1; generation <= before + number; ++generation) {
         const uint word = next_word(0, swarm, particle, generation, NUMBER_VALUES);
         int their_bests = 0;
@@ -209,56 +203,56 @@ GROUP_KERNEL run_async(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *r
                 found = right;
                 their_bests = of_right;
             }
-            desk->chosen = found;
-            desk->fresh = found == group || found != held || their_bests != held_bests;
-            desk->slot = their_bests % 2;
-            desk->value = most;
+            shared->chosen = found;
+            shared->fresh = found == group || found != held || their_bests != held_bests;
+            shared->slot = their_bests % 2;
+            shared->value = most;
         }
-        MEET;
-        const int chosen = desk->chosen;
-        const bool fresh = desk->fresh;
-        const float theirs = desk->value;
-        const size_t from = ((size_t)desk->slot * groups + chosen) * DIM;
-        EACH_DIMENSION(d) if (fresh) desk->lead[d] = chosen == group ? desk->best[d] : look_at(&posted[from + d]);
+        GROUP_BARRIER(ALL_MEMORY);
+        const int chosen = shared->chosen;
+        const bool fresh = shared->fresh;
+        const float theirs = shared->value;
+        const size_t from = ((size_t)shared->slot * groups + chosen) * DIM;
+        EACH_DIMENSION(d) if (fresh) shared->lead[d] = chosen == group ? shared->best[d] : look_at(&posted[from + d]);
         if (fresh) DEVICE_FENCE;
-        MEET;
+        GROUP_BARRIER(ALL_MEMORY);
         if (item == 0) {
-            desk->sound = chosen == group || !fresh || look(&stamps[chosen]) <= 2 * their_bests + 2;
-            held = desk->sound && chosen != group ? chosen : -1;
+            shared->sound = chosen == group || !fresh || look(&stamps[chosen]) <= 2 * their_bests + 2;
+            held = shared->sound && chosen != group ? chosen : -1;
             held_bests = their_bests;
         }
-        MEET;
-        const bool sound = desk->sound;
-        EACH_DIMENSION(d) if (!sound) desk->lead[d] = desk->best[d];
+        GROUP_BARRIER(ALL_MEMORY);
+        const bool sound = shared->sound;
+        EACH_DIMENSION(d) if (!sound) shared->lead[d] = shared->best[d];
 #if CHECKED
-        MEET;
-        const float again = judged(desk->lead, desk, item, context);
+        GROUP_BARRIER(ALL_MEMORY);
+        const float again = judged(shared->lead, shared, item, context);
         if (item == 0 && sound && chosen != group && fresh) {
             atomic_inc(&seen[0]);
             if (again != theirs) atomic_inc(&seen[1]);
         }
 #endif
         EACH_DIMENSION(d) {
-            float at = desk->at[d];
-            desk->velocity[d] = step_of(&at, desk->velocity[d], desk->best[d], desk->lead[d], d, word, context);
-            desk->at[d] = at;
+            float at = shared->at[d];
+            shared->velocity[d] = step_of(&at, shared->velocity[d], shared->best[d], shared->lead[d], d, word, context);
+            shared->at[d] = at;
         }
-        MEET;
-        const float value = judged(desk->at, desk, item, context) + NOISE_OF(word);
+        GROUP_BARRIER(ALL_MEMORY);
+        const float value = judged(shared->at, shared, item, context) + NOISE_OF(word);
         const bool better = value > best;
         if (better) ++own_bests;
         if (item == 0 && better) show(&stamps[group], 2 * own_bests - 1);
-        MEET;
+        GROUP_BARRIER(ALL_MEMORY);
         if (better) DEVICE_FENCE; // of every item that writes: who reads what it wrote finds this stamp afterwards
         const size_t to = (size_t)(own_bests % 2) * groups + group;
         EACH_DIMENSION(d) {
             if (better) {
-                desk->best[d] = desk->at[d];
-                show_at(&posted[to * DIM + d], desk->at[d]);
+                shared->best[d] = shared->at[d];
+                show_at(&posted[to * DIM + d], shared->at[d]);
             }
         }
         if (item == 0 && better) show_at(&posted_values[to], value);
-        MEET;
+        GROUP_BARRIER(ALL_MEMORY);
         if (item == 0 && better) {
             DEVICE_FENCE;
             show(&stamps[group], 2 * own_bests);
@@ -268,9 +262,9 @@ GROUP_KERNEL run_async(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *r
             trace[(size_t)group * trace_points + generation / trace_every - 1] = best;
     }
     EACH_DIMENSION(d) {
-        positions[row + d] = desk->at[d];
-        velocities[row + d] = desk->velocity[d];
-        bests[row + d] = desk->best[d];
+        positions[row + d] = shared->at[d];
+        velocities[row + d] = shared->velocity[d];
+        bests[row + d] = shared->best[d];
     }
     if (item == 0) best_values[group] = best;
 }

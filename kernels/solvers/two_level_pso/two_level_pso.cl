@@ -57,17 +57,17 @@ typedef struct {
     uints word, places;
 } Numbers;
 
-Numbers numbers_at(const int vector, __local const GroupScratch *desk) {
+Numbers numbers_at(const int vector, __local const GroupScratch *shared) {
     Numbers numbers;
 #if SUMMED
     numbers.member = vector / (WIDTH / LANES);
     numbers.d = vector % (WIDTH / LANES) * LANES;
-    numbers.word = desk->word[numbers.member];
+    numbers.word = shared->word[numbers.member];
     numbers.places = ((uints)(LANE_NUMBERS) + (uint)numbers.d) * 2u;
 #else
     numbers.d = vector / (MEMBERS / LANES);
     numbers.member = vector % (MEMBERS / LANES) * LANES;
-    for (int lane = 0; lane < LANES; ++lane) UINT_OF(numbers.word, lane) = desk->word[numbers.member + lane];
+    for (int lane = 0; lane < LANES; ++lane) UINT_OF(numbers.word, lane) = shared->word[numbers.member + lane];
     numbers.places = (uint)numbers.d * 2u;
 #endif
     return numbers;
@@ -96,17 +96,17 @@ reals leading_at(const int d, const int leader, __global const float *swarm_best
 #endif
 }
 
-void draw_words(__local GroupScratch *desk, const int group, const int generation, const int item, NUMBER_ARGUMENTS) {
+void draw_words(__local GroupScratch *shared, const int group, const int generation, const int item, NUMBER_ARGUMENTS) {
     for (int member = item; member < MEMBERS; member += ITEMS) {
         const int particle = group % GROUPS * GROUP + min(member, count_of(group) - 1);
-        desk->word[member] = next_word(desk->word[member], group / GROUPS, particle, generation, NUMBER_VALUES);
+        shared->word[member] = next_word(shared->word[member], group / GROUPS, particle, generation, NUMBER_VALUES);
     }
 }
 
 // First positions within the bounds, and first velocities within their limits.
-void scatter(__local const GroupScratch *desk, const State *state, const int item, __global const float *context) {
+void scatter(__local const GroupScratch *shared, const State *state, const int item, __global const float *context) {
     for (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
-        const Numbers numbers = numbers_at(vector, desk);
+        const Numbers numbers = numbers_at(vector, shared);
         const reals low = bounds_at(numbers.d, false, context), range = bounds_at(numbers.d, true, context) - low;
         const reals position = FUSED(number_at(numbers.word, numbers.places), range, low);
         const reals velocity = FUSED(number_at(numbers.word, numbers.places + 1u), (reals)(2.0f), (reals)(-1.0f));
@@ -142,94 +142,94 @@ void move_vector(const int vector, const Numbers numbers, const reals one, const
 #define NOISE_AT(words) 0.0f
 #endif
 
-void judge(const int member, const float value, __local GroupScratch *desk) {
-    desk->improved[member] = value > desk->fitness[member];
-    desk->value[member] = value;
+void judge(const int member, const float value, __local GroupScratch *shared) {
+    shared->improved[member] = value > shared->fitness[member];
+    shared->value[member] = value;
 }
 
 #if SUMMED
 // The fitness of every member of a group.
-void evaluate_members(const int count, __local GroupScratch *desk, const State *state, const int item, __global const float *context) {
+void evaluate_members(const int count, __local GroupScratch *shared, const State *state, const int item, __global const float *context) {
     const int team = item / TEAM, place = item % TEAM;
     for (int first = 0; first < count; first += TEAMS) {
         const int member = min(first + team, MEMBERS - 1);
-        __local float *weights = desk->weights + team * WIDTH, *sums = desk->sums + team * TEAM;
+        __local float *weights = shared->weights + team * WIDTH, *sums = shared->sums + team * TEAM;
         for (int d = place; d < DIM; d += TEAM) weights[d] = state->position[PLACE(member, d)];
-        MEET;
+        GROUP_BARRIER(ALL_MEMORY);
         const reals share = share_of_sum(weights, place, TEAM, context);
         float sum = 0;
         for (int lane = 0; lane < LANES; ++lane) sum += REAL_OF(share, lane);
         sums[place] = sum;
-        MEET;
+        GROUP_BARRIER(ALL_MEMORY);
         sum_by_pairs(sums, TEAM, place, TEAM);
         if (place == 0 && first + team < count) {
-            const uints word = desk->word[member];
+            const uints word = shared->word[member];
             const reals noise = NOISE_AT(word);
-            judge(member, fitness_of_sum(sums[0], context) + REAL_OF(noise, 0), desk);
+            judge(member, fitness_of_sum(sums[0], context) + REAL_OF(noise, 0), shared);
         }
-        MEET;
+        GROUP_BARRIER(ALL_MEMORY);
     }
 }
 #else
-void evaluate_members(const int count, __local GroupScratch *desk, const State *state, const int item, __global const float *context) {
+void evaluate_members(const int count, __local GroupScratch *shared, const State *state, const int item, __global const float *context) {
     for (int first = item * LANES; first < count; first += ITEMS * LANES) {
         reals position[DIM];
 #pragma unroll
         for (int d = 0; d < DIM; ++d) position[d] = LOAD_LANES(__global, state->position + PLACE(first, d));
         uints words;
-        for (int lane = 0; lane < LANES; ++lane) UINT_OF(words, lane) = desk->word[first + lane];
+        for (int lane = 0; lane < LANES; ++lane) UINT_OF(words, lane) = shared->word[first + lane];
         const reals value = fitness(position, context) + NOISE_AT(words);
         for (int lane = 0; lane < LANES; ++lane)
-            if (first + lane < count) judge(first + lane, REAL_OF(value, lane), desk);
+            if (first + lane < count) judge(first + lane, REAL_OF(value, lane), shared);
     }
-    MEET;
+    GROUP_BARRIER(ALL_MEMORY);
 }
 #endif
 
 // Positions that are better than the particle's best take its place.
-void keep_better(const int count, __local GroupScratch *desk, const State *state, const int item) {
+void keep_better(const int count, __local GroupScratch *shared, const State *state, const int item) {
 #if SUMMED
     for (int vector = item; vector < count * (WIDTH / LANES); vector += ITEMS) {
-        if (!desk->improved[vector / (WIDTH / LANES)]) continue;
+        if (!shared->improved[vector / (WIDTH / LANES)]) continue;
         STORE_LANES(LOAD_LANES(__global, state->position + vector * LANES), __global, state->best + vector * LANES);
     }
 #else
     for (int member = item; member < count; member += ITEMS) {
-        if (!desk->improved[member]) continue;
+        if (!shared->improved[member]) continue;
         for (int d = 0; d < DIM; ++d) state->best[PLACE(member, d)] = state->position[PLACE(member, d)];
     }
 #endif
     for (int member = item; member < count; member += ITEMS)
-        if (desk->improved[member]) desk->fitness[member] = desk->value[member];
-    MEET;
+        if (shared->improved[member]) shared->fitness[member] = shared->value[member];
+    GROUP_BARRIER(ALL_MEMORY);
 }
 
 // The member whose best is the group's.
-int leader_of(const int count, __local GroupScratch *desk, const int item) {
+int leader_of(const int count, __local GroupScratch *shared, const int item) {
     for (int member = item; member < count; member += ITEMS) {
-        desk->value[member] = desk->fitness[member];
-        desk->owner[member] = member;
+        shared->value[member] = shared->fitness[member];
+        shared->owner[member] = member;
     }
-    MEET;
-    best_by_pairs(desk->value, desk->owner, count, item);
-    const int leader = desk->owner[0];
-    MEET; // all have read it
+    GROUP_BARRIER(ALL_MEMORY);
+    best_by_pairs(shared->value, shared->owner, count, item);
+    const int leader = shared->owner[0];
+    GROUP_BARRIER(ALL_MEMORY); // all have read it
     return leader;
 }
 
-void take_desk(__local GroupScratch *desk, const int group, const int item, STATE_ARGUMENTS) {
+void load_scratch(__local GroupScratch *shared, const int group, const int item, STATE_ARGUMENTS) {
     for (int member = item; member < MEMBERS; member += ITEMS) {
-        desk->fitness[member] = best_fitness[group * MEMBERS + member];
-        desk->word[member] = words[group * MEMBERS + member];
-        desk->improved[member] = 0;
+        shared->fitness[member] = best_fitness[group * MEMBERS + member];
+        shared->word[member] = words[group * MEMBERS + member];
+        shared->improved[member] = 0;
     }
-    MEET;
+    GROUP_BARRIER(ALL_MEMORY);
 }
 
-void leave_desk(__local const GroupScratch *desk, const int group, const int item, STATE_ARGUMENTS) {
+void store_scratch(__local const GroupScratch *shared, const int group, const int item, STATE_ARGUMENTS) {
     for (int member = item; member < MEMBERS; member += ITEMS) {
-        best_fitness[group * MEMBERS + member] = desk->fitness[member];
-        words[group * MEMBERS + member] = desk->word[member];
+        best_fitness[group * MEMBERS + member] = shared->fitness[member];
+        words[group * MEMBERS + member] = shared->word[member];
     }
 }
 
@@ -241,16 +241,16 @@ void leave_desk(__local const GroupScratch *desk, const int group, const int ite
 GROUP_KERNEL initialise(CONTEXTS, STATE_ARGUMENTS, __global int *leaders, __global const float *given,
                         const int given_count, NUMBER_ARGUMENTS) {
     const int group = get_group_id(0), item = get_local_id(0), count = count_of(group);
-    __local GroupScratch desk;
+    __local GroupScratch shared;
     const State state = state_of(group, STATE_VALUES);
     for (int member = item; member < MEMBERS; member += ITEMS) {
-        desk.fitness[member] = -INFINITY;
-        desk.improved[member] = 0;
+        shared.fitness[member] = -INFINITY;
+        shared.improved[member] = 0;
     }
-    draw_words(&desk, group, 0, item, NUMBER_VALUES);
-    MEET;
-    scatter(&desk, &state, item, CONTEXT_OF(group));
-    MEET;
+    draw_words(&shared, group, 0, item, NUMBER_VALUES);
+    GROUP_BARRIER(ALL_MEMORY);
+    scatter(&shared, &state, item, CONTEXT_OF(group));
+    GROUP_BARRIER(ALL_MEMORY);
     for (int member = item; member < count; member += ITEMS) {
         const int particle = group % GROUPS * GROUP + member;
         if (particle >= given_count) continue;
@@ -259,55 +259,55 @@ GROUP_KERNEL initialise(CONTEXTS, STATE_ARGUMENTS, __global int *leaders, __glob
             state.position[PLACE(member, d)] = state.best[PLACE(member, d)] = at;
         }
     }
-    MEET;
-    evaluate_members(count, &desk, &state, item, CONTEXT_OF(group));
-    keep_better(count, &desk, &state, item);
-    const int leader = leader_of(count, &desk, item);
+    GROUP_BARRIER(ALL_MEMORY);
+    evaluate_members(count, &shared, &state, item, CONTEXT_OF(group));
+    keep_better(count, &shared, &state, item);
+    const int leader = leader_of(count, &shared, item);
     if (item == 0) leaders[group] = leader;
-    leave_desk(&desk, group, item, STATE_VALUES);
+    store_scratch(&shared, group, item, STATE_VALUES);
 }
 
 // Many generations of every group, which follows the best of the swarm in the first and its own best in the others.
 GROUP_KERNEL generations(CONTEXTS, STATE_ARGUMENTS, __global int *leaders,
                          __global const float *swarm_bests, const int before, const int number, NUMBER_ARGUMENTS) {
     const int group = get_group_id(0), item = get_local_id(0), count = count_of(group);
-    __local GroupScratch desk;
+    __local GroupScratch shared;
     const State state = state_of(group, STATE_VALUES);
     __global const float *swarm_best = swarm_bests + (size_t)(group / GROUPS) * WIDTH;
-    take_desk(&desk, group, item, STATE_VALUES);
+    load_scratch(&shared, group, item, STATE_VALUES);
     int leader = -1;
     for (int generation = 1; generation <= number; ++generation) {
-        draw_words(&desk, group, before + generation, item, NUMBER_VALUES);
-        MEET;
+        draw_words(&shared, group, before + generation, item, NUMBER_VALUES);
+        GROUP_BARRIER(ALL_MEMORY);
         for (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
-            const Numbers numbers = numbers_at(vector, &desk);
+            const Numbers numbers = numbers_at(vector, &shared);
             const reals one = number_at(numbers.word, numbers.places), other = number_at(numbers.word, numbers.places + 1u);
             move_vector(vector, numbers, one, other, leader, swarm_best, &state, CONTEXT_OF(group));
         }
-        MEET;
-        evaluate_members(count, &desk, &state, item, CONTEXT_OF(group));
-        keep_better(count, &desk, &state, item);
-        leader = leader_of(count, &desk, item);
+        GROUP_BARRIER(ALL_MEMORY);
+        evaluate_members(count, &shared, &state, item, CONTEXT_OF(group));
+        keep_better(count, &shared, &state, item);
+        leader = leader_of(count, &shared, item);
     }
     if (item == 0) leaders[group] = leader;
-    leave_desk(&desk, group, item, STATE_VALUES);
+    store_scratch(&shared, group, item, STATE_VALUES);
 }
 
 // Kernel 1 of the paper: the numbers that a generation needs, two of each place.
 GROUP_KERNEL random_numbers(STATE_ARGUMENTS, __global float *numbers_one, __global float *numbers_other,
                             const int generation, NUMBER_ARGUMENTS) {
     const int group = get_group_id(0), item = get_local_id(0);
-    __local GroupScratch desk;
-    take_desk(&desk, group, item, STATE_VALUES);
-    draw_words(&desk, group, generation, item, NUMBER_VALUES);
-    MEET;
+    __local GroupScratch shared;
+    load_scratch(&shared, group, item, STATE_VALUES);
+    draw_words(&shared, group, generation, item, NUMBER_VALUES);
+    GROUP_BARRIER(ALL_MEMORY);
     for (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
-        const Numbers numbers = numbers_at(vector, &desk);
+        const Numbers numbers = numbers_at(vector, &shared);
         const size_t at = (size_t)group * GROUP_NUMBERS + vector * LANES;
         STORE_LANES(number_at(numbers.word, numbers.places), __global, numbers_one + at);
         STORE_LANES(number_at(numbers.word, numbers.places + 1u), __global, numbers_other + at);
     }
-    leave_desk(&desk, group, item, STATE_VALUES);
+    store_scratch(&shared, group, item, STATE_VALUES);
 }
 
 // Kernel 2: velocities and positions.
@@ -315,13 +315,13 @@ GROUP_KERNEL move(CONTEXTS, STATE_ARGUMENTS, __global const int *leaders,
                   __global const float *swarm_bests, const int follow_swarm, __global const float *numbers_one,
                   __global const float *numbers_other) {
     const int group = get_group_id(0), item = get_local_id(0);
-    __local GroupScratch desk;
+    __local GroupScratch shared;
     const State state = state_of(group, STATE_VALUES);
     __global const float *swarm_best = swarm_bests + (size_t)(group / GROUPS) * WIDTH;
-    take_desk(&desk, group, item, STATE_VALUES);
+    load_scratch(&shared, group, item, STATE_VALUES);
     for (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
         const size_t at = (size_t)group * GROUP_NUMBERS + vector * LANES;
-        move_vector(vector, numbers_at(vector, &desk), LOAD_LANES(__global, numbers_one + at),
+        move_vector(vector, numbers_at(vector, &shared), LOAD_LANES(__global, numbers_one + at),
                     LOAD_LANES(__global, numbers_other + at), follow_swarm ? -1 : leaders[group], swarm_best, &state,
                     CONTEXT_OF(group));
     }
@@ -330,27 +330,27 @@ GROUP_KERNEL move(CONTEXTS, STATE_ARGUMENTS, __global const int *leaders,
 // Kernel 3: the fitness of every particle.
 GROUP_KERNEL evaluate(CONTEXTS, STATE_ARGUMENTS, __global float *values) {
     const int group = get_group_id(0), item = get_local_id(0), count = count_of(group);
-    __local GroupScratch desk;
+    __local GroupScratch shared;
     const State state = state_of(group, STATE_VALUES);
-    take_desk(&desk, group, item, STATE_VALUES);
-    evaluate_members(count, &desk, &state, item, CONTEXT_OF(group));
-    for (int member = item; member < count; member += ITEMS) values[group * MEMBERS + member] = desk.value[member];
+    load_scratch(&shared, group, item, STATE_VALUES);
+    evaluate_members(count, &shared, &state, item, CONTEXT_OF(group));
+    for (int member = item; member < count; member += ITEMS) values[group * MEMBERS + member] = shared.value[member];
 }
 
 // Kernel 4: each particle's best, and, unless the global level alone is wanted, each group's leader.
 GROUP_KERNEL local_reduction(STATE_ARGUMENTS, __global const float *values, __global int *leaders, const int lead) {
     const int group = get_group_id(0), item = get_local_id(0), count = count_of(group);
-    __local GroupScratch desk;
+    __local GroupScratch shared;
     const State state = state_of(group, STATE_VALUES);
-    take_desk(&desk, group, item, STATE_VALUES);
-    for (int member = item; member < count; member += ITEMS) judge(member, values[group * MEMBERS + member], &desk);
-    MEET;
-    keep_better(count, &desk, &state, item);
+    load_scratch(&shared, group, item, STATE_VALUES);
+    for (int member = item; member < count; member += ITEMS) judge(member, values[group * MEMBERS + member], &shared);
+    GROUP_BARRIER(ALL_MEMORY);
+    keep_better(count, &shared, &state, item);
     if (lead) {
-        const int leader = leader_of(count, &desk, item);
+        const int leader = leader_of(count, &shared, item);
         if (item == 0) leaders[group] = leader;
     }
-    leave_desk(&desk, group, item, STATE_VALUES);
+    store_scratch(&shared, group, item, STATE_VALUES);
 }
 
 // Kernel 5: the best of a swarm, among the leaders of its groups or, of a swarm without, among all particles. A work group
@@ -374,7 +374,7 @@ GROUP_KERNEL global_reduction(STATE_ARGUMENTS, __global const int *leaders, cons
     }
     value[item] = best;
     owner[item] = where;
-    MEET;
+    GROUP_BARRIER(ALL_MEMORY);
     best_by_pairs(value, owner, min(ITEMS, candidates), item);
     const State state = state_of(problem * GROUPS + owner[0] / MEMBERS, STATE_VALUES);
     for (int d = item; d < DIM; d += ITEMS) {

@@ -149,6 +149,7 @@ def build_program(
         "ITEMS": layout.items,
         "BLOCKS": layout.blocks,
         "SWARMS": layout.swarms,
+        "GROUP_ITEMS": layout.items * layout.swarms,
         "SWARM": layout.swarm,
         "WIDE_DRAWS": int(max(settings.particles, problem.dimension) > EVEN_IN_16_BITS),
         "CONTEXT_SPACE": "__local",
@@ -156,5 +157,5 @@ def build_program(
         "STATE_IN_GLOBAL": int(layout.state_in_global),
         "STATE_SPACE": "__global" if layout.state_in_global else "__private",
     }
-    before = [*scheme.files, "common/rng/noise.cl"]
+    before = [*scheme.files, "common/rng/noise.cl", "common/sync/group_barrier.cl"]
     return build_around(kernel, device, constants, before=before, after=["solvers/clpso/clpso.cl"])

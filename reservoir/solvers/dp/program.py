@@ -120,7 +120,7 @@ def build_program(
         "CONTEXT_SPACE": "__local",
     }
     files = ["problems/reservoir/given_curves.cl", "solvers/dp/storage_grids.cl", "solvers/dp/dynamic_programming.cl"]
-    return build_around(kernel, device, constants, after=files)
+    return build_around(kernel, device, constants, before=["common/sync/group_barrier.cl"], after=files)
 
 
 def contexts(years: ReservoirYears, layout: GridLayout) -> NDArray[np.floating]:

@@ -212,14 +212,15 @@ def build_program(
         "STRIDE": layout.stride,
         "GROUPS": layout.groups,
         "GENE": gene_type(problem),
-        "WORTH": "int" if tours else "float",
+        "FITNESS": "int" if tours else "float",
         "HOME": "__global" if single else "__local",
         "CONTEXT_SPACE": "__global",
         "COUNTED": int(settings.counted),
         "MAX_POLLS": MAX_POLLS[device.kind],
         "ITEMS_OF_BEST": items_of_best(device),
     }
-    before = ["rng/philox", "rng/numbers_of_streams", "rng/distributions", "sync/teams", "sync/grid"]
+    before = ["rng/philox", "rng/numbers_of_streams", "rng/distributions"]
+    before += ["sync/group_barrier", "sync/teams", "sync/grid"]
     files = ["island", *([] if single else ["island_ga"]), scheme_file, "best_individuals"]
     after = [f"solvers/island_ga/{file}.cl" for file in files]
     after.insert(1, "encodings/permutation.cl" if tours else "encodings/real_vector.cl")

@@ -90,6 +90,6 @@ def build_program(
         "WIDE_DRAWS": int(max(pool, problem.dimension) > EVEN_IN_16_BITS),
         "CONTEXT_SPACE": "__local",
     }
-    numbers = ["philox", "random_stream", "noise", "distributions"]
-    before = [f"common/rng/{file}.cl" for file in numbers]
+    files = ["rng/philox", "rng/random_stream", "rng/noise", "rng/distributions", "sync/group_barrier"]
+    before = [f"common/{file}.cl" for file in files]
     return build_around(kernel, device, constants, before=before, after=["solvers/lshade/lshade.cl"])

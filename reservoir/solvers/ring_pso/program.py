@@ -81,7 +81,7 @@ def build_program(
         "CHECKED": int(settings.checked),
         "MAX_POLLS": MAX_POLLS[device.kind],
     }
-    before = ["rng/philox", "rng/numbers_of_streams", "sync/teams", "sync/grid"]
+    before = ["rng/philox", "rng/numbers_of_streams", "sync/group_barrier", "sync/teams", "sync/grid"]
     return build_around(
         kernel,
         device,

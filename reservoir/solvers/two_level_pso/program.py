@@ -107,5 +107,5 @@ def build_program(
         "BOUNDED": int(kernel.bounded),
         "CONTEXT_SPACE": "__global",
     }
-    before = [*scheme.files, "common/sync/reduce.cl"]
+    before = [*scheme.files, "common/sync/group_barrier.cl", "common/sync/reduce.cl"]
     return build_around(kernel, device, constants, before=before, after=["solvers/two_level_pso/two_level_pso.cl"])
