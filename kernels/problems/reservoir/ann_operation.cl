@@ -1,4 +1,4 @@
-// Operation of consecutive years by a perceptron (design of rules/ann.py): position = the numbers of the network, in the
+// Operation of consecutive years by a perceptron (reservoir/rules/families/ann): position = the numbers of the network, in the
 // order of mlp_error.cl, with biases; fitness = the mean energy of a year, GWH, less the cost of violations and with the
 // worth of the water that is left at the end. Lanes are networks. Stands behind fitted_curves.cl.
 //

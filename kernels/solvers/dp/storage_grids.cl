@@ -2,7 +2,7 @@
 // found, and all of it again from a finer first grid until two agree. One work item decides for its group.
 //
 // Constants: STATES, FINE_STATES, HALF_WIDTH, TOLERANCE, AGREEMENT, MOST_REFINEMENTS
-// (reservoir/solvers/grid_settings.py), and STEPS. Storages are those at the start and at the end of every step.
+// (reservoir/solvers/dp/settings.py), and STEPS. Storages are those at the start and at the end of every step.
 
 #define POINTS (STEPS + 1)
 #define FOR_POINTS for (int point = 0; point < POINTS; ++point)
