@@ -121,8 +121,8 @@ class DeviceEngine(Engine[S]):
         """Refuse devices that the settings do not fit, by an InputError."""
 
     @abstractmethod
-    def most_problems(self, device: DeviceInfo) -> int:
-        """Problems of one launch: few enough to report progress and to be interrupted, enough to fill the device."""
+    def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
+        """Problems like this one of one launch: few enough to report progress and to be interrupted, enough to fill the device."""
 
     @abstractmethod
     def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
@@ -135,7 +135,7 @@ class PopulationEngine(DeviceEngine[S], Generic[S, L]):
     #: Evaluations of one launch, about, by the kind of device; see `most_problems`.
     launch_evaluations: ClassVar[dict[str, int]]
 
-    def most_problems(self, device: DeviceInfo) -> int:
+    def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
         """At least one for each compute unit."""
         return max(device.compute_units, self.launch_evaluations[device.kind] // self.evaluations)
 

@@ -19,7 +19,7 @@ Launch = Callable[[DeviceInfo, Sequence[Problem]], LaunchResult]
 def launch_all(
     problems: Sequence[Problem],
     devices: Sequence[DeviceInfo],
-    most: Callable[[DeviceInfo], int],
+    most: Callable[[DeviceInfo, Problem], int],
     launch: Launch,
     progress: Progress,
 ) -> LaunchResult:
@@ -32,7 +32,7 @@ def launch_all(
     devices : sequence of DeviceInfo
         At least one.
     most : callable
-        Problems that one launch on a device may hold.
+        Problems like one that a launch on a device may hold.
     launch : callable
         See `Launch`; called by a thread for each device where there are several.
     progress : callable
@@ -73,13 +73,13 @@ def launch_all(
 
 
 def _shares(
-    problems: Sequence[Problem], devices: Sequence[DeviceInfo], most: Callable[[DeviceInfo], int]
+    problems: Sequence[Problem], devices: Sequence[DeviceInfo], most: Callable[[DeviceInfo, Problem], int]
 ) -> list[tuple[DeviceInfo, list[Sequence[int]]]]:
     """Launches of each device that gets any."""
     launches: dict[DeviceInfo, list[Sequence[int]]] = {device: [] for device in devices}
     for group in by_program_key(problems).values():
         for device, part in _parts(group, devices):
-            launches[device] += _cut(part, most(device))
+            launches[device] += _cut(part, most(device, problems[group[0]]))
     return [share for share in launches.items() if share[1]]
 
 

@@ -45,9 +45,9 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
             wrong = f"{self.settings.used_random} numbers cannot be shared among devices"
             raise InputError(Mistake(wrong, "one device", "name one", value=", ".join(each.name for each in devices)))
 
-    def most_problems(self, device: DeviceInfo) -> int:
+    def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
         """No end where the swarms of a launch are numbered: it is not cut."""
-        return super().most_problems(device) if self.scheme.divisible else sys.maxsize
+        return super().most_problems(device, problem) if self.scheme.divisible else sys.maxsize
 
     def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> SwarmLayout:
         """Depends on how many problems there are."""

@@ -30,16 +30,18 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
 
     name = "dp-opencl"
     settings_class = DeviceGridSettings
-    #: Years of one launch, by the kind of device.
-    launch_years: ClassVar[dict[str, int]] = {"GPU": 4096, "accelerator": 256, "CPU": 64}
+    #: Years of one launch from one start each, by the kind of device.
+    launch_years: ClassVar[dict[str, int]] = {"GPU": 4096, "accelerator": 256, "CPU": 256}
 
     def require_solvable(self, problems: Sequence[Problem]) -> None:
         """Refuse what is no reservoir year."""
         reservoir_years(problems)
 
-    def most_problems(self, device: DeviceInfo) -> int:
-        """At least one for each compute unit."""
-        return max(device.compute_units, self.launch_years[device.kind])
+    def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
+        """At least one for each compute unit; fewer cyclic years, of which each is solved from many starts at once."""
+        (year,) = reservoir_years([problem])
+        starts = self.settings.start_states if year.limits.cyclic else 1
+        return max(device.compute_units, self.launch_years[device.kind] // starts)
 
     def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
         """Solve years from their start, or first search that of cyclic ones, in rounds."""
