@@ -122,7 +122,7 @@ class DeviceEngine(Engine[S]):
 
     @abstractmethod
     def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
-        """Problems like this one of one launch: few enough to report progress and to be interrupted, enough to fill the device."""
+        """Problems like this of a launch: few enough to report progress and be interrupted, enough to fill a device."""
 
     @abstractmethod
     def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
