@@ -3,7 +3,7 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.rules import Forecast, Training, fit
-from reservoir.rules.base.foresight import foresight_over_record, water_value_gwh
+from reservoir.rules.base.foresight import foresight_in_years, foresight_over_record, water_value_gwh
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.evaluation.scores import energy_at_equal_storage, score, service
@@ -34,6 +34,14 @@ def test_foresight_over_a_record_is_at_least_the_years_one_by_one(plan, foresigh
     assert foresight.benefit_gwh >= plan.energy_gwh.sum() * (1 - 1e-6)
 
 
+def test_years_foreseen_together_are_what_each_is_by_itself(training, ten_years):
+    found = foresight_in_years(training.model, ten_years, FULL, FULL)
+    for year in (0, 9):
+        alone = foresight_over_record(training.model, ten_years.span(year, year + 1), FULL, FULL)
+        assert np.array_equal(found[year].storage_hm3, alone.storage_hm3)
+        assert np.array_equal(found[year].energy_gwh, alone.energy_gwh)
+
+
 def test_no_rule_makes_more_than_perfect_foresight(training, ten_years, foresight):
     for family in ("guide-curve", "linear", "standard"):
         run = simulate(fit(family, training), training.model, ten_years, FULL)
@@ -48,6 +56,12 @@ def test_stored_water_is_worth_the_energy_it_makes(training):
     assert water_value_gwh(model, 5_000.0, 9_000.0, 800.0) == pytest.approx(
         -water_value_gwh(model, 9_000.0, 5_000.0, 800.0)
     )
+
+
+def test_water_of_many_years_is_worth_what_it_is_in_each(training):
+    ends, releases = np.array([9_000.0, 5_000.0]), np.array([800.0, 1_000.0])
+    alone = [water_value_gwh(training.model, end, FULL, release) for end, release in zip(ends, releases, strict=True)]
+    assert np.array_equal(water_value_gwh(training.model, ends, FULL, releases), alone)
 
 
 def test_a_rule_that_empties_the_reservoir_is_charged_for_it(training, ten_years):

@@ -27,6 +27,16 @@ def test_storage_is_carried_over_in_a_continuous_run_and_not_in_a_yearly_one(tra
     assert np.all(yearly[:, 0] == FULL)
 
 
+def test_years_that_start_anew_come_to_the_same_alone(training, ten_years):
+    rule = fit("linear", training)
+    together = simulate(rule, training.model, ten_years, FULL, continuous=False)
+    for year in range(1, 10):
+        before = ten_years.flow_m3s[year - 1, -1]
+        alone = simulate(rule, training.model, ten_years.span(year, year + 1), FULL, inflow_before_m3s=before)
+        assert np.array_equal(together.asked_m3s[year], alone.asked_m3s[0])
+        assert np.array_equal(together.operation.power_mw[year], alone.operation.power_mw[0])
+
+
 def test_the_water_balance_of_a_simulation_closes(training, ten_years):
     run = simulate(fit("linear", training), training.model, ten_years, FULL)
     storage = run.operation.storage_hm3

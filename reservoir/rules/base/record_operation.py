@@ -95,8 +95,8 @@ def stored_gwh_per_hm3(training: Training) -> float:
     """Energy that a hm3 in store would make, between the extreme storages at the plan's mean release."""
     plant = training.model.reservoir
     lowest, highest = float(plant.storage_lower_hm3.min()), float(plant.storage_upper_hm3.max())
-    value = water_value_gwh(training.model, highest, lowest, float(training.release_m3s.mean()))
-    return value / max(highest - lowest, 1e-9)
+    value = water_value_gwh(training.model, highest, lowest, training.release_m3s.mean())
+    return float(value) / max(highest - lowest, 1e-9)
 
 
 @inlined

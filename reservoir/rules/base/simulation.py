@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, open_limits
 from reservoir.hydro.objective import Operation, operate
@@ -87,15 +88,15 @@ def simulate(
     rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
     limits = open_limits(model.reservoir, inflow)
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s)
+    years = _open_ended(limits, np.full(inflow.years, start_hm3))
     asked = np.empty_like(inflow.flow_m3s)
-    operations: list[Operation] = []
-    storage = start_hm3
     for year, rule_of_year in enumerate(rules):
-        storage = storage if continuous else start_hm3
-        asked[year] = _decisions(rule_of_year, limits[year], before[year], storage)
-        operations.append(_operated(model, limits[year : year + 1], asked[year], storage))
-        storage = float(operations[-1].storage_hm3[0, -1])
-    operation = Operation.joined(operations)
+        asked[year] = _decisions(rule_of_year, limits[year], before[year], float(years.start[year]))
+        if continuous and year + 1 < inflow.years:
+            alone = slice(year, year + 1)
+            row = YearArrays._make([*(each[alone] for each in years[:-2]), years.cyclic, years.unrolled])
+            years.start[year + 1] = operate(model.exact, row, asked[alone]).storage_hm3[0, -1]
+    operation = operate(model.exact, years, asked)
     moved = np.abs(operation.release_m3s - asked)
     repaired = moved > REPAIR_TOLERANCE * float(model.reservoir.release_upper_m3s.max())
     carried = np.full(inflow.years, continuous)
@@ -103,29 +104,25 @@ def simulate(
     return Simulation(inflow.labels, operation, asked, repaired, carried, inflow.calendar.hm3_per_m3s)
 
 
-def _decisions(rule: Rule, limits: Limits, before: FloatArray, start: float) -> FloatArray:
+def _open_ended(limits: Limits, starts_hm3: FloatArray) -> YearArrays:
+    """Years from given starts; no storage is steered towards what later months will need, which nobody knows."""
+    bounds = np.stack([starts_hm3, starts_hm3], axis=-1)
+    years = replace(limits, initial_storage_hm3=starts_hm3, start_bounds_hm3=bounds).arrays()
+    return years._replace(reach_lower=years.storage_lower, reach_upper=years.storage_upper)
+
+
+def _decisions(rule: Rule, limits: Limits, before: FloatArray, start: float) -> list[float]:
     """Ask the rule month by month, and follow the storage as the physical limits let it go."""
-    asked = np.empty(limits.steps)
-    storage = start
-    for step in range(limits.steps):
-        now = float(limits.inflow_m3s[step])
-        known = now if rule.forecast is Forecast.MONTH else None
-        asked[step] = rule.release(step, storage, known, float(before[step]))
-        bounds = (
-            (float(limits.storage_lower_hm3[step]), float(limits.storage_upper_hm3[step])),
-            (float(limits.release_lower_m3s[step]), float(limits.release_upper_m3s[step])),
-        )
-        _, storage = month_end(storage, float(asked[step]), now, float(limits.hm3_per_m3s[step]), *bounds)
-    return asked
-
-
-def _operated(model: ReservoirModel, limits: Limits, asked: FloatArray, start: float) -> Operation:
-    """The year's operation; no storage is steered towards what later months will need, which nobody knows."""
-    arrays = limits.starting_at(start).arrays()
-    open_end = arrays._replace(
-        storage_lower=limits.storage_lower_hm3,
-        storage_upper=limits.storage_upper_hm3,
-        reach_lower=limits.storage_lower_hm3,
-        reach_upper=limits.storage_upper_hm3,
+    columns = (
+        limits.inflow_m3s,
+        before,
+        limits.hm3_per_m3s,
+        np.stack([limits.storage_lower_hm3, limits.storage_upper_hm3], axis=-1),
+        np.stack([limits.release_lower_m3s, limits.release_upper_m3s], axis=-1),
     )
-    return operate(model.exact, open_end, asked[np.newaxis])
+    asked, storage = [], start
+    for step, (now, earlier, *month) in enumerate(zip(*(each.tolist() for each in columns), strict=True)):
+        known = now if rule.forecast is Forecast.MONTH else None
+        asked.append(float(rule.release(step, storage, known, earlier)))
+        _, storage = month_end(storage, asked[-1], now, *month)
+    return asked

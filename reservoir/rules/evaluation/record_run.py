@@ -15,7 +15,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.reservoir.year import ReservoirModel, check_first_month
-from reservoir.rules.base.foresight import foresight_over_record
+from reservoir.rules.base.foresight import foresight_in_years, foresight_over_record
 from reservoir.rules.base.rule import Rule
 from reservoir.rules.base.simulation import Simulation, simulate
 from reservoir.rules.base.targets import Targets
@@ -158,9 +158,14 @@ def run_record(
     model = ReservoirModel.of(reservoir)
     simulation = simulate(rule, model, inflow, start, continuous=continuous)
     energy = energy_at_equal_storage(simulation, model, start)
-    best = _foresight(model, inflow, start, continuous, progress) if foresight else None
+    best = None
+    if foresight:
+        bound, horizons = (foresight_over_record, 1) if continuous else (foresight_in_years, inflow.years)
+        progress("perfect foresight", 0, horizons)
+        found = bound(model, inflow, start, start, lambda done, total: progress("perfect foresight", done, total))
+        best = energy_of_foresight(found, model, inflow.years, start)
     aims = targets or Targets.of_reservoir(reservoir)
-    found = score(
+    scored = score(
         simulation,
         model,
         energy,
@@ -170,17 +175,4 @@ def run_record(
         run="continuous" if continuous else "yearly",
         sample="record",
     )
-    return RecordRun(rule, reservoir, inflow, start, continuous, simulation, aims, best, energy, found)
-
-
-def _foresight(
-    model: ReservoirModel, inflow: Inflow, start: float, continuous: bool, progress: StageProgress
-) -> FloatArray:
-    spans = [inflow] if continuous else [inflow.span(year, year + 1) for year in range(inflow.years)]
-    energies = []
-    for done, span in enumerate(spans):
-        progress("perfect foresight", done, len(spans))
-        found = foresight_over_record(model, span, start, start)
-        energies.append(energy_of_foresight(found, model, span.years, start))
-    progress("perfect foresight", len(spans), len(spans))
-    return np.concatenate(energies)
+    return RecordRun(rule, reservoir, inflow, start, continuous, simulation, aims, best, energy, scored)

@@ -122,23 +122,25 @@ def equal_storage(
 
     That water is taken to be released at the mean of `release_m3s`.
     """
-    release = float(release_m3s.mean())
-    pairs = np.broadcast(ends_hm3, end_hm3)
-    return np.asarray(
-        energy_gwh + [water_value_gwh(model, float(end), float(wanted), release) for end, wanted in pairs]
-    )
+    charged = np.asarray(ends_hm3 != np.asarray(end_hm3))
+    ends, wanted = (np.broadcast_to(each, charged.shape)[charged] for each in (ends_hm3, end_hm3))
+    energy = np.array(energy_gwh)
+    energy[charged] += water_value_gwh(model, ends, wanted, release_m3s.mean())
+    return energy
 
 
 def energy_of_foresight(found: Operation, model: ReservoirModel, years: int, end_hm3: float) -> FloatArray:
-    """Energy of each year (GWh) of perfect foresight over a record, at equal end storage; shape (years,).
+    """Energy of each year (GWh) of perfect foresight, at equal end storage; shape (years,).
 
-    It ends at `end_hm3` unless no releases get there: then the last year is charged as a rule's is.
+    A horizon, the record or each of its years, ends at `end_hm3` unless no releases get there: then its last year is
+    charged as a rule's is.
     """
-    energy = found.energy_gwh.reshape(years, -1).sum(axis=1)
-    end = float(found.storage_hm3[-1])
-    if abs(end - end_hm3) > ROUNDING * float(model.reservoir.storage_upper_hm3.max()):
-        energy[-1] += water_value_gwh(model, end, end_hm3, float(found.release_m3s.mean()))
-    return np.asarray(energy)
+    energy = np.asarray(found.energy_gwh.reshape(years, -1).sum(axis=1))
+    ends, releases = np.atleast_1d(found.storage_hm3[..., -1]), np.atleast_1d(found.release_m3s.mean(axis=-1))
+    missed = np.abs(ends - end_hm3) > ROUNDING * float(model.reservoir.storage_upper_hm3.max())
+    last_years = energy.reshape(len(ends), -1)[:, -1]
+    last_years[missed] += water_value_gwh(model, ends[missed], end_hm3, releases[missed])
+    return energy
 
 
 def score(
