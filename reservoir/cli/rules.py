@@ -140,7 +140,7 @@ def _show(evaluation: Evaluation) -> None:
 
     from reservoir.cli.console import console
     from reservoir.cli.screen import Column, show_table
-    from reservoir.rules.evaluation.evaluation import Run, Sample
+    from reservoir.rules.evaluation.evaluation import Sample, SimulationMode
     from reservoir.rules.evaluation.shortfalls import shortfalls
 
     screen = console()
@@ -151,14 +151,14 @@ def _show(evaluation: Evaluation) -> None:
     title = (
         f"Rules with {told}, storage carried through {len(plan.years)} years; held out: {evaluation.cross_validation}"
     )
-    foresight = evaluation.foresight_gwh[Run.CONTINUOUS]
+    foresight = evaluation.foresight_gwh[SimulationMode.CONTINUOUS]
     outside = evaluation.foresight_violations.months
     blank = [""] * (len(_COLUMNS) - 3)
     rows = [("foresight", "all", f"{foresight.mean():,.0f}", "100.00", *blank, f"{outside:d}")]
     lines = [0]
     for result in evaluation.families:
         for sample in Sample:
-            row = result.scores[Run.CONTINUOUS, sample].as_dict()
+            row = result.scores[SimulationMode.CONTINUOUS, sample].as_dict()
             cells = [form.format(row[name]) for _, name, form in _COLUMNS]
             rows.append((result.family, str(sample), *cells))
         lines.append(len(rows) - 1)

@@ -10,7 +10,7 @@ import click
 from reservoir.cli import options
 
 if TYPE_CHECKING:
-    from reservoir.rules.evaluation.record_run import RecordRun
+    from reservoir.rules.evaluation.record_evaluation import RecordEvaluation
 
 
 @click.command("simulate")
@@ -48,13 +48,13 @@ def command(
     from reservoir.io.inflow_csv.reader import read_inflow
     from reservoir.report.simulation_folder import claimed_for_simulation, write_simulation
     from reservoir.rules.advice import storage_at_level
-    from reservoir.rules.evaluation.record_run import run_record
+    from reservoir.rules.evaluation.record_evaluation import evaluate_record
 
     found = read_rule_inputs(rule_file, reservoir_file)
     inflow = read_inflow(inflow_file, unit=unit, first_month=found.reservoir.first_month)
     start = None if level is None else storage_at_level(found.reservoir, level)
     with claimed_for_simulation(out, found.rule.family) as claim, progress_bars() as progress:
-        run = run_record(
+        run = evaluate_record(
             found.rule,
             found.reservoir,
             inflow,
@@ -71,7 +71,7 @@ def command(
         say(f"Written to {target}")
 
 
-def _show(run: RecordRun) -> None:
+def _show(run: RecordEvaluation) -> None:
     from rich.markup import escape
 
     from reservoir.cli.console import console
@@ -107,7 +107,7 @@ def _show(run: RecordRun) -> None:
         screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)
 
 
-def _targets(run: RecordRun) -> str:
+def _targets(run: RecordEvaluation) -> str:
     if run.targets is None:
         return "none: the reservoir guarantees no energy"
     return (

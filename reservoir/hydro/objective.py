@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -42,11 +41,6 @@ class Operation:
 
     def __getitem__(self, years: int | slice) -> Operation:
         return Operation(*(getattr(self, field.name)[years] for field in fields(self)))
-
-    @classmethod
-    def joined(cls, parts: Sequence[Operation]) -> Operation:
-        """Years that could only be run one after the other."""
-        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
     @property
     def spill_m3s(self) -> FloatArray:

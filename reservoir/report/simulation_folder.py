@@ -13,7 +13,7 @@ from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
 from reservoir.io.placing.workplace import contents
 from reservoir.io.rule_file import RuleFile
 from reservoir.report.folder import new_folder, record_provenance, run_provenance, write_json
-from reservoir.rules.evaluation.record_run import RecordRun
+from reservoir.rules.evaluation.record_evaluation import RecordEvaluation
 from reservoir.text.strict_json import known
 
 
@@ -41,7 +41,7 @@ def check_new(target: Path) -> None:
         raise OutputError(Mistake(problem, file=str(target), mend="choose another --out"))
 
 
-def write_simulation(run: RecordRun, target: Path | Claim, rule_file: RuleFile) -> Path:
+def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: RuleFile) -> Path:
     """Write ``simulation.csv``, ``summary.csv`` and ``simulation.json``.
 
     Raises
@@ -57,7 +57,7 @@ def write_simulation(run: RecordRun, target: Path | Claim, rule_file: RuleFile) 
     return claim.place
 
 
-def simulation_provenance(run: RecordRun, rule_file: RuleFile) -> dict[str, Any]:
+def simulation_provenance(run: RecordEvaluation, rule_file: RuleFile) -> dict[str, Any]:
     """Where a simulation comes from: versions, the hashes of its files, how it was run, and its scores."""
     return {
         **run_provenance(),

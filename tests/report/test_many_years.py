@@ -28,7 +28,7 @@ def repeated(plan: Plan, times: int) -> Plan:
         plan,
         inflow=inflow,
         years=ReservoirYear.batch([*plan.years] * times),
-        operation=Operation.joined([plan.operation] * times),
+        operation=Operation(*(np.concatenate([each] * times) for each in vars(plan.operation).values())),
         solutions=Solutions.of([*plan.solutions] * times),
         references=Solutions.of([*plan.references] * times),
     )

@@ -7,9 +7,9 @@ import pytest
 
 from reservoir.rules.evaluation import acceptance
 from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
-from reservoir.rules.evaluation.evaluation import Run, Sample, evaluate
+from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
 
-HELD_OUT = (Run.CONTINUOUS, Sample.HELD_OUT)
+HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 BALANCE, RELEASE, READ_BACK, FORESIGHT, BOUNDS, STRONG, WEAK = range(7)
 
 
@@ -89,16 +89,19 @@ def test_a_rule_that_decides_differently_once_read_back_fails(evaluation, monkey
     assert rules_checks(evaluation)[READ_BACK].value == 3  # all but the guide curve itself
 
 
-@pytest.mark.parametrize("run", Run)
+@pytest.mark.parametrize("mode", SimulationMode)
 @pytest.mark.parametrize("sample", Sample)
-def test_a_rule_that_beats_perfect_foresight_fails(evaluation, run, sample):
-    better = evaluation.foresight_gwh[run] * (1 + 2 * acceptance.FORESIGHT_TOLERANCE)
-    assert FORESIGHT in failed(with_energy(evaluation, "linear", better, (run, sample)))
+def test_a_rule_that_beats_perfect_foresight_fails(evaluation, mode, sample):
+    better = evaluation.foresight_gwh[mode] * (1 + 2 * acceptance.FORESIGHT_TOLERANCE)
+    assert FORESIGHT in failed(with_energy(evaluation, "linear", better, (mode, sample)))
 
 
 def test_years_that_end_elsewhere_bound_no_rule_that_ends_where_it_began(evaluation):
     better = with_energy(
-        evaluation, "linear", evaluation.foresight_gwh[Run.YEARLY] * 1.01, (Run.YEARLY, Sample.TRAINING)
+        evaluation,
+        "linear",
+        evaluation.foresight_gwh[SimulationMode.YEARLY] * 1.01,
+        (SimulationMode.YEARLY, Sample.TRAINING),
     )
     emptied = replace(better.training, storage_end_hm3=better.training.storage_end_hm3 * 0.5)
     assert FORESIGHT in failed(better)
@@ -123,7 +126,7 @@ def test_the_best_fitted_family_is_no_baseline_and_told_by_held_out_years_alone(
     energy = family(evaluation, "sdp").energy_gwh[HELD_OUT]
     assert best_fitted(with_energy(evaluation, "guide-curve", energy * 1.1)).family == "guide-curve"
     assert best_fitted(with_energy(evaluation, "sdp", energy * 9)).family != "sdp"
-    told = with_energy(evaluation, "linear", energy * 9, (Run.CONTINUOUS, Sample.TRAINING))
+    told = with_energy(evaluation, "linear", energy * 9, (SimulationMode.CONTINUOUS, Sample.TRAINING))
     assert best_fitted(told).family == best_fitted(evaluation).family
     assert best_fitted(told).family in rules_checks(told)[STRONG].check
 

@@ -8,12 +8,12 @@ import pytest
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast
 from reservoir.rules.base.foresight import water_value_gwh
-from reservoir.rules.evaluation.evaluation import Run, Sample, evaluate
+from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
 from reservoir.rules.evaluation.scores import equal_storage, worst_decile
 from tests.year_ends import cyclic, free
 
 FAMILIES = ("linear", "guide-curve", "standard")
-EVERY = [(run, sample) for run in Run for sample in Sample]
+EVERY = [(mode, sample) for mode in SimulationMode for sample in Sample]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def small_years(reservoir, inflow):
 
 def test_the_table_goes_by_run_then_family_then_sample(evaluation):
     table = evaluation.table()
-    expected = [(str(run), family, str(sample)) for run in Run for family in FAMILIES for sample in Sample]
+    expected = [(str(mode), family, str(sample)) for mode in SimulationMode for family in FAMILIES for sample in Sample]
     assert list(table[["run", "family", "sample"]].itertuples(index=False, name=None)) == expected
     assert table["run"].iloc[0] == "continuous"
     assert table.notna().all(axis=None)
@@ -41,22 +41,22 @@ def test_the_same_plan_gives_the_same_table(plan, evaluation):
 
 def test_a_continuous_run_carries_the_storage_over_the_ends_of_blocks(evaluation):
     for result in evaluation.families:
-        storage = result.simulations[Run.CONTINUOUS, Sample.HELD_OUT].operation.storage_hm3
+        storage = result.simulations[SimulationMode.CONTINUOUS, Sample.HELD_OUT].operation.storage_hm3
         assert np.array_equal(storage[1:, 0], storage[:-1, -1])
-    standard = evaluation.families[-1].simulations[Run.CONTINUOUS, Sample.HELD_OUT].operation.storage_hm3
+    standard = evaluation.families[-1].simulations[SimulationMode.CONTINUOUS, Sample.HELD_OUT].operation.storage_hm3
     blocks = range(2, 10, 2)
     assert any(standard[first, 0] != standard[0, 0] for first in blocks)
 
 
 def test_a_yearly_run_begins_every_year_where_the_plan_begins_it(evaluation, plan):
     for result in evaluation.families:
-        storage = result.simulations[Run.YEARLY, Sample.HELD_OUT].operation.storage_hm3
+        storage = result.simulations[SimulationMode.YEARLY, Sample.HELD_OUT].operation.storage_hm3
         assert np.array_equal(storage[:, 0], plan.operation.storage_hm3[:, 0])
 
 
 def test_every_block_is_decided_by_its_own_rule_and_training_years_by_one(evaluation):
     linear = evaluation.families[0]
-    asked = {sample: linear.simulations[Run.YEARLY, sample].asked_m3s for sample in Sample}
+    asked = {sample: linear.simulations[SimulationMode.YEARLY, sample].asked_m3s for sample in Sample}
     assert not np.allclose(asked[Sample.TRAINING], asked[Sample.HELD_OUT])
     rule, plan = linear.rule, evaluation.training
     first = [
@@ -67,7 +67,7 @@ def test_every_block_is_decided_by_its_own_rule_and_training_years_by_one(evalua
 
 
 def test_foresight_of_years_one_by_one_is_the_plans_energy_where_they_end_as_they_began(evaluation, plan):
-    np.testing.assert_allclose(evaluation.foresight_gwh[Run.YEARLY], plan.energy_gwh, rtol=1e-9)
+    np.testing.assert_allclose(evaluation.foresight_gwh[SimulationMode.YEARLY], plan.energy_gwh, rtol=1e-9)
 
 
 def test_foresight_of_years_that_end_elsewhere_is_charged_for_it(small, small_inflow):
@@ -76,13 +76,13 @@ def test_foresight_of_years_that_end_elsewhere_is_charged_for_it(small, small_in
     release = training.release_m3s.mean()
     charge = [water_value_gwh(training.model, end, 105.0, release) for end in training.storage_end_hm3[:, -1]]
     assert np.min(np.abs(charge)) > 0
-    np.testing.assert_allclose(evaluation.foresight_gwh[Run.YEARLY], plan.energy_gwh + charge, rtol=1e-12)
+    np.testing.assert_allclose(evaluation.foresight_gwh[SimulationMode.YEARLY], plan.energy_gwh + charge, rtol=1e-12)
 
 
 def test_years_that_end_where_each_began_are_charged_nothing_wherever_that_is(small, small_inflow):
     evaluation = small_years(cyclic(small), small_inflow)
     assert np.ptp(evaluation.training.storage_start_hm3[:, 0]) > 1.0
-    np.testing.assert_allclose(evaluation.foresight_gwh[Run.YEARLY], evaluation.plan.energy_gwh, rtol=1e-9)
+    np.testing.assert_allclose(evaluation.foresight_gwh[SimulationMode.YEARLY], evaluation.plan.energy_gwh, rtol=1e-9)
 
 
 def test_every_year_has_its_own_storage_to_come_back_to(training):
@@ -95,8 +95,8 @@ def test_every_year_has_its_own_storage_to_come_back_to(training):
 def test_foresight_over_the_record_comes_back_to_its_start(evaluation):
     storage = evaluation.foresight.storage_hm3
     assert storage[-1] == pytest.approx(storage[0])
-    assert evaluation.foresight_gwh[Run.CONTINUOUS].sum() == pytest.approx(evaluation.foresight.benefit_gwh)
-    assert len(evaluation.foresight_gwh[Run.CONTINUOUS]) == 10
+    assert evaluation.foresight_gwh[SimulationMode.CONTINUOUS].sum() == pytest.approx(evaluation.foresight.benefit_gwh)
+    assert len(evaluation.foresight_gwh[SimulationMode.CONTINUOUS]) == 10
 
 
 @pytest.mark.parametrize("at", EVERY, ids=lambda at: "-".join(at))

@@ -17,11 +17,11 @@ from reservoir.rules.base.record_operation import violation_costs
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.base.violations import Violations, beyond_bounds
 from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
-from reservoir.rules.evaluation.evaluation import Evaluation, Run, Sample, evaluate
-from reservoir.rules.evaluation.record_run import run_record
+from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode, evaluate
+from reservoir.rules.evaluation.record_evaluation import evaluate_record
 from reservoir.rules.evaluation.shortfalls import shortfalls
 
-HELD_OUT = (Run.CONTINUOUS, Sample.HELD_OUT)
+HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 BOUNDS = "outside its bounds where foresight's is not"
 
 
@@ -128,7 +128,7 @@ def test_what_perfect_foresight_cannot_keep_is_held_against_no_rule(evaluation):
 def test_every_family_that_leaves_the_bounds_is_told(evaluation):
     said = shortfalls(evaluation)
     for result in evaluation.families:
-        leaves = any(result.scores[Run.CONTINUOUS, sample].months_violated for sample in Sample)
+        leaves = any(result.scores[SimulationMode.CONTINUOUS, sample].months_violated for sample in Sample)
         assert any(sentence.startswith(f"The rule {result.family} leaves") for sentence in said) is leaves
     assert "the best family fitted to the plan is linear" in said[-1]
     assert shortfalls(only(evaluation, "linear")) == []
@@ -137,7 +137,7 @@ def test_every_family_that_leaves_the_bounds_is_told(evaluation):
 def test_no_rule_beats_foresight_by_leaving_the_bounds(evaluation):
     """The energy of water that no outlet passes is charged for, so that the bound holds for it too."""
     zones = family(evaluation, "zones")
-    more = evaluation.foresight_gwh[Run.CONTINUOUS] * 1.002
+    more = evaluation.foresight_gwh[SimulationMode.CONTINUOUS] * 1.002
     overtopping = replace(zones, energy_gwh={**zones.energy_gwh, HELD_OUT: more})
     (check,) = [
         each
@@ -169,7 +169,7 @@ def test_a_search_counts_a_violation_as_the_objective_does(lake):
 def test_a_record_that_a_rule_cannot_keep_is_scored_so(flood_plan, lake):
     training = Training.of(flood_plan)
     wet = Inflow(flood_plan.inflow.flow_m3s * 1.3, flood_plan.inflow.calendar)
-    ran = run_record(fit("standard", training), lake, wet, foresight=False)
+    ran = evaluate_record(fit("standard", training), lake, wet, foresight=False)
     assert ran.score.months_violated == len(ran.shortfalls()) > 0
     assert ran.score.largest_violation_hm3 > 0
 
@@ -177,8 +177,8 @@ def test_a_record_that_a_rule_cannot_keep_is_scored_so(flood_plan, lake):
 def test_foresight_that_cannot_come_back_is_charged_for_the_water_that_is_missing(flood_plan, lake):
     dry = Inflow(np.full((1, 12), 6.0), Calendar(1990, 1))
     rule = fit("standard", Training.of(flood_plan))
-    low = run_record(rule, lake, dry, start_hm3=119.0)
+    low = evaluate_record(rule, lake, dry, start_hm3=119.0)
     assert low.foresight_gwh is not None
-    start_higher = run_record(rule, lake, dry, start_hm3=119.5)
+    start_higher = evaluate_record(rule, lake, dry, start_hm3=119.5)
     # As much water flows in; half a hm3 more that is used is half a hm3 more that is missing.
     assert start_higher.foresight_gwh.sum() == pytest.approx(low.foresight_gwh.sum(), rel=2e-2)

@@ -31,7 +31,7 @@ from reservoir.report.figures.style import (
     settled,
     tint,
 )
-from reservoir.rules.evaluation.evaluation import Evaluation, Run
+from reservoir.rules.evaluation.evaluation import Evaluation, SimulationMode
 
 FloatArray = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:
 
     Crosses mark the years of perfect foresight and of held-out runs in which a month leaves the limits of storage.
     """
-    _draw_box(ax, 0, evaluation.foresight_gwh[Run.CONTINUOUS], REFERENCE, filled=True)
+    _draw_box(ax, 0, evaluation.foresight_gwh[SimulationMode.CONTINUOUS], REFERENCE, filled=True)
     for place, result in enumerate(evaluation.families, start=1):
         colour = family_look(result.family).colour
         _draw_box(ax, place - _OFFSET, result.energy_gwh[HELD_OUT], colour, filled=True)
@@ -75,7 +75,10 @@ def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:
 
 
 def _mark_outside(ax: Axes, evaluation: Evaluation) -> None:
-    energies = [evaluation.foresight_gwh[Run.CONTINUOUS], *(each.energy_gwh[HELD_OUT] for each in evaluation.families)]
+    energies = [
+        evaluation.foresight_gwh[SimulationMode.CONTINUOUS],
+        *(each.energy_gwh[HELD_OUT] for each in evaluation.families),
+    ]
     for place, (run, energy) in enumerate(zip(record_runs(evaluation), energies, strict=True)):
         years = run.outside.any(axis=1)
         if years.any():

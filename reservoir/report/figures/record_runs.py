@@ -12,13 +12,13 @@ from reservoir.hydro.objective import Operation
 from reservoir.planning.infeasible import counted
 from reservoir.report.figures.style import FORESIGHT, OUTSIDE_MARK, Look, family_look
 from reservoir.rules import Forecast
-from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Run, Sample
+from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
 
 FloatArray = NDArray[np.float64]
 
 #: The run that figures show: storage carried over from year to year, by rules that have not seen the year.
-HELD_OUT = (Run.CONTINUOUS, Sample.HELD_OUT)
-TRAINING = (Run.CONTINUOUS, Sample.TRAINING)
+HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
+TRAINING = (SimulationMode.CONTINUOUS, Sample.TRAINING)
 
 FORESIGHT_NAME = "perfect foresight"
 

@@ -14,7 +14,7 @@ from reservoir.report.html.rules_scores import LIMITS, SERVICE, energy_table, sc
 from reservoir.report.html.tables import acceptance_table
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.evaluation.acceptance import FITTED_NETWORK, SEARCHED_NETWORK, STRONG, WEAK, best_fitted
-from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Run, Sample
+from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
 from reservoir.rules.evaluation.shortfalls import shortfalls
 
 
@@ -58,20 +58,20 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
             "How much energy the rules make",
             text=_ENERGY_EXPLAINED,
             facts=_ENERGY_FACTS,
-            tables=tuple(energy_table(evaluation, run) for run in Run),
+            tables=tuple(energy_table(evaluation, mode) for mode in SimulationMode),
         ),
         Section(
             "rules-service",
             "How reliably the rules serve",
             text=(_targets(evaluation),),
             facts=_SERVICE_FACTS,
-            tables=tuple(scores_table(evaluation, run, "service", SERVICE) for run in Run),
+            tables=tuple(scores_table(evaluation, mode, "service", SERVICE) for mode in SimulationMode),
         ),
         Section(
             "rules-limits",
             "How the rules keep the limits",
             facts=_LIMITS_FACTS,
-            tables=tuple(scores_table(evaluation, run, "limits", LIMITS) for run in Run),
+            tables=tuple(scores_table(evaluation, mode, "limits", LIMITS) for mode in SimulationMode),
         ),
         Section(
             "rules-acceptance",
@@ -178,7 +178,7 @@ def _compared(evaluation: Evaluation) -> str:
 
 
 def _part_of_foresight(result: FamilyResult) -> str:
-    return f"{result.scores[Run.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight:.2f} %"
+    return f"{result.scores[SimulationMode.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight:.2f} %"
 
 
 def _targets(evaluation: Evaluation) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from reservoir.planning.infeasible import counted
 from reservoir.report.html.page import Column, HtmlTable
 from reservoir.report.html.tables import number
-from reservoir.rules.evaluation.evaluation import Evaluation, Run, Sample
+from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode
 from reservoir.rules.evaluation.scores import worst_decile
 
 
@@ -55,16 +55,16 @@ LIMITS = (
 )
 
 
-#: How the years of a run follow each other, and what perfect foresight of them knows.
-_RUNS = {
-    Run.CONTINUOUS: ("Storage carried through {years}", "perfect foresight knows the whole record"),
-    Run.YEARLY: ("Every year from the plan's initial storage", "perfect foresight is the plan"),
+#: How the years follow each other, and what perfect foresight of them knows.
+_MODES = {
+    SimulationMode.CONTINUOUS: ("Storage carried through {years}", "perfect foresight knows the whole record"),
+    SimulationMode.YEARLY: ("Every year from the plan's initial storage", "perfect foresight is the plan"),
 }
 
 
-def energy_table(evaluation: Evaluation, run: Run) -> HtmlTable:
-    """Energies of a run by family, below those of perfect foresight."""
-    foresight = evaluation.foresight_gwh[run]
+def energy_table(evaluation: Evaluation, mode: SimulationMode) -> HtmlTable:
+    """Energies of a mode by family, below those of perfect foresight."""
+    foresight = evaluation.foresight_gwh[mode]
     best = {
         "mean_gwh": foresight.mean(),
         "percent_of_foresight": 100.0,
@@ -72,33 +72,37 @@ def energy_table(evaluation: Evaluation, run: Run) -> HtmlTable:
         "median_gwh": np.median(foresight),
         "worst_decile_gwh": worst_decile(foresight),
         "worst_gwh": foresight.min(),
-        "spill_hm3": _foresight_spill_hm3(evaluation, run),
+        "spill_hm3": _foresight_spill_hm3(evaluation, mode),
     }
     top = ("perfect foresight", "all", *(each.written(best.get(each.name, np.nan)) for each in _ENERGY))
-    return scores_table(evaluation, run, "energy", _ENERGY, (top,))
+    return scores_table(evaluation, mode, "energy", _ENERGY, (top,))
 
 
-def _foresight_spill_hm3(evaluation: Evaluation, run: Run) -> float:
+def _foresight_spill_hm3(evaluation: Evaluation, mode: SimulationMode) -> float:
     """Water that perfect foresight releases past the turbines in a year, mean of the years."""
     foresight, plan = evaluation.foresight, evaluation.plan
     continuous = (foresight.release_m3s - foresight.turbined_m3s).reshape(plan.spill_m3s.shape)
-    spill = {Run.CONTINUOUS: continuous, Run.YEARLY: plan.spill_m3s}[run]
+    spill = {SimulationMode.CONTINUOUS: continuous, SimulationMode.YEARLY: plan.spill_m3s}[mode]
     return float((spill * plan.inflow.calendar.hm3_per_m3s).sum(axis=1).mean())
 
 
 def scores_table(
-    evaluation: Evaluation, run: Run, kind: str, shown: Sequence[ScoreColumn], top: Sequence[tuple[str, ...]] = ()
+    evaluation: Evaluation,
+    mode: SimulationMode,
+    kind: str,
+    shown: Sequence[ScoreColumn],
+    top: Sequence[tuple[str, ...]] = (),
 ) -> HtmlTable:
-    """Some columns of the scores of a run by family, `kind` naming the table; those with months outside are marked."""
+    """Some columns of the scores of a mode by family, `kind` naming the table; those with months outside are marked."""
     pairs = [(result, sample) for result in evaluation.families for sample in Sample]
-    scores = [result.scores[run, sample] for result, sample in pairs]
+    scores = [result.scores[mode, sample] for result, sample in pairs]
     rows = [
         (result.family, str(sample), *(each.written(getattr(score, each.name)) for each in shown))
         for (result, sample), score in zip(pairs, scores, strict=True)
     ]
     return HtmlTable(
-        name=f"{kind}-{run}",
-        caption=f"{'; '.join(_RUNS[run] if top else _RUNS[run][:1])}.".format(
+        name=f"{kind}-{mode}",
+        caption=f"{'; '.join(_MODES[mode] if top else _MODES[mode][:1])}.".format(
             years=counted(evaluation.training.years, "year")
         ),
         columns=(

@@ -19,7 +19,7 @@ from reservoir.rules.base.training import Training
 from reservoir.rules.base.violations import ROUNDING
 
 
-class Record(NamedTuple):
+class RecordArrays(NamedTuple):
     """Consecutive years as compiled code reads them; arrays of shape (years * steps,).
 
     ``known`` is the inflow that a rule reckons with, ``known_volume`` the hm3 that 1 m3/s carries for it. Storage
@@ -42,7 +42,7 @@ class Record(NamedTuple):
     rounding: Any
 
 
-def record_of(training: Training, months: Months, forecast: Forecast) -> Record:
+def record_of(training: Training, months: Months, forecast: Forecast) -> RecordArrays:
     """The training years one after the other, from where the plan begins the first."""
 
     def every_year(by_step: ArrayLike) -> NDArray[np.float64]:
@@ -50,7 +50,7 @@ def record_of(training: Training, months: Months, forecast: Forecast) -> Record:
 
     plant, inflow = training.model.reservoir, training.inflow_m3s.flatten()
     below, above = violation_costs(plant)
-    return Record(
+    return RecordArrays(
         inflow,
         training.inflow_before_m3s.flatten(),
         training.hm3_per_m3s.flatten(),
@@ -75,7 +75,9 @@ def violation_costs(plant: Reservoir) -> tuple[NDArray[np.float64], NDArray[np.f
     return below, above
 
 
-def followed_by(record: Record, inflow_m3s: NDArray[np.float64], months: Months, forecast: Forecast) -> Record:
+def followed_by(
+    record: RecordArrays, inflow_m3s: NDArray[np.float64], months: Months, forecast: Forecast
+) -> RecordArrays:
     """A record with more years behind it, shape (years, steps), in months as a rule knows them."""
     steps, more = inflow_m3s.shape[1], inflow_m3s.ravel()
     volume = np.tile(months.volume_per_flow, len(inflow_m3s))

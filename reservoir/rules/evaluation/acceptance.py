@@ -12,7 +12,7 @@ from reservoir.rules import Rule, rule_from_dict
 from reservoir.rules.base.simulation import Simulation
 from reservoir.rules.base.training import Training
 from reservoir.rules.base.violations import ROUNDING
-from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Run, Sample
+from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
 from reservoir.rules.evaluation.misfit import decisions
 
 #: Strong and weak baseline; every other family is fitted to the plan.
@@ -24,7 +24,7 @@ STRONG_PART = 0.995
 #: Perfect foresight is found on a grid: a rule may seem better by this part.
 FORESIGHT_TOLERANCE = 1e-5
 
-_HEADLINE = (Run.CONTINUOUS, Sample.HELD_OUT)
+_HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 
 
 def rules_checks(evaluation: Evaluation) -> list[Check]:
@@ -80,20 +80,20 @@ def _within_bounds(evaluation: Evaluation) -> list[Check]:
 def _bounded_by_foresight(evaluation: Evaluation) -> list[Check]:
     """No rule makes more than perfect foresight, unless it leaves bounds that foresight keeps: that is charged."""
     bounded = {
-        Run.CONTINUOUS: _foresight_comes_back(evaluation),
-        Run.YEARLY: _comes_back(evaluation.training),
+        SimulationMode.CONTINUOUS: _foresight_comes_back(evaluation),
+        SimulationMode.YEARLY: _comes_back(evaluation.training),
     }
     penalty = evaluation.plan.reservoir.penalty_gwh
     violation = {
-        Run.CONTINUOUS: evaluation.foresight_violations.relative,
-        Run.YEARLY: float(evaluation.plan.violation.sum()),
+        SimulationMode.CONTINUOUS: evaluation.foresight_violations.relative,
+        SimulationMode.YEARLY: float(evaluation.plan.violation.sum()),
     }
     parts = [
-        (energy.sum() - penalty * (result.scores[run, sample].violation - violation[run]))
-        / evaluation.foresight_gwh[run].sum()
+        (energy.sum() - penalty * (result.scores[mode, sample].violation - violation[mode]))
+        / evaluation.foresight_gwh[mode].sum()
         for result in evaluation.families
-        for (run, sample), energy in result.energy_gwh.items()
-        if bounded[run]
+        for (mode, sample), energy in result.energy_gwh.items()
+        if bounded[mode]
     ]
     check = "energy of any rule, part of perfect foresight's"
     return [Check(check, _most(parts), 1 + FORESIGHT_TOLERANCE)] if parts else []

@@ -35,7 +35,7 @@ class Sample(StrEnum):
     """Years that it has never seen: every year by the rule fitted to the other blocks."""
 
 
-class Run(StrEnum):
+class SimulationMode(StrEnum):
     """How the years follow each other."""
 
     CONTINUOUS = "continuous"
@@ -52,19 +52,19 @@ class FamilyResult:
     ----------
     family : str
     rule : Rule
-    simulations : mapping of (Run, Sample) to Simulation
-    energy_gwh : mapping of (Run, Sample) to ndarray, shape (years,)
+    simulations : mapping of (SimulationMode, Sample) to Simulation
+    energy_gwh : mapping of (SimulationMode, Sample) to ndarray, shape (years,)
         At equal end storage.
-    scores : mapping of (Run, Sample) to Score
+    scores : mapping of (SimulationMode, Sample) to Score
     misfit_m3s : mapping of Sample to float
         How far its decisions are from the plan's, see `reservoir.rules.evaluation.misfit`.
     """
 
     family: str
     rule: Rule
-    simulations: Mapping[tuple[Run, Sample], Simulation]
-    energy_gwh: Mapping[tuple[Run, Sample], FloatArray]
-    scores: Mapping[tuple[Run, Sample], Score]
+    simulations: Mapping[tuple[SimulationMode, Sample], Simulation]
+    energy_gwh: Mapping[tuple[SimulationMode, Sample], FloatArray]
+    scores: Mapping[tuple[SimulationMode, Sample], Score]
     misfit_m3s: Mapping[Sample, float]
 
 
@@ -84,7 +84,7 @@ class Evaluation:
     targets : Targets
     foresight : Operation
         Perfect foresight over the whole record, one step a month.
-    foresight_gwh : mapping of Run to ndarray, shape (years,)
+    foresight_gwh : mapping of SimulationMode to ndarray, shape (years,)
         Energy of perfect foresight in each year, at equal end storage.
     families : tuple of FamilyResult
         In the order of the registry.
@@ -96,15 +96,15 @@ class Evaluation:
     folds: int
     targets: Targets
     foresight: Operation
-    foresight_gwh: Mapping[Run, FloatArray]
+    foresight_gwh: Mapping[SimulationMode, FloatArray]
     families: tuple[FamilyResult, ...]
 
     def table(self) -> pd.DataFrame:
-        """One row a run, family and sample; the continuous runs, which count most, come first."""
+        """One row a mode, family and sample; the continuous runs, which count most, come first."""
         return pd.DataFrame(
             [
-                result.scores[run, sample].as_dict() | {"misfit_m3s": result.misfit_m3s[sample]}
-                for run in Run
+                result.scores[mode, sample].as_dict() | {"misfit_m3s": result.misfit_m3s[sample]}
+                for mode in SimulationMode
                 for result in self.families
                 for sample in Sample
             ]
@@ -168,7 +168,7 @@ class _Scale:
     training: Training
     targets: Targets
     foresight: Operation
-    foresight_gwh: Mapping[Run, FloatArray]
+    foresight_gwh: Mapping[SimulationMode, FloatArray]
 
     @classmethod
     def of(cls, plan: Plan, training: Training, progress: StageProgress) -> _Scale:
@@ -184,7 +184,7 @@ class _Scale:
         starts, ends = training.storage_start_hm3[:, 0], training.storage_end_hm3[:, -1]
         yearly = equal_storage(plan.energy_gwh, ends, training.release_m3s, training.model, starts)
         energy = energy_of_foresight(foresight, training.model, training.years, start)
-        by_run = {Run.CONTINUOUS: energy, Run.YEARLY: yearly}
+        by_run = {SimulationMode.CONTINUOUS: energy, SimulationMode.YEARLY: yearly}
         return cls(plan, training, Targets.of(training), foresight, by_run)
 
 
@@ -203,25 +203,25 @@ def _evaluated(family: str, scale: _Scale, forecast: Forecast, folds: int, progr
     held_out = held_out_rules(family, scale.training, forecast, folds, fitted)
     samples = {Sample.TRAINING: [rule] * scale.training.years, Sample.HELD_OUT: held_out}
     simulations, energies, scores = {}, {}, {}
-    for run in Run:
+    for mode in SimulationMode:
         for sample, rules in samples.items():
             done = simulate(
                 rules,
                 scale.training.model,
                 scale.plan.inflow,
                 _start(scale.training),
-                continuous=run is Run.CONTINUOUS,
+                continuous=mode is SimulationMode.CONTINUOUS,
             )
             energy = energy_at_equal_storage(done, scale.training.model, _start(scale.training))
-            simulations[run, sample], energies[run, sample] = done, energy
-            scores[run, sample] = score(
+            simulations[mode, sample], energies[mode, sample] = done, energy
+            scores[mode, sample] = score(
                 done,
                 scale.training.model,
                 energy,
-                scale.foresight_gwh[run],
+                scale.foresight_gwh[mode],
                 scale.targets,
                 family=family,
-                run=run,
+                run=mode,
                 sample=sample,
             )
     misfits = {sample: misfit_m3s(rules, scale.training) for sample, rules in samples.items()}

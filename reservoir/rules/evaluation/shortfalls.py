@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reservoir.rules.base.violations import Violations
 from reservoir.rules.evaluation.acceptance import STRONG, WEAK, best_fitted
-from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Run, Sample
+from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
 
 
 def shortfalls(evaluation: Evaluation) -> list[str]:
@@ -28,7 +28,7 @@ def shortfalls(evaluation: Evaluation) -> list[str]:
 
 
 def _violations(result: FamilyResult, sample: Sample) -> Violations:
-    score = result.scores[Run.CONTINUOUS, sample]
+    score = result.scores[SimulationMode.CONTINUOUS, sample]
     return Violations(score.months_violated, score.largest_violation_hm3, score.violation)
 
 

@@ -19,7 +19,7 @@ from reservoir.report.html.plan_page import plan_sections
 from reservoir.report.html.rules_page import rules_report, rules_sections
 from reservoir.report.rules_folder import rules_provenance
 from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
-from reservoir.rules.evaluation.evaluation import Evaluation, Run, Sample
+from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode
 from reservoir.rules.evaluation.shortfalls import shortfalls
 from tests.report.html.test_html import Structure
 
@@ -107,7 +107,7 @@ def test_the_best_fitted_family_is_named_with_what_it_makes_of_foresight(
 ):
     best = best_fitted(any_evaluation)
     assert best is not None
-    part = f"{best.scores[Run.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight:.2f} %"
+    part = f"{best.scores[SimulationMode.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight:.2f} %"
     assert f"The best family fitted to the plan is {best.family}: on held-out years it makes {part}" in structure.words(
         "p"
     )
@@ -165,18 +165,18 @@ def test_guaranteed_energy_is_called_so_and_nothing_else_is(evaluation: Evaluati
 
 def test_perfect_foresight_heads_the_energies(any_evaluation: Evaluation):
     tables = tables_of(any_evaluation)
-    for run in Run:
-        top = tables[f"energy-{run}"].rows[0]
-        energy = any_evaluation.foresight_gwh[run]
+    for mode in SimulationMode:
+        top = tables[f"energy-{mode}"].rows[0]
+        energy = any_evaluation.foresight_gwh[mode]
         assert top[:5] == ("perfect foresight", "all", f"{energy.mean():,.0f}", "100.00", "0")
         assert top[7] == f"{energy.min():,.0f}"
         spill = {
-            Run.CONTINUOUS: any_evaluation.foresight.release_m3s - any_evaluation.foresight.turbined_m3s,
-            Run.YEARLY: any_evaluation.plan.spill_m3s.ravel(),
-        }[run]
+            SimulationMode.CONTINUOUS: any_evaluation.foresight.release_m3s - any_evaluation.foresight.turbined_m3s,
+            SimulationMode.YEARLY: any_evaluation.plan.spill_m3s.ravel(),
+        }[mode]
         volume = any_evaluation.training.hm3_per_m3s.ravel()
         assert top[8] == f"{spill @ volume / any_evaluation.training.years:,.0f}"
-        assert "perfect foresight" not in [row[0] for row in tables[f"service-{run}"].rows]
+        assert "perfect foresight" not in [row[0] for row in tables[f"service-{mode}"].rows]
 
 
 def test_every_family_has_a_row_for_the_years_it_knows_and_one_for_those_it_does_not(any_evaluation: Evaluation):
@@ -190,7 +190,7 @@ def test_every_family_has_a_row_for_the_years_it_knows_and_one_for_those_it_does
 
 def test_scores_stand_under_their_heads(evaluation: Evaluation):
     tables = tables_of(evaluation)
-    score = evaluation.families[1].scores[Run.YEARLY, Sample.HELD_OUT]
+    score = evaluation.families[1].scores[SimulationMode.YEARLY, Sample.HELD_OUT]
     energy, service, limits = (
         next(row for row in tables[f"{kind}-yearly"].rows if row[:2] == (score.family, score.sample)) for kind in KINDS
     )

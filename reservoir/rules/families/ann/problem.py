@@ -18,7 +18,7 @@ from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.problems.reservoir.plant_source import STEP_FILES, plant_constants, plant_source
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.record_operation import Record, followed_by, record_of, stored_gwh_per_hm3
+from reservoir.rules.base.record_operation import RecordArrays, followed_by, record_of, stored_gwh_per_hm3
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.ann.inputs import Scales, known_inputs
@@ -50,7 +50,7 @@ class NetworkOperation(SymmetricBox):
     model : ReservoirModel
     network : Perceptron
         With biases and one output.
-    record : Record
+    record : RecordArrays
         The years one after the other.
     known : ndarray, shape (steps, inputs - 1)
         From `known_inputs`.
@@ -66,7 +66,7 @@ class NetworkOperation(SymmetricBox):
 
     model: ReservoirModel
     network: Perceptron
-    record: Record
+    record: RecordArrays
     known: FloatArray
     scales: Scales
     water_value: float

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.record_operation import Record, record_of, stored_gwh_per_hm3
+from reservoir.rules.base.record_operation import RecordArrays, record_of, stored_gwh_per_hm3
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.linear.operation import operate_linear
@@ -28,7 +28,7 @@ class LinearTrial:
     Parameters
     ----------
     training : Training
-    record : Record
+    record : RecordArrays
     stored_gwh_per_hm3 : float
         What a hm3 left at the end is energy.
     mean, spread : ndarray, shape (steps, 3)
@@ -39,7 +39,7 @@ class LinearTrial:
     """
 
     training: Training
-    record: Record
+    record: RecordArrays
     stored_gwh_per_hm3: float
     mean: FloatArray
     spread: FloatArray

@@ -8,7 +8,7 @@ import numpy as np
 
 from reservoir.hydro.power import most_power_mw, releases_for_power
 from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.record_operation import Record, record_of, stored_gwh_per_hm3
+from reservoir.rules.base.record_operation import RecordArrays, record_of, stored_gwh_per_hm3
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.training import FloatArray, Training
@@ -35,7 +35,7 @@ class Trial:
         Storages and outputs of the table of releases.
     releases_m3s : ndarray, shape (outputs, storages)
         Releases of that table, from `releases_for_power`.
-    record : Record
+    record : RecordArrays
         The training years one after the other, from where the plan begins the first.
     value : Value
         What counts beside the energy.
@@ -48,7 +48,7 @@ class Trial:
     storages_hm3: FloatArray
     outputs_mw: FloatArray
     releases_m3s: FloatArray
-    record: Record
+    record: RecordArrays
     value: Value
 
     @classmethod

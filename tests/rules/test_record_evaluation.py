@@ -10,8 +10,8 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.rules import fit
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.evaluation.evaluation import Run, Sample
-from reservoir.rules.evaluation.record_run import run_record
+from reservoir.rules.evaluation.evaluation import Sample, SimulationMode
+from reservoir.rules.evaluation.record_evaluation import evaluate_record
 from tests.year_ends import cyclic
 
 FULL = 14557.0
@@ -24,14 +24,14 @@ def rule(training):
 
 @pytest.fixture(scope="module")
 def ran(rule, xiaowan, ten_years):
-    return run_record(rule, xiaowan, ten_years)
+    return evaluate_record(rule, xiaowan, ten_years)
 
 
 def test_the_training_score_of_an_evaluation_is_found_again(six_year_rules, xiaowan):
     evaluation, _ = six_year_rules
     result = evaluation.families[1]
-    again = run_record(result.rule, xiaowan, evaluation.plan.inflow).score
-    wanted = result.scores[Run.CONTINUOUS, Sample.TRAINING]
+    again = evaluate_record(result.rule, xiaowan, evaluation.plan.inflow).score
+    wanted = result.scores[SimulationMode.CONTINUOUS, Sample.TRAINING]
     assert replace(again, sample=wanted.sample) == wanted
 
 
@@ -60,12 +60,12 @@ def test_perfect_foresight_is_better_than_any_rule_over_the_record(ran):
 
 
 def test_years_that_start_anew_all_start_at_the_same_storage(rule, xiaowan, ten_years):
-    rows = run_record(rule, xiaowan, ten_years, start_hm3=9000.0, continuous=False, foresight=False).schedule()
+    rows = evaluate_record(rule, xiaowan, ten_years, start_hm3=9000.0, continuous=False, foresight=False).schedule()
     assert (rows["storage_start_hm3"][::12] == 9000).all()
 
 
 def test_without_foresight_what_needs_it_is_unknown(rule, xiaowan, ten_years, ran):
-    done = run_record(rule, xiaowan, ten_years, foresight=False)
+    done = evaluate_record(rule, xiaowan, ten_years, foresight=False)
     assert np.isnan(done.score.percent_of_foresight)
     assert np.isnan(done.score.regret_gwh)
     assert done.summary()["foresight_gwh"].isna().all()
@@ -74,18 +74,18 @@ def test_without_foresight_what_needs_it_is_unknown(rule, xiaowan, ten_years, ra
 
 def test_a_reservoir_that_guarantees_nothing_has_no_targets_unless_they_are_given(rule, xiaowan, ten_years):
     plant = replace(xiaowan, guaranteed_energy_gwh=None)
-    assert run_record(rule, plant, ten_years, foresight=False).targets is None
+    assert evaluate_record(rule, plant, ten_years, foresight=False).targets is None
     aims = Targets(1.0, 1.0, False)
-    assert run_record(rule, plant, ten_years, targets=aims, foresight=False).score.reliability == 1
+    assert evaluate_record(rule, plant, ten_years, targets=aims, foresight=False).score.reliability == 1
 
 
 def test_months_that_no_release_keeps_within_bounds_are_named(rule, xiaowan):
     drought = Inflow(flow_m3s=np.full((1, 12), 50.0), calendar=Calendar(2001, 1))
-    told = run_record(rule, xiaowan, drought, start_hm3=5000.0, foresight=False).shortfalls()
+    told = evaluate_record(rule, xiaowan, drought, start_hm3=5000.0, foresight=False).shortfalls()
     assert told[0].startswith("2001 ")
     assert told[0].endswith("below its lower bound of 4,662 hm3, whatever the release")
     flood = Inflow(flow_m3s=np.full((1, 12), 9000.0), calendar=Calendar(2001, 1))
-    told = run_record(rule, xiaowan, flood, foresight=False).shortfalls()
+    told = evaluate_record(rule, xiaowan, flood, foresight=False).shortfalls()
     assert "above its upper bound of 14,557 hm3" in told[0]
 
 
@@ -95,12 +95,12 @@ def test_a_run_within_its_bounds_has_no_shortfalls(ran):
 
 def test_a_cyclic_reservoir_needs_a_start(rule, xiaowan, ten_years):
     with pytest.raises(InputError) as refusal:
-        run_record(rule, cyclic(xiaowan), ten_years)
+        evaluate_record(rule, cyclic(xiaowan), ten_years)
     assert refusal.value.mistakes[0].column == "--level"
-    assert run_record(rule, cyclic(xiaowan), ten_years, start_hm3=FULL, foresight=False).start_hm3 == FULL
+    assert evaluate_record(rule, cyclic(xiaowan), ten_years, start_hm3=FULL, foresight=False).start_hm3 == FULL
 
 
 def test_a_record_of_other_water_years_is_refused(rule, xiaowan, ten_years):
     june = Inflow(flow_m3s=ten_years.flow_m3s, calendar=Calendar(1953, 10, first_month=6))
     with pytest.raises(InputError):
-        run_record(rule, xiaowan, june)
+        evaluate_record(rule, xiaowan, june)

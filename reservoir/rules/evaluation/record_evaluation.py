@@ -26,7 +26,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class RecordRun:
+class RecordEvaluation:
     """What a rule does with a record.
 
     Parameters
@@ -121,7 +121,7 @@ class RecordRun:
             )
 
 
-def run_record(
+def evaluate_record(
     rule: Rule,
     reservoir: Reservoir,
     inflow: Inflow,
@@ -131,7 +131,7 @@ def run_record(
     targets: Targets | None = None,
     foresight: bool = True,
     progress: StageProgress = silent_stage,
-) -> RecordRun:
+) -> RecordEvaluation:
     """Operate a record by a rule.
 
     Parameters
@@ -175,4 +175,4 @@ def run_record(
         run="continuous" if continuous else "yearly",
         sample="record",
     )
-    return RecordRun(rule, reservoir, inflow, start, continuous, simulation, aims, best, energy, scored)
+    return RecordEvaluation(rule, reservoir, inflow, start, continuous, simulation, aims, best, energy, scored)
