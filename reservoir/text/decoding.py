@@ -9,7 +9,7 @@ from reservoir.errors import InputError, Mistake
 _SAVE = 'save it again as text in UTF-8 (in a spreadsheet: "CSV UTF-8")'
 
 
-def text_of(data: bytes, file: str) -> str:
+def text_of(data: bytes, file: str = "") -> str:
     """Decode UTF-8, with or without a byte order mark.
 
     Parameters
@@ -17,7 +17,7 @@ def text_of(data: bytes, file: str) -> str:
     data : bytes
         What the file holds.
     file : str
-        Its name, for the mistake.
+        Its name, for the mistake; empty where the caller adds it.
 
     Raises
     ------

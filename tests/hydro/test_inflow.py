@@ -347,7 +347,7 @@ class TestValues:
 
     def test_no_river_carries_a_million_m3s(self, write: Write) -> None:
         mistake = only_mistake_of(write(header(), row(1953, with_cell("2e6"))))
-        assert place(mistake) == (2, "m03", 2e6)
+        assert place(mistake) == (2, "m03", "2e6")
         assert "name the unit" in mistake.mend
 
     @pytest.mark.parametrize(

@@ -24,11 +24,11 @@ def caveat_mistakes(table: InflowTable) -> Iterator[Mistake]:
         found = first_unprintable(text)
         if found:
             problem = f"the caveat holds the character {found}, which cannot be shown"
-            yield Mistake(problem, "plain text", "delete the character", table.file, row)
+            yield Mistake(problem, "plain text", "delete the character", row=row)
         length += len(text)
         if length > MOST_CHARACTERS:
             problem = f"the caveats have more than {MOST_CHARACTERS:,} characters"
-            yield Mistake(problem, "a sentence or two", "shorten them, they stand on every figure", table.file, row)
+            yield Mistake(problem, "a sentence or two", "shorten them, they stand on every figure", row=row)
             return
 
 

@@ -27,6 +27,25 @@ _SUMMARY = re.compile(
 )
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2})([T ]\d{2}:\d{2}(:\d{2})?)?)?", re.ASCII)
 
+_FLOW = "a number of 0 or more"
+#: How to mend a month whose value is not known.
+FILL_IN = "fill in the month's value, or keep only the part of the record that is complete"
+_NO_SUMMARY = "delete rows of means and totals"
+_INFINITE = Mistake("infinite flow", "a finite number", "correct the value")
+_MISSING = Mistake("missing month: the cell holds no value", _FLOW, FILL_IN)
+_MISSING_CODE = Mistake("negative flow, which looks like a missing-value code", _FLOW, FILL_IN)
+_NEGATIVE = Mistake(
+    "negative flow",
+    _FLOW,
+    "correct the value; inflows computed from a reservoir's balance must be smoothed first",
+)
+_NEXT_DAY = Mistake(
+    "24:00 is the beginning of the next day, which may be in the next month",
+    "the month whose flow this is, such as 1953-01",
+    "write dates as YYYY-MM",
+)
+_NO_SUCH_DATE = Mistake("there is no such date", "a day that exists", "correct the date")
+
 
 class Year(NamedTuple):
     """Calendar year in which a row begins, and whether it is written as a water year, like ``1953/54``."""
@@ -51,6 +70,11 @@ class Month(NamedTuple):
         """Give the month whose `ordinal` this is."""
         return cls(ordinal // 12, ordinal % 12 + 1)
 
+    @property
+    def before(self) -> Month:
+        """The month before this one."""
+        return Month.at(self.ordinal - 1)
+
     def __str__(self) -> str:
         return f"{self.year:04}-{self.month:02}"
 
@@ -59,13 +83,13 @@ def parse_flow(text: str) -> float | Mistake:
     """Read a flow or a volume: finite and not negative."""
     if not _NUMBER.fullmatch(text):
         if text.casefold() in MISSING_WORDS:
-            return _missing_month()
-        return _infinite() if _INFINITY.fullmatch(text) else _not_a_number(text)
+            return _MISSING
+        return _INFINITE if _INFINITY.fullmatch(text) else _not_a_number(text)
     number = float(text)
     if math.isinf(number):
-        return _infinite()
+        return _INFINITE
     if number < 0:
-        return _negative(is_code=number in MISSING_CODES)
+        return _MISSING_CODE if number in MISSING_CODES else _NEGATIVE
     return abs(number)
 
 
@@ -77,9 +101,11 @@ def parse_year(text: str) -> Year | Mistake:
     if not _in_calendar(match[1]):
         return _outside_calendar(match[1])
     start, end = int(match[1]), match[3]
-    if end and int(end) != (start + 1) % 10 ** len(end):
-        return _not_consecutive(start) if match[2] == "/" else _not_a_year(text)
-    return Year(start, spans_two=end is not None)
+    if not end or int(end) == (start + 1) % 10 ** len(end):
+        return Year(start, spans_two=end is not None)
+    if match[2] != "/":
+        return _not_a_year(text)
+    return Mistake("a water year joins two consecutive years", f"{start}/{(start + 1) % 100:02d}", "correct the year")
 
 
 def parse_date(text: str) -> Month | Mistake:
@@ -91,11 +117,11 @@ def parse_date(text: str) -> Month | Mistake:
     if not _in_calendar(year):
         return _outside_calendar(year)
     if clock[1:].startswith("24:00"):
-        return _end_of_day()
+        return _NEXT_DAY
     try:
         datetime.fromisoformat(f"{year}-{month}-{day}{clock}")
     except ValueError:
-        return _no_such_date()
+        return _NO_SUCH_DATE
     return Month(int(year), int(month))
 
 
@@ -103,88 +129,34 @@ def _in_calendar(year: str) -> bool:
     return len(year) <= 4 and FIRST_YEAR <= int(year) <= LAST_YEAR
 
 
-def _missing_month() -> Mistake:
-    return Mistake(
-        "missing month: the cell holds no value",
-        expected="a number of 0 or more",
-        mend="fill in the month's value, or keep only the part of the record that is complete",
-    )
-
-
-def _infinite() -> Mistake:
-    return Mistake("infinite flow", expected="a finite number", mend="correct the value")
-
-
 def _not_a_number(text: str) -> Mistake:
-    separated = re.fullmatch(r"[+-]?[0-9.,_' \u00a0\u202f]+", text)
-    mend = (
-        "use a point as decimal mark and nothing between thousands: 1412.5"
-        if separated
-        else "write the digits 0 to 9, without a unit or a remark"
-    )
-    return Mistake("not a number", expected="a number such as 413 or 412.5", mend=mend)
-
-
-def _negative(*, is_code: bool) -> Mistake:
-    if is_code:
-        return Mistake(
-            "negative flow, which looks like a missing-value code",
-            expected="a number of 0 or more",
-            mend="fill in the month's value, or keep only the part of the record that is complete",
-        )
-    return Mistake(
-        "negative flow",
-        expected="a number of 0 or more",
-        mend="correct the value; inflows computed from a reservoir's balance must be smoothed first",
-    )
+    mend = "write the digits 0 to 9, without a unit or a remark"
+    if re.fullmatch(r"[+-]?[0-9.,_' \u00a0\u202f]+", text):
+        mend = "use a point as decimal mark and nothing between thousands: 1412.5"
+    return Mistake("not a number", "a number such as 413 or 412.5", mend)
 
 
 def _not_a_year(text: str) -> Mistake:
-    dated = re.match(r"\d{4}-\d{2}", text)
-    mend = (
-        'name the column "date" if there is one row a month'
-        if dated
-        else "delete rows of means and totals"
-        if _SUMMARY.fullmatch(text)
-        else "write the year alone, or 1953/54 for a water year that begins in 1953"
-    )
-    return Mistake("not a year", expected="a whole number such as 1953, or 1953/54", mend=mend)
+    mend = "write the year alone, or 1953/54 for a water year that begins in 1953"
+    if re.match(r"\d{4}-\d{2}", text):
+        mend = 'name the column "date" if there is one row a month'
+    elif _SUMMARY.fullmatch(text):
+        mend = _NO_SUMMARY
+    return Mistake("not a year", "a whole number such as 1953, or 1953/54", mend)
 
 
 def _outside_calendar(year: str) -> Mistake:
     return Mistake(
         "a year of two digits: nobody knows the century" if len(year) == 2 else "the year is outside the calendar",
-        expected=f"a year from {FIRST_YEAR} to {LAST_YEAR}",
-        mend="write the year in full, with four digits such as 1953; number synthetic years from 2001, say",
-    )
-
-
-def _end_of_day() -> Mistake:
-    return Mistake(
-        "24:00 is the beginning of the next day, which may be in the next month",
-        expected="the month whose flow this is, such as 1953-01",
-        mend="write dates as YYYY-MM",
-    )
-
-
-def _not_consecutive(start: int) -> Mistake:
-    return Mistake(
-        "a water year joins two consecutive years",
-        expected=f"{start}/{(start + 1) % 100:02d}",
-        mend="correct the year",
+        f"a year from {FIRST_YEAR} to {LAST_YEAR}",
+        "write the year in full, with four digits such as 1953; number synthetic years from 2001, say",
     )
 
 
 def _not_iso(text: str) -> Mistake:
     unordered = re.fullmatch(r"\d{1,2}[/.\-]\d{1,2}[/.\-](\d{2}|\d{4})", text)
+    problem = "ambiguous date: it does not say which number is the day" if unordered else "not an ISO date"
+    mend = "write dates as YYYY-MM or YYYY-MM-DD, without a time zone"
     return Mistake(
-        "ambiguous date: it does not say which number is the day" if unordered else "not an ISO date",
-        expected="1953-01 or 1953-01-31 (year, month, day)",
-        mend="delete rows of means and totals"
-        if _SUMMARY.fullmatch(text)
-        else "write dates as YYYY-MM or YYYY-MM-DD, without a time zone",
+        problem, "1953-01 or 1953-01-31 (year, month, day)", _NO_SUMMARY if _SUMMARY.fullmatch(text) else mend
     )
-
-
-def _no_such_date() -> Mistake:
-    return Mistake("there is no such date", expected="a day that exists", mend="correct the date")

@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import median
 
 from reservoir.errors import Mistake
+from reservoir.io.inflow_csv.cells import FILL_IN
 from reservoir.io.inflow_csv.record import MonthlyValue
 
 #: 99, 999, 9999, 999.9, 9999.99 and their like.
@@ -21,22 +22,15 @@ _STANDS_OUT, _SHORT_STANDS_OUT, _SHORT = 2.0, 5.0, 100.0
 _LARGER, _HUNDREDS = 10.0, range(100, 1000)
 
 
-def code_mistakes(readings: Sequence[MonthlyValue], file: str) -> Iterator[Mistake]:
+def code_mistakes(readings: Sequence[MonthlyValue]) -> Iterator[Mistake]:
     """Refuse codes that stand out of the record, or in months that follow each other."""
     codes, largest = _codes(readings)
     for code, places in codes.items():
         if _is_surely_code(code, places, largest):
             for reading in places:
-                yield Mistake(
-                    "looks like a missing-value code",
-                    file=file,
-                    row=reading.row,
-                    column=reading.column,
-                    value=reading.text,
-                    expected="the value of the month",
-                    mend="fill in the month's value, or keep only the part of the record that is complete; if it is "
-                    f"known, write a digit more: {reading.text}{'' if '.' in reading.text else '.'}1",
-                )
+                more = f"{reading.text}{'' if '.' in reading.text else '.'}1"
+                mend = f"{FILL_IN}; if it is known, write a digit more: {more}"
+                yield reading.mistake("looks like a missing-value code", "the value of the month", mend)
 
 
 def code_notes(readings: Sequence[MonthlyValue]) -> Iterator[str]:
@@ -71,7 +65,7 @@ def _is_surely_code(code: float, places: Sequence[MonthlyValue], largest: float)
     )
 
 
-def thousands_mistakes(readings: Sequence[MonthlyValue], file: str) -> Iterator[Mistake]:
+def thousands_mistakes(readings: Sequence[MonthlyValue]) -> Iterator[Mistake]:
     """Refuse ``1.110`` among whole numbers, where the point may stand between thousands."""
     grouped = [reading for reading in readings if _GROUPED.fullmatch(reading.text)]
     whole = [reading.value for reading in readings if _WHOLE.fullmatch(reading.text)] if grouped else []
@@ -81,12 +75,8 @@ def thousands_mistakes(readings: Sequence[MonthlyValue], file: str) -> Iterator[
     for reading in grouped:
         if hundreds or median(whole) >= _LARGER * reading.value:
             number = reading.text.replace(".", "")
-            yield Mistake(
+            yield reading.mistake(
                 "three decimals among whole numbers: is the point a decimal mark, or does it stand between thousands",
-                file=file,
-                row=reading.row,
-                column=reading.column,
-                value=reading.text,
-                expected="numbers with nothing between thousands",
-                mend=f"write {number} if that is the value, and {reading.text}0 if it is not",
+                "numbers with nothing between thousands",
+                f"write {number} if that is the value, and {reading.text}0 if it is not",
             )

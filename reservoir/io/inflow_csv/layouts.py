@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from reservoir.errors import Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.io.inflow_csv.long import read_long
 from reservoir.io.inflow_csv.month_headers import month_columns, year_column
@@ -31,21 +30,11 @@ def read_record(table: InflowTable) -> MonthlyRecord:
         # Told at once: every cell of so many rows could be wrong.
         rows = len(table.rows)
         if rows > MOST_YEARS:
-            return MonthlyRecord(mistakes=(too_many_years(rows, table.file),))
+            return MonthlyRecord(mistakes=(too_many_years(rows),))
         return read_wide(table, year_at)
     problem, mend = _unknown_header(names)
-    return MonthlyRecord(
-        mistakes=(
-            Mistake(
-                problem,
-                file=table.file,
-                row=table.header.number,
-                value=", ".join(table.header.cells),
-                expected=f"{_LAYOUTS}",
-                mend=mend,
-            ),
-        )
-    )
+    mistake = table.at_header(problem, _LAYOUTS, mend, value=", ".join(table.header.cells))
+    return MonthlyRecord(mistakes=(mistake,))
 
 
 def _unknown_header(names: list[str]) -> tuple[str, str]:

@@ -61,20 +61,19 @@ def bytes_of(path: str | os.PathLike[str]) -> bytes:
     InputError
         If it cannot be read, or is larger than MOST_BYTES.
     """
-    file = os.fspath(path)
     try:
-        return read_limited(file, MOST_BYTES)
+        return read_limited(path, MOST_BYTES)
     except FileNotFoundError:
-        mistake = Mistake("there is no such file", file=file, mend="check the name and the folder")
+        mistake = Mistake("there is no such file", mend="check the name and the folder")
     except IsADirectoryError:
-        mistake = Mistake("this is a folder", file=file, expected="a CSV file", mend="name a file in it")
+        mistake = Mistake("this is a folder", "a CSV file", "name a file in it")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        mistake = Mistake(f"the file cannot be read: {reason}", file=file, mend="check its name and permissions")
+        mistake = Mistake(f"the file cannot be read: {reason}", mend="check its name and permissions")
     raise InputError(mistake)
 
 
-def content_of(data: bytes, file: str) -> Content:
+def content_of(data: bytes) -> Content:
     """Decode a file and find its header.
 
     Raises
@@ -82,16 +81,17 @@ def content_of(data: bytes, file: str) -> Content:
     InputError
         If it is not UTF-8 text, is too large, holds no header, or something else above it.
     """
-    lines = _lines(data, file)
+    lines = _lines(data)
     comments = tuple(Comment(line.number, _comment(line.text)) for line in lines if _is_comment(line.text))
     if len(comments) > MOST_COMMENTS:
-        problem = f"the file has {len(comments):,} lines of comments"
-        raise InputError(_too_much(problem, f"at most {MOST_COMMENTS:,}", file))
+        raise _too_much(f"the file has {len(comments):,} lines of comments", f"at most {MOST_COMMENTS:,}")
     content = [line for line in lines if line.text.strip() and not _is_comment(line.text)]
-    delimiter, content = _announced_delimiter(content, file)
+    delimiter, content = _announced_delimiter(content)
     if not content:
-        raise InputError(_no_header(file, has_comments=bool(comments)))
-    _refuse_titles(content, delimiter, file)
+        problem = "the file holds comments only" if comments else "the file is empty"
+        expected, mend = "a header line, then the record's rows", "check that this is the file you mean"
+        raise InputError(Mistake(problem, expected, mend))
+    _refuse_titles(content, delimiter)
     return Content(tuple(content), delimiter or delimiter_of(content[0].text), comments)
 
 
@@ -101,19 +101,19 @@ def delimiter_of(header: str) -> str:
     return max(DELIMITERS, key=lambda delimiter: (_is_header(header, delimiter), unquoted.count(delimiter)))
 
 
-def _lines(data: bytes, file: str) -> list[Line]:
+def _lines(data: bytes) -> list[Line]:
     # Counted before anything is cut: every line costs more than its bytes.
     ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
     if ends > MOST_LINES:
-        raise InputError(_too_much(f"the file has {ends:,} lines", f"at most {MOST_LINES:,} lines", file))
+        raise _too_much(f"the file has {ends:,} lines", f"at most {MOST_LINES:,} lines")
     # str.splitlines also breaks at form feeds and the like, which editors do not count as lines.
     # Old programs end a file with a control-Z.
-    text = text_of(data.rstrip(b"\x1a"), file).replace("\r\n", "\n").replace("\r", "\n")
+    text = text_of(data.rstrip(b"\x1a")).replace("\r\n", "\n").replace("\r", "\n")
     lines = [Line(number, line) for number, line in enumerate(text.split("\n"), start=1)]
     long = next((line for line in lines if len(line.text) > MOST_CHARACTERS), None)
     if long is not None:
         problem = f"the line has {len(long.text):,} characters"
-        raise InputError(_too_much(problem, f"at most {MOST_CHARACTERS:,} in a line", file, long.number))
+        raise _too_much(problem, f"at most {MOST_CHARACTERS:,} in a line", long.number)
     return lines
 
 
@@ -126,49 +126,34 @@ def _comment(line: str) -> str:
     return line.rstrip(" ,;\t").strip(' \t"').lstrip("# \t")
 
 
-def _announced_delimiter(content: list[Line], file: str) -> tuple[str, list[Line]]:
+def _announced_delimiter(content: list[Line]) -> tuple[str, list[Line]]:
     """The delimiter that a spreadsheet's first line ``sep=;`` announces, or none, and the lines behind it."""
     found = re.fullmatch(r'\s*"?sep=(.)"?[ ,;]*', content[0].text, re.IGNORECASE) if content else None
     if not found:
         return "", content
     if found[1] not in DELIMITERS:
         mend = "save the file with commas, semicolons or tabs between the cells"
-        raise InputError(
-            Mistake("another delimiter", "a comma, a semicolon or a tab", mend, file, content[0].number, "", found[1])
-        )
+        expected = "a comma, a semicolon or a tab"
+        raise InputError(Mistake("another delimiter", expected, mend, row=content[0].number, value=found[1]))
     return found[1], content[1:]
 
 
-def _refuse_titles(content: Sequence[Line], delimiter: str, file: str) -> None:
+def _refuse_titles(content: Sequence[Line], delimiter: str) -> None:
     """Refuse lines above the header that are no comments; where there is no header, its own mistake is told later."""
     headers = (_is_header(line.text, delimiter or delimiter_of(line.text)) for line in content[:_MOST_TITLES])
     place = next((place for place, is_header in enumerate(headers) if is_header), 0)
     if place:
         count = "a line that is no comment stands" if place == 1 else f"{place} lines that are no comments stand"
-        raise InputError(
-            Mistake(
-                f"{count} above the header in row {content[place].number}",
-                file=file,
-                row=content[0].number,
-                value=content[0].text,
-                expected="the header as the first line",
-                mend='put "# " before it, or delete it' if place == 1 else 'put "# " before them, or delete them',
-            )
-        )
+        problem = f"{count} above the header in row {content[place].number}"
+        mend = 'put "# " before it, or delete it' if place == 1 else 'put "# " before them, or delete them'
+        first = content[0]
+        raise InputError(Mistake(problem, "the header as the first line", mend, row=first.number, value=first.text))
 
 
 def _is_header(line: str, delimiter: str) -> bool:
     return bool(_HEADER_NAMES & {cell.strip(' "').casefold() for cell in line.split(delimiter)})
 
 
-def _too_much(problem: str, expected: str, file: str, row: int | None = None) -> Mistake:
-    return Mistake(problem, expected, "check that this is the file you mean: an inflow record by months", file, row)
-
-
-def _no_header(file: str, *, has_comments: bool) -> Mistake:
-    return Mistake(
-        "the file holds comments only" if has_comments else "the file is empty",
-        file=file,
-        expected="a header line, then the record's rows",
-        mend="check that this is the file you mean",
-    )
+def _too_much(problem: str, expected: str, row: int | None = None) -> InputError:
+    mend = "check that this is the file you mean: an inflow record by months"
+    return InputError(Mistake(problem, expected, mend, row=row))

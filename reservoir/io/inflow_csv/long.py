@@ -55,7 +55,6 @@ def _sequence_mistakes(table: InflowTable, dates: Sequence[Month | Mistake], col
     ]
     scale = TimeAxis(
         "month",
-        file=table.file,
         column=table.header.cells[column],
         mend_double="delete one of the rows; average daily records to months first",
         written=lambda ordinal: str(Month.at(ordinal)),
@@ -74,22 +73,15 @@ def _sequence_mistakes(table: InflowTable, dates: Sequence[Month | Mistake], col
 
 def _shorter_steps(stamps: Sequence[PeriodIndex], crowded: int, scale: TimeAxis) -> Mistake:
     rows = [stamp.row for stamp in stamps if stamp.ordinal == crowded]
-    return Mistake(
-        f"the steps are shorter than a month: {len(rows)} rows fall in {scale.written(crowded)}",
-        file=scale.file,
-        row=rows[1],
-        column=scale.column,
-        expected="one row for each month",
-        mend="average the flows of each month first, or keep the rows of one station",
-    )
+    problem = f"the steps are shorter than a month: {len(rows)} rows fall in {scale.written(crowded)}"
+    mend = "average the flows of each month first, or keep the rows of one station"
+    return Mistake(problem, "one row for each month", mend, row=rows[1], column=scale.column)
 
 
 def _not_one_value(table: InflowTable, columns: Sequence[int]) -> Mistake:
     names = [table.header.cells[index] or "(no name)" for index in columns]
-    return Mistake(
-        f"{len(names)} columns beside the date: {', '.join(names)}" if names else "no column beside the date",
-        file=table.file,
-        row=table.header.number,
-        expected="one column of values, such as inflow_m3s",
-        mend="keep the column of inflows and delete the others" if names else "add the column of inflows",
-    )
+    problem, mend = "no column beside the date", "add the column of inflows"
+    if names:
+        problem = f"{len(names)} columns beside the date: {', '.join(names)}"
+        mend = "keep the column of inflows and delete the others"
+    return table.at_header(problem, "one column of values, such as inflow_m3s", mend)

@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
 from reservoir.io.inflow_csv.doubtful_values import code_mistakes, code_notes, thousands_mistakes
 from reservoir.io.inflow_csv.layouts import read_record
-from reservoir.io.inflow_csv.record import MOST_YEARS, MonthlyRecord, MonthlyValue, too_many_years
+from reservoir.io.inflow_csv.record import MOST_YEARS, MonthlyRecord, too_many_years
 from reservoir.io.inflow_csv.stamps import stamp_mistakes, stamp_notes
 from reservoir.io.inflow_csv.table import InflowTable, read_table
 from reservoir.io.inflow_csv.units import InflowUnit, choose_unit
@@ -59,31 +60,45 @@ def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_
     InputError
         With every mistake in the file and in the call.
     """
-    table = read_table(path)
+    file = os.fspath(path)
+    try:
+        return _read(file, unit, first_month)
+    except InputError as refused:
+        mistakes = _worth_telling(_in_file(mistake, file) for mistake in refused.mistakes)
+    raise InputError(mistakes)
+
+
+def _in_file(mistake: Mistake, file: str) -> Mistake:
+    """Name the file of a mistake, unless it is one of the call: what has a column there, but no row."""
+    return mistake if mistake.column and mistake.row is None else replace(mistake, file=file)
+
+
+def _read(file: str, unit: str | None, first_month: int | None) -> Inflow:
+    table = read_table(file)
     record = read_record(table)
     chosen = choose_unit(table, record, unit)
     begins = int(first_month) if first_month is not None and first_month in _MONTHS else record.first_month
     whole = len(record.readings) // MONTHS_PER_YEAR
     mistakes = [
-        *([too_many_years(whole, table.file)] if whole > MOST_YEARS else ()),
+        *([too_many_years(whole)] if whole > MOST_YEARS else ()),
         *table.mistakes,
         *record.mistakes,
         *chosen.mistakes,
         *caveat_mistakes(table),
         *_month_mistakes(table, record, first_month),
-        *code_mistakes(record.readings, table.file),
-        *thousands_mistakes(record.readings, table.file),
+        *code_mistakes(record.readings),
+        *thousands_mistakes(record.readings),
         *stamp_mistakes(table, record, begins),
     ]
     if mistakes:
-        raise InputError(_worth_telling(mistakes))
-    years = whole_years(record.readings, begins, table.file, record.first_month)
+        raise InputError(mistakes)
+    years = whole_years(record.readings, begins, record.first_month)
     return Inflow(
-        _flow_m3s(years, chosen.unit, table.file),
+        _flow_m3s(years, chosen.unit),
         years.calendar,
         notes=(*record.notes, *stamp_notes(record), *years.notes, *code_notes(record.readings)),
         caveat=caveat_of(table),
-        source=table.file,
+        source=file,
         sha256=hashlib.sha256(table.content).hexdigest(),
         unit=chosen.unit.name,
         unit_from=chosen.said_by,
@@ -95,45 +110,29 @@ def _month_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int 
     if first_month is None:
         return
     if first_month not in _MONTHS:
-        yield Mistake(
-            "there is no such month",
-            column="first_month",
-            value=first_month,
-            expected="a month from 1 to 12",
-            mend="name the calendar month in which the water year begins",
-        )
+        mend = "name the calendar month in which the water year begins"
+        yield Mistake("there is no such month", "a month from 1 to 12", mend, column="first_month", value=first_month)
     elif record.names_water_years and first_month != record.first_month:
-        yield Mistake(
+        yield table.at_header(
             f"the water years begin in {MONTH_NAMES[record.first_month - 1]} here and their names span two years, "
             f"but those of the reservoir begin in {MONTH_NAMES[first_month - 1]}",
-            file=table.file,
-            row=table.header.number,
-            value=first_month,
-            expected=f"first month {record.first_month}",
-            mend=f"set first_month = {record.first_month} in the reservoir file (or the call), or name each row by the "
+            f"first month {record.first_month}",
+            f"set first_month = {record.first_month} in the reservoir file (or the call), or name each row by the "
             "one year in which it begins",
+            value=first_month,
         )
 
 
-def _flow_m3s(years: WholeYears, unit: InflowUnit, file: str) -> NDArray[np.float64]:
+def _flow_m3s(years: WholeYears, unit: InflowUnit) -> NDArray[np.float64]:
     values = np.array([reading.value for reading in years.readings]).reshape(-1, MONTHS_PER_YEAR)
     flow = unit.flow_m3s(values, years.calendar)
     excessive = np.flatnonzero(flow > LARGEST_FLOW_M3S)
     if excessive.size:
-        raise InputError(_worth_telling(_excessive(years.readings[index], unit, file) for index in excessive.tolist()))
+        problem = f"no river carries so much, if the unit is {unit.name}"
+        expected = f"a mean flow of at most {LARGEST_FLOW_M3S:,.0f} m3/s"
+        mend = 'check the value, and name the unit if it is another: a comment line "# unit: hm3" does it'
+        raise InputError(years.readings[index].mistake(problem, expected, mend) for index in excessive.tolist())
     return flow
-
-
-def _excessive(reading: MonthlyValue, unit: InflowUnit, file: str) -> Mistake:
-    return Mistake(
-        f"no river carries so much, if the unit is {unit.name}",
-        file=file,
-        row=reading.row,
-        column=reading.column,
-        value=reading.value,
-        expected=f"a mean flow of at most {LARGEST_FLOW_M3S:,.0f} m3/s",
-        mend='check the value, and name the unit if it is another: a comment line "# unit: hm3" does it',
-    )
 
 
 def _worth_telling(mistakes: Iterable[Mistake]) -> list[Mistake]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,7 +22,11 @@ class MonthlyValue(NamedTuple):
     value: float
     row: int
     column: str
-    text: str = ""
+    text: str
+
+    def mistake(self, problem: str, expected: str, mend: str) -> Mistake:
+        """Say what is wrong with it."""
+        return Mistake(problem, expected, mend, row=self.row, column=self.column, value=self.text)
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class TimeAxis:
     ----------
     noun : str
         What one of them is called: year or month.
-    file, column : str
+    column : str
         Where they stand.
     mend_double : str
         What to do about one that stands twice.
@@ -84,18 +89,16 @@ class TimeAxis:
     """
 
     noun: str
-    file: str
     column: str
     mend_double: str
     written: Callable[[int], str]
     unreadable: frozenset[int] = frozenset()
 
 
-def too_many_years(years: int, file: str) -> Mistake:
+def too_many_years(years: int) -> Mistake:
     """Refuse a record of more years than this program is made for."""
-    return Mistake(
-        f"the record has {years:,} years", f"at most {MOST_YEARS:,} years", "plan it in parts, of whole years", file
-    )
+    expected = f"at most {MOST_YEARS:,} years"
+    return Mistake(f"the record has {years:,} years", expected, "plan it in parts, of whole years")
 
 
 def sequence_mistakes(stamps: Sequence[PeriodIndex], scale: TimeAxis) -> Iterator[Mistake]:
@@ -109,35 +112,14 @@ def sequence_mistakes(stamps: Sequence[PeriodIndex], scale: TimeAxis) -> Iterato
         What they are.
     """
     for before, after in pairwise(sorted(stamps)):
+        at_second = partial(Mistake, row=after.row, column=scale.column)
         if after.ordinal == before.ordinal:
-            yield _doubled(before, after, scale)
-        elif after.ordinal > before.ordinal + 1 and not _may_be_filled(before, after, scale.unreadable):
-            yield _hole(before, after, scale)
-
-
-def _may_be_filled(before: PeriodIndex, after: PeriodIndex, unreadable: frozenset[int]) -> bool:
-    return any(before.row < row < after.row for row in unreadable)
-
-
-def _doubled(first: PeriodIndex, second: PeriodIndex, scale: TimeAxis) -> Mistake:
-    return Mistake(
-        f"the {scale.noun} stands twice, first in row {first.row}",
-        file=scale.file,
-        row=second.row,
-        column=scale.column,
-        value=scale.written(second.ordinal),
-        expected=f"one row for each {scale.noun}",
-        mend=scale.mend_double,
-    )
-
-
-def _hole(before: PeriodIndex, after: PeriodIndex, scale: TimeAxis) -> Mistake:
-    first, last = scale.written(before.ordinal + 1), scale.written(after.ordinal - 1)
-    missing = f"the {scale.noun} {first} is" if first == last else f"the {scale.noun}s {first} to {last} are"
-    return Mistake(
-        f"{missing} missing between {scale.written(before.ordinal)} and {scale.written(after.ordinal)}",
-        file=scale.file,
-        row=after.row,
-        column=scale.column,
-        mend="add the missing rows, or keep only the part of the record before or after the hole",
-    )
+            problem = f"the {scale.noun} stands twice, first in row {before.row}"
+            value = scale.written(after.ordinal)
+            yield at_second(problem, f"one row for each {scale.noun}", scale.mend_double, value=value)
+        elif after.ordinal > before.ordinal + 1 and not any(before.row < row < after.row for row in scale.unreadable):
+            first, last = scale.written(before.ordinal + 1), scale.written(after.ordinal - 1)
+            missing = f"the {scale.noun} {first} is" if first == last else f"the {scale.noun}s {first} to {last} are"
+            problem = f"{missing} missing between {scale.written(before.ordinal)} and {scale.written(after.ordinal)}"
+            mend = "add the missing rows, or keep only the part of the record before or after the hole"
+            yield at_second(problem, mend=mend)

@@ -34,22 +34,16 @@ def stamp_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int) 
         if said
         else f"the record has whole years, {first} to {last}"
     )
-    yield Mistake(
-        f"the dates may be those of the day after each month: {why}",
-        file=table.file,
-        row=record.readings[0].row,
-        value=record.first_stamp,
-        expected=f"the month whose flow this is: {type(first).at(first.ordinal - 1)} or {first}",
-        mend="write dates as YYYY-MM",
-    )
+    problem = f"the dates may be those of the day after each month: {why}"
+    expected = f"the month whose flow this is: {first.before} or {first}"
+    yield Mistake(problem, expected, "write dates as YYYY-MM", row=record.readings[0].row, value=record.first_stamp)
 
 
 def stamp_notes(record: MonthlyRecord) -> Iterator[str]:
     """How dates on the first of a month were read."""
     if record.first_stamp and record.readings:
         month = record.readings[0].month
-        before = type(month).at(month.ordinal - 1)
         yield (
             f"dates on the first of a month are read as that month: {month}-01 is {MONTH_NAMES[month.month - 1]} "
-            f"{month.year}; if the flow is that of the month before, write {before}"
+            f"{month.year}; if the flow is that of the month before, write {month.before}"
         )

@@ -33,8 +33,6 @@ class InflowTable:
 
     Parameters
     ----------
-    file : str
-        The file as it was named.
     content : bytes
         What it holds.
     header : Row
@@ -47,7 +45,6 @@ class InflowTable:
         Rows that cannot be cut into cells; they are not in `rows`.
     """
 
-    file: str
     content: bytes
     header: Row
     rows: tuple[Row, ...]
@@ -66,7 +63,11 @@ class InflowTable:
 
     def _placed(self, mistake: Mistake, row: Row, column: int) -> Mistake:
         name = self.header.cells[column]
-        return replace(mistake, file=self.file, row=row.number, column=name, value=row.cells[column])
+        return replace(mistake, row=row.number, column=name, value=row.cells[column])
+
+    def at_header(self, problem: str, expected: str, mend: str, column: str = "", value: object = None) -> Mistake:
+        """A mistake that stands in the header."""
+        return Mistake(problem, expected, mend, row=self.header.number, column=column, value=value)
 
 
 def mistakes_in(column: Iterable[object]) -> tuple[Mistake, ...]:
@@ -82,47 +83,42 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     InputError
         If the file cannot be read, is too large, is not UTF-8 text, or holds no header.
     """
-    file = os.fspath(path)
-    data = bytes_of(file)
-    content = content_of(data, file)
-    header = _cut(content.lines[0], content.delimiter, file)
+    data = bytes_of(path)
+    content = content_of(data)
+    header = _cut(content.lines[0], content.delimiter)
     if isinstance(header, Mistake):
         raise InputError(header)
-    _check_header(header, len(content.lines), file)
-    found = [_cut(line, content.delimiter, file) for line in content.lines[1:]]
+    _check_header(header, len(content.lines))
+    found = [_cut(line, content.delimiter) for line in content.lines[1:]]
     filled = [row for row in found if isinstance(row, Mistake) or any(row.cells)]
     header, filled = _without_padding(header, filled)
     rows = tuple(row for row in filled if isinstance(row, Row) and len(row.cells) == len(header.cells))
-    mistakes = tuple(_row_mistakes(filled, header, content, file))
-    return InflowTable(file, data, header, rows, content.comments, mistakes)
+    mistakes = tuple(_row_mistakes(filled, header, content))
+    return InflowTable(data, header, rows, content.comments, mistakes)
 
 
-def _cut(line: Line, delimiter: str, file: str) -> Row | Mistake:
+def _cut(line: Line, delimiter: str) -> Row | Mistake:
     try:
         cells = next(csv.reader([line.text], delimiter=delimiter, skipinitialspace=True, strict=True))
     except csv.Error as error:
-        return Mistake(
-            f"the line cannot be cut into cells ({error})",
-            file=file,
-            row=line.number,
-            value=line.text,
-            mend="close every quotation mark on the line where it opens",
-        )
+        problem = f"the line cannot be cut into cells ({error})"
+        mend = "close every quotation mark on the line where it opens"
+        return Mistake(problem, mend=mend, row=line.number, value=line.text)
     return Row(line.number, tuple(cell.strip() for cell in cells))
 
 
-def _check_header(header: Row, lines: int, file: str) -> None:
+def _check_header(header: Row, lines: int) -> None:
     columns = len(header.cells)
     if columns > MOST_COLUMNS or columns * lines > MOST_CELLS:
         problem = f"the file has {columns:,} columns and {lines:,} rows"
         mend = "keep the date and the inflow, or the year and its twelve months"
         expected = f"at most {MOST_COLUMNS} columns, and {MOST_CELLS:,} cells"
-        raise InputError(Mistake(problem, expected, mend, file, header.number))
+        raise InputError(Mistake(problem, expected, mend, row=header.number))
     for cell in header.cells:
         found = first_unprintable(cell)
         if found:
             problem = f"a column's name holds the character {found}, which cannot be shown"
-            raise InputError(Mistake(problem, "plain text", "delete the character", file, header.number, "", cell))
+            raise InputError(Mistake(problem, "plain text", "delete the character", row=header.number, value=cell))
 
 
 def _without_padding(header: Row, found: list[Row | Mistake]) -> tuple[Row, list[Row | Mistake]]:
@@ -138,28 +134,22 @@ def _without_padding(header: Row, found: list[Row | Mistake]) -> tuple[Row, list
     ]
 
 
-def _row_mistakes(found: list[Row | Mistake], header: Row, content: Content, file: str) -> Iterator[Mistake]:
+def _row_mistakes(found: list[Row | Mistake], header: Row, content: Content) -> Iterator[Mistake]:
     if not found:
-        yield Mistake("there are no rows below the header", file=file, row=header.number, mend="add the record's rows")
+        yield Mistake("there are no rows below the header", mend="add the record's rows", row=header.number)
     for row in found:
         if isinstance(row, Mistake):
             yield row
         elif len(row.cells) != len(header.cells):
-            yield _misfit(row, len(header.cells), content.delimiter, file)
+            yield _misfit(row, len(header.cells), content.delimiter)
 
 
-def _misfit(row: Row, columns: int, delimiter: str, file: str) -> Mistake:
+def _misfit(row: Row, columns: int, delimiter: str) -> Mistake:
     if len(row.cells) < columns:
         mend = "fill in what is missing, one cell for each column of the header"
     elif delimiter == ",":
         mend = "remove the extra cells; if commas are decimal marks here, write points instead (412.5)"
     else:
         mend = "remove the extra cells"
-    return Mistake(
-        "wrong number of cells",
-        file=file,
-        row=row.number,
-        value=len(row.cells),
-        expected=f"{columns} cells, as in the header",
-        mend=mend,
-    )
+    expected = f"{columns} cells, as in the header"
+    return Mistake("wrong number of cells", expected, mend, row=row.number, value=len(row.cells))

@@ -20,6 +20,7 @@ from reservoir.io.inflow_csv.unit_words import Kind
 
 #: Where the unit was said, if it was not.
 ASSUMED = "assumed: the file names none"
+_ACCEPTED = f"{', '.join(FLOW_M3S)} (mean flow) or {', '.join(VOLUME_HM3)} (volume of the month)"
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _commented(table: InflowTable) -> Iterator[_Claim]:
             source = f"the comment in row {comment.number}"
             # A name beside a unit that is claimed may be a multiplier in a language that is not known here.
             whole = saying if not saying.names else understand("")
-            yield _Claim(source, text, whole, partial(Mistake, file=table.file, row=comment.number))
+            yield _Claim(source, text, whole, partial(Mistake, row=comment.number))
 
 
 def _headed(table: InflowTable, record: MonthlyRecord) -> Iterator[_Claim]:
@@ -119,49 +120,35 @@ def _headed(table: InflowTable, record: MonthlyRecord) -> Iterator[_Claim]:
         saying = understand(text)
         if (saying.units or saying.strange) and saying not in seen:
             seen.add(saying)
-            at = partial(Mistake, file=table.file, row=table.header.number, column=column)
+            at = partial(Mistake, row=table.header.number, column=column)
             yield _Claim("the column's name", " ".join(saying.strange) or ", ".join(saying.units), saying, at)
 
 
 def _of_something_else(table: InflowTable, record: MonthlyRecord) -> Iterator[Mistake]:
     if record.value_column is not None and understand(record.value_column).is_other:
-        yield Mistake(
+        yield table.at_header(
             "the column does not seem to hold inflow",
-            file=table.file,
-            row=table.header.number,
-            column=record.value_column,
-            expected="the mean flow or the volume of every month's inflow",
-            mend="keep the column of inflows; if this is it, name it inflow_m3s, or inflow with another unit",
+            "the mean flow or the volume of every month's inflow",
+            "keep the column of inflows; if this is it, name it inflow_m3s, or inflow with another unit",
+            record.value_column,
         )
 
 
 def _doubts(table: InflowTable, record: MonthlyRecord) -> Iterator[Mistake]:
     """Why m3/s must not be taken for granted."""
     if record.value_column is not None and not understand(record.value_column).means_flow:
-        yield Mistake(
-            "nothing says the unit of the values",
-            file=table.file,
-            row=table.header.number,
-            column=record.value_column,
-            expected=_accepted(),
-            mend='name the column inflow_m3s (or inflow_hm3, ...), add a line "# unit: m3/s", or give the unit in the '
-            "call (--unit m3/s)",
+        mend = (
+            'name the column inflow_m3s (or inflow_hm3, ...), add a line "# unit: m3/s", or give the unit in the call'
         )
+        problem = "nothing says the unit of the values"
+        yield table.at_header(problem, _ACCEPTED, f"{mend} (--unit m3/s)", record.value_column)
         return
     for comment in table.comments:
         others = [unit for unit in mentions_of(comment.text) if unit != "m3/s"]
         if others:
-            yield Mistake(
-                f"a comment speaks of {others[0]}, and nothing says the unit of the values",
-                file=table.file,
-                row=comment.number,
-                expected=_accepted(),
-                mend=f'add a line such as "# unit: m3/s" or "# unit: {others[0]}", or give --unit',
-            )
-
-
-def _accepted() -> str:
-    return f"{', '.join(FLOW_M3S)} (mean flow) or {', '.join(VOLUME_HM3)} (volume of the month)"
+            problem = f"a comment speaks of {others[0]}, and nothing says the unit of the values"
+            mend = f'add a line such as "# unit: m3/s" or "# unit: {others[0]}", or give --unit'
+            yield Mistake(problem, _ACCEPTED, mend, row=comment.number)
 
 
 def _unknown(claim: _Claim) -> Mistake:
@@ -169,14 +156,9 @@ def _unknown(claim: _Claim) -> Mistake:
     problem = f"two units: {units}" if len(claim.saying.units) > 1 else "unknown unit"
     if claim.saying.units and claim.saying.strange:
         problem = f'{units} with "{" ".join(claim.saying.strange)}", which is not understood'
-    return claim.at(
-        problem, value=claim.text, expected=_accepted(), mend="convert the values, or name one of these units alone"
-    )
+    return claim.at(problem, _ACCEPTED, "convert the values, or name one of these units alone", value=claim.text)
 
 
 def _contradiction(first: _Claim, second: _Claim) -> Mistake:
-    return second.at(
-        f"units that contradict: {first.source} says {first.text}, {second.source} says {second.text}",
-        expected="one unit",
-        mend="find out which unit the values have, and remove or correct the other",
-    )
+    problem = f"units that contradict: {first.source} says {first.text}, {second.source} says {second.text}"
+    return second.at(problem, "one unit", "find out which unit the values have, and remove or correct the other")

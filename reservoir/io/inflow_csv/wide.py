@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import combinations
 
@@ -77,7 +77,6 @@ def _stamps(table: InflowTable, years: Sequence[Year | Mistake]) -> list[PeriodI
 def _scale(table: InflowTable, years: Sequence[Year | Mistake], first_month: int, year_at: int) -> TimeAxis:
     return TimeAxis(
         "year",
-        file=table.file,
         column=table.header.cells[year_at],
         mend_double="delete one of the rows, or correct its year",
         written=partial(year_label, first_month=first_month),
@@ -93,39 +92,27 @@ def _notes(years: Sequence[Year | Mistake], first_month: int) -> Iterator[str]:
 
 
 def _header_mistakes(table: InflowTable, columns: Sequence[MonthColumn], year_at: int) -> Iterator[Mistake]:
-    at_header = partial(Mistake, file=table.file, row=table.header.number)
     known = {column.position for column in columns} | {year_at}
     for position, name in enumerate(table.header.cells):
         if position not in known:
             problem, mend = _not_a_month(name)
-            yield at_header(problem, column=name, expected="the year and twelve months", mend=mend)
+            yield table.at_header(problem, "the year and twelve months", mend, name)
     for earlier, column in combinations(columns, 2):
         if earlier.month == column.month:
-            yield at_header(
-                f"a second column for {MONTH_NAMES[column.month - 1]}",
-                column=table.header.cells[column.position],
-                expected="one column for each month",
-                mend="delete or rename one of them",
-            )
-    yield from _month_order_mistakes([column.month for column in columns], table.header.cells, at_header)
-
-
-def _month_order_mistakes(
-    months: Sequence[int], header: Sequence[str], at_header: Callable[..., Mistake]
-) -> Iterator[Mistake]:
+            problem = f"a second column for {MONTH_NAMES[column.month - 1]}"
+            name = table.header.cells[column.position]
+            yield table.at_header(problem, "one column for each month", "delete or rename one of them", name)
+    months = [column.month for column in columns]
     missing = [name for month, name in enumerate(MONTH_NAMES, start=1) if month not in months]
     if missing:
-        yield at_header(
-            f"no column for {', '.join(missing)}",
-            expected="twelve columns of months",
-            mend="add what is missing, with names from m01 to m12 or from Jan to Dec",
-        )
+        mend = "add what is missing, with names from m01 to m12 or from Jan to Dec"
+        yield table.at_header(f"no column for {', '.join(missing)}", "twelve columns of months", mend)
     elif len(months) == MONTHS_PER_YEAR and not _consecutive(months):
-        yield at_header(
+        yield table.at_header(
             "the columns of months are out of order",
-            value=", ".join(header),
-            expected="consecutive months, from the first of the water year to its last",
-            mend="move the columns together with their values",
+            "consecutive months, from the first of the water year to its last",
+            "move the columns together with their values",
+            value=", ".join(table.header.cells),
         )
 
 

@@ -29,7 +29,7 @@ class WholeYears:
     notes: tuple[str, ...]
 
 
-def whole_years(readings: Sequence[MonthlyValue], first_month: int, file: str, own_first_month: int = 1) -> WholeYears:
+def whole_years(readings: Sequence[MonthlyValue], first_month: int, own_first_month: int = 1) -> WholeYears:
     """Cut a record into water years that begin in `first_month`, and leave out the months at either end.
 
     Parameters
@@ -38,8 +38,6 @@ def whole_years(readings: Sequence[MonthlyValue], first_month: int, file: str, o
         Consecutive months.
     first_month : int
         Calendar month, 1 to 12.
-    file : str
-        Where the record comes from, for the mistake.
     own_first_month : int
         Calendar month in which the file's own years begin; where it is another, it is said how years are named.
 
@@ -51,7 +49,7 @@ def whole_years(readings: Sequence[MonthlyValue], first_month: int, file: str, o
     start = (first_month - readings[0].month.month) % MONTHS_PER_YEAR
     years = (len(readings) - start) // MONTHS_PER_YEAR
     if years < 1:
-        raise InputError(_too_short(readings, first_month, file))
+        raise InputError(_too_short(readings, first_month))
     end = start + years * MONTHS_PER_YEAR
     inside = readings[start:end]
     calendar = Calendar(first_year=inside[0].month.year, years=years, first_month=first_month)
@@ -66,11 +64,11 @@ def _naming(calendar: Calendar) -> str:
 
 
 def _notes(before: Sequence[MonthlyValue], after: Sequence[MonthlyValue], first_month: int) -> Iterator[str]:
-    begin, end = MONTH_NAMES[first_month - 1], MONTH_NAMES[first_month - 2]
+    year = f"whole water year ({MONTH_NAMES[first_month - 1]} to {MONTH_NAMES[first_month - 2]})"
     if before:
-        yield f"left out {_span(before)}, before the first whole water year ({begin} to {end})"
+        yield f"left out {_span(before)}, before the first {year}"
     if after:
-        yield f"left out {_span(after)}, after the last whole water year ({begin} to {end})"
+        yield f"left out {_span(after)}, after the last {year}"
 
 
 def _span(months: Sequence[MonthlyValue]) -> str:
@@ -78,11 +76,10 @@ def _span(months: Sequence[MonthlyValue]) -> str:
     return str(first) if len(months) == 1 else f"{first} to {last} ({len(months)} months)"
 
 
-def _too_short(readings: Sequence[MonthlyValue], first_month: int, file: str) -> Mistake:
-    begin, end = MONTH_NAMES[first_month - 1], MONTH_NAMES[first_month - 2]
+def _too_short(readings: Sequence[MonthlyValue], first_month: int) -> Mistake:
+    year = f"{MONTH_NAMES[first_month - 1]} to {MONTH_NAMES[first_month - 2]}"
     return Mistake(
-        f"no whole water year, {begin} to {end}, lies in {_span(readings)}",
-        file=file,
-        expected=f"at least the twelve months of one water year, {begin} to {end}",
-        mend="add months to the record, or name another first month of the water year",
+        f"no whole water year, {year}, lies in {_span(readings)}",
+        f"at least the twelve months of one water year, {year}",
+        "add months to the record, or name another first month of the water year",
     )
