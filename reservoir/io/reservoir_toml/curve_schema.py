@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Literal
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, create_model
 from pydantic_core import PydanticCustomError
 
 from reservoir.hydro.curves.checks import LARGEST_EXPONENT, MOST_COEFFICIENTS
 from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
+from reservoir.hydro.reservoir_checks.curve_constraints import CURVE_CONSTRAINTS
 from reservoir.hydro.reservoir_checks.curves import Domain
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 
@@ -52,8 +53,8 @@ def _one_of(units: Iterable[str]) -> AfterValidator:
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Numbers = tuple[Number, ...]
 Interval = Annotated[Numbers, AfterValidator(_lower_end_first)]
-VolumeUnit = Annotated[str, _one_of(VOLUME_HM3)]
-FlowUnit = Annotated[str, _one_of(FLOW_M3S)]
+_KINDS_OF_UNITS: Mapping[str, Mapping[str, float]] = {"hm3": VOLUME_HM3, "m3s": FLOW_M3S}
+_SIZES = {unit: size for sizes in _KINDS_OF_UNITS.values() for unit, size in sizes.items()}
 
 _KIND = '"table", "polynomial" or "power": the kind of curve'
 _HOLDS = "the interval on which the formula holds (left out: wherever it is needed)"
@@ -83,14 +84,14 @@ class Points(Block):
 
 
 class Formula(Block):
-    """What polynomials and power laws share."""
+    """What polynomials and power laws share; `domain` and, where there is one, ``unit`` are named after the curve."""
 
     domain: Interval | None = None
 
     @property
     def unit_size(self) -> float:
         """The program's units in one unit of the variable."""
-        return 1.0
+        return _SIZES.get(getattr(self, "unit", ""), 1.0)
 
     def reach(self, needed: Domain | None) -> Domain | None:
         """Where the formula holds: as the file says, or else wherever it is needed."""
@@ -112,7 +113,7 @@ class PolynomialCurve(Formula):
 
 
 class PowerCurve(Formula):
-    """A power law; `offset` and `origin` take their units from the curve."""
+    """A power law; `offset` and `origin` take their names and units from the curve."""
 
     kind: Literal["power"] = Field(description=_KIND)
     factor: Number = Field(description=f"the factor of {_LAW}")
@@ -126,60 +127,61 @@ class PowerCurve(Formula):
         return PowerLaw(self.offset, factor, self.origin, self.exponent, domain)
 
 
-class _ByStorage(Formula):
-    domain: Interval | None = Field(default=None, alias="domain_hm3", description=_HOLDS)
-    unit: VolumeUnit = Field(default="hm3", alias="storage_unit", description="the unit of storage in the formula")
-
-    @property
-    def unit_size(self) -> float:
-        return VOLUME_HM3[self.unit]
-
-
-class _ByRelease(Formula):
-    domain: Interval | None = Field(default=None, alias="domain_m3s", description=_HOLDS)
-    unit: FlowUnit = Field(default="m3/s", alias="release_unit", description="the unit of release in the formula")
-
-    @property
-    def unit_size(self) -> float:
-        return FLOW_M3S[self.unit]
-
-
-class _ByHead(Formula):
-    domain: Interval | None = Field(default=None, alias="domain_m", description=_HOLDS)
-
-
-class StoragePolynomial(_ByStorage, PolynomialCurve):
-    """Level by storage."""
-
-
-class ReleasePolynomial(_ByRelease, PolynomialCurve):
-    """Tailrace level by release."""
-
-
-class HeadPolynomial(_ByHead, PolynomialCurve):
-    """Anything by head."""
-
-
-class StoragePower(_ByStorage, PowerCurve):
-    """Level by storage."""
-
-    offset: Number = Field(alias="offset_m", description="the level at the origin, m")
-    origin: Number = Field(default=0.0, alias="origin_hm3", description="the storage from which the law starts")
-
-
-class ReleasePower(_ByRelease, PowerCurve):
-    """Tailrace level by release."""
-
-    offset: Number = Field(alias="offset_m", description="the level at the origin, m")
-    origin: Number = Field(default=0.0, alias="origin_m3s", description="the release from which the law starts")
-
-
-class HeadPower(_ByHead, PowerCurve):
-    """Anything by head; the offset is in the curve's own unit."""
-
-    offset: Number = Field(default=0.0, description=f"the offset of {_LAW}")
-    origin: Number = Field(default=0.0, alias="origin_m", description="the head from which the law starts")
-
-
 #: A curve's section, whatever its kind.
 Form = Points | PolynomialCurve | PowerCurve
+
+
+def curve_section(name: str, values: str) -> Any:
+    """The type of a curve's section, by its constraint: its variable, their units, and how it may be written.
+
+    Parameters
+    ----------
+    name : str
+        A key of `CURVE_CONSTRAINTS`.
+    values : str
+        What its values are called.
+    """
+    law = CURVE_CONSTRAINTS[name]
+    variable, _, suffix = law.x.partition("_")
+    number = Annotated[Number, Field(ge=law.x_range.least, le=law.x_range.most)]
+    unit = ", m" if suffix == "m" else ""
+    points: dict[str, Any] = {
+        "x": (tuple[number, ...], Field(alias=law.x, description=f"a list of {variable}s{unit}")),
+        "y": (Numbers, Field(alias=law.y, description=f"a list of {values}, one for each {variable}")),
+    }
+    formula: dict[str, Any] = {
+        "domain": (Interval | None, Field(default=None, alias=f"domain_{suffix}", description=_HOLDS))
+    }
+    units = _KINDS_OF_UNITS.get(suffix)
+    if units:
+        meaning = f"the unit of {variable} in the formula"
+        own = Field(default=next(iter(units)), alias=f"{variable}_unit", description=meaning)
+        formula["unit"] = Annotated[str, _one_of(units)], own
+    offset = Field(default=0.0, description=f"the offset of {_LAW}")
+    if law.y == "level_m":
+        offset = Field(alias="offset_m", description="the level at the origin, m")
+    start = f"the {variable} from which the law starts"
+    power = {
+        **formula,
+        "offset": (Number, offset),
+        "origin": (Number, Field(default=0.0, alias=f"origin_{suffix}", description=start)),
+    }
+    forms = (
+        create_model(name, __base__=Points, **points),
+        create_model(name, __base__=PolynomialCurve, **formula),
+        create_model(name, __base__=PowerCurve, **power),
+    )
+    return Annotated[forms[0] | forms[1] | forms[2], Discriminator("kind")] | None
+
+
+#: The section of all curves.
+CURVES: type[Block] = create_model(
+    "Curves",
+    __base__=Block,
+    level=(curve_section("level", "levels, m"), None),
+    tailrace=(curve_section("tailrace", "levels below the dam, m"), None),
+    conversion_rate=(curve_section("conversion_rate", "conversion rates, m3/kWh"), None),
+    output_coefficient=(curve_section("output_coefficient", "output coefficients K"), None),
+    efficiency=(curve_section("efficiency", "efficiencies, fractions"), None),
+    capacity=(curve_section("capacity", "hydraulic capacities"), None),
+)

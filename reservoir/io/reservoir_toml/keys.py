@@ -13,7 +13,7 @@ from typing import NamedTuple, get_args
 from pydantic import BaseModel
 
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3, key_suffix
-from reservoir.io.reservoir_toml.schema import File
+from reservoir.io.reservoir_toml.schema import FILE
 
 
 class Unit(NamedTuple):
@@ -91,7 +91,7 @@ def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]
 
 
 #: Meaning of every key of a reservoir file, by dotted key; a section's is empty.
-KEYS: Mapping[str, str] = dict(_keys(File))
+KEYS: Mapping[str, str] = dict(_keys(FILE))
 #: How deep sections lie within each other.
 DEPTH = max(key.count(".") for key in KEYS) + 1
 

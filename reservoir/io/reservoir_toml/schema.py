@@ -8,41 +8,16 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
+from reservoir.hydro import ranges
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.ranges import (
-    ENERGY_GWH,
-    FLOW_M3S,
-    HEAD_M,
-    LEAST_CAPACITY_M3S,
-    LEAST_COEFFICIENT,
-    LEAST_EFFICIENCY,
-    LEVEL_M,
-    LONGEST_NAME,
-    LONGEST_TEXT,
-    PENALTY_GWH,
-    POWER_MW,
-    STORAGE_HM3,
-)
 from reservoir.hydro.reservoir_checks.curve_constraints import LOSSLESS_COEFFICIENT
 from reservoir.hydro.reservoir_checks.fields import text_fault
 from reservoir.hydro.reservoir_kinds import YearEnd
-from reservoir.io.reservoir_toml.curve_schema import (
-    Block,
-    HeadPolynomial,
-    HeadPower,
-    Number,
-    Numbers,
-    Points,
-    ReleasePolynomial,
-    ReleasePower,
-    StoragePolynomial,
-    StoragePower,
-    refusal,
-)
+from reservoir.io.reservoir_toml.curve_schema import CURVES, Block, Number, Numbers, refusal
 
 _ENTRY = "one number, or a list of twelve (January to December)"
 
@@ -59,13 +34,13 @@ def _twelve(value: object) -> object:
 
 def plain_name(value: str) -> str:
     """Allow a name that can stand in file names."""
-    _shown(value, LONGEST_NAME)
+    _shown(value, ranges.LONGEST_NAME)
     if not re.fullmatch(r"[A-Za-z0-9_-]+", value):
         raise refusal("is not a name that can stand in file names", "letters a to z, digits, - and _ only")
     return value
 
 
-def _shown(value: str, longest: int = LONGEST_TEXT) -> str:
+def _shown(value: str, longest: int = ranges.LONGEST_TEXT) -> str:
     fault = text_fault(value, longest)
     if fault:
         raise refusal(*fault)
@@ -77,17 +52,15 @@ def _one_line(value: str) -> str:
     return _shown(re.sub(r"[ \t]*[\r\n\t]\s*", " ", value).strip())
 
 
-StorageHm3 = Annotated[Number, Field(ge=STORAGE_HM3.least, le=STORAGE_HM3.most)]
-FullHm3 = Annotated[Number, Field(gt=0, le=STORAGE_HM3.most)]
-FlowM3s = Annotated[Number, Field(ge=FLOW_M3S.least, le=FLOW_M3S.most)]
-LevelM = Annotated[Number, Field(ge=LEVEL_M.least, le=LEVEL_M.most)]
-HeadM = Annotated[Number, Field(ge=HEAD_M.least, le=HEAD_M.most)]
-PowerMw = Annotated[Number, Field(ge=POWER_MW.least, le=POWER_MW.most)]
-CapacityM3s = Annotated[Number, Field(ge=LEAST_CAPACITY_M3S, le=FLOW_M3S.most)]
-EnergyGwh = Annotated[Number, Field(gt=ENERGY_GWH.least, le=ENERGY_GWH.most)]
-PenaltyGwh = Annotated[Number, Field(ge=PENALTY_GWH.least, le=PENALTY_GWH.most)]
-Coefficient = Annotated[Number, Field(ge=LEAST_COEFFICIENT, le=LOSSLESS_COEFFICIENT)]
-Efficiency = Annotated[Number, Field(ge=LEAST_EFFICIENCY, le=1)]
+StorageHm3 = Annotated[Number, Field(ge=ranges.STORAGE_HM3.least, le=ranges.STORAGE_HM3.most)]
+FullHm3 = Annotated[Number, Field(gt=0, le=ranges.STORAGE_HM3.most)]
+LevelM = Annotated[Number, Field(ge=ranges.LEVEL_M.least, le=ranges.LEVEL_M.most)]
+PowerMw = Annotated[Number, Field(ge=ranges.POWER_MW.least, le=ranges.POWER_MW.most)]
+CapacityM3s = Annotated[Number, Field(ge=ranges.LEAST_CAPACITY_M3S, le=ranges.FLOW_M3S.most)]
+EnergyGwh = Annotated[Number, Field(gt=ranges.ENERGY_GWH.least, le=ranges.ENERGY_GWH.most)]
+PenaltyGwh = Annotated[Number, Field(ge=ranges.PENALTY_GWH.least, le=ranges.PENALTY_GWH.most)]
+Coefficient = Annotated[Number, Field(ge=ranges.LEAST_COEFFICIENT, le=LOSSLESS_COEFFICIENT)]
+Efficiency = Annotated[Number, Field(ge=ranges.LEAST_EFFICIENCY, le=1)]
 Text = Annotated[str, AfterValidator(_one_line)]
 Month = Annotated[int, Field(strict=True, ge=1, le=MONTHS_PER_YEAR)]
 Monthly = Annotated[Numbers, BeforeValidator(_twelve)]
@@ -170,63 +143,8 @@ class Objective(Block):
     penalty_gwh: PenaltyGwh | None = Field(default=None, description="the cost of a relative violation of 1, GWh")
 
 
-class LevelPoints(Points):
-    """Level by storage."""
-
-    x: tuple[StorageHm3, ...] = Field(alias="storage_hm3", description="a list of storages")
-    y: Numbers = Field(alias="level_m", description="a list of levels, m, one for each storage")
-
-
-class TailracePoints(Points):
-    """Tailrace level by release."""
-
-    x: tuple[FlowM3s, ...] = Field(alias="release_m3s", description="a list of releases")
-    y: Numbers = Field(alias="level_m", description="a list of levels below the dam, m, one for each release")
-
-
-class HeadPoints(Points):
-    """Anything by head."""
-
-    x: tuple[HeadM, ...] = Field(alias="head_m", description="a list of heads, m")
-
-
-class RatePoints(HeadPoints):
-    """Water that a kilowatt-hour takes."""
-
-    y: Numbers = Field(alias="rate_m3_per_kwh", description="a list of conversion rates, m3/kWh, one for each head")
-
-
-class CoefficientPoints(HeadPoints):
-    """Output coefficient K."""
-
-    y: Numbers = Field(alias="coefficient", description="a list of output coefficients K, one for each head")
-
-
-class EfficiencyPoints(HeadPoints):
-    """Overall efficiency."""
-
-    y: Numbers = Field(alias="efficiency", description="a list of efficiencies, fractions, one for each head")
-
-
-class CapacityPoints(HeadPoints):
-    """Hydraulic capacity."""
-
-    y: Numbers = Field(alias="capacity_m3s", description="a list of hydraulic capacities, one for each head")
-
-
-class Curves(Block):
-    """The curves."""
-
-    level: Annotated[LevelPoints | StoragePolynomial | StoragePower, Discriminator("kind")] | None = None
-    tailrace: Annotated[TailracePoints | ReleasePolynomial | ReleasePower, Discriminator("kind")] | None = None
-    conversion_rate: Annotated[RatePoints | HeadPolynomial | HeadPower, Discriminator("kind")] | None = None
-    output_coefficient: Annotated[CoefficientPoints | HeadPolynomial | HeadPower, Discriminator("kind")] | None = None
-    efficiency: Annotated[EfficiencyPoints | HeadPolynomial | HeadPower, Discriminator("kind")] | None = None
-    capacity: Annotated[CapacityPoints | HeadPolynomial | HeadPower, Discriminator("kind")] | None = None
-
-
 class File(Block):
-    """The whole file."""
+    """The whole file; `FILE` is the same with its curves."""
 
     name: Annotated[str, AfterValidator(plain_name)] | None = Field(
         default=None, description="a short name for the reservoir"
@@ -239,4 +157,7 @@ class File(Block):
     storage: StorageSection | None = None
     release: ReleaseSection | None = None
     objective: Objective = Objective()
-    curves: Curves = Curves()
+    curves: Any
+
+
+FILE = create_model("File", __base__=File, curves=(CURVES, CURVES()))

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from reservoir.errors import Mistake
 from reservoir.io.reservoir_toml.draft import Draft, shown
 from reservoir.io.reservoir_toml.keys import KEYS, Guess, Key, guess, siblings
-from reservoir.io.reservoir_toml.schema import File
+from reservoir.io.reservoir_toml.schema import FILE, File
 
 #: What no file can do without, and what is expected there.
 _REQUIRED = {
@@ -55,12 +55,12 @@ def validated(draft: Draft) -> tuple[File, list[Mistake]]:
     mistakes = [_mistake(error, draft) for error in told.values()]
     absent = (key for key in _REQUIRED if not draft.has(key) and key not in meant)
     mistakes += (draft.mistake(key, "is missing", _REQUIRED[key]) for key in absent)
-    return File.model_validate(_sound(draft.tree, errors)), mistakes
+    return FILE.model_validate(_sound(draft.tree, errors)), mistakes
 
 
 def _errors(tree: dict[str, Any]) -> list[ErrorDetails]:
     try:
-        File.model_validate(tree)
+        FILE.model_validate(tree)
     except ValidationError as refused:
         return refused.errors(include_url=False)
     return []
