@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.curves.checks import point_mistakes
@@ -19,7 +20,7 @@ from reservoir.hydro.reservoir_checks.curves import (
 )
 from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.io.reservoir_toml.curve_schema import Form, Points, PowerCurve
-from reservoir.io.reservoir_toml.draft import Draft, DraftWords
+from reservoir.io.reservoir_toml.draft import Draft
 from reservoir.io.reservoir_toml.schema import File, ReleaseSection, StorageSection
 
 #: A file's level curve has no level stretch: there a level would say nothing of the storage.
@@ -34,34 +35,50 @@ FILE_LAWS = {
 }
 
 
-@dataclass(frozen=True)
-class CurveSet:
-    """The curves of a reservoir, as `Reservoir` names them; None where the file leaves no sound one.
+def curves_of(file: File, draft: Draft) -> tuple[dict[str, Any], list[Mistake]]:
+    """Build every curve that can be built, and state what is wrong with the others.
 
-    ``most_power_mw`` is what they and the limits can ever give; None where a curve is None.
+    Returns
+    -------
+    dict
+        The sound ones and the kind of conversion, by the fields of `Reservoir`; and, where all are sound,
+        ``most_power_mw``, what they and the limits can ever give.
+    list of Mistake
     """
+    found: dict[str, Any] = {"conversion_kind": ConversionKind.RATE}
+    mistakes: list[Mistake] = []
 
-    level: Curve | None
-    tailrace: Curve | None
-    conversion: Curve | None
-    conversion_kind: ConversionKind
-    capacity_m3s: Curve | None
-    most_power_mw: float | None
+    def build(field: str, name: str, needed: Domain | None) -> None:
+        curve, wrong = inspected(name, getattr(file.curves, name), needed, draft)
+        mistakes.extend(wrong)
+        if curve:
+            found[field] = curve
 
-
-def curves_of(file: File, draft: Draft) -> tuple[CurveSet, list[Mistake]]:
-    """Build every curve that can be built, and state what is wrong with the others."""
     storages, releases = _storages(file.storage), _releases(file.release)
-    level, level_mistakes = inspected("level", file.curves.level, storages, draft)
-    tailrace, tailrace_mistakes = inspected("tailrace", file.curves.tailrace, releases, draft)
-    heads, head_mistakes = _heads(level, tailrace, storages, releases, draft)
-    conversion, kind, conversion_mistakes = _conversion(file, heads, draft)
-    capacity, capacity_mistakes = _capacity(file, releases, heads, draft)
-    most = None
-    if conversion and capacity and heads and releases:
-        most = most_power_mw(conversion, kind, capacity, heads, releases[1])
-    mistakes = [*level_mistakes, *tailrace_mistakes, *head_mistakes, *conversion_mistakes, *capacity_mistakes]
-    return CurveSet(level, tailrace, conversion, kind, capacity, most), mistakes
+    build("level", "level", storages)
+    build("tailrace", "tailrace", releases)
+    heads: Domain | None = None
+    if "level" in found and "tailrace" in found and storages and releases:
+        ends = found["level"], found["tailrace"], storages, releases
+        apart = list(lake_above_tailrace(*ends, replace(draft, section="curves")))
+        mistakes += apart
+        heads = None if apart else heads_of(*ends)
+    for meaning, name in CONVERSIONS.items():
+        value = getattr(file.plant, name, None)
+        if getattr(file.curves, name) is not None:
+            found["conversion_kind"] = meaning
+            build("conversion", name, heads)
+        elif value is not None and heads:
+            found |= {"conversion_kind": meaning, "conversion": constant(value, heads)}
+    if file.curves.capacity is not None:
+        build("capacity_m3s", "capacity", heads)
+    elif file.plant and releases and heads:
+        # Left out, the hydraulic capacity never binds: the installed capacity and the release do.
+        found["capacity_m3s"] = constant(file.plant.hydraulic_capacity_m3s or releases[1], heads)
+    if "conversion" in found and "capacity_m3s" in found and heads and releases:
+        conversion = found["conversion"], found["conversion_kind"]
+        found["most_power_mw"] = most_power_mw(*conversion, found["capacity_m3s"], heads, releases[1])
+    return found, mistakes
 
 
 def _storages(storage: StorageSection | None) -> Domain | None:
@@ -74,39 +91,6 @@ def _releases(release: ReleaseSection | None) -> Domain | None:
     if release is None or not 0 <= min(release.lower_m3s) < max(release.upper_m3s):
         return None
     return min(release.lower_m3s), max(release.upper_m3s)
-
-
-def _heads(
-    level: Curve | None, tailrace: Curve | None, storages: Domain | None, releases: Domain | None, draft: Draft
-) -> tuple[Domain | None, list[Mistake]]:
-    if level is None or tailrace is None or storages is None or releases is None:
-        return None, []
-    mistakes = list(lake_above_tailrace(level, tailrace, storages, releases, DraftWords(draft, "curves")))
-    return (None if mistakes else heads_of(level, tailrace, storages, releases)), mistakes
-
-
-def _conversion(file: File, heads: Domain | None, draft: Draft) -> tuple[Curve | None, ConversionKind, list[Mistake]]:
-    curve: Curve | None = None
-    kind, mistakes = ConversionKind.RATE, list[Mistake]()
-    for meaning, name in CONVERSIONS.items():
-        block, value = getattr(file.curves, name), getattr(file.plant, name, None)
-        if block is not None:
-            curve, wrong = inspected(name, block, heads, draft)
-            kind, mistakes = meaning, [*mistakes, *wrong]
-        elif value is not None and heads is not None:
-            curve, kind = constant(value, heads), meaning
-    return curve, kind, mistakes
-
-
-def _capacity(
-    file: File, releases: Domain | None, heads: Domain | None, draft: Draft
-) -> tuple[Curve | None, list[Mistake]]:
-    if file.curves.capacity is not None:
-        return inspected("capacity", file.curves.capacity, heads, draft)
-    if file.plant is None or releases is None or heads is None:
-        return None, []
-    # Left out, the hydraulic capacity never binds: the installed capacity and the release do.
-    return constant(file.plant.hydraulic_capacity_m3s or releases[1], heads), []
 
 
 def inspected(name: str, block: Form | None, needed: Domain | None, draft: Draft) -> tuple[Curve | None, list[Mistake]]:
@@ -132,7 +116,7 @@ def inspected(name: str, block: Form | None, needed: Domain | None, draft: Draft
     """
     if block is None:
         return None, []
-    words, law = DraftWords(draft, f"curves.{name}"), FILE_LAWS[name]
+    words, law = replace(draft, section=f"curves.{name}"), FILE_LAWS[name]
     mistakes = list(point_mistakes(law.x, block.x, law.y, block.y, words)) if isinstance(block, Points) else []
     domain = None if mistakes else block.reach(needed)
     if domain is None:

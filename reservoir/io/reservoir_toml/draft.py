@@ -37,7 +37,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Draft:
-    """A parsed reservoir file, not yet checked.
+    """A parsed reservoir file, not yet checked; puts claims that do not hold in the words of its user.
 
     Parameters
     ----------
@@ -49,12 +49,18 @@ class Draft:
         What the user wrote, by place in `tree`.
     mistakes : tuple of Mistake
         Quantities that are given twice, in two units.
+    section : str
+        The section whose keys are spoken of; empty for the whole file.
+    keys : mapping
+        Dotted keys of what is called otherwise in the file.
     """
 
     file: str
     tree: dict[str, Any]
     entries: Mapping[Path, Entry]
     mistakes: tuple[Mistake, ...]
+    section: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, written: Mapping[str, Any], file: str) -> Draft:
@@ -83,21 +89,26 @@ class Draft:
         """Whether the user gave this key, in whatever unit."""
         return tuple(dotted.split(".")) in self.entries
 
-    def entry(self, dotted: str) -> Entry:
+    def entry(self, name: str) -> Entry:
         """Find what the user wrote at a key of the tree; where nothing is written, the key itself."""
-        section, _, name = dotted.rpartition(".")
-        return self.entries.get(tuple(dotted.split(".")), Entry(dotted, None, known_unit(section, name)[1]))
+        dotted = self.keys.get(name) or ".".join(part for part in (self.section, name) if part)
+        section, _, key = dotted.rpartition(".")
+        return self.entries.get(tuple(dotted.split(".")), Entry(dotted, None, known_unit(section, key)[1]))
 
-    def amount(self, dotted: str, value: float) -> str:
+    def named(self, name: str) -> str:
+        """A key as the user wrote it."""
+        return self.entry(name).key
+
+    def amount(self, name: str, value: float) -> str:
         """Say a value in the unit that the user chose for a key."""
-        unit = self.entry(dotted).unit
+        unit = self.entry(name).unit
         if unit is None or unit.name == "m3_per_kwh":
             return plain(value)
         return f"{plain(value / unit.size)} {'x ' * unit.name[0].isdigit()}{unit.name}"
 
-    def mistake(self, dotted: str, problem: str, expected: str = "", mend: str = "") -> Mistake:
+    def mistake(self, name: str, problem: str, expected: str = "", mend: str = "") -> Mistake:
         """State a mistake at a key of the tree, with what the user wrote there."""
-        entry = self.entry(dotted)
+        entry = self.entry(name)
         return Mistake(problem, expected, mend, file=self.file, column=entry.key, value=shown(entry.value))
 
     def in_order(self, mistakes: Iterable[Mistake]) -> list[Mistake]:
@@ -170,36 +181,3 @@ def _twice(first: Entry, second: Entry, file: str) -> Mistake:
 def _no_key(entry: Entry, file: str) -> Mistake:
     key = entry.key if len(entry.key) <= LONGEST_KEY else entry.key[: LONGEST_KEY - 1] + "…"
     return Mistake("is not a known key", mend="remove it", file=file, column=key or '""', value=shown(entry.value))
-
-
-@dataclass(frozen=True)
-class DraftWords:
-    """Words for what was read from a file.
-
-    Parameters
-    ----------
-    draft : Draft
-    section : str
-        The section whose keys are spoken of; empty for the whole file.
-    keys : mapping
-        Dotted keys of what is called otherwise in the file.
-    """
-
-    draft: Draft
-    section: str = ""
-    keys: Mapping[str, str] = field(default_factory=dict)
-
-    def _dotted(self, name: str) -> str:
-        return self.keys.get(name) or ".".join(part for part in (self.section, name) if part)
-
-    def named(self, name: str) -> str:
-        """The key as the user wrote it."""
-        return self.draft.entry(self._dotted(name)).key
-
-    def mistake(self, name: str, problem: str, expected: str = "", mend: str = "") -> Mistake:
-        """State a mistake at a key."""
-        return self.draft.mistake(self._dotted(name), problem, expected, mend)
-
-    def amount(self, name: str, value: float) -> str:
-        """Say a value in the unit that the user chose."""
-        return self.draft.amount(self._dotted(name), value)
