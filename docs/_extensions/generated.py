@@ -16,7 +16,10 @@ WIDTH = 100
 
 def help_of(command: list[str]) -> str:
     """What ``reservoir COMMAND --help`` prints."""
-    found, context = import_module("reservoir.cli").cli, click.Context(click.Command("reservoir"), info_name="reservoir")
+    found, context = (
+        import_module("reservoir.cli").cli,
+        click.Context(click.Command("reservoir"), info_name="reservoir"),
+    )
     for word in command:
         found = found.get_command(context, word)
         context = click.Context(found, parent=context, info_name=word, terminal_width=WIDTH)
