@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,31 +15,56 @@ from reservoir.text.sound_json import read_json
 
 #: Key of the hashes of the folder's files, which earlier plans lack.
 FILES = "files"
-#: What is read of ``plan.json``, and the kind of each.
-_ORIGIN: dict[str, type[Any]] = {
-    "program": dict,
-    "machine": dict,
-    "created": str,
-    "reservoir": dict,
-    "inflow": dict,
-    "years": int,
-    "solver": str,
-    "device": str,
-    "settings": dict,
-    "seconds": dict,
-    "caveats": list,
-    "notes": list,
-    "checks": list,
-    "figures": dict,
+
+
+def _is(*kinds: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def _list_of(sound: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, list) and all(map(sound, value))
+
+
+def _object_of(sound: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, dict) and all(map(sound, value.values()))
+
+
+def _is_check(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and _is_text(value.get("check"))
+        and _is_number(value.get("threshold"))
+        and _is(int, float, type(None))(value.get("value", ""))
+    )
+
+
+_ABSENT = object()
+_is_text, _is_number, _is_object = _is(str), _is(int, float), _is(dict)
+_TEXT, _OBJECT = (_is_text, "a text"), (_is_object, "an object")
+#: What is read of ``plan.json``, by dotted key: what a value must be, for the program and in words.
+_SOUND: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "program": _OBJECT,
+    **dict.fromkeys(("program.name", "program.version"), _TEXT),
+    "program.packages": _OBJECT,
+    "machine": _OBJECT,
+    "machine.python": _TEXT,
+    "created": _TEXT,
+    "reservoir": _OBJECT,
+    **dict.fromkeys(("reservoir.name", "reservoir.file", "reservoir.sha256"), _TEXT),
+    "inflow": _OBJECT,
+    **dict.fromkeys(("inflow.file", "inflow.sha256"), _TEXT),
+    "inflow.caveat": (lambda value: value is _ABSENT or _is_text(value), "a text"),
+    "years": (_is(int), "a number"),
+    **dict.fromkeys(("solver", "device"), _TEXT),
+    "settings": _OBJECT,
+    "seconds": (_object_of(_is_number), "a number for each stage"),
+    **dict.fromkeys(("caveats", "notes"), (_list_of(_is_text), "a list of texts")),
+    "checks": (_list_of(_is_check), "a list of checks, each with its value and threshold"),
+    "figures": (_object_of(_is_text), "a text for each figure"),
+    "reference": (_is(dict, type(None)), "an object or null"),
+    "device_seconds": (lambda value: value in (None, _ABSENT) or _is_number(value), "a number or null"),
+    FILES: (lambda value: value is _ABSENT or _object_of(_is_text)(value), "a text for each file"),
 }
-#: Texts within them.
-_TEXTS = {
-    "program": ("name", "version"),
-    "machine": ("python",),
-    "reservoir": ("name", "file", "sha256"),
-    "inflow": ("file", "sha256"),
-}
-_KINDS = {str: "a text", int: "a number", dict: "an object", list: "a list"}
 
 
 def read_provenance(folder: Path) -> dict[str, Any]:
@@ -122,54 +147,9 @@ def _differing(folder: Path, wanted: Mapping[str, str]) -> Iterator[tuple[str, s
 
 
 def _unsound(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Keys of a provenance whose values are not of the kind that is read, with that kind."""
-    for key, kind in _ORIGIN.items():
-        value = content.get(key)
-        if not isinstance(value, kind) or isinstance(value, bool):
-            yield key, _KINDS[kind]
-        elif key in _TEXTS:
-            yield from ((f"{key}.{name}", "a text") for name in _TEXTS[key] if not _is_text(value.get(name)))
-            yield from _unsound_within(key, value)
-        elif key in ("notes", "caveats") and not all(_is_text(each) for each in value):
-            yield key, "a list of texts"
-        elif key == "figures" and not all(_is_text(each) for each in value.values()):
-            yield key, "a text for each figure"
-        elif key == "seconds" and not all(_is_number(each) for each in value.values()):
-            yield key, "a number for each stage"
-        elif key == "checks" and not all(_is_check(each) for each in value):
-            yield key, "a list of checks, each with its value and threshold"
-    yield from _unsound_options(content)
-
-
-def _unsound_within(key: str, value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if key == "program" and not isinstance(value.get("packages"), dict):
-        yield "program.packages", "an object"
-    if key == "inflow" and not _is_text(value.get("caveat", "")):
-        yield "inflow.caveat", "a text"
-
-
-def _unsound_options(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if not isinstance(content.get("reference"), dict | None) or "reference" not in content:
-        yield "reference", "an object or null"
-    if content.get("device_seconds") is not None and not _is_number(content["device_seconds"]):
-        yield "device_seconds", "a number or null"
-    hashes = content.get(FILES, {})
-    if not isinstance(hashes, dict) or not all(_is_text(each) for each in hashes.values()):
-        yield FILES, "a text for each file"
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_check(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and _is_text(value.get("check"))
-        and _is_number(value.get("threshold"))
-        and (_is_number(value.get("value", "")) or value.get("value", "") is None)
-    )
+    """Keys of a provenance whose values are not what is read, with what they should be."""
+    for key, (is_sound, expected) in _SOUND.items():
+        section, _, name = key.rpartition(".")
+        holder = content.get(section) if section else content
+        if isinstance(holder, dict) and not is_sound(holder.get(name, _ABSENT)):
+            yield key, expected

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,19 +23,18 @@ from reservoir.io.plan_folder.tables import (
     AGAIN,
     FIGURES,
     INFLOW,
-    MOST_BYTES,
     RESERVOIR,
     SCHEDULE,
     SUMMARY,
     changed,
     read_schedule,
     read_summary,
+    sha256_of,
 )
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
-from reservoir.text.limited_read import read_limited
 
 FloatArray = NDArray[np.float64]
 
@@ -111,16 +109,9 @@ def _reservoir(folder: Path, origin: Mapping[str, Any]) -> Reservoir:
             raise changed(path, "is missing")
         problem = "is missing: the plan was made without a reservoir file"
         raise InputError(Mistake(problem, mend="plan from files, or fit rules in Python", file=str(path)))
-    if hashlib.sha256(_bytes(path)).hexdigest() != origin["reservoir"]["sha256"]:
+    if sha256_of(path) != origin["reservoir"]["sha256"]:
         raise changed(path, "was changed since the plan was made")
     return read_reservoir(path)
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return read_limited(path, MOST_BYTES)
-    except OSError as error:
-        raise changed(path, f"cannot be read ({error.strerror or error})") from error
 
 
 def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
@@ -163,7 +154,7 @@ def _as_read(path: Path, planned: Inflow) -> Inflow:
     The schedule's stand where there is no file, or the record was another when it was planned: changed in Python, or
     read by an earlier version that took what this one refuses.
     """
-    if not path.is_file() or hashlib.sha256(_bytes(path)).hexdigest() != planned.sha256:
+    if not path.is_file() or sha256_of(path) != planned.sha256:
         return planned
     told = planned.unit if planned.unit_from == "said by the call" else None
     with suppress(InputError):

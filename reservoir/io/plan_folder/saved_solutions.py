@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.io.plan_folder.tables import (
-    REFERENCE_VIOLATION,
-)
+from reservoir.io.plan_folder.tables import REFERENCE_VIOLATION
 from reservoir.planning.infeasible import feasible_years
 from reservoir.problems.base import CertifiedBatch
 from reservoir.problems.reservoir.year import ReservoirYears

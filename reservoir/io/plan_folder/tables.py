@@ -51,7 +51,11 @@ def schedule_sha256(folder: Path) -> str:
     InputError
         If the file cannot be read.
     """
-    path = folder / SCHEDULE
+    return sha256_of(folder / SCHEDULE)
+
+
+def sha256_of(path: Path) -> str:
+    """Hash of a file of a plan's folder; raises as `schedule_sha256` does."""
     try:
         return hashlib.sha256(read_limited(path, MOST_BYTES)).hexdigest()
     except OSError as error:
