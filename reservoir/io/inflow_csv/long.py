@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from reservoir.errors import Mistake
 from reservoir.io.inflow_csv.cells import Month, parse_date, parse_flow
 from reservoir.io.inflow_csv.record import MonthlyRecord, MonthlyValue, PeriodIndex, TimeAxis, sequence_mistakes
-from reservoir.io.inflow_csv.table import InflowTable, mistakes_in
+from reservoir.io.inflow_csv.table import InflowTable
 
 #: More rows than this in one month, or more months of several rows, are a record of shorter steps, not a slip.
 _MOST_SLIPS = 3
@@ -18,28 +18,26 @@ def read_long(table: InflowTable) -> MonthlyRecord:
     """Read a table with a column ``date`` and one column of values, of any name."""
     date_column = [cell.casefold() for cell in table.header.cells].index("date")
     value_columns = [index for index in range(len(table.header.cells)) if index != date_column]
-    dates = table.parsed(date_column, parse_date)
-    mistakes = (*mistakes_in(dates), *_sequence_mistakes(table, dates, date_column))
+    dates, undated = table.parsed(date_column, parse_date)
+    mistakes = (*undated, *_sequence_mistakes(table, dates, undated, date_column))
     if len(value_columns) != 1:
         return MonthlyRecord(mistakes=(_not_one_value(table, value_columns), *mistakes))
     (value_column,) = value_columns
     name = table.header.cells[value_column]
-    flows = table.parsed(value_column, parse_flow)
+    flows, wrong = table.parsed(value_column, parse_flow)
     return MonthlyRecord(
-        readings=tuple(sorted(_readings(table, dates, flows, value_column))),
+        readings=tuple(
+            sorted(
+                MonthlyValue(dates[number], flows[number], number, name, cells[value_column])
+                for number, cells in table.rows
+                if number in dates and number in flows
+            )
+        ),
         value_column=name,
         unit_texts=((name, name),),
         first_stamp=_first_stamp([row.cells[date_column] for row in table.rows]),
-        mistakes=(*mistakes, *mistakes_in(flows)),
+        mistakes=(*mistakes, *wrong),
     )
-
-
-def _readings(
-    table: InflowTable, dates: Sequence[Month | Mistake], flows: Sequence[float | Mistake], column: int
-) -> Iterator[MonthlyValue]:
-    for row, month, flow in zip(table.rows, dates, flows, strict=True):
-        if isinstance(month, Month) and not isinstance(flow, Mistake):
-            yield MonthlyValue(month, flow, row.number, table.header.cells[column], row.cells[column])
 
 
 def _first_stamp(stamps: Sequence[str]) -> str:
@@ -47,18 +45,16 @@ def _first_stamp(stamps: Sequence[str]) -> str:
     return stamps[0] if stamps and all(stamp[7:10] == "-01" for stamp in stamps) else ""
 
 
-def _sequence_mistakes(table: InflowTable, dates: Sequence[Month | Mistake], column: int) -> Iterator[Mistake]:
-    stamps = [
-        PeriodIndex(month.ordinal, row.number)
-        for row, month in zip(table.rows, dates, strict=True)
-        if isinstance(month, Month)
-    ]
+def _sequence_mistakes(
+    table: InflowTable, dates: Mapping[int, Month], undated: Sequence[Mistake], column: int
+) -> Iterator[Mistake]:
+    stamps = [PeriodIndex(date.ordinal, row) for row, date in dates.items()]
     scale = TimeAxis(
         "month",
         column=table.header.cells[column],
         mend_double="delete one of the rows; average daily records to months first",
         written=lambda ordinal: str(Month.at(ordinal)),
-        unreadable=table.unreadable(dates),
+        unreadable=table.unreadable(undated),
     )
     rows_in = Counter(stamp.ordinal for stamp in stamps)
     crowded = [ordinal for ordinal, rows in rows_in.items() if rows > _MOST_SLIPS]

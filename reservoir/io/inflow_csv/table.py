@@ -51,28 +51,25 @@ class InflowTable:
     comments: tuple[Comment, ...]
     mistakes: tuple[Mistake, ...]
 
-    def unreadable(self, column: Iterable[object]) -> frozenset[int]:
-        """Give the numbers of the rows that could not be cut into cells, or have a mistake in this parsed column."""
-        mistakes = (*self.mistakes, *mistakes_in(column))
-        return frozenset(mistake.row for mistake in mistakes if mistake.row is not None)
+    def unreadable(self, mistakes: Iterable[Mistake]) -> frozenset[int]:
+        """Give the numbers of the rows that could not be cut into cells, or have one of the mistakes of a column."""
+        return frozenset(mistake.row for mistake in (*self.mistakes, *mistakes) if mistake.row is not None)
 
-    def parsed(self, column: int, parse: Callable[[str], T | Mistake]) -> list[T | Mistake]:
-        """Read every cell of a column; the mistakes among the results know their place."""
-        results = [(row, parse(row.cells[column])) for row in self.rows]
-        return [self._placed(result, row, column) if isinstance(result, Mistake) else result for row, result in results]
-
-    def _placed(self, mistake: Mistake, row: Row, column: int) -> Mistake:
-        name = self.header.cells[column]
-        return replace(mistake, row=row.number, column=name, value=row.cells[column])
+    def parsed(self, column: int, parse: Callable[[str], T | Mistake]) -> tuple[dict[int, T], list[Mistake]]:
+        """Read every cell of a column: what was understood by its row's number, and mistakes with their places."""
+        name, understood, mistakes = self.header.cells[column], dict[int, T](), list[Mistake]()
+        for row in self.rows:
+            text = row.cells[column]
+            value = parse(text)
+            if isinstance(value, Mistake):
+                mistakes.append(replace(value, row=row.number, column=name, value=text))
+            else:
+                understood[row.number] = value
+        return understood, mistakes
 
     def at_header(self, problem: str, expected: str, mend: str, column: str = "", value: object = None) -> Mistake:
         """A mistake that stands in the header."""
         return Mistake(problem, expected, mend, row=self.header.number, column=column, value=value)
-
-
-def mistakes_in(column: Iterable[object]) -> tuple[Mistake, ...]:
-    """Pick the mistakes out of a parsed column."""
-    return tuple(result for result in column if isinstance(result, Mistake))
 
 
 def read_table(path: str | os.PathLike[str]) -> InflowTable:

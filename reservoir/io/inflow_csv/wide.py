@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 
@@ -11,7 +11,7 @@ from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, year_label
 from reservoir.io.inflow_csv.cells import Month, Year, parse_flow, parse_year
 from reservoir.io.inflow_csv.month_headers import MonthColumn, month_columns, unit_texts
 from reservoir.io.inflow_csv.record import MonthlyRecord, MonthlyValue, PeriodIndex, TimeAxis, sequence_mistakes
-from reservoir.io.inflow_csv.table import InflowTable, mistakes_in
+from reservoir.io.inflow_csv.table import InflowTable
 
 
 def read_wide(table: InflowTable, year_at: int) -> MonthlyRecord:
@@ -22,20 +22,27 @@ def read_wide(table: InflowTable, year_at: int) -> MonthlyRecord:
     """
     columns = month_columns(table.header.cells)
     first_month = columns[0].month
-    years = table.parsed(year_at, partial(_parse_year, first_month=first_month))
+    years, unnamed = table.parsed(year_at, partial(_parse_year, first_month=first_month))
     flows = [table.parsed(column.position, parse_flow) for column in columns]
+    axis = TimeAxis(
+        "year",
+        column=table.header.cells[year_at],
+        mend_double="delete one of the rows, or correct its year",
+        written=partial(year_label, first_month=first_month),
+        unreadable=table.unreadable(unnamed),
+    )
     return MonthlyRecord(
-        readings=tuple(sorted(_readings(table, columns, years, flows))),
+        readings=tuple(sorted(_readings(table, columns, years, [understood for understood, _ in flows]))),
         first_month=first_month,
         unit_texts=unit_texts(table.header.cells),
-        names_water_years=any(year.spans_two for year in years if isinstance(year, Year)),
+        names_water_years=any(year.spans_two for year in years.values()),
         mistakes=(
             *_header_mistakes(table, columns, year_at),
-            *mistakes_in(years),
-            *sequence_mistakes(_stamps(table, years), _scale(table, years, first_month, year_at)),
-            *(mistake for column in flows for mistake in mistakes_in(column)),
+            *unnamed,
+            *sequence_mistakes([PeriodIndex(year.start, row) for row, year in years.items()], axis),
+            *(mistake for _, wrong in flows for mistake in wrong),
         ),
-        notes=tuple(_notes(years, first_month)),
+        notes=tuple(_notes(years.values(), first_month)),
     )
 
 
@@ -53,39 +60,20 @@ def _parse_year(text: str, *, first_month: int) -> Year | Mistake:
 def _readings(
     table: InflowTable,
     columns: Sequence[MonthColumn],
-    years: Sequence[Year | Mistake],
-    flows: Sequence[Sequence[float | Mistake]],
+    years: Mapping[int, Year],
+    flows: Sequence[Mapping[int, float]],
 ) -> Iterator[MonthlyValue]:
     first, names = columns[0].month, table.header.cells
-    places = [(int(each.month < first), each.month, each.position, names[each.position]) for each in columns]
-    for row, year, *flows_of_year in zip(table.rows, years, *flows, strict=True):
-        if not isinstance(year, Year):
-            continue
-        for (later, month, position, name), flow in zip(places, flows_of_year, strict=True):
-            if not isinstance(flow, Mistake):
-                yield MonthlyValue(Month(year.start + later, month), flow, row.number, name, row.cells[position])
+    for number, cells in table.rows:
+        if number in years:
+            for (position, month), flow in zip(columns, flows, strict=True):
+                if number in flow:
+                    when = Month(years[number].start + (month < first), month)
+                    yield MonthlyValue(when, flow[number], number, names[position], cells[position])
 
 
-def _stamps(table: InflowTable, years: Sequence[Year | Mistake]) -> list[PeriodIndex]:
-    return [
-        PeriodIndex(year.start, row.number)
-        for row, year in zip(table.rows, years, strict=True)
-        if isinstance(year, Year)
-    ]
-
-
-def _scale(table: InflowTable, years: Sequence[Year | Mistake], first_month: int, year_at: int) -> TimeAxis:
-    return TimeAxis(
-        "year",
-        column=table.header.cells[year_at],
-        mend_double="delete one of the rows, or correct its year",
-        written=partial(year_label, first_month=first_month),
-        unreadable=table.unreadable(years),
-    )
-
-
-def _notes(years: Sequence[Year | Mistake], first_month: int) -> Iterator[str]:
-    plain = [year.start for year in years if isinstance(year, Year) and not year.spans_two]
+def _notes(years: Iterable[Year], first_month: int) -> Iterator[str]:
+    plain = [year.start for year in years if not year.spans_two]
     if first_month != 1 and plain:
         begin, end = f"{MONTH_NAMES[first_month - 1]} {plain[0]}", f"{MONTH_NAMES[first_month - 2]} {plain[0] + 1}"
         yield f"a row is named by the year in which it begins: {plain[0]} is {begin} to {end}"
