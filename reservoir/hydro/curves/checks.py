@@ -70,11 +70,6 @@ def domain(values: Sequence[float]) -> tuple[float, float]:
 
 def require_points(x: Sequence[float], y: Sequence[float]) -> None:
     """Refuse points that cannot be joined."""
-    require(point_mistakes("x", x, "y", y, FieldWords()))
-
-
-def require(mistakes: Iterator[Mistake]) -> None:
-    """Raise what there is of mistakes."""
-    found = list(mistakes)
+    found = list(point_mistakes("x", x, "y", y, FieldWords()))
     if found:
         raise InputError(found)

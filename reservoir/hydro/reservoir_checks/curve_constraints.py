@@ -11,18 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import Mistake
+from reservoir.hydro import ranges
 from reservoir.hydro.curves.curve import Curve, FloatArray, Table
-from reservoir.hydro.ranges import (
-    FLOW_M3S,
-    HEAD_M,
-    LEAST_CAPACITY_M3S,
-    LEAST_COEFFICIENT,
-    LEAST_EFFICIENCY,
-    LEVEL_M,
-    RATE_M3_PER_KWH,
-    STORAGE_HM3,
-    Range,
-)
+from reservoir.hydro.ranges import Range
 from reservoir.hydro.units import WATER_MW_PER_M3S_M
 from reservoir.hydro.wording import Words
 
@@ -31,6 +22,10 @@ LOSSLESS_COEFFICIENT = 1e3 * WATER_MW_PER_M3S_M
 GRID = 2001
 #: Published tables are rounded: a rate may pass the physical limit by this much.
 ROUNDING = 1e-3
+
+
+def _not_falling(before: FloatArray, after: FloatArray) -> NDArray[np.bool_]:
+    return after >= before - 1e-9 * np.abs(before)
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,7 @@ class CurveConstraint:
     x_range, y_range : Range
         Between which every point and every value lie.
     holds : callable or None
-        Whether a value and the next follow the trend.
+        Whether a value and the next follow the trend; None where there is none to follow.
     broken : str
         What the curve does where they do not.
     mend : str
@@ -58,40 +53,21 @@ class CurveConstraint:
     claim: str
     x_range: Range
     y_range: Range
-    holds: Callable[[Any, Any], Any] | None = None
-    broken: str = ""
+    holds: Callable[[Any, Any], Any] | None = _not_falling
+    broken: str = "falls"
     mend: str = ""
 
 
-def _not_falling(before: FloatArray, after: FloatArray) -> NDArray[np.bool_]:
-    return after >= before - 1e-9 * np.abs(before)
-
-
+_LEVEL, _TAILRACE = "a level that never falls with the storage", "a level that never falls with the release"
 CURVE_CONSTRAINTS: Mapping[str, CurveConstraint] = {
-    "level": CurveConstraint(
-        "storage_hm3",
-        "level_m",
-        "a level that never falls with the storage",
-        STORAGE_HM3,
-        LEVEL_M,
-        _not_falling,
-        "falls",
-    ),
-    "tailrace": CurveConstraint(
-        "release_m3s",
-        "level_m",
-        "a level that never falls with the release",
-        FLOW_M3S,
-        LEVEL_M,
-        _not_falling,
-        "falls",
-    ),
+    "level": CurveConstraint("storage_hm3", "level_m", _LEVEL, ranges.STORAGE_HM3, ranges.LEVEL_M),
+    "tailrace": CurveConstraint("release_m3s", "level_m", _TAILRACE, ranges.FLOW_M3S, ranges.LEVEL_M),
     "conversion_rate": CurveConstraint(
         "head_m",
         "rate_m3_per_kwh",
         "a rate above 0 that falls with the head",
-        HEAD_M,
-        RATE_M3_PER_KWH,
+        ranges.HEAD_M,
+        ranges.RATE_M3_PER_KWH,
         operator.gt,
         "does not fall",
     ),
@@ -99,25 +75,25 @@ CURVE_CONSTRAINTS: Mapping[str, CurveConstraint] = {
         "head_m",
         "coefficient",
         f"a coefficient above 0, and not above {LOSSLESS_COEFFICIENT}, a plant without any loss",
-        HEAD_M,
-        Range(LEAST_COEFFICIENT, LOSSLESS_COEFFICIENT),
+        ranges.HEAD_M,
+        Range(ranges.LEAST_COEFFICIENT, LOSSLESS_COEFFICIENT),
+        holds=None,
     ),
     "efficiency": CurveConstraint(
         "head_m",
         "efficiency",
         "a fraction above 0, and not above 1",
-        HEAD_M,
-        Range(LEAST_EFFICIENCY, 1.0),
+        ranges.HEAD_M,
+        Range(ranges.LEAST_EFFICIENCY, 1.0),
+        holds=None,
         mend="write 0.92 for 92 %",
     ),
     "capacity": CurveConstraint(
         "head_m",
         "capacity_m3s",
         "a capacity above 0 that never falls with the head",
-        HEAD_M,
-        Range(LEAST_CAPACITY_M3S, FLOW_M3S.most),
-        _not_falling,
-        "falls",
+        ranges.HEAD_M,
+        Range(ranges.LEAST_CAPACITY_M3S, ranges.FLOW_M3S.most),
         mend="give the hydraulic capacity alone; the program applies the installed capacity itself",
     ),
 }

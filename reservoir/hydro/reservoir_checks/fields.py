@@ -10,17 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reservoir.errors import Mistake
+from reservoir.hydro import ranges
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.ranges import (
-    ENERGY_GWH,
-    LEVEL_M,
-    LONGEST_NAME,
-    LONGEST_TEXT,
-    PENALTY_GWH,
-    POWER_MW,
-    STORAGE_HM3,
-    Range,
-)
+from reservoir.hydro.ranges import Range
 from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.wording import plain
 from reservoir.text.printable import first_unprintable
@@ -40,7 +32,7 @@ class _Refused(Exception):
         super().__init__(*words)
 
 
-def text_fault(text: str, longest: int = LONGEST_TEXT) -> Wrong | None:
+def text_fault(text: str, longest: int = ranges.LONGEST_TEXT) -> Wrong | None:
     """Why a text cannot be shown on a screen, in a report and on a figure; None where it can."""
     character = first_unprintable(text)
     if character:
@@ -60,7 +52,7 @@ def _text(longest: int, value: object) -> str:
 
 
 def _name(value: object) -> str:
-    name = _text(LONGEST_NAME, value)
+    name = _text(ranges.LONGEST_NAME, value)
     if not name.strip():
         raise _Refused("is empty", "a short name for the reservoir")
     return name
@@ -116,7 +108,7 @@ def _curve(value: object) -> object:
 def _marks(value: object) -> ReferenceLevels:
     if not isinstance(value, ReferenceLevels):
         raise _Refused("is not a set of marks", "ReferenceLevels(...)")
-    levels = {name: _number_or_none(LEVEL_M, getattr(value, name)) for name in ("normal_m", "flood_m", "dead_m")}
+    levels = {name: _number_or_none(ranges.LEVEL_M, getattr(value, name)) for name in ("normal_m", "flood_m", "dead_m")}
     return ReferenceLevels(**levels, flood_months=tuple(_month(month) for month in value.flood_months))
 
 
@@ -131,15 +123,15 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "name": _name,
     **dict.fromkeys(("level", "tailrace", "conversion", "capacity_m3s"), _curve),
     "conversion_kind": partial(_choice, ConversionKind),
-    "installed_mw": partial(_number, POWER_MW),
+    "installed_mw": partial(_number, ranges.POWER_MW),
     **dict.fromkeys(("storage_lower_hm3", "storage_upper_hm3", "release_lower_m3s", "release_upper_m3s"), _monthly),
-    **dict.fromkeys(("initial_storage_hm3", "final_storage_hm3"), partial(_number_or_none, STORAGE_HM3)),
+    **dict.fromkeys(("initial_storage_hm3", "final_storage_hm3"), partial(_number_or_none, ranges.STORAGE_HM3)),
     "year_end": partial(_choice, YearEnd),
-    "penalty_gwh": partial(_number, PENALTY_GWH),
+    "penalty_gwh": partial(_number, ranges.PENALTY_GWH),
     "first_month": _month,
-    "guaranteed_energy_gwh": partial(_number_or_none, ENERGY_GWH),
+    "guaranteed_energy_gwh": partial(_number_or_none, ranges.ENERGY_GWH),
     "marks": _marks,
-    **dict.fromkeys(("description", "caveat"), partial(_text, LONGEST_TEXT)),
+    **dict.fromkeys(("description", "caveat"), partial(_text, ranges.LONGEST_TEXT)),
     "content": _bytes,
 }
 
