@@ -5,23 +5,23 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
 from reservoir.io.inflow_csv.doubtful_values import code_mistakes, code_notes, thousands_mistakes
 from reservoir.io.inflow_csv.layouts import read_record
-from reservoir.io.inflow_csv.record import MOST_YEARS, MonthlyRecord, too_many_years
+from reservoir.io.inflow_csv.record import MOST_YEARS, MonthlyRecord, MonthlyValue, too_many_years
 from reservoir.io.inflow_csv.stamps import stamp_mistakes, stamp_notes
 from reservoir.io.inflow_csv.table import InflowTable, read_table
 from reservoir.io.inflow_csv.units import InflowUnit, choose_unit
-from reservoir.io.inflow_csv.years import WholeYears, whole_years
+from reservoir.io.inflow_csv.years import whole_years
 
 #: No river carries this much; the Amazon in flood carries a third of it.
 LARGEST_FLOW_M3S = 1e6
@@ -92,11 +92,11 @@ def _read(file: str, unit: str | None, first_month: int | None) -> Inflow:
     ]
     if mistakes:
         raise InputError(mistakes)
-    years = whole_years(record.readings, begins, record.first_month)
+    inside, calendar, left_out = whole_years(record.readings, begins, record.first_month)
     return Inflow(
-        _flow_m3s(years, chosen.unit),
-        years.calendar,
-        notes=(*record.notes, *stamp_notes(record), *years.notes, *code_notes(record.readings)),
+        _flow_m3s(inside, calendar, chosen.unit),
+        calendar,
+        notes=(*record.notes, *stamp_notes(record), *left_out, *code_notes(record.readings)),
         caveat=caveat_of(table),
         source=file,
         sha256=hashlib.sha256(table.content).hexdigest(),
@@ -123,15 +123,15 @@ def _month_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int 
         )
 
 
-def _flow_m3s(years: WholeYears, unit: InflowUnit) -> NDArray[np.float64]:
-    values = np.array([reading.value for reading in years.readings]).reshape(-1, MONTHS_PER_YEAR)
-    flow = unit.flow_m3s(values, years.calendar)
+def _flow_m3s(readings: Sequence[MonthlyValue], calendar: Calendar, unit: InflowUnit) -> NDArray[np.float64]:
+    values = np.array([reading.value for reading in readings]).reshape(-1, MONTHS_PER_YEAR)
+    flow = unit.flow_m3s(values, calendar)
     excessive = np.flatnonzero(flow > LARGEST_FLOW_M3S)
     if excessive.size:
         problem = f"no river carries so much, if the unit is {unit.name}"
         expected = f"a mean flow of at most {LARGEST_FLOW_M3S:,.0f} m3/s"
         mend = 'check the value, and name the unit if it is another: a comment line "# unit: hm3" does it'
-        raise InputError(years.readings[index].mistake(problem, expected, mend) for index in excessive.tolist())
+        raise InputError(readings[index].mistake(problem, expected, mend) for index in excessive.tolist())
     return flow
 
 

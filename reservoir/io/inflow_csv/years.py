@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, Calendar
 from reservoir.io.inflow_csv.record import MonthlyValue
 
 
-@dataclass(frozen=True)
-class WholeYears:
-    """The months that fill whole water years.
-
-    Parameters
-    ----------
-    readings : sequence of MonthlyValue
-        Twelve for each water year, in order.
-    calendar : Calendar
-        Those years.
-    notes : tuple of str
-        Which months were left out.
-    """
-
-    readings: Sequence[MonthlyValue]
-    calendar: Calendar
-    notes: tuple[str, ...]
-
-
-def whole_years(readings: Sequence[MonthlyValue], first_month: int, own_first_month: int = 1) -> WholeYears:
+def whole_years(
+    readings: Sequence[MonthlyValue], first_month: int, own_first_month: int = 1
+) -> tuple[Sequence[MonthlyValue], Calendar, tuple[str, ...]]:
     """Cut a record into water years that begin in `first_month`, and leave out the months at either end.
 
     Parameters
@@ -40,6 +22,15 @@ def whole_years(readings: Sequence[MonthlyValue], first_month: int, own_first_mo
         Calendar month, 1 to 12.
     own_first_month : int
         Calendar month in which the file's own years begin; where it is another, it is said how years are named.
+
+    Returns
+    -------
+    sequence of MonthlyValue
+        Twelve for each water year, in order.
+    Calendar
+        Those years.
+    tuple of str
+        Which months were left out.
 
     Raises
     ------
@@ -54,7 +45,7 @@ def whole_years(readings: Sequence[MonthlyValue], first_month: int, own_first_mo
     inside = readings[start:end]
     calendar = Calendar(first_year=inside[0].month.year, years=years, first_month=first_month)
     named = (_naming(calendar),) if first_month not in (1, own_first_month) else ()
-    return WholeYears(inside, calendar, (*named, *_notes(readings[:start], readings[end:], first_month)))
+    return inside, calendar, (*named, *_notes(readings[:start], readings[end:], first_month))
 
 
 def _naming(calendar: Calendar) -> str:
