@@ -73,6 +73,11 @@ class Trial:
         """What `operate` is told of the start."""
         return self.year.start if self.limits.cyclic else None
 
+    @property
+    def within(self) -> np.ndarray:
+        """The releases wanted, brought within their bounds."""
+        return np.clip(self.wanted, self.year.release_lower, self.year.release_upper)
+
     def operate(self, releases: np.ndarray | None = None) -> Operation:
         """Run the year with the releases wanted, or with others."""
         wanted = self.wanted if releases is None else releases

@@ -13,6 +13,7 @@ from reservoir.errors import InputError
 from reservoir.io.rule_file import read_rule, write_rule
 from reservoir.rules import fit, rule_from_dict
 from reservoir.rules.advice import Situation, advise
+from tests.spoilt_json import somewhere
 
 ODD = (None, True, 0, -1, 1.5, 1e308, 1e29, -1e29, 1e-320, 10**400, "x", "\x00", "\ud800", [], {}, [None])
 FACTORS = (1e30, 1e-30, 1e10, -1, 0, 1e25)
@@ -28,26 +29,13 @@ def contents(training, tmp_path_factory):
     return {family: json.loads((folder / f"{family}.json").read_text()) for family in QUICK}
 
 
-def places(value, place=()):
-    """Where every value of JSON stands."""
-    yield place
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in pairs:
-        yield from places(each, (*place, key))
-
-
 @pytest.mark.parametrize("family", QUICK)
 def test_any_rule_file_is_read_or_refused(xiaowan, contents, family, tmp_path):
     chance = random.Random(18)
     told = contents[family]
-    everywhere = [place for place in places(told) if place]
     found = Counter()
     for _ in range(250):
-        spoilt = copy.deepcopy(told)
-        *above, last = chance.choice(everywhere)
-        holder = spoilt
-        for key in above:
-            holder = holder[key]
+        spoilt, holder, last = somewhere(told, chance)
         number = isinstance(holder[last], float)
         holder[last] = holder[last] * chance.choice(FACTORS) if number and chance.random() < 0.6 else chance.choice(ODD)
         (tmp_path / "rule.json").write_text(json.dumps(spoilt))

@@ -42,24 +42,23 @@ _LONGEST = max(spelling.count(" ") + 1 for spelling in _UNIT_OF)
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−﹣－", "-") | dict.fromkeys("·⋅•∙․⸱_", " "))
 _CJK = r"\u3400-\u9fff"
 _BRACKETS = {"(": Kind.OPEN, "[": Kind.OPEN, "{": Kind.OPEN, ")": Kind.CLOSE, "]": Kind.CLOSE, "}": Kind.CLOSE}
-_SETS = (
-    (known.FLOW, Kind.FLOW),
-    (known.VOLUME, Kind.VOLUME),
-    (known.RUNOFF, Kind.RUNOFF),
-    (known.PLAIN, Kind.PLAIN),
-    (known.SHORT, Kind.PLAIN),
-    (known.STATISTIC, Kind.STATISTIC),
-    (known.DAILY, Kind.DAILY),
-    (known.STRANGE, Kind.STRANGE),
-    (known.OTHER, Kind.OTHER),
-)
-_CHINESE = (
-    (known.CHINESE_OTHER, Kind.OTHER),
-    (known.CHINESE_UNIT, Kind.STRANGE),
-    (known.CHINESE_VOLUME, Kind.VOLUME),
-    (known.CHINESE_FLOW, Kind.FLOW),
-    (known.CHINESE_RUNOFF, Kind.RUNOFF),
-)
+_WORDS = {
+    Kind.FLOW: known.FLOW,
+    Kind.VOLUME: known.VOLUME,
+    Kind.RUNOFF: known.RUNOFF,
+    Kind.PLAIN: known.PLAIN | known.SHORT,
+    Kind.STATISTIC: known.STATISTIC,
+    Kind.DAILY: known.DAILY,
+    Kind.STRANGE: known.STRANGE,
+    Kind.OTHER: known.OTHER,
+}
+_CHINESE = {
+    Kind.OTHER: known.CHINESE_OTHER,
+    Kind.STRANGE: known.CHINESE_UNIT,
+    Kind.VOLUME: known.CHINESE_VOLUME,
+    Kind.FLOW: known.CHINESE_FLOW,
+    Kind.RUNOFF: known.CHINESE_RUNOFF,
+}
 
 
 def folded(text: str) -> str:
@@ -109,11 +108,11 @@ def _kind(token: str) -> Kind:
         return _BRACKETS[token]
     if token.isdecimal():
         return Kind.NUMBER
-    for words, kind in _SETS:
+    for kind, words in _WORDS.items():
         if token in words:
             return kind
     if re.search(f"[{_CJK}]", token):
-        return next((kind for form, kind in _CHINESE if form.match(token)), Kind.NAME)
+        return next((kind for kind, form in _CHINESE.items() if form.match(token)), Kind.NAME)
     short = len(token) < 4 and token.isascii()
     if short or not token.isalpha() or known.STRANGE_FORMS.fullmatch(token):
         return Kind.STRANGE

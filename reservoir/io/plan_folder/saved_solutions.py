@@ -26,13 +26,13 @@ def solutions_of(
     return _stated(
         positions,
         certified,
+        origin["settings"],
         generations=summary["generations"].to_numpy(np.int64),
         evaluations=summary["evaluations"].to_numpy(np.int64),
-        seconds=float(origin["seconds"].get(origin["solver"], 0.0)),
+        wall_seconds=float(origin["seconds"].get(origin["solver"], 0.0)),
         device_seconds=origin.get("device_seconds"),
         solver=str(origin["solver"]),
         device=str(origin["device"]),
-        settings=origin["settings"],
     )
 
 
@@ -57,28 +57,17 @@ def references_of(
     return _stated(
         np.full_like(solutions.position, np.nan),
         CertifiedBatch(worths - years.penalty_gwh * violations, energies, violations),
+        settings,
         generations=none,
         evaluations=none,
-        seconds=float(origin["seconds"].get(solver, 0.0)),
+        wall_seconds=float(origin["seconds"].get(solver, 0.0)),
         device_seconds=None,
         solver=solver,
         device="",
-        settings=settings,
     )
 
 
-def _stated(
-    positions: FloatArray,
-    worth: CertifiedBatch,
-    *,
-    generations: NDArray[np.int64],
-    evaluations: NDArray[np.int64],
-    seconds: float,
-    device_seconds: float | None,
-    solver: str,
-    device: str,
-    settings: Mapping[str, Any],
-) -> Solutions:
+def _stated(positions: FloatArray, worth: CertifiedBatch, settings: Mapping[str, Any], **stated: Any) -> Solutions:
     """Solutions of which a folder tells no more than this."""
     years = len(positions)
     return Solutions(
@@ -86,12 +75,6 @@ def _stated(
         fitness=worth.fitness,
         benefit=worth.benefit,
         violation=worth.violation,
-        generations=generations,
-        evaluations=evaluations,
-        wall_seconds=seconds,
-        device_seconds=device_seconds,
-        solver=solver,
-        device=device,
         settings=[settings] * years,
         trace_generations=[np.empty(0, np.int64)] * years,
         trace_fitness=np.empty((years, 0)),
@@ -100,4 +83,5 @@ def _stated(
         best_position_history=np.empty((years, 0, 0)),
         linkage=np.empty((years, 0, 0)),
         operation=worth.operation,
+        **stated,
     )

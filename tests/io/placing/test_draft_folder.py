@@ -34,16 +34,6 @@ def fill(claim, *names, content="new"):
 NEW = {"a.txt": "new", "inner/c.txt": "new"}
 
 
-@pytest.fixture
-def earlier(tmp_path):
-    """A folder of an earlier run."""
-    folder = tmp_path / "plan"
-    for name in ("a.txt", "inner/c.txt", "inner/old.txt"):
-        (folder / name).parent.mkdir(exist_ok=True, parents=True)
-        (folder / name).write_text("old")
-    return folder
-
-
 def test_a_folder_that_is_replaced_stays_the_same_folder(earlier, monkeypatch):
     monkeypatch.chdir(earlier)
     inode = earlier.stat().st_ino

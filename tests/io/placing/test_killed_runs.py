@@ -27,16 +27,6 @@ def abandoned(folder):
     return [entry.name for entry in folder.iterdir() if entry.name.startswith(".reservoir-")]
 
 
-@pytest.fixture
-def earlier(tmp_path):
-    """A folder of an earlier run, in which a user has put a file."""
-    folder = tmp_path / "plan"
-    for name in ("a.txt", "inner/c.txt", "old.txt"):
-        (folder / name).parent.mkdir(exist_ok=True, parents=True)
-        (folder / name).write_text("old")
-    return folder
-
-
 @pytest.mark.parametrize("step", range(STEPS))
 def test_a_run_killed_while_it_replaces_a_folder_leaves_one_plan_whole(earlier, step):
     before, inode = text(earlier), earlier.stat().st_ino

@@ -14,6 +14,7 @@ from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.report.html.page import render
 from reservoir.report.html.plan_page import plan_heading, plan_sections
 from reservoir.report.rules_folder import check_pictures
+from tests.spoilt_json import somewhere
 
 ODD = (
     None,
@@ -62,25 +63,12 @@ def outcome(folder) -> str:
     return "read"
 
 
-def places(value, place=()):
-    """Where every value of JSON stands."""
-    yield place
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in pairs:
-        yield from places(each, (*place, key))
-
-
 def test_any_provenance_is_read_or_refused(folder):
     chance = random.Random(18)
     told = json.loads((folder / "plan.json").read_text())
-    everywhere = [place for place in places(told) if place]
     found = Counter()
     for _ in range(150):
-        spoilt = copy.deepcopy(told)
-        *above, last = chance.choice(everywhere)
-        holder = spoilt
-        for key in above:
-            holder = holder[key]
+        spoilt, holder, last = somewhere(told, chance)
         if chance.random() < 0.2:
             del holder[last]
         else:
