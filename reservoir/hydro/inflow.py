@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,9 +51,7 @@ class Inflow:
     content: bytes = field(default=b"", repr=False)
 
     def __post_init__(self) -> None:
-        flow = _numbers(self.flow_m3s)
-        _check_shape(flow, self.calendar)
-        _check_flows(flow, self.calendar)
+        flow = _checked(self.flow_m3s, self.calendar)
         flow.setflags(write=False)
         object.__setattr__(self, "flow_m3s", flow)
 
@@ -98,44 +96,26 @@ class Inflow:
         return mean
 
 
-def _numbers(flow: ArrayLike) -> NDArray[np.float64]:
+def _checked(given: ArrayLike, calendar: Calendar) -> NDArray[np.float64]:
+    """Flows as a copy, refused if they do not fit the calendar, or are not finite, or are negative."""
+    refused = partial(Mistake, column="flow_m3s")
     try:
-        return np.array(flow, dtype=np.float64)
+        flow = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(
-            Mistake(
-                "the flows are not an array of numbers",
-                column="flow_m3s",
-                expected="one row of numbers for each water year, all rows of the same length",
-                mend="give mean flows in m3/s",
-            )
-        ) from error
-
-
-def _check_shape(flow: NDArray[np.float64], calendar: Calendar) -> None:
-    if flow.shape != (calendar.years, calendar.steps):
-        raise InputError(
-            Mistake(
-                "the flows do not fit the calendar",
-                column="flow_m3s",
-                value=flow.shape,
-                expected=f"the shape {(calendar.years, calendar.steps)}: water years x steps",
-                mend="give one row for each water year and one value for each step",
-            )
-        )
-
-
-def _check_flows(flow: NDArray[np.float64], calendar: Calendar) -> None:
+        expected = "one row of numbers for each water year, all rows of the same length"
+        mend = "give mean flows in m3/s"
+        raise InputError(refused("the flows are not an array of numbers", expected, mend)) from error
+    shape = calendar.years, calendar.steps
+    if flow.shape != shape:
+        expected = f"the shape {shape}: water years x steps"
+        mend = "give one row for each water year and one value for each step"
+        raise InputError(refused("the flows do not fit the calendar", expected, mend, value=flow.shape))
     wrong = np.argwhere(~(np.isfinite(flow) & (flow >= 0)))
     if len(wrong):
         year, step = wrong[0]
         count = "one flow is" if len(wrong) == 1 else f"{len(wrong)} flows are"
-        raise InputError(
-            Mistake(
-                f"{count} negative or not finite, first {calendar.month_names[step]} of {calendar.labels[year]}",
-                column="flow_m3s",
-                value=float(flow[year, step]),
-                expected="finite flows of 0 m3/s or more",
-                mend="correct or fill in these months",
-            )
-        )
+        month = f"{calendar.month_names[step]} of {calendar.labels[year]}"
+        problem = f"{count} negative or not finite, first {month}"
+        expected, mend = "finite flows of 0 m3/s or more", "correct or fill in these months"
+        raise InputError(refused(problem, expected, mend, value=float(flow[year, step])))
+    return flow

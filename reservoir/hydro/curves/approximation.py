@@ -103,7 +103,13 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
     )
     checked = Approximation(plant, *_differences(reservoir, plant, storage, release))
     if checked.power_error > POWER_TOLERANCE:
-        raise InputError(_too_coarse(reservoir, checked))
+        problem = (
+            f"the curves are too jagged for the solvers' float32 forms, which change power by up to "
+            f"{100 * checked.power_error:.3g} % and head by up to {checked.head_error_m:.3g} m"
+        )
+        expected = f"at most {100 * POWER_TOLERANCE:.3g} % of power"
+        mend = "smooth the points of the curves, or narrow the storage and release bounds to what is really used"
+        raise InputError(Mistake(problem, expected, mend, reservoir.source, column="curves"))
     return checked
 
 
@@ -160,14 +166,3 @@ def _differences(
     produced = power > 0
     relative = np.abs(form_power - power)[produced] / power[produced]
     return float(np.max(np.abs(form_head - head))), float(np.max(relative, initial=0.0))
-
-
-def _too_coarse(reservoir: Reservoir, found: Approximation) -> Mistake:
-    return Mistake(
-        problem=f"the curves are too jagged for the solvers' float32 forms, which change power by up to "
-        f"{100 * found.power_error:.3g} % and head by up to {found.head_error_m:.3g} m",
-        expected=f"at most {100 * POWER_TOLERANCE:.3g} % of power",
-        mend="smooth the points of the curves, or narrow the storage and release bounds to what is really used",
-        file=reservoir.source,
-        column="curves",
-    )

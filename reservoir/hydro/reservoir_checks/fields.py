@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from enum import Enum
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from reservoir.errors import Mistake
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro import ranges
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.ranges import Range
@@ -18,52 +19,42 @@ from reservoir.hydro.wording import plain
 from reservoir.text.printable import first_unprintable
 
 
-class Wrong(NamedTuple):
-    """Why a value cannot stand in its field."""
-
-    problem: str
-    expected: str = ""
-    mend: str = ""
+def _refused(problem: str, expected: str = "") -> InputError:
+    return InputError(Mistake(problem, expected))
 
 
-class _Refused(Exception):
-    def __init__(self, *words: str) -> None:
-        self.wrong = Wrong(*words)
-        super().__init__(*words)
-
-
-def text_fault(text: str, longest: int = ranges.LONGEST_TEXT) -> Wrong | None:
+def text_fault(text: str, longest: int = ranges.LONGEST_TEXT) -> Mistake | None:
     """Why a text cannot be shown on a screen, in a report and on a figure; None where it can."""
     character = first_unprintable(text)
     if character:
-        return Wrong(f"holds the character {character}, which cannot be shown", mend="remove it")
+        return Mistake(f"holds the character {character}, which cannot be shown", mend="remove it")
     if len(text) > longest:
-        return Wrong(f"has {len(text):,} characters", f"at most {longest:,}", "shorten it")
+        return Mistake(f"has {len(text):,} characters", f"at most {longest:,}", "shorten it")
     return None
 
 
 def _text(longest: int, value: object) -> str:
     if not isinstance(value, str):
-        raise _Refused("is not text", "a text")
+        raise _refused("is not text", "a text")
     fault = text_fault(value, longest)
     if fault:
-        raise _Refused(*fault)
+        raise InputError(fault)
     return value
 
 
 def _name(value: object) -> str:
     name = _text(ranges.LONGEST_NAME, value)
     if not name.strip():
-        raise _Refused("is empty", "a short name for the reservoir")
+        raise _refused("is empty", "a short name for the reservoir")
     return name
 
 
 def _number(allowed: Range, value: object) -> float:
     if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
-        raise _Refused("is not a number", "a number")
+        raise _refused("is not a number", "a number")
     # An integer may be too large for a float, but it is never too large to compare.
     if not allowed.least <= value <= allowed.most:
-        raise _Refused("is out of range", f"{plain(allowed.least)} to {plain(allowed.most)}")
+        raise _refused("is out of range", f"{plain(allowed.least)} to {plain(allowed.most)}")
     return float(value)
 
 
@@ -73,7 +64,7 @@ def _number_or_none(allowed: Range, value: object) -> float | None:
 
 def _month(value: object) -> int:
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or not 1 <= value <= MONTHS_PER_YEAR:
-        raise _Refused("is not a month", f"a whole number, 1 to {MONTHS_PER_YEAR}")
+        raise _refused("is not a month", f"a whole number, 1 to {MONTHS_PER_YEAR}")
     return int(value)
 
 
@@ -82,12 +73,12 @@ def _monthly(value: object) -> Any:
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise _Refused("is not an array of numbers", expected) from None
+        raise _refused("is not an array of numbers", expected) from None
     if array.shape != (MONTHS_PER_YEAR,):
         found = f"{array.size} values" if array.ndim == 1 else f"the shape {array.shape}"
-        raise _Refused(f"has {found}", expected)
+        raise _refused(f"has {found}", expected)
     if not np.isfinite(array).all():
-        raise _Refused("holds what is no finite number", expected)
+        raise _refused("holds what is no finite number", expected)
     array.setflags(write=False)
     return array
 
@@ -96,25 +87,25 @@ def _choice(choices: type[Enum], value: object) -> Enum:
     try:
         return choices(value)
     except ValueError:
-        raise _Refused("is not one of the choices", ", ".join(str(each.value) for each in choices)) from None
+        raise _refused("is not one of the choices", ", ".join(str(each.value) for each in choices)) from None
 
 
 def _curve(value: object) -> object:
     if not callable(value) or not all(hasattr(value, name) for name in ("domain", "compiled")):
-        raise _Refused("is not a curve", "a Table, a Polynomial, a PowerLaw or another Curve")
+        raise _refused("is not a curve", "a Table, a Polynomial, a PowerLaw or another Curve")
     return value
 
 
 def _marks(value: object) -> ReferenceLevels:
     if not isinstance(value, ReferenceLevels):
-        raise _Refused("is not a set of marks", "ReferenceLevels(...)")
+        raise _refused("is not a set of marks", "ReferenceLevels(...)")
     levels = {name: _number_or_none(ranges.LEVEL_M, getattr(value, name)) for name in ("normal_m", "flood_m", "dead_m")}
     return ReferenceLevels(**levels, flood_months=tuple(_month(month) for month in value.flood_months))
 
 
 def _bytes(value: object) -> bytes:
     if not isinstance(value, bytes):
-        raise _Refused("is not bytes", "the bytes of the file it was read from")
+        raise _refused("is not bytes", "the bytes of the file it was read from")
     return value
 
 
@@ -139,11 +130,11 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
 def sound_fields(fields: Mapping[str, object]) -> tuple[dict[str, Any], list[Mistake]]:
     """Bring fields to their types, and state what cannot be brought."""
     sound: dict[str, Any] = {}
-    mistakes = []
+    mistakes: list[Mistake] = []
     for name, value in fields.items():
         try:
             sound[name] = _FIELDS[name](value) if name in _FIELDS else value
-        except _Refused as refused:
+        except InputError as refused:
             shown = value if isinstance(value, str | int | float) else None
-            mistakes.append(Mistake(*refused.wrong, column=name, value=shown))
+            mistakes += (replace(mistake, column=name, value=shown) for mistake in refused.mistakes)
     return sound, mistakes

@@ -43,7 +43,7 @@ def plain_name(value: str) -> str:
 def _shown(value: str, longest: int = ranges.LONGEST_TEXT) -> str:
     fault = text_fault(value, longest)
     if fault:
-        raise refusal(*fault)
+        raise refusal(fault.problem, fault.expected, fault.mend)
     return value
 
 
