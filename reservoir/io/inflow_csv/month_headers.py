@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from reservoir.io.inflow_csv.column_words import Saying, understand
@@ -53,15 +53,9 @@ def year_column(header: Sequence[str]) -> int | None:
 
 def unit_texts(header: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """What the columns' names say beside year and month, with these names."""
-    return tuple(_unit_texts(header))
-
-
-def _unit_texts(header: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for cell in header:
-        split = _month_and_unit(cell)
-        text = _unit_of_year(cell) if split is None else split[1]
-        if text:
-            yield cell, text
+    splits = ((cell, _month_and_unit(cell)) for cell in header)
+    texts = ((cell, _unit_of_year(cell) if split is None else split[1]) for cell, split in splits)
+    return tuple((cell, text) for cell, text in texts if text)
 
 
 def _month_and_unit(cell: str) -> tuple[int, str] | None:

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from reservoir.errors import Mistake
 from reservoir.io.reservoir_toml.draft import Draft, shown
-from reservoir.io.reservoir_toml.keys import KEYS, Guess, Key, guess, siblings
+from reservoir.io.reservoir_toml.keys import KEYS, Guess, guess, siblings
 from reservoir.io.reservoir_toml.schema import FILE, File
 
 #: What no file can do without, and what is expected there.
@@ -135,27 +135,27 @@ def _range(error: ErrorDetails, dotted: str, draft: Draft) -> str:
     return f"{above_zero}{said}: {KEYS.get(dotted, '')}"
 
 
-def _guess(dotted: str, draft: Draft) -> Guess | None:
-    return guess(dotted.rpartition(".")[0], draft.entry(dotted).key.rpartition(".")[2])
+def _guess(dotted: str, draft: Draft) -> tuple[Guess, str] | None:
+    """What an unknown key was meant to be, and the key of the same section that this is."""
+    section = dotted.rpartition(".")[0]
+    found = guess(section, draft.entry(dotted).key.rpartition(".")[2])
+    return (found, f"{section}.{found.key.name}".lstrip(".")) if found else None
 
 
 def _meant(error: ErrorDetails, draft: Draft) -> str | None:
     """Guess the key of the same section that an unknown key was meant to be."""
     dotted = _dotted(error)
-    if error["type"] != "extra_forbidden" or dotted in KEYS:
-        return None
-    found = _guess(dotted, draft)
-    section = dotted.rpartition(".")[0]
-    return f"{section}.{found.key.name}" if found and section else found.key.name if found else None
+    found = _guess(dotted, draft) if error["type"] == "extra_forbidden" and dotted not in KEYS else None
+    return found[1] if found else None
 
 
 def _unknown(error: ErrorDetails, dotted: str, draft: Draft) -> tuple[str, str, str]:
     if dotted in KEYS:
         return f'does not go with kind = "{error["loc"][2]}"', "", "remove it, or change the kind"
-    section, _, name = dotted.rpartition(".")
     found = _guess(dotted, draft)
     if found:
-        return _almost(found, KEYS[f"{section}.{found.key.name}" if section else found.key.name])
+        return _almost(found[0], KEYS[found[1]])
+    section, _, name = dotted.rpartition(".")
     elsewhere = [known for known in KEYS if known.rpartition(".")[2] == name]
     if elsewhere:
         return "is not a known key here", "", f"move it {_home(elsewhere[0])}"
@@ -165,22 +165,20 @@ def _unknown(error: ErrorDetails, dotted: str, draft: Draft) -> tuple[str, str, 
 
 def _almost(found: Guess, meaning: str) -> tuple[str, str, str]:
     """Say what a key was probably meant to be, and never another unit than it may have been written in."""
-    key, ending = found
+    problem, (key, ending) = "is not a known key", found
     if found.unit:
-        return "is not a known key", meaning, f"write {key.written(found.unit)}, if that is what you mean"
-    if key.units and ending:
-        problem = f'is not a known key: "{ending}" is no unit known here'
-        return problem, _choices(key), f"convert {'the value' if len(key.units) == 1 else 'it to one of these units'}"
-    if key.units:
-        others = f"; in another unit, one of {key.choices}" if len(key.units) > 1 else "; else convert it"
-        return "is not a known key", meaning, f"write {key.name}, if it is in {key.units[0].name}{others}"
+        return problem, meaning, f"write {key.written(found.unit)}, if that is what you mean"
+    if not key.units and ending:
+        return problem, f"{key.stem}: {meaning}", "convert the value to what is expected"
+    if not key.units:
+        return problem, meaning, f"write {key.stem}, if that is what you mean"
+    several = len(key.units) > 1
     if ending:
-        return "is not a known key", f"{key.stem}: {meaning}", "convert the value to what is expected"
-    return "is not a known key", meaning, f"write {key.stem}, if that is what you mean"
-
-
-def _choices(key: Key) -> str:
-    return key.choices if len(key.units) == 1 else f"one of {key.choices}"
+        known = f"one of {key.choices}" if several else key.choices
+        mend = f"convert {'it to one of these units' if several else 'the value'}"
+        return f'{problem}: "{ending}" is no unit known here', known, mend
+    others = f"in another unit, one of {key.choices}" if several else "else convert it"
+    return problem, meaning, f"write {key.name}, if it is in {key.units[0].name}; {others}"
 
 
 def _home(dotted: str) -> str:
