@@ -15,6 +15,7 @@ extensions = [
     "generated",  # help texts and file formats, from the program itself
     "matplotlib.sphinxext.plot_directive",  # figures made by the code that the page shows
     "myst_nb",  # pages in Markdown, and the notebook, executed
+    "sources",  # names of the code become links to it
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
