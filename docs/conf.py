@@ -40,3 +40,5 @@ autodoc_typehints = "none"  # types stand in the docstrings
 html_theme = "furo"
 html_title = f"reservoir {release}"
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["names.css"]

@@ -34,7 +34,7 @@ def test_what_a_page_names_is_there(page):
 
 
 def test_names_are_found_in_text_and_files_of_a_plan_are_none():
-    text = "`reservoir.hydro.step.head_at`, reservoir.toml, `kernels/common/sync/grid.cl`, a/reservoir/x.py, mine.reservoir"
+    text = "`reservoir.hydro.step.head_at` reservoir.toml `kernels/common/sync/grid.cl` a/reservoir/x.py my.reservoir.x"
     assert names.names_in(text) == ["reservoir.hydro.step.head_at", "kernels/common/sync/grid.cl"]
 
 
