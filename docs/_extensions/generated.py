@@ -1,7 +1,8 @@
-"""Directives whose text comes from the program itself, so that it cannot drift: `command-help` and `key-table`."""
+"""Directives whose text comes from the program itself, so that it cannot drift."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
+from typing import Any, get_args
 
 import click
 from docutils import nodes
@@ -12,14 +13,13 @@ from sphinx.util.docutils import SphinxDirective
 
 #: Columns of a help text: as a terminal shows it.
 WIDTH = 100
+Rows = Iterable[tuple[str, ...]]
 
 
 def help_of(command: list[str]) -> str:
     """What ``reservoir COMMAND --help`` prints."""
-    found, context = (
-        import_module("reservoir.cli").cli,
-        click.Context(click.Command("reservoir"), info_name="reservoir"),
-    )
+    found = import_module("reservoir.cli").cli
+    context = click.Context(found, info_name="reservoir")
     for word in command:
         found = found.get_command(context, word)
         context = click.Context(found, parent=context, info_name=word, terminal_width=WIDTH)
@@ -38,31 +38,74 @@ class CommandHelp(SphinxDirective):
         return [block]
 
 
-class KeyTable(SphinxDirective):
-    """The keys of a section of the reservoir file: ``key-table:: reservoir.io...schema.StorageSection``."""
+def table(head: tuple[str, ...], rows_of: Callable[[str], Rows]) -> type[SphinxDirective]:
+    """A directive that shows a table of what its argument names, with this head."""
 
-    required_arguments = 1
+    class Table(SphinxDirective):
+        optional_arguments = 1
 
-    def run(self) -> list[nodes.Node]:
-        """A table: key, whether it may be left out, and what is expected."""
-        module, _, name = self.arguments[0].rpartition(".")
-        section: type[BaseModel] = getattr(import_module(module), name)
-        lines = ["| key | | what it holds |", "|---|---|---|", *rows_of(section)]
-        found = nodes.Element()
-        self.state.nested_parse(StringList(lines, self.get_source_info()[0]), self.content_offset, found)
-        return found.children
+        def run(self) -> list[nodes.Node]:
+            rows = rows_of(self.arguments[0] if self.arguments else "")
+            lines = [head, ("---",) * len(head), *rows]
+            text = ["| " + " | ".join(cell.replace("|", "or") for cell in line) + " |" for line in lines]
+            found = nodes.Element()
+            self.state.nested_parse(StringList(text, self.get_source_info()[0]), self.content_offset, found)
+            return found.children
+
+    return Table
 
 
-def rows_of(section: type[BaseModel]) -> Iterator[str]:
-    """A row for each key of a section, in Markdown."""
+def section_keys(name: str) -> Rows:
+    """Keys of a section of the reservoir file, or of its top for ``FILE``."""
+    schema = import_module("reservoir.io.reservoir_toml.schema")
+    return [row[1:] for row in keys_of(getattr(schema, name))]
+
+
+def curve_keys(name: str) -> Iterator[tuple[str, ...]]:
+    """Keys of a curve of the reservoir file, by its kind."""
+    curves = import_module("reservoir.io.reservoir_toml.schema").CURVES
+    for kind in models_in(curves.model_fields[name].annotation):
+        yield from keys_of(kind)
+
+
+def keys_of(section: type[BaseModel]) -> Iterator[tuple[str, ...]]:
+    """Kind of the section, where it has one, then key, whether it is needed, and what is expected."""
+    kind = "".join(map(str, get_args(getattr(section.model_fields.get("kind"), "annotation", None))))
     for name, field in section.model_fields.items():
-        if field.description:
+        if field.description and name != "kind":
             needed = "needed" if field.is_required() else "optional"
-            yield f"| `{field.alias or name}` | {needed} | {field.description.replace('|', ' or ')} |"
+            yield (f'`"{kind}"`', f"`{field.alias or name}`", needed, field.description)
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The sections that an annotation allows."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from models_in(inner)
+
+
+def columns(name: str) -> Rows:
+    """Columns of a table of results."""
+    meanings = getattr(import_module("reservoir.io.plan_folder.columns"), name)
+    return [(f"`{column}`", meaning) for column, meaning in meanings.items()]
+
+
+def units(_: str) -> Rows:
+    """Units of an inflow record, with every spelling."""
+    spellings = import_module("reservoir.io.inflow_csv.vocabulary").SPELLINGS
+    sizes = import_module("reservoir.hydro.units")
+    for unit, spelt in spellings.items():
+        of_flow = unit in sizes.FLOW_M3S
+        size, base = (sizes.FLOW_M3S[unit], "m3/s") if of_flow else (sizes.VOLUME_HM3[unit], "hm3")
+        yield (f"`{unit}`", "mean flow" if of_flow else "volume", f"{size:.10g} {base}", ", ".join(sorted(spelt)))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add the directives."""
     app.add_directive("command-help", CommandHelp)
-    app.add_directive("key-table", KeyTable)
+    app.add_directive("key-table", table(("key", "", "what it holds"), section_keys))
+    app.add_directive("curve-table", table(("kind", "key", "", "what it holds"), curve_keys))
+    app.add_directive("column-table", table(("column", "what it holds"), columns))
+    app.add_directive("unit-table", table(("unit", "", "one is", "spellings"), units))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
