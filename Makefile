@@ -1,17 +1,18 @@
 # make plan   create an environment, install, and plan the bundled case
-# make test   the same, then lint, types and tests
+# make test   the same, then lint, types, documentation and tests
+# make docs   the documentation, into build/docs
 # make validate  25 runs of both engines against dynamic programming, with a t-test
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: plan test lint types tests validate clean
+.PHONY: plan test lint types docs tests validate clean
 
 plan: $(VENV)/installed
 	$(BIN)/reservoir plan
 
-test: lint types tests
+test: lint types docs tests
 
 lint: $(VENV)/developing
 	$(BIN)/ruff check reservoir tests docs
@@ -19,6 +20,9 @@ lint: $(VENV)/developing
 
 types: $(VENV)/developing
 	$(BIN)/mypy
+
+docs: $(VENV)/developing
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
 
 tests: $(VENV)/developing
 	$(BIN)/python -m pytest -n auto --dist loadfile
