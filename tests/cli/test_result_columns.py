@@ -14,10 +14,16 @@ def head_of(path) -> list[str]:
 
 @pytest.mark.parametrize(
     ("table", "meanings"),
-    [("schedule.csv", columns.SCHEDULE_COLUMNS), ("summary.csv", columns.SUMMARY_COLUMNS), ("scores.csv", columns.SCORES_COLUMNS)],
+    [
+        ("schedule.csv", columns.SCHEDULE_COLUMNS),
+        ("summary.csv", columns.SUMMARY_COLUMNS),
+        ("scores.csv", columns.SCORES_COLUMNS),
+    ],
 )
 def test_every_column_of_a_plan_has_a_meaning(ruled, table, meanings):
-    rare = [] if table != "summary.csv" else ["reference_violation"]  # of plans with years that cannot keep their limits
+    rare = (
+        [] if table != "summary.csv" else ["reference_violation"]
+    )  # of plans with years that cannot keep their limits
     assert head_of(ruled / table) == [name for name in meanings if name not in rare]
 
 

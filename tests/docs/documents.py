@@ -11,7 +11,9 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md"
 
 #: A line before a block whose commands take longer than a test may.
 LONG = "<!-- long:"
-_BLOCK = re.compile(r"(?P<before>[^\n]*)\n```(?P<language>[\w{}-]*)[^\n]*\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(
+    r"(?P<before>[^\n]*)\n```(?P<language>[\w{}-]*)[^\n]*\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
+)
 
 
 class Block(NamedTuple):

@@ -20,7 +20,12 @@ SHELL, PYTHON = "console", "python"
 def run(command: list[str], folder: Path) -> None:
     """Run a command as a reader does, in a folder of the page's own."""
     scripts = str(Path(sys.executable).parent)
-    environment = {**os.environ, "PATH": scripts + os.pathsep + os.environ["PATH"], "NO_COLOR": "1", "MPLBACKEND": "agg"}
+    environment = {
+        **os.environ,
+        "PATH": scripts + os.pathsep + os.environ["PATH"],
+        "NO_COLOR": "1",
+        "MPLBACKEND": "agg",
+    }
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}{done.stderr}"
     assert "Traceback" not in done.stderr
