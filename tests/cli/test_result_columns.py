@@ -1,4 +1,4 @@
-"""The meanings that the documentation shows are those of the very columns that are written, all of them, in their order."""
+"""The meanings that the documentation shows are those of the columns that are written, all of them, in their order."""
 
 import csv
 

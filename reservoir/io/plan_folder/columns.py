@@ -1,4 +1,4 @@
-"""What the columns of the tables of results hold: the documentation is made from this, and tests hold it to the tables."""
+"""What the columns of result tables hold: the documentation is made from this, and tests hold it to the tables."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ SCORES_COLUMNS: Mapping[str, str] = {
     "firm_resilience": "fraction of the failing months that are followed by one that reaches it",
     "firm_vulnerability": "mean shortfall of the failing months, as a fraction of firm power",
     "months_at_limit": "months that end with a storage at one of its bounds",
-    "end_storage_value_gwh": "what was added to the mean for water left at the end (negative: for water missing), GWh a year",
+    "end_storage_value_gwh": "added to the mean for water left at the end (negative: for water missing), GWh a year",
     "months_violated": "months that end with a storage outside its bounds, whatever the release",
     "largest_violation_hm3": "farthest that a storage was outside its bounds, hm3",
     "violation": "sum of relative violations",
