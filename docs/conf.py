@@ -36,6 +36,7 @@ plot_html_show_source_link = False
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # types stand in the docstrings
+napoleon_use_param = napoleon_use_rtype = False  # types are text: words such as "years" are no names to link
 
 html_theme = "furo"
 html_title = f"reservoir {release}"
