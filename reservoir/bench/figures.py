@@ -1,43 +1,22 @@
-"""What the experiments' figures share: sheets above a foot, logarithmic axes, and lines by engine."""
+"""What the experiments' figures share: looks of engines, panels, and logarithmic axes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import SubFigure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from reservoir.report.figures.axes import written
-from reservoir.report.figures.style import (
-    DRY,
-    LIMITS,
-    POWER,
-    RELEASE,
-    STORAGE,
-    Look,
-    add_legend,
-    figure_style,
-    footed_figure,
-    settled,
-)
+from reservoir.report.figures.style import DRY, LIMITS, POWER, RELEASE, STORAGE, Look
 
 #: Looks of engines: the sequential one that others are measured by; the one that an experiment is about; and others.
 BASE_LOOK, MAIN_LOOK = Look(LIMITS, (0, (1, 1)), "D"), Look(STORAGE, "-", "o")
 DASHED, CHAINED = (0, (5, 1.5)), (0, (6, 1.5, 1.5, 1.5))
 SECOND_LOOK, THIRD_LOOK = Look(RELEASE, DASHED, "s"), Look(POWER, CHAINED, "s")
 LOSSY_LOOK = Look(DRY, DASHED, "s")
-
-
-def sheet_figure(height: float, lines: Sequence[str], draw: Callable[[SubFigure], Axes | None]) -> Figure:
-    """A figure on a sheet of so many inches above lines of text, with the legend of the axes that `draw` returns."""
-    with figure_style():
-        figure, sheet = footed_figure(height, lines)
-        labelled = draw(sheet)
-        if labelled is not None:
-            add_legend(sheet, labelled)
-        return settled(figure)
 
 
 def panels(sheet: SubFigure, count: int, columns: int, label: str, **options: Any) -> list[Axes]:

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from reservoir.bench.case.figures import apart, draw_sweep, draw_times, scaling_figure, times_figure
 from reservoir.bench.figures import short
-from reservoir.report.figures.style import foot_lines
+from reservoir.report.figures.style import foot_texts
 from tests.report.layout import (
     axes_and_legends_lie_apart_within_the_figure,
     nothing_overlaps_the_foot,
@@ -16,7 +16,7 @@ from tests.report.layout import (
 
 @pytest.fixture(params=["scaling", "times"])
 def figure(request, six_year_plan, runs, points) -> tuple[str, Figure]:
-    lines = foot_lines(six_year_plan, "a device")
+    lines = foot_texts(six_year_plan, "a device")
     drawn = {
         "scaling": lambda: scaling_figure(points, 1e10, lines),
         "times": lambda: times_figure(runs, lines),

@@ -54,7 +54,7 @@ def test_a_race_against_other_libraries_is_added(brief, small, small_inflow, eff
         asked.update(options, years=len(years), references=len(references))
         return race
 
-    peers = SimpleNamespace(time_peers=time_peers, draw_peers=lambda race, axis: axis.plot([1, 2]))
+    peers = SimpleNamespace(time_peers=time_peers, draw_peers=lambda axis, race: axis)
     monkeypatch.setitem(sys.modules, "reservoir.bench.peers", peers)
     record = case.run(small, small_inflow, effort=effort, peers=True)
     assert record.tables[-1].title == "A race"

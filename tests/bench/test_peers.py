@@ -256,7 +256,7 @@ def test_the_table_has_a_row_for_each_entrant(example: PeerRace):
 
 def test_the_fastest_is_on_top_and_who_did_not_get_there_is_hollow_at_the_end_of_its_time(example: PeerRace):
     assert [entry.name for entry in ranking(example)] == ["pygmo cmaes", "reservoir clpso", "pygmo pso_gen"]
-    axis = draw_peers(example, Figure().add_subplot())
+    axis = draw_peers(Figure().add_subplot(), example)
     dots = [line for line in axis.get_lines() if line.get_marker() == "o"]
     assert [dot.get_xdata()[0] for dot in dots] == [1.0, 2.0, 60.0]
     assert [dot.get_markerfacecolor() == "white" for dot in dots] == [False, False, True]
@@ -265,9 +265,9 @@ def test_the_fastest_is_on_top_and_who_did_not_get_there_is_hollow_at_the_end_of
 
 def test_a_time_is_drawn_with_the_years_that_one_of_the_runs_missed(example: PeerRace):
     entry = completed(BLANK, [RUN, RUN, MISSED])
-    axis = draw_peers(replace(example, entries=(entry,)), Figure().add_subplot())
+    axis = draw_peers(Figure().add_subplot(), replace(example, entries=(entry,)))
     assert [text.get_text() for text in axis.texts] == ["2 s (2 of 3 years in one run)"]
 
 
 def test_a_race_that_nobody_ran_is_still_a_figure(example: PeerRace):
-    draw_peers(replace(example, entries=example.entries[-1:]), Figure().add_subplot()).figure.draw_without_rendering()
+    draw_peers(Figure().add_subplot(), replace(example, entries=example.entries[-1:])).figure.draw_without_rendering()

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-from matplotlib.figure import SubFigure
 
 from reservoir.bench.case.arithmetic import ArithmeticLimit, measure_limit, operations_per_move, rule
 from reservoir.bench.case.figures import CAPTIONS, scaling_figure, times_figure
@@ -18,14 +17,13 @@ from reservoir.bench.case.findings import case_checks, gap_table, speed_up, tabl
 from reservoir.bench.case.runs import DEVICE_ENGINE, CaseSetup, engine_runs
 from reservoir.bench.case.scaling import ScalingSetup, measure_scaling, scaling_table
 from reservoir.bench.experiment import DeviceSetup
-from reservoir.bench.figures import sheet_figure
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import list_devices
 from reservoir.planning.plan import StageProgress, optimise, silent_stage
-from reservoir.report.figures.style import foot_lines
+from reservoir.report.figures.style import foot_texts, on_axes, plan_figure
 
 QUICK_GENERATIONS = 500
 
@@ -68,7 +66,7 @@ def case_result(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame, limi
     """What runs, points and limit come to."""
     plan, first = setup.plan, setup.plan.years[0]
     moves_limit = limit.best / operations_per_move(first)
-    lines = foot_lines(plan, setup.place + setup.effort.usual("", f". {QUICK_WARNING}"))
+    foot = foot_texts(plan, setup.place + setup.effort.usual("", f". {QUICK_WARNING}"))
     reference_gwh = sum(plan.references.fitness.tolist())
     fastest = points[points["devices"] == 1]["moves_per_second"].max()
     reservoir, inflow = ({"sha256": each.sha256, "caveat": each.caveat} for each in (plan.reservoir, plan.inflow))
@@ -88,7 +86,7 @@ def case_result(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame, limi
             scaling_table(setup, points),
         ),
         data={"runs": runs, "scaling": points},
-        figures={"times": times_figure(runs, lines), "scaling": scaling_figure(points, moves_limit, lines)},
+        figures={"times": times_figure(runs, foot), "scaling": scaling_figure(points, moves_limit, foot)},
         captions=CAPTIONS,
         reservoir={"name": plan.reservoir.name} | reservoir,
         inflow={"first": plan.inflow.labels[0], "last": plan.inflow.labels[-1]} | inflow,
@@ -120,15 +118,11 @@ def _with_peers(found: ExperimentResult, setup: CaseSetup) -> ExperimentResult:
     asked: dict[str, Any] = {"seed": effort.seed, "device": effort.device, "quick": effort.quick}
     race = time_peers(list(plan.years), plan.references, progress=setup.progress, **asked)
     frame = race.frame()
-    height = 1.6 + 0.3 * int(frame["total_seconds"].notna().sum())
-
-    def draw(sheet: SubFigure) -> None:
-        draw_peers(race, sheet.add_subplot())
-
+    drawn, height = on_axes(race.title, draw_peers, race), 1.6 + 0.3 * int(frame["total_seconds"].notna().sum())
     return replace(
         found,
         tables=(*found.tables, ResultTable(race.title, frame, race.notes)),
         data={**found.data, "peers": frame},
-        figures={**found.figures, "peers": sheet_figure(height, foot_lines(plan), draw)},
+        figures={**found.figures, "peers": plan_figure(plan, height, drawn)},
         captions={**found.captions, "peers": race.title},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, NullLoc
 from reservoir.bench.case.runs import DEVICE_ENGINE, SEQUENTIAL, counted_runs
 from reservoir.bench.case.scaling import SWEEPS
 from reservoir.bench.experiment import select
-from reservoir.bench.figures import log_axis, panels, sheet_figure, short
+from reservoir.bench.figures import log_axis, panels, short
 from reservoir.report.figures.axes import written
-from reservoir.report.figures.style import DASHES, INFLOW, LIMITS, RELEASE, STORAGE, tint
+from reservoir.report.figures.style import DASHES, INFLOW, LIMITS, RELEASE, STORAGE, on_axes, sheet_figure, tint
 
 CAPTIONS = {
     "times": (
@@ -33,13 +34,9 @@ _HEIGHT = 0.34
 _TICK_SHARE = 0.12
 
 
-def times_figure(runs: pd.DataFrame, lines: list[str]) -> Figure:
+def times_figure(runs: pd.DataFrame, foot: Sequence[str]) -> Figure:
     """Draw the times of the counted runs."""
-
-    def draw(sheet: SubFigure) -> None:
-        draw_times(sheet.add_subplot(), runs).set_title("Execution time of a run")
-
-    return sheet_figure(2.3, lines, draw)
+    return sheet_figure(2.3, foot, on_axes("Execution time of a run", draw_times, runs))
 
 
 def draw_times(ax: Axes, runs: pd.DataFrame) -> Axes:
@@ -82,7 +79,7 @@ def _draw_row(ax: Axes, place: int, milliseconds: np.ndarray, colour: str) -> No
     ax.text(median, place - _HEIGHT * 0.75, f"{written(median)} ms", ha="center", va="bottom", color=colour, fontsize=8)
 
 
-def scaling_figure(points: pd.DataFrame, moves_limit: float, lines: list[str]) -> Figure:
+def scaling_figure(points: pd.DataFrame, moves_limit: float, foot: Sequence[str]) -> Figure:
     """Draw a panel for every sweep that has points."""
     done = points[points["moves_per_second"].notna()]
     sweeps = [sweep for sweep in SWEEPS if (done["sweep"] == sweep).any()]
@@ -95,7 +92,7 @@ def scaling_figure(points: pd.DataFrame, moves_limit: float, lines: list[str]) -
         sheet.suptitle("Speed, one thing changed at a time", x=0.01, ha="left", fontweight="bold", fontsize=10)
         return axes[0] if sweeps else None
 
-    return sheet_figure(0.5 + PANEL_INCHES * rows, lines, draw)
+    return sheet_figure(0.5 + PANEL_INCHES * rows, foot, draw)
 
 
 def draw_sweep(ax: Axes, points: pd.DataFrame, sweep: str, moves_limit: float) -> Axes:

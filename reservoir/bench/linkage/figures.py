@@ -18,12 +18,11 @@ from reservoir.bench.figures import (
     log_axis,
     number_ticks,
     panels,
-    sheet_figure,
 )
 from reservoir.bench.linkage.findings import LinkageFindings, by_kind_and_bits
 from reservoir.bench.linkage.runs import MODELS, SPIN, TITLES
 from reservoir.report.figures.axes import written
-from reservoir.report.figures.style import POWER, RELEASE, Look, broken
+from reservoir.report.figures.style import POWER, RELEASE, Look, sheet_figure
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL
 
 CAPTIONS = {
@@ -51,7 +50,7 @@ def linkage_figures(found: LinkageFindings) -> dict[str, Figure]:
     """All figures; points of problems of one kind and size are their means."""
     setup = found.setup
     about = f"{setup.effort.runs} timed runs, evaluations of {found.evaluated['run'].nunique()} · "
-    foot = broken(setup.foot(about, f"; sequential: {processor_name()}"))
+    foot = [setup.foot(about, f"; sequential: {processor_name()}")]
     times, evaluated = by_kind_and_bits(found.times), by_kind_and_bits(found.evaluations)
     lines = {model: model for model in MODELS[1:]}
     return {

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter
 
 from reservoir.bench.benchmark_functions import rotation, titled
 from reservoir.bench.experiment import in_order, select
-from reservoir.bench.figures import CHAINED, log_axis, panels, sheet_figure, short
+from reservoir.bench.figures import CHAINED, log_axis, panels, short
 from reservoir.bench.journal import Journal, sources_digest
 from reservoir.bench.models.findings import ModelFindings, model_checks
 from reservoir.bench.models.runs import DIMENSION, PARTICLES, ModelSetup, engines, measure_throughput, model_runs
@@ -22,7 +22,18 @@ from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.functions import functions_named
-from reservoir.report.figures.style import LIMITS, NORMAL, POWER, RELEASE, SPILL, STORAGE, WET, Look, broken
+from reservoir.report.figures.style import (
+    LIMITS,
+    NORMAL,
+    POWER,
+    RELEASE,
+    SPILL,
+    STORAGE,
+    WET,
+    Look,
+    on_axes,
+    sheet_figure,
+)
 from reservoir.report.folder import run_provenance
 from reservoir.solvers.clpso.models import LANES
 
@@ -114,11 +125,11 @@ def model_figures(found: ModelFindings) -> dict[str, Figure]:
     """All of them."""
     setup = found.setup
     budget = f"{setup.generations:,} generations, {setup.effort.runs} runs"
-    foot = broken(setup.foot(f"{DIMENSION} dimensions, {PARTICLES} particles, {budget} · "))
+    foot = [setup.foot(f"{DIMENSION} dimensions, {PARTICLES} particles, {budget} · ")]
     rows = -(-len(found.functions) // _COLUMNS)
     return {
         "convergence": sheet_figure(0.6 + _PANEL_INCHES * rows, foot, lambda sheet: _convergence(sheet, found.traces)),
-        "times": sheet_figure(3.0, foot, lambda sheet: _times(sheet.add_subplot(), found)),
+        "times": sheet_figure(3.0, foot, on_axes("Time of a run of one swarm", _times, found)),
     }
 
 
@@ -167,7 +178,7 @@ def _times(ax: Axes, found: ModelFindings) -> Axes:
         ax.bar(at, [each.mean() for each in times], width * 0.92, color=_LOOKS[engine].colour, label=engine)
         ax.vlines(at, [each.min() for each in times], [each.max() for each in times], color=LIMITS, lw=0.8)
     log_axis(ax)
-    ax.set(ylabel="Time (ms)", title="Time of a run of one swarm")
+    ax.set_ylabel("Time (ms)")
     ax.set_xticks(range(len(names)), [titled(name).replace(" ", "\n") for name in names], fontsize=7)
     ax.grid(visible=False, axis="x")
     return ax

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from reservoir.bench.experiment import numbers_named, processor_name, select
-from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, line, log_axis, number_ticks, sheet_figure
+from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, line, log_axis, number_ticks
 from reservoir.bench.networks.findings import NetworkFindings, network_checks, result_tables
 from reservoir.bench.networks.loads import TABLES
 from reservoir.bench.networks.runs import (
@@ -25,7 +25,7 @@ from reservoir.bench.networks.runs import (
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.report.figures.style import POWER, RELEASE, Look, broken
+from reservoir.report.figures.style import POWER, RELEASE, Look, sheet_figure
 from reservoir.solvers.two_level_pso.settings import TwoLevelSettings
 
 #: Iterations by table, and of the baseline where its time alone counts.
@@ -100,7 +100,7 @@ def run(
 def network_result(found: NetworkFindings) -> ExperimentResult:
     """What the runs come to."""
     setup = found.setup
-    foot = broken(setup.foot(after=f"; baseline: {setup.threads} threads of {processor_name()}"))
+    foot = setup.foot(after=f"; baseline: {setup.threads} threads of {processor_name()}")
     figures = {1: ("times", _times_figure), 3: ("errors", _errors_figure)}
     return setup.result(
         f"Networks trained by particle swarms, on {setup.device.name}",
@@ -127,7 +127,7 @@ def _headlines(found: NetworkFindings) -> dict[str, str]:
     return told
 
 
-def _times_figure(found: NetworkFindings, foot: list[str]) -> Figure:
+def _times_figure(found: NetworkFindings, foot: str) -> Figure:
     """Medians by the number of particles, a line an engine."""
     runs = select(found.runs, table=1)
 
@@ -143,10 +143,10 @@ def _times_figure(found: NetworkFindings, foot: list[str]) -> Figure:
         ax.set(xlabel="Particles", ylabel="Time (ms)", title="Time of an iteration")
         return ax
 
-    return sheet_figure(3.0, foot, draw)
+    return sheet_figure(3.0, [foot], draw)
 
 
-def _errors_figure(found: NetworkFindings, foot: list[str]) -> Figure:
+def _errors_figure(found: NetworkFindings, foot: str) -> Figure:
     """Medians, and bands from the least to the greatest, a line an engine."""
 
     def draw(sheet: SubFigure) -> Axes:
@@ -160,4 +160,4 @@ def _errors_figure(found: NetworkFindings, foot: list[str]) -> Figure:
         ax.set(xlabel="Iteration", ylabel="Training error (%)", title="Training error, 6-30-2 on 100 samples")
         return ax
 
-    return sheet_figure(3.0, foot, draw)
+    return sheet_figure(3.0, [foot], draw)

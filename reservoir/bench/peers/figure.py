@@ -17,7 +17,7 @@ _ROOM = 6.0
 _LEGEND_POINTS = 32
 
 
-def draw_peers(race: PeerRace, axis: Axes) -> Axes:
+def draw_peers(axis: Axes, race: PeerRace) -> Axes:
     """Draw a row for each entrant that ran, the fastest on top; returns the axis."""
     ranked = ranking(race)
     for place, entry in enumerate(ranked):
@@ -33,7 +33,6 @@ def draw_peers(race: PeerRace, axis: Axes) -> Axes:
     axis.set_ylim(len(ranked) - 0.4, -0.6)
     axis.tick_params(axis="y", length=0)
     axis.grid(visible=False, axis="y")
-    axis.set_title(race.title)
     below = axis.transAxes + ScaledTranslation(0, -_LEGEND_POINTS / 72, axis.figure.dpi_scale_trans)
     axis.legend(handles=_samples(), loc="upper center", bbox_to_anchor=(0.4, 0), bbox_transform=below, ncols=3)
     return axis

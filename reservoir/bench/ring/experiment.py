@@ -11,14 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from reservoir.bench.experiment import numbers_named, processor_name, select
-from reservoir.bench.figures import BASE_LOOK, MAIN_LOOK, SECOND_LOOK, line, log_axis, number_ticks, sheet_figure
+from reservoir.bench.figures import BASE_LOOK, MAIN_LOOK, SECOND_LOOK, line, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.ring.findings import DEAR, REFERENCE, STANDARD, ZERO, RingFindings, mean_of_best, ring_checks
 from reservoir.bench.ring.runs import ASYNC, BATCH, ENGINES, SEQUENTIAL, STANDARD_RUNS, SYNC, RingSetup, all_runs
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.sums.functions import FEWEST, MOST, RING_FUNCTIONS
-from reservoir.report.figures.style import broken
+from reservoir.report.figures.style import sheet_figure
 from reservoir.solvers.ring_pso.settings import RingSettings
 
 #: Powers of two as in the paper, and 10, of which more is known.
@@ -189,7 +189,7 @@ def _figure(found: RingFindings) -> Figure:
         return panels[0][1]
 
     about = f"{setup.particles} particles, {setup.generations:,} generations, {setup.effort.runs} runs · "
-    return sheet_figure(8.2, broken(setup.foot(about, f"; sequential: {processor_name()}")), draw)
+    return sheet_figure(8.2, [setup.foot(about, f"; sequential: {processor_name()}")], draw)
 
 
 def _draw_row(axes: Any, found: RingFindings, name: str) -> None:

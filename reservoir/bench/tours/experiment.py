@@ -10,14 +10,14 @@ from matplotlib.figure import Figure, SubFigure
 
 from reservoir import resources
 from reservoir.bench.experiment import numbers_named, processor_name
-from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, line, log_axis, number_ticks, sheet_figure
+from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, line, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import RunBudget
 from reservoir.bench.tours.findings import ITERATIONS, TITLES, TourFindings, median_ms, result_tables, tour_checks
 from reservoir.bench.tours.runs import ISLAND, SERIAL, TourSetup, block_runs, counts, engine_runs, strong_runs
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.tours.problem import tour_problem
-from reservoir.report.figures.style import DRY, INFLOW, POWER, RELEASE, SPILL, Look, broken
+from reservoir.report.figures.style import DRY, INFLOW, POWER, RELEASE, SPILL, Look, sheet_figure
 from reservoir.solvers.island_ga.settings import IslandSettings
 
 QUICK_ITERATIONS = 100
@@ -164,4 +164,4 @@ def _figure(frame: pd.DataFrame, title: str, label: str, foot: str, *, log: bool
         ax.set(xlabel="Population", title=title, ylabel=label)
         return ax
 
-    return sheet_figure(3.0, broken(foot), draw)
+    return sheet_figure(3.0, [foot], draw)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import StepPatch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
@@ -12,19 +12,7 @@ from numpy.typing import NDArray
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import left_out_sentence
 from reservoir.report.figures.axes import THOUSANDS, name_lines, written, year_axis
-from reservoir.report.figures.style import (
-    DASHES,
-    LIMITS,
-    OUTSIDE_MARK,
-    POWER,
-    REFERENCE,
-    SPILL,
-    add_legend,
-    figure_style,
-    new_figure,
-    settled,
-    tint,
-)
+from reservoir.report.figures.style import DASHES, LIMITS, OUTSIDE_MARK, POWER, REFERENCE, SPILL, plan_figure, tint
 
 FloatArray = NDArray[np.float64]
 
@@ -39,8 +27,8 @@ LEFT_OUT = 0.35
 def annual_energy_figure(plan: Plan) -> Figure:
     """Draw the energy, and under it the spill if any year spills."""
     spills = bool(spilling(plan).any())
-    with figure_style():
-        figure, sheet = new_figure(plan, 4.4 if spills else 3.6)
+
+    def draw(sheet: SubFigure) -> Axes | None:
         if spills:
             upper, lower = sheet.subplots(2, 1, sharex=True, height_ratios=[4, 1])
             draw_annual_spill(lower, plan)
@@ -50,9 +38,9 @@ def annual_energy_figure(plan: Plan) -> Figure:
         upper.set_title("Energy of each year")
         if spills:
             upper.set_xlabel("")
-        if not plan.keeps_limits.all():
-            add_legend(sheet, upper)
-        return settled(figure)
+        return None if plan.keeps_limits.all() else upper
+
+    return plan_figure(plan, 4.4 if spills else 3.6, draw)
 
 
 def draw_annual_energy(ax: Axes, plan: Plan) -> Axes:

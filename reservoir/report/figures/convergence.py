@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.bands import draw_bands
-from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, add_legend, figure_style, new_figure, settled
+from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, on_axes, plan_figure
 
 FloatArray = NDArray[np.float64]
 
@@ -29,12 +29,7 @@ def convergence_figure(plan: Plan) -> Figure | None:
     """Draw the convergence band with its legend; None for solvers that leave no trace."""
     if not has_trace(plan):
         return None
-    with figure_style():
-        figure, sheet = new_figure(plan, 3.9)
-        ax = draw_convergence(sheet.add_subplot(), plan)
-        ax.set_title("Convergence of the search")
-        add_legend(sheet, ax, reverse=True)
-        return settled(figure)
+    return plan_figure(plan, 3.9, on_axes("Convergence of the search", draw_convergence, plan), reverse=True)
 
 
 def has_trace(plan: Plan) -> bool:

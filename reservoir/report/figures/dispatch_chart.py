@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reservoir.report.figures.axes import TEXT_SHARE, month_ends, written
 from reservoir.report.figures.record_runs import fitted_note, result_of
 from reservoir.report.figures.storage_axis import draw_storage_frame, storage_bounds
-from reservoir.report.figures.style import add_legend, family_look, figure_style, new_figure, settled, shade, tint
+from reservoir.report.figures.style import family_look, on_axes, plan_figure, shade, tint
 from reservoir.rules.evaluation.evaluation import Evaluation
 from reservoir.rules.families.zones.rule import FAMILY, ZONES, ZonesRule
 
@@ -34,12 +34,8 @@ _VISIBLE = 0.01
 
 def dispatch_chart_figure(evaluation: Evaluation) -> Figure:
     """Draw the chart with its legend."""
-    with figure_style():
-        figure, sheet = new_figure(evaluation.plan, 4.5, fitted_note(evaluation))
-        ax = draw_dispatch_chart(sheet.add_subplot(), evaluation)
-        ax.set_title("Dispatch chart: output by the storage at the start of the month")
-        add_legend(sheet, ax, reverse=True)
-        return settled(figure)
+    drawn = on_axes("Dispatch chart: output by the storage at the start of the month", draw_dispatch_chart, evaluation)
+    return plan_figure(evaluation.plan, 4.5, drawn, fitted_note(evaluation), reverse=True)
 
 
 def has_dispatch_chart(evaluation: Evaluation) -> bool:

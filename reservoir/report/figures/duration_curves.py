@@ -6,23 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedLocator
 from numpy.typing import NDArray
 
 from reservoir.report.figures.axes import TEXT_SHARE, THOUSANDS, written
 from reservoir.report.figures.record_runs import held_out_note, outside_caption, outside_handles, record_runs
 from reservoir.report.figures.storage_axis import cut_off
-from reservoir.report.figures.style import (
-    DASHES,
-    LIMITS,
-    OUTSIDE_MARK,
-    REFERENCE,
-    add_legend,
-    figure_style,
-    new_figure,
-    settled,
-)
+from reservoir.report.figures.style import DASHES, LIMITS, OUTSIDE_MARK, REFERENCE, plan_figure
 from reservoir.rules.evaluation.evaluation import Evaluation
 
 FloatArray = NDArray[np.float64]
@@ -34,17 +25,18 @@ EXCEEDED = "Months that exceed it (%)"
 
 def duration_curves_figure(evaluation: Evaluation) -> Figure:
     """Draw the three panels under one legend."""
-    with figure_style():
-        figure, sheet = new_figure(evaluation.plan, 3.7, held_out_note(evaluation))
+
+    def draw(sheet: SubFigure) -> Axes:
         panels = sheet.subplots(1, len(PANELS))
-        for ax, draw in zip(panels, PANELS.values(), strict=True):
-            draw(ax, evaluation)
+        for ax, draw_panel in zip(panels, PANELS.values(), strict=True):
+            draw_panel(ax, evaluation)
         for ax in (panels[0], panels[-1]):
             ax.set_xlabel("")
         for handle in outside_handles(evaluation):
             panels[0].add_line(handle)
-        add_legend(sheet, panels[0])
-        return settled(figure)
+        return panels[0]
+
+    return plan_figure(evaluation.plan, 3.7, draw, held_out_note(evaluation))
 
 
 def draw_release(ax: Axes, evaluation: Evaluation) -> Axes:
@@ -90,16 +82,11 @@ def draw_storage(ax: Axes, evaluation: Evaluation) -> Axes:
         if outside.any():
             exceeded, values = duration_curve(storage)
             ax.plot(exceeded[outside], values[outside], **OUTSIDE_MARK | {"ms": 3, "clip_on": True})
-    _cut_off(ax, evaluation)
+    limits = ax.get_ylim()
+    shown = tuple(cut_off(evaluation.plan, np.array(limits)).tolist())
+    if shown != limits:
+        ax.set_ylim(shown)
     return ax
-
-
-def _cut_off(ax: Axes, evaluation: Evaluation) -> None:
-    """Leave out storages that are far outside the bounds."""
-    bottom, top = ax.get_ylim()
-    low, high = cut_off(evaluation.plan, np.array([bottom, top]))
-    if (low, high) != (bottom, top):
-        ax.set_ylim(low, high)
 
 
 #: The panels by the quantity they show.

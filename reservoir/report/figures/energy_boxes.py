@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
@@ -26,9 +26,8 @@ from reservoir.report.figures.style import (
     OUTSIDE_MARK,
     REFERENCE,
     family_look,
-    figure_style,
-    new_figure,
-    settled,
+    on_axes,
+    plan_figure,
     tint,
 )
 from reservoir.rules.evaluation.evaluation import Evaluation, SimulationMode
@@ -43,13 +42,13 @@ _STRENGTH = 0.55
 
 def rule_energy_figure(evaluation: Evaluation) -> Figure:
     """Draw the boxes with their legend."""
-    with figure_style():
-        figure, sheet = new_figure(evaluation.plan, 3.9, held_out_note(evaluation))
-        ax = draw_rule_energy(sheet.add_subplot(), evaluation)
-        ax.set_title("Energy of a year, by rule")
+
+    def draw(sheet: SubFigure) -> None:
+        on_axes("Energy of a year, by rule", draw_rule_energy, evaluation)(sheet)
         handles = [*sample_patches(), *outside_handles(evaluation)]
         sheet.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-        return settled(figure)
+
+    return plan_figure(evaluation.plan, 3.9, draw, held_out_note(evaluation))
 
 
 def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:

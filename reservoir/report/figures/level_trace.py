@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
@@ -12,7 +12,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.axes import month_runs, name_lines, year_axis
 from reservoir.report.figures.record_runs import RecordRun, held_out_note, outside_caption, outside_handles, record_runs
-from reservoir.report.figures.style import LIMITS, OUTSIDE_MARK, figure_style, new_figure, settled
+from reservoir.report.figures.style import LIMITS, OUTSIDE_MARK, plan_figure
 from reservoir.rules.evaluation.evaluation import Evaluation
 
 FloatArray = NDArray[np.float64]
@@ -29,8 +29,8 @@ _STYLES = {"normal": (0, (5, 2)), "flood": (0, (2, 1)), "dead": (0, (5, 2))}
 def level_trace_figure(evaluation: Evaluation) -> Figure:
     """Draw a row for each run over the same years."""
     runs = record_runs(evaluation)
-    with figure_style():
-        figure, sheet = new_figure(evaluation.plan, 0.7 + _INCHES_PER_RUN * len(runs), held_out_note(evaluation))
+
+    def draw(sheet: SubFigure) -> None:
         rows = sheet.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False).ravel()
         for ax, run in zip(rows, runs, strict=True):
             draw_level_trace(ax, evaluation, run)
@@ -40,7 +40,8 @@ def level_trace_figure(evaluation: Evaluation) -> Figure:
         sheet.supylabel(LEVEL, fontsize=8.5)
         if outside_handles(evaluation):
             sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")
-        return settled(figure)
+
+    return plan_figure(evaluation.plan, 0.7 + _INCHES_PER_RUN * len(runs), draw, held_out_note(evaluation))
 
 
 def draw_level_trace(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.axes import THOUSANDS
-from reservoir.report.figures.style import OUTSIDE, figure_style, new_figure, settled
+from reservoir.report.figures.style import OUTSIDE, plan_figure
 
 START = "Start"
 #: Corners of a cell.
@@ -24,8 +24,8 @@ def linkage_map_figure(plan: Plan) -> Figure | None:
     linkage = mean_linkage(plan)
     if linkage is None:
         return None
-    with figure_style():
-        figure, sheet = new_figure(plan, 4.6)
+
+    def draw(sheet: SubFigure) -> None:
         ax = sheet.add_subplot()
         drawn = draw_linkage(ax, linkage, storage_names(plan))
         ax.set_title("Which storages are interdependent")
@@ -33,7 +33,8 @@ def linkage_map_figure(plan: Plan) -> Figure | None:
         assert bar.solids is not None
         bar.solids.set(rasterized=False, edgecolor="face")  # a picture within a drawing does not enter a report
         bar.set_label("Mutual information (nats), mean of the years")
-        return settled(figure)
+
+    return plan_figure(plan, 4.6, draw)
 
 
 def mean_linkage(plan: Plan) -> NDArray[np.float64] | None:

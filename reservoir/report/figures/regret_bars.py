@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from reservoir.report.figures.axes import THOUSANDS
 from reservoir.report.figures.energy_boxes import sample_patches
 from reservoir.report.figures.record_runs import HELD_OUT, TRAINING, held_out_note
-from reservoir.report.figures.style import LIMITS, family_look, figure_style, new_figure, settled
+from reservoir.report.figures.style import LIMITS, family_look, on_axes, plan_figure
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult
 from reservoir.rules.evaluation.scores import Score
 
@@ -21,13 +21,13 @@ _INCHES_PER_FAMILY = 0.52
 
 def regret_figure(evaluation: Evaluation) -> Figure:
     """Draw the bars with their legend."""
-    with figure_style():
-        height = 1.4 + _INCHES_PER_FAMILY * len(evaluation.families)
-        figure, sheet = new_figure(evaluation.plan, height, held_out_note(evaluation))
-        ax = draw_regret(sheet.add_subplot(), evaluation)
-        ax.set_title("Energy short of perfect foresight")
+
+    def draw(sheet: SubFigure) -> None:
+        on_axes("Energy short of perfect foresight", draw_regret, evaluation)(sheet)
         sheet.legend(handles=sample_patches(), loc="outside lower center", ncols=2)
-        return settled(figure)
+
+    height = 1.4 + _INCHES_PER_FAMILY * len(evaluation.families)
+    return plan_figure(evaluation.plan, height, draw, held_out_note(evaluation))
 
 
 def draw_regret(ax: Axes, evaluation: Evaluation) -> Axes:

@@ -12,7 +12,7 @@ from reservoir.report.figures.axes import month_ends
 from reservoir.report.figures.bands import fill_bands
 from reservoir.report.figures.record_runs import fitted_note, result_of
 from reservoir.report.figures.storage_axis import draw_storage_frame, draw_years_outside
-from reservoir.report.figures.style import DASHES, STORAGE, add_legend, family_look, figure_style, new_figure, settled
+from reservoir.report.figures.style import DASHES, STORAGE, family_look, on_axes, plan_figure
 from reservoir.rules.evaluation.evaluation import Evaluation
 from reservoir.rules.families.guide_curve import FAMILY, LOWER_QUANTILE, UPPER_QUANTILE, GuideCurve
 
@@ -21,12 +21,8 @@ FloatArray = NDArray[np.float64]
 
 def rule_curves_figure(evaluation: Evaluation) -> Figure:
     """Draw the curves with their legend."""
-    with figure_style():
-        figure, sheet = new_figure(evaluation.plan, 4.3, fitted_note(evaluation))
-        ax = draw_rule_curves(sheet.add_subplot(), evaluation)
-        ax.set_title("Guide curve and the plan's storage at the end of each month")
-        add_legend(sheet, ax, reverse=True)
-        return settled(figure)
+    drawn = on_axes("Guide curve and the plan's storage at the end of each month", draw_rule_curves, evaluation)
+    return plan_figure(evaluation.plan, 4.3, drawn, fitted_note(evaluation), reverse=True)
 
 
 def has_rule_curves(evaluation: Evaluation) -> bool:

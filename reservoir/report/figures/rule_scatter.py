@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from reservoir.report.figures.axes import THOUSANDS
 from reservoir.report.figures.record_runs import fitted_note, result_of
-from reservoir.report.figures.style import LIMITS, add_legend, family_look, figure_style, new_figure, settled, tint
+from reservoir.report.figures.style import LIMITS, family_look, plan_figure, tint
 from reservoir.rules import Forecast, Rule, Training
 from reservoir.rules.evaluation.evaluation import Evaluation
 from reservoir.rules.families.linear.rule import FAMILY
@@ -26,8 +26,8 @@ MOST_YEARS = 300
 
 def rule_scatter_figure(evaluation: Evaluation, family: str = FAMILY) -> Figure:
     """Draw a panel a month under one legend."""
-    with figure_style():
-        figure, sheet = new_figure(evaluation.plan, 6.0, fitted_note(evaluation))
+
+    def draw(sheet: SubFigure) -> Axes:
         panels = sheet.subplots(_ROWS, _COLUMNS)
         for step, ax in enumerate(panels.ravel()):
             draw_rule_scatter(ax, evaluation, step, family)
@@ -35,8 +35,9 @@ def rule_scatter_figure(evaluation: Evaluation, family: str = FAMILY) -> Figure:
             ax.set_ylabel("")
         sheet.supxlabel(WATER, fontsize=8.5)
         sheet.supylabel(RELEASE, fontsize=8.5)
-        add_legend(sheet, panels[0, 0], above=True)
-        return settled(figure)
+        return panels[0, 0]
+
+    return plan_figure(evaluation.plan, 6.0, draw, fitted_note(evaluation), above=True)
 
 
 def has_rule_scatter(evaluation: Evaluation, family: str = FAMILY) -> bool:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
@@ -18,7 +18,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.report.figures.annual_energy import LEAST_SPILL
 from reservoir.report.figures.axes import THOUSANDS, year_ticks, year_title
 from reservoir.report.figures.record_runs import RecordRun, held_out_note, outside_caption, outside_handles, record_runs
-from reservoir.report.figures.style import OUTSIDE_MARK, figure_style, new_figure, settled
+from reservoir.report.figures.style import OUTSIDE_MARK, plan_figure
 from reservoir.rules.evaluation.evaluation import Evaluation
 
 FloatArray = NDArray[np.float64]
@@ -47,8 +47,8 @@ def spill_map_figure(evaluation: Evaluation) -> Figure:
     least = _LEAST_INCHES if rows > 1 else _ONE_ROW_INCHES
     height = rows * min(max(least, _INCHES_PER_YEAR * evaluation.training.years), _MOST_INCHES)
     height += _LEGEND_INCHES * len(outside_handles(evaluation))
-    with figure_style():
-        figure, sheet = new_figure(evaluation.plan, height + 0.3, held_out_note(evaluation))
+
+    def draw(sheet: SubFigure) -> None:
         panels = sheet.subplots(rows, columns, sharey=True, squeeze=False).ravel()
         for place, (ax, run) in enumerate(zip(panels, runs, strict=False)):
             draw_spill_map(ax, evaluation, run)
@@ -65,7 +65,8 @@ def spill_map_figure(evaluation: Evaluation) -> Figure:
         if outside_handles(evaluation):
             sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")
         bar.outline.set_linewidth(0.8)  # type: ignore[operator]
-        return settled(figure)
+
+    return plan_figure(evaluation.plan, height + 0.3, draw, held_out_note(evaluation))
 
 
 def has_spill(evaluation: Evaluation) -> bool:

@@ -12,17 +12,12 @@ from reservoir.planning.sentences import left_out_sentence
 from reservoir.report.figures.axes import month_ends
 from reservoir.report.figures.bands import draw_bands
 from reservoir.report.figures.storage_axis import draw_storage_frame, draw_years_outside
-from reservoir.report.figures.style import LIMITS, STORAGE, add_legend, figure_style, new_figure, settled
+from reservoir.report.figures.style import LIMITS, STORAGE, on_axes, plan_figure
 
 
 def storage_fan_figure(plan: Plan) -> Figure:
     """Draw the fan chart with its legend."""
-    with figure_style():
-        figure, sheet = new_figure(plan, 4.3)
-        ax = draw_storage_fan(sheet.add_subplot(), plan)
-        ax.set_title("Storage at the end of each month")
-        add_legend(sheet, ax, reverse=True)
-        return settled(figure)
+    return plan_figure(plan, 4.3, on_axes("Storage at the end of each month", draw_storage_fan, plan), reverse=True)
 
 
 def draw_storage_fan(ax: Axes, plan: Plan) -> Axes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -151,9 +151,36 @@ def figure_style() -> Iterator[None]:
         yield
 
 
-def new_figure(plan: Plan, height: float, note: str = "") -> tuple[Figure, SubFigure]:
-    """Make an empty figure, and in it the sheet of `height` inches to draw on, above a note and the plan's caveats."""
-    return footed_figure(height, foot_lines(plan, note))
+def sheet_figure(height: float, foot: Sequence[str], draw: Callable[[SubFigure], Axes | None], **legend: Any) -> Figure:
+    """Make a figure of a sheet of `height` inches above texts (see `broken`).
+
+    `draw` draws on the sheet, and returns the axes whose legend is put there as `add_legend` does with these options,
+    if any.
+    """
+    with figure_style():
+        figure, sheet = footed_figure(height, broken(*foot))
+        labelled = draw(sheet)
+        if labelled is not None and labelled.get_legend_handles_labels()[1]:
+            add_legend(sheet, labelled, **legend)
+        return settled(figure)
+
+
+def plan_figure(
+    plan: Plan, height: float, draw: Callable[[SubFigure], Axes | None], note: str = "", **legend: Any
+) -> Figure:
+    """Make a figure as `sheet_figure` does, above a note of its own and what must be said of the plan."""
+    return sheet_figure(height, foot_texts(plan, note), draw, **legend)
+
+
+def on_axes(title: str, draw: Callable[..., Axes], *shown: Any) -> Callable[[SubFigure], Axes]:
+    """What draws on a sheet the axes that `draw` makes of what is shown, under a title."""
+
+    def drawn(sheet: SubFigure) -> Axes:
+        ax = draw(sheet.add_subplot(), *shown)
+        ax.set_title(title)
+        return ax
+
+    return drawn
 
 
 def footed_figure(height: float, lines: Sequence[str]) -> tuple[Figure, SubFigure]:
@@ -191,8 +218,8 @@ def add_legend(
     return legend
 
 
-def foot_lines(plan: Plan, note: str = "") -> list[str]:
-    """Which reservoir, years and solver a figure shows, and what must be said of them; lines as wide as the figure.
+def foot_texts(plan: Plan, note: str = "") -> tuple[str, str, str]:
+    """Which reservoir, years and solver a figure shows, and what must be said of them.
 
     The `note`, of this figure alone, stands between the two.
     """
@@ -200,7 +227,7 @@ def foot_lines(plan: Plan, note: str = "") -> list[str]:
     years = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} years"
     # The solver that ran, which may not be the one that was asked for.
     origin = f"{plan.reservoir.name}, {years}, solved by {plan.solutions.solver}"
-    return broken(origin, note, " · ".join(caveat[:1].upper() + caveat[1:] for caveat in plan.caveats))
+    return origin, note, " · ".join(caveat[:1].upper() + caveat[1:] for caveat in plan.caveats)
 
 
 def broken(*texts: str) -> list[str]:

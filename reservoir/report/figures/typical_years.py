@@ -7,25 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.axes import THOUSANDS, month_axis, month_ends, month_middles, written
-from reservoir.report.figures.style import (
-    DASHES,
-    DRY,
-    LIMITS,
-    NORMAL,
-    OUTSIDE_MARK,
-    WET,
-    add_legend,
-    figure_style,
-    new_figure,
-    settled,
-)
+from reservoir.report.figures.style import DASHES, DRY, LIMITS, NORMAL, OUTSIDE_MARK, WET, plan_figure
 
 FloatArray = NDArray[np.float64]
 
@@ -95,18 +84,19 @@ def _named(inflow: Inflow, years: Mapping[str, str]) -> dict[str, int]:
 def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> Figure:
     """Draw the four panels under one legend."""
     chosen = typical_years(plan.inflow, years)
-    with figure_style():
-        figure, sheet = new_figure(plan, 6.0)
+
+    def draw(sheet: SubFigure) -> Axes:
         panels = sheet.subplots(2, 2, sharex=True)
-        for ax, draw in zip(panels.ravel(), PANELS.values(), strict=True):
-            draw(ax, plan, chosen)
-        _same_scale(panels[0, 0], panels[0, 1])
-        for ax in panels.ravel():
+        for ax, draw_panel in zip(panels.ravel(), PANELS.values(), strict=True):
+            draw_panel(ax, plan, chosen)
             ax.tick_params(axis="x", which="minor", labelsize=7)
+        top = max(ax.get_ylim()[1] for ax in panels[0])
         for ax in panels[0]:
+            ax.set_ylim(0, top)  # flows on one scale: the eye sees what the reservoir does to them
             ax.set_xlabel("")
-        add_legend(sheet, panels[0, 0], title="Year and its mean inflow")
-        return settled(figure)
+        return panels[0, 0]
+
+    return plan_figure(plan, 6.0, draw, title="Year and its mean inflow")
 
 
 def draw_inflow(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
@@ -206,10 +196,3 @@ def _label(plan: Plan, year: TypicalYear) -> str:
     kinds = f"{', '.join(year.kinds)}: " if len(plan.years) > 1 else ""
     outside = "" if plan.keeps_limits[year.row] else ", leaves its limits"
     return f"{kinds}{label}, {written(mean)} m³/s{outside}"
-
-
-def _same_scale(*panels: Axes) -> None:
-    """Give flows the same scale, so that the eye sees what the reservoir does to them."""
-    top = max(ax.get_ylim()[1] for ax in panels)
-    for ax in panels:
-        ax.set_ylim(0, top)

@@ -15,7 +15,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import Plan
 from reservoir.report.figures import style
 from reservoir.report.figures.figures import plan_figures
-from reservoir.report.figures.style import FOOT, add_legend, figure_style, foot_lines, new_figure, rendered
+from reservoir.report.figures.style import FOOT, add_legend, broken, figure_style, foot_texts, footed_figure, rendered
 from reservoir.rules import FAMILIES
 
 QUANTITIES = ("STORAGE", "INFLOW", "RELEASE", "POWER", "SPILL")
@@ -82,7 +82,7 @@ def test_every_family_has_a_look_of_its_own_and_any_other_one_at_all():
 
 def test_a_legend_too_wide_for_the_figure_takes_several_rows(plan: Plan):
     with figure_style():
-        figure, sheet = new_figure(plan, 3)
+        figure, sheet = footed_figure(3, broken(*foot_texts(plan)))
         ax = sheet.add_subplot()
         for each in range(9):
             ax.plot([0, 1], label=f"a name of some length, {each}")
@@ -92,7 +92,7 @@ def test_a_legend_too_wide_for_the_figure_takes_several_rows(plan: Plan):
 
 
 def test_a_note_stands_between_the_origin_and_the_caveats(plan: Plan):
-    bare, noted = foot_lines(plan), foot_lines(plan, "said of this figure")
+    bare, noted = broken(*foot_texts(plan)), broken(*foot_texts(plan, "said of this figure"))
     assert noted == [bare[0], "said of this figure", *bare[1:]]
 
 
@@ -116,7 +116,7 @@ def test_no_figure_is_left_open_in_pyplot(plan: Plan):
 
 
 def test_the_foot_names_reservoir_years_and_solver_and_holds_every_caveat(plan: Plan):
-    foot = " ".join(foot_lines(plan))
+    foot = " ".join(broken(*foot_texts(plan)))
     assert "xiaowan, 1953 to 1957, 5 years, solved by clpso-sequential" in foot
     for caveat in plan.caveats:
         assert caveat[1:] in foot
@@ -128,14 +128,14 @@ def test_a_plan_without_caveats_says_only_where_it_is_from(plan: Plan):
         reservoir=replace(plan.reservoir, caveat=""),
         inflow=Inflow(plan.inflow.flow_m3s, plan.inflow.calendar),
     )
-    assert len(foot_lines(bare)) == 1
+    assert len(broken(*foot_texts(bare))) == 1
 
 
 @pytest.mark.parametrize("word", ["word ", "wide", "水库调度 ", "$x^2$ "])
 def test_a_long_caveat_stays_within_the_figure(plan: Plan, word: str):
     long = replace(plan, reservoir=replace(plan.reservoir, caveat=word * 120))
     with figure_style():
-        figure, _ = new_figure(long, 3)
+        figure, _ = footed_figure(3, broken(*foot_texts(long)))
         figure.draw_without_rendering()
         foot = foot_of(figure).get_window_extent()
     assert foot.x0 >= 0
@@ -147,7 +147,7 @@ def test_a_long_caveat_stays_within_the_figure(plan: Plan, word: str):
 def test_a_dollar_sign_in_a_caveat_is_printed_as_it_is(plan: Plan):
     priced = replace(plan, reservoir=replace(plan.reservoir, caveat="costs of $5 to $10"))
     with figure_style():
-        figure, _ = new_figure(priced, 3)
+        figure, _ = footed_figure(3, broken(*foot_texts(priced)))
         assert foot_of(figure).get_parse_math() is False
 
 
@@ -162,7 +162,7 @@ def test_a_file_tells_no_date_and_no_version(plan: Plan):
 
 def test_a_page_of_caveats_is_cut_off_and_says_so(plan: Plan):
     endless = replace(plan, inflow=replace(plan.inflow, caveat="word " * 4_000))
-    lines = foot_lines(endless)
+    lines = broken(*foot_texts(endless))
     assert sum(len(line) for line in lines) < 1.1 * style.FOOT_CHARACTERS
     assert "plan.json and report.html have all of it" in " ".join(lines)
 
@@ -174,7 +174,7 @@ def test_caveats_of_a_thousand_letters_each_are_whole(plan: Plan):
         reservoir=replace(plan.reservoir, caveat=long),
         inflow=Inflow(plan.inflow.flow_m3s, plan.inflow.calendar, caveat=long),
     )
-    assert " ".join(foot_lines(both)).count("ends.") == 2
+    assert " ".join(broken(*foot_texts(both))).count("ends.") == 2
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_caveats_of_a_thousand_letters_each_are_whole(plan: Plan):
 def test_names_of_any_letters_are_drawn_as_they_are_and_warn_of_nothing(plan: Plan, text: str):
     named = replace(plan, reservoir=replace(plan.reservoir, name=text, caveat=text))
     with figure_style():
-        figure, _ = new_figure(named, 3)
+        figure, _ = footed_figure(3, broken(*foot_texts(named)))
         shown = foot_of(figure).get_text().replace("\n", "")
     assert shown.startswith(text)
     assert rendered(figure, "png")
