@@ -4,7 +4,7 @@ An experiment is a folder whose ``experiment.run`` returns an `ExperimentResult`
 line in `EXPERIMENTS`; the command line goes through the registry. This file imports nothing heavy, so that experiments
 are listed at once.
 
-Every ``run`` is given what all are told, a `RunBudget` as ``effort`` and a ``progress``, and options of its own. It
+Every ``run`` is given what all are told, a `RunBudget` as ``budget`` and a ``progress``, and options of its own. It
 raises InputError with whatever is asked for that there is not or that is out of range, DeviceError if there is no
 OpenCL device of that name or it cannot hold the work, and OutputError if a journal belongs to a call of other settings.
 """

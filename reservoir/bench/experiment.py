@@ -34,12 +34,12 @@ class Setup:
 
     Parameters
     ----------
-    effort : RunBudget
+    budget : RunBudget
     progress : callable
         Told the stage, how many of its parts are done, and of how many.
     """
 
-    effort: RunBudget
+    budget: RunBudget
     progress: StageProgress = silent_stage
 
     def tracked(self, stage: str | Callable[[T], str], items: Iterable[T]) -> Iterator[T]:
@@ -52,9 +52,9 @@ class Setup:
 
     def origin(self) -> dict[str, Any]:
         """Program, machine and budget."""
-        effort = self.effort
+        budget = self.budget
         about = {"processor": processor_name(), "version": reservoir.__version__}
-        return about | {"quick": effort.quick, "runs": effort.runs, "seed": effort.seed}
+        return about | {"quick": budget.quick, "runs": budget.runs, "seed": budget.seed}
 
     def result(
         self,
@@ -72,7 +72,7 @@ class Setup:
         """Put together what was found; frames without rows are left out."""
         return ExperimentResult(
             title=title,
-            warnings=(*self.effort.usual((), (QUICK_WARNING,)), *caveats),
+            warnings=(*self.budget.usual((), (QUICK_WARNING,)), *caveats),
             headlines=headlines,
             checks=tuple(checks),
             tables=tuple(tables),
@@ -90,13 +90,13 @@ class DeviceSetup(Setup):
     device: DeviceInfo
 
     @classmethod
-    def of(cls, effort: RunBudget, progress: StageProgress, **own: Any) -> Self:
+    def of(cls, budget: RunBudget, progress: StageProgress, **own: Any) -> Self:
         """On the device that is asked for; DeviceError if there is none of that name."""
-        return cls(effort=effort, progress=progress, device=choose_devices(effort.device)[0], **own)
+        return cls(budget=budget, progress=progress, device=choose_devices(budget.device)[0], **own)
 
     def solve(self, problems: Sequence[Problem], solver: str, *, seed: int | None = None, **settings: Any) -> Solutions:
         """Solve problems on the device, by default with the first seed."""
-        asked = self.effort.seed if seed is None else seed
+        asked = self.budget.seed if seed is None else seed
         return solve(problems, solver=solver, seed=asked, device=str(self.device.index), **settings)
 
     @property
@@ -116,7 +116,7 @@ class DeviceSetup(Setup):
 
     def foot(self, before: str = "", after: str = "") -> str:
         """What stands at the foot of a figure: the device, and what was done there and beside it."""
-        return f"{before}{self.place}{after}" + self.effort.usual("", f" · {QUICK_WARNING}")
+        return f"{before}{self.place}{after}" + self.budget.usual("", f" · {QUICK_WARNING}")
 
     def origin(self) -> dict[str, Any]:
         """Program, machine, budget and device."""

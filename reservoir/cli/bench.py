@@ -97,7 +97,7 @@ def _execute(
     from reservoir.planning.checks import all_pass
     from reservoir.solvers import SOLVERS
 
-    effort = RunBudget(runs or (QUICK_RUNS if quick else experiment.runs), quick, seed, device)
+    budget = RunBudget(runs or (QUICK_RUNS if quick else experiment.runs), quick, seed, device)
     found = request.read() if request is not None else None
     solver = SOLVERS.get(own.get("solver", ""))
     parts = [experiment.name] if found is None else [found.reservoir.name]
@@ -113,7 +113,7 @@ def _execute(
             own["journal"] = journal
         try:
             with progress_bars() as progress:
-                record = _run(experiment)(*inputs, effort=effort, progress=progress, **own)
+                record = _run(experiment)(*inputs, budget=budget, progress=progress, **own)
                 write_result(record, claim)
         finally:
             if journal is not None:

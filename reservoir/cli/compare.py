@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,19 +25,16 @@ if TYPE_CHECKING:
     show_default=True,
     help="Runs, with seeds one apart; seconds are their median.",
 )
-@options.seed
-@options.device
-@options.budget
+@options.solving()
 @options.json
 @options.debug
 def command(
     request: options.Request,
     solvers: tuple[str, ...],
     repeats: int,
-    seed: int,
-    device: str,
-    budget: dict[str, int],
+    settings: dict[str, Any],
     as_json: bool,
+    **where: Any,
 ) -> None:
     """Run several solvers on the same years and print energy, gap, violation and seconds.
 
@@ -56,10 +53,9 @@ def command(
             found.inflow,
             solvers=solvers,
             repeats=repeats,
-            seed=seed,
-            device=device,
-            options=budget,
+            options=settings,
             progress=progress,
+            **where,
         )
     if as_json:
         shown = [{name: value for name, value in asdict(row).items() if name != "left_out"} for row in rows]

@@ -194,14 +194,15 @@ json = click.option("--json", "as_json", is_flag=True, help="Print machine-reada
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
 
 
-def settings(*, particles: str, generations: str, evaluations: str) -> Decorator:
-    """Settings of engines, with a help text each; a command gets those that were asked for as ``budget``."""
+def settings(*own: Any, particles: str, generations: str, evaluations: str) -> Decorator:
+    """Settings of engines, with a help text each, and `own`; a command gets ``settings``, those that were asked for."""
     return _gathered(
-        "budget",
+        "settings",
         _given,
         click.option("--particles", type=int, help=particles),
         click.option("--generations", type=int, help=generations),
         click.option("--evaluations", type=int, help=evaluations),
+        *own,
     )
 
 
@@ -221,9 +222,14 @@ two_level_swarm = _gathered(
     ),
 )
 
-budget = settings(
-    particles="Particles of a swarm of CLPSO.  [default: 40]",
-    generations="Generations of a swarm of CLPSO.  [default: 10000]",
-    evaluations="Evaluations of a year by lshade, or by island-ga (usually 400000) or dsmga2 (as many as it takes).  "
-    "[default: 30000]",
-)
+
+def solving(*own: Any) -> Decorator:
+    """How years are solved: the seed, the device, and settings of engines, `own` among them."""
+    budget = settings(
+        *own,
+        particles="Particles of a swarm of CLPSO.  [default: 40]",
+        generations="Generations of a swarm of CLPSO.  [default: 10000]",
+        evaluations="Evaluations of a year by lshade, or by island-ga (usually 400000) or dsmga2 (as many as it "
+        "takes).  [default: 30000]",
+    )
+    return lambda command: seed(device(budget(command)))

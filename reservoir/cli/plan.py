@@ -27,31 +27,31 @@ SHOWN_SHORTFALLS = 12
 @click.command("plan")
 @options.inputs
 @click.option("--solver", default="clpso", show_default=True, help='Engine (see "reservoir compare --help").')
-@options.seed
-@options.device
-@options.budget
-@click.option(
-    "--random",
-    type=click.Choice(["stream", "kernel", "host"]),
-    help="Random numbers of clpso: own streams, or the paper's two schemes.",
+@options.solving(
+    click.option(
+        "--random",
+        type=click.Choice(["stream", "kernel", "host"]),
+        help="Random numbers of clpso: own streams, or the paper's two schemes.",
+    ),
+    click.option(
+        "--scheme",
+        type=click.Choice(["lim-is", "lim-cg", "lim-async", "tim", "sak", "slk"]),
+        help="Where islands of island-ga meet: between launches, in a barrier, never, or as rivals do.  "
+        "[default: lim-is]",
+    ),
+    click.option(
+        "--mode",
+        type=click.Choice(["sync", "async"]),
+        help="Of ring-pso: three kernels a generation, or one in which no particle waits.  [default: sync]",
+    ),
+    click.option(
+        "--model",
+        type=click.Choice(["on-demand", "sequential", "lossless", "lossy"]),
+        help="How dsmga2 builds its linkage model: on the host as far as needed or whole, or in OpenCL.  "
+        "[default: on-demand]",
+    ),
+    click.option("--bits", type=int, help="Bits of a month's storage for dsmga2.  [default: 8]"),
 )
-@click.option(
-    "--scheme",
-    type=click.Choice(["lim-is", "lim-cg", "lim-async", "tim", "sak", "slk"]),
-    help="Where islands of island-ga meet: between launches, in a barrier, never, or as rivals do.  [default: lim-is]",
-)
-@click.option(
-    "--mode",
-    type=click.Choice(["sync", "async"]),
-    help="Of ring-pso: three kernels a generation, or one in which no particle waits.  [default: sync]",
-)
-@click.option(
-    "--model",
-    type=click.Choice(["on-demand", "sequential", "lossless", "lossy"]),
-    help="How dsmga2 builds its linkage model: on the host as far as needed or whole, or in OpenCL.  "
-    "[default: on-demand]",
-)
-@click.option("--bits", type=int, help="Bits of a month's storage for dsmga2.  [default: 8]")
 @click.option("--reference/--no-reference", default=True, help="Compare every year with dynamic programming.")
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
 @click.option("--profile", is_flag=True, help="Show where the seconds went; also written to profile.json.")
@@ -62,20 +62,14 @@ SHOWN_SHORTFALLS = 12
 def command(
     request: options.Request,
     solver: str,
-    seed: int,
-    device: str,
-    budget: dict[str, int],
-    random: str | None,
-    scheme: str | None,
-    mode: str | None,
-    model: str | None,
-    bits: int | None,
+    settings: dict[str, Any],
     reference: bool,
     figures: bool,
     profile: bool,
     out: Path | None,
     force: bool,
     as_json: bool,
+    **where: Any,
 ) -> int:
     """Find the best operation of every year of an inflow record.
 
@@ -105,11 +99,10 @@ def command(
                 found.reservoir,
                 found.inflow,
                 solver=solver,
-                seed=seed,
-                device=device,
                 reference=reference,
                 progress=progress,
-                **_settings(budget, random=random, scheme=scheme, mode=mode, model=model, bits=bits),
+                **where,
+                **settings,
             )
             watch.add(solver_stages(plan))
             with watch("certify"):
@@ -137,11 +130,6 @@ def command(
         say(f"Written to {target}")
     gc.freeze()  # else the interpreter, at its end, looks for garbage in all that was imported: a third of a second
     return 0 if all_pass(checks) else 1
-
-
-def _settings(budget: dict[str, int], **choices: str | int | None) -> dict[str, Any]:
-    """Settings that were asked for; an engine has its own values for the others."""
-    return {**budget, **{name: choice for name, choice in choices.items() if choice is not None}}
 
 
 def _show_result(plan: Plan) -> None:

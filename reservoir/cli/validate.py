@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from reservoir.cli import options
@@ -16,19 +18,10 @@ from reservoir.cli import options
     show_default=True,
     help="Runs of each engine; from 2 on, their spread and a t-test are checked.",
 )
-@options.seed
-@options.device
-@options.budget
+@options.solving()
 @options.json
 @options.debug
-def command(
-    request: options.Request,
-    runs: int,
-    seed: int,
-    device: str,
-    budget: dict[str, int],
-    as_json: bool,
-) -> int:
+def command(request: options.Request, runs: int, settings: dict[str, Any], as_json: bool, **where: Any) -> int:
     """Check this installation: physics, device against sequential, both against dynamic programming.
 
     Prints an acceptance table; the status is 1 if a check fails.
@@ -44,12 +37,11 @@ def command(
         plan, checks = validate(
             found.reservoir,
             found.inflow,
-            seed=seed,
-            device=device,
             runs=runs,
             reference_gwh=found.reference_gwh,
-            options=budget,
+            options=settings,
             progress=progress,
+            **where,
         )
     if as_json:
         show_json(checks_json(checks))

@@ -15,8 +15,8 @@ def titles(checks):
     return [check.check for check in checks]
 
 
-def checks_of(plan, device, runs, points, effort):
-    setup = CaseSetup(device=device, effort=effort, plan=plan, settings={})
+def checks_of(plan, device, runs, points, budget):
+    setup = CaseSetup(device=device, budget=budget, plan=plan, settings={})
     return list(case_checks(setup, runs, points))
 
 

@@ -51,7 +51,7 @@ def test_the_limit_is_that_of_the_best_width():
 
 def test_every_width_of_a_cpu_is_measured_and_one_of_others(device, monkeypatch):
     monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
-    found = measure_limit(DeviceSetup(device=device, effort=RunBudget())).instructions_per_second
+    found = measure_limit(DeviceSetup(device=device, budget=RunBudget())).instructions_per_second
     assert tuple(found) == (CPU_LANES if device.kind == "CPU" else (1,))
     assert all(each > 0 for each in found.values())
 

@@ -24,12 +24,12 @@ def brief(monkeypatch):
 
 
 @pytest.fixture
-def effort(device) -> RunBudget:
+def budget(device) -> RunBudget:
     return RunBudget(runs=2, quick=True)
 
 
-def test_engines_run_in_turn_with_different_seeds(brief, small, small_inflow, effort):
-    record = case.run(small, small_inflow, effort=effort)
+def test_engines_run_in_turn_with_different_seeds(brief, small, small_inflow, budget):
+    record = case.run(small, small_inflow, budget=budget)
     runs = record.data["runs"]
     counted = runs[runs["counted"] & (runs["random"] != PAPER)]
     assert list(counted["engine"]) == [DEVICE_ENGINE, SEQUENTIAL] * 2
@@ -40,12 +40,12 @@ def test_engines_run_in_turn_with_different_seeds(brief, small, small_inflow, ef
     assert record.origin["device"]["driver"]
 
 
-def test_caveats_stand_among_the_warnings(brief, xiaowan, five_years, effort):
-    warnings = case.run(xiaowan, five_years, effort=effort).warnings
+def test_caveats_stand_among_the_warnings(brief, xiaowan, five_years, budget):
+    warnings = case.run(xiaowan, five_years, budget=budget).warnings
     assert xiaowan.caveat in warnings
 
 
-def test_a_race_against_other_libraries_is_added(brief, small, small_inflow, effort, monkeypatch):
+def test_a_race_against_other_libraries_is_added(brief, small, small_inflow, budget, monkeypatch):
     frame = pd.DataFrame({"library": ["one", "other"], "total_seconds": [1.0, np.nan]})
     race = SimpleNamespace(frame=lambda: frame, title="A race", notes=("On one machine.",))
     asked = {}
@@ -56,7 +56,7 @@ def test_a_race_against_other_libraries_is_added(brief, small, small_inflow, eff
 
     peers = SimpleNamespace(time_peers=time_peers, draw_peers=lambda axis, race: axis)
     monkeypatch.setitem(sys.modules, "reservoir.bench.peers", peers)
-    record = case.run(small, small_inflow, effort=effort, peers=True)
+    record = case.run(small, small_inflow, budget=budget, peers=True)
     assert record.tables[-1].title == "A race"
     assert record.tables[-1].notes == ("On one machine.",)
     assert record.data["peers"] is frame

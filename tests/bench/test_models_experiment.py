@@ -30,12 +30,12 @@ def brief(monkeypatch):
 
 
 @pytest.fixture
-def effort(device) -> RunBudget:
+def budget(device) -> RunBudget:
     return RunBudget(runs=2, quick=True)
 
 
-def test_every_engine_runs_in_turn_with_seeds_of_its_own(brief, effort, device):
-    record = experiment.run(effort=effort, journal=Journal(), functions="f3,f5,f8")
+def test_every_engine_runs_in_turn_with_seeds_of_its_own(brief, budget, device):
+    record = experiment.run(budget=budget, journal=Journal(), functions="f3,f5,f8")
     found = record.data["runs"]
     assert list(found["engine"][: len(ENGINES)]) == ENGINES
     assert list(found["run"][:: len(ENGINES)]) == [0, 1, 2] * 3
@@ -54,16 +54,16 @@ def test_every_engine_runs_in_turn_with_seeds_of_its_own(brief, effort, device):
     assert bands["generation"].max() == 40
 
 
-def test_models_and_functions_can_be_chosen(brief, effort):
-    record = experiment.run(effort=effort, journal=Journal(), functions="f1", models="final")
+def test_models_and_functions_can_be_chosen(brief, budget):
+    record = experiment.run(budget=budget, journal=Journal(), functions="f1", models="final")
     assert set(record.data["runs"]["engine"]) == {name for name in ENGINES if "sequential" in name} | {"final"}
     assert set(record.data) == {"runs", "convergence"}
     with pytest.raises(InputError, match=r"no such model.*basic"):
         engines("basic,quick")
 
 
-def test_an_interrupted_experiment_makes_only_the_runs_that_are_missing(brief, effort, tmp_path, monkeypatch):
-    whole = experiment.run(effort=effort, journal=Journal(), functions="f1", models="lanes")
+def test_an_interrupted_experiment_makes_only_the_runs_that_are_missing(brief, budget, tmp_path, monkeypatch):
+    whole = experiment.run(budget=budget, journal=Journal(), functions="f1", models="lanes")
     made, solved = [], ModelSetup.solved
 
     def interrupted(self: ModelSetup, place: int, function: Any, run: int) -> Any:
@@ -74,8 +74,8 @@ def test_an_interrupted_experiment_makes_only_the_runs_that_are_missing(brief, e
 
     monkeypatch.setattr(ModelSetup, "solved", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        experiment.run(effort=effort, journal=Journal.beside(tmp_path / "x"), functions="f1", models="lanes")
-    again = experiment.run(effort=effort, journal=Journal.beside(tmp_path / "x"), functions="f1", models="lanes")
+        experiment.run(budget=budget, journal=Journal.beside(tmp_path / "x"), functions="f1", models="lanes")
+    again = experiment.run(budget=budget, journal=Journal.beside(tmp_path / "x"), functions="f1", models="lanes")
     assert len(made) == 12 + 1  # the one that was interrupted was begun twice
     pd.testing.assert_series_equal(whole.data["runs"]["best"], again.data["runs"]["best"])
     pd.testing.assert_frame_equal(whole.data["convergence"], again.data["convergence"])
@@ -130,7 +130,7 @@ def test_engines_that_differ_are_told():
 
 def test_claims_fail_where_quality_or_speed_do(two_cores):
     asked = {"device": two_cores, "functions": [FUNCTIONS["f1"], FUNCTIONS["f5"]], "engines": engines(None)}
-    setup, quick = (ModelSetup(effort=RunBudget(runs=5, quick=each), **asked) for each in (False, True))
+    setup, quick = (ModelSetup(budget=RunBudget(runs=5, quick=each), **asked) for each in (False, True))
     rows = [(SEQUENTIAL, 10.0, 1e6), ("lanes", 1.0, 30e6)]
     speeds = pd.DataFrame(
         {"engine": name, "swarms": runs.CASE_SWARMS, "seconds": seconds, "evaluations_per_second": speed}

@@ -15,9 +15,9 @@ from reservoir.errors import InputError
 
 @pytest.fixture(scope="module")
 def record(device):
-    effort = RunBudget(runs=2, quick=True)
+    budget = RunBudget(runs=2, quick=True)
     brief = {"iterations": 3, "iterations_3": 6, "iterations_5": 2, "baseline_iterations": 2}
-    return run(effort=effort, **brief)
+    return run(budget=budget, **brief)
 
 
 def test_every_table_of_the_paper_is_there(record):
@@ -51,23 +51,23 @@ def test_both_forms_of_two_levels_find_the_same(record):
 
 
 def test_tables_may_be_chosen_and_an_unknown_one_is_told(device):
-    effort = RunBudget(runs=1, quick=True)
-    found = run(effort=effort, tables="4", iterations=2, baseline_iterations=2)
+    budget = RunBudget(runs=1, quick=True)
+    found = run(budget=budget, tables="4", iterations=2, baseline_iterations=2)
     assert set(found.data["runs"]["table"]) == {4}
     assert found.figures == {}
     with pytest.raises(InputError, match=r"--tables.*there is no such table.*6"):
-        run(effort=effort, tables="1,6")
+        run(budget=budget, tables="1,6")
 
 
 def test_settings_of_the_swarm_reach_every_engine(device):
-    effort = RunBudget(runs=1, quick=True)
+    budget = RunBudget(runs=1, quick=True)
     asked = {"tables": "3", "iterations_3": 4, "baseline_iterations": 2}
-    usual, other = (run(effort=effort, **asked, swarm=swarm) for swarm in ({}, {"inertia": 0.7, "group": 4}))
+    usual, other = (run(budget=budget, **asked, swarm=swarm) for swarm in ({}, {"inertia": 0.7, "group": 4}))
     one, two = (found.data["runs"].groupby("engine")["error"].apply(list) for found in (usual, other))
     assert all(one[engine] != two[engine] for engine in (TWO_LEVEL, IN_STEPS, NO_LOCAL, BASELINE))
     assert (usual.origin["settings"]["inertia"], other.origin["settings"]["inertia"]) == (1.0, 0.7)
     with pytest.raises(InputError, match="inertia is out of range"):
-        run(effort=effort, swarm={"inertia": -1.0})
+        run(budget=budget, swarm={"inertia": -1.0})
 
 
 def measured(two_cores, kind, units, **changes):
@@ -77,7 +77,7 @@ def measured(two_cores, kind, units, **changes):
     device = replace(two_cores, kind=kind, compute_units=units)
     setup = NetworkSetup(
         device=device,
-        effort=RunBudget(runs=4),
+        budget=RunBudget(runs=4),
         tables=loads.TABLES,
         iterations=experiment.ITERATIONS,
         baseline_iterations=100,

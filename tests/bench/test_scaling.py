@@ -27,11 +27,11 @@ def years(small, small_inflow):
 
 @pytest.fixture
 def bench(years, device) -> ScalingSetup:
-    return ScalingSetup(device=device, effort=RunBudget(quick=True), years=years, moves_limit=1e9)
+    return ScalingSetup(device=device, budget=RunBudget(quick=True), years=years, moves_limit=1e9)
 
 
 def points_of(device, years=range(62), **kin):
-    return list(ScalingSetup(device=device, effort=RunBudget(), years=years, moves_limit=1e9, **kin).points())
+    return list(ScalingSetup(device=device, budget=RunBudget(), years=years, moves_limit=1e9, **kin).points())
 
 
 def test_an_ensemble_begins_with_the_record_and_no_two_years_share_random_numbers(years):
@@ -93,4 +93,4 @@ def test_a_points_work_fills_its_time(bench, monkeypatch):
     monkeypatch.setattr(ScalingSetup, "solved", solved)
     many = ensemble(bench.years, 2000)
     assert generations_for(bench, many, Point("years", 2000)) == 250
-    assert np.isclose(bench.effort.point_seconds, 0.05)
+    assert np.isclose(bench.budget.point_seconds, 0.05)

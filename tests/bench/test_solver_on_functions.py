@@ -10,9 +10,9 @@ from reservoir.solvers import solve
 
 
 def test_every_function_is_solved_as_often_as_asked():
-    effort = RunBudget(runs=3, quick=True)
+    budget = RunBudget(runs=3, quick=True)
     record = solver_on_functions.run(
-        effort=effort, solver="clpso-sequential", dimension=5, functions="f1,f3", budget={"generations": 300}
+        budget=budget, solver="clpso-sequential", dimension=5, functions="f1,f3", settings={"generations": 300}
     )
     runs = record.data["runs"]
     assert list(runs["function"]) == ["f1"] * 3 + ["f3"] * 3
@@ -26,15 +26,15 @@ def test_every_function_is_solved_as_often_as_asked():
 
 def test_a_solver_of_reservoir_years_alone_is_refused():
     with pytest.raises(InputError, match=r"solves no functions.*clpso, lshade"):
-        solver_on_functions.run(effort=RunBudget(), solver="dp")
+        solver_on_functions.run(budget=RunBudget(), solver="dp")
 
 
 @pytest.mark.parametrize("generations", [7, 500, 501])
 def test_the_noisy_best_is_that_of_the_last_generation(generations):
     """The trace may end before."""
-    effort = RunBudget(runs=1, quick=True)
-    asked = {"solver": "clpso-sequential", "dimension": 4, "functions": "f3", "budget": {"generations": generations}}
-    found = solver_on_functions.run(effort=effort, **asked).data["runs"].iloc[0]
+    budget = RunBudget(runs=1, quick=True)
+    asked = {"solver": "clpso-sequential", "dimension": 4, "functions": "f3", "settings": {"generations": generations}}
+    found = solver_on_functions.run(budget=budget, **asked).data["runs"].iloc[0]
     assert found["best"] > found["value"]
     finely = solve(
         function_problems(FUNCTIONS["f3"], 1, dimension=4),
@@ -47,8 +47,8 @@ def test_the_noisy_best_is_that_of_the_last_generation(generations):
 
 
 def test_the_matrix_of_rotated_functions_is_kept():
-    effort = RunBudget(runs=1, quick=True)
-    asked = {"solver": "clpso-sequential", "dimension": 4, "functions": "f8", "budget": {"generations": 5}}
-    record = solver_on_functions.run(effort=effort, rotations=3, **asked)
+    budget = RunBudget(runs=1, quick=True)
+    asked = {"solver": "clpso-sequential", "dimension": 4, "functions": "f8", "settings": {"generations": 5}}
+    record = solver_on_functions.run(budget=budget, rotations=3, **asked)
     assert record.data["rotation"].shape == (4, 4)
     assert record.origin["rotation"] == {"dimension": 4, "rotations": 3, "seed": 7}

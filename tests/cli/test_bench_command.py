@@ -69,7 +69,7 @@ def test_a_case_stands_for_its_files(call, monkeypatch, device, tmp_path):
     asked = []
 
     def run(reservoir, inflow, **options):
-        asked.append((reservoir.name, len(inflow.labels), options["effort"].runs, options["peers"]))
+        asked.append((reservoir.name, len(inflow.labels), options["budget"].runs, options["peers"]))
         raise InputError(Mistake("enough"))
 
     monkeypatch.setattr("reservoir.bench.case.experiment.run", run)

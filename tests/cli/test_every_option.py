@@ -116,7 +116,7 @@ def test_an_option_of_a_command_reaches_its_function(name, option):
         finally:
             cell.cell_contents = function
     request = vars(bound[0]["request"]) if "request" in bound[0] else {}
-    given = bound[0] | request | dict(bound[0].get("budget", {}))
+    given = bound[0] | request | bound[0].get("settings", {}) | bound[0].get("where", {})
     assert given[option] == values[option]
 
 
@@ -144,7 +144,7 @@ def test_an_option_of_an_experiment_reaches_its_run(call, monkeypatch, device, n
     monkeypatch.setattr("reservoir.opencl.choose_devices", lambda name: reached.update(device=name) or (device,))
     output = call("bench", name, *typed(parameter), status=2)
     assert "enough" in output.err
-    settings = {**vars(reached["effort"]), **reached.get("swarm", {}), **reached.get("budget", {}), **reached}
+    settings = {**vars(reached["budget"]), **reached.get("swarm", {}), **reached.get("settings", {}), **reached}
     if option not in ("out", "force", "as_json"):  # of the screen and the folder alone
         assert settings[option] == value
 

@@ -32,7 +32,7 @@ def run(
     reservoir: Reservoir,
     inflow: Inflow,
     *,
-    effort: RunBudget,
+    budget: RunBudget,
     peers: bool = False,
     progress: StageProgress = silent_stage,
 ) -> ExperimentResult:
@@ -43,15 +43,15 @@ def run(
     peers : bool
         Race other libraries on the same years, too.
     """
-    device = DeviceSetup.of(effort, progress).device
-    settings: dict[str, Any] = effort.usual({}, {"generations": QUICK_GENERATIONS})
-    asked = {"solver": DEVICE_ENGINE, "seed": effort.seed, "device": str(device.index), **settings}
+    device = DeviceSetup.of(budget, progress).device
+    settings: dict[str, Any] = budget.usual({}, {"generations": QUICK_GENERATIONS})
+    asked = {"solver": DEVICE_ENGINE, "seed": budget.seed, "device": str(device.index), **settings}
     plan = optimise(reservoir, inflow, progress=progress, **asked)
-    setup = CaseSetup(effort=effort, progress=progress, device=device, plan=plan, settings=settings)
+    setup = CaseSetup(budget=budget, progress=progress, device=device, plan=plan, settings=settings)
     runs, limit = engine_runs(setup), measure_limit(setup)
     kin = [each for each in list_devices() if (each.platform, each.kind) == (device.platform, device.kind)]
     scaling = ScalingSetup(
-        effort=effort,
+        budget=budget,
         progress=progress,
         device=device,
         years=plan.years,
@@ -66,7 +66,7 @@ def case_result(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame, limi
     """What runs, points and limit come to."""
     plan, first = setup.plan, setup.plan.years[0]
     moves_limit = limit.best / operations_per_move(first)
-    foot = foot_texts(plan, setup.place + setup.effort.usual("", f". {QUICK_WARNING}"))
+    foot = foot_texts(plan, setup.place + setup.budget.usual("", f". {QUICK_WARNING}"))
     reference_gwh = sum(plan.references.fitness.tolist())
     fastest = points[points["devices"] == 1]["moves_per_second"].max()
     reservoir, inflow = ({"sha256": each.sha256, "caveat": each.caveat} for each in (plan.reservoir, plan.inflow))
@@ -114,8 +114,8 @@ def _with_peers(found: ExperimentResult, setup: CaseSetup) -> ExperimentResult:
     """Add the race against other libraries."""
     from reservoir.bench.peers import draw_peers, time_peers
 
-    plan, effort = setup.plan, setup.effort
-    asked: dict[str, Any] = {"seed": effort.seed, "device": effort.device, "quick": effort.quick}
+    plan, budget = setup.plan, setup.budget
+    asked: dict[str, Any] = {"seed": budget.seed, "device": budget.device, "quick": budget.quick}
     race = time_peers(list(plan.years), plan.references, progress=setup.progress, **asked)
     frame = race.frame()
     drawn, height = on_axes(race.title, draw_peers, race), 1.6 + 0.3 * int(frame["total_seconds"].notna().sum())

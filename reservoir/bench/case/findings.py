@@ -57,11 +57,11 @@ def total_gap(runs: pd.DataFrame, reference_gwh: float) -> float:
 
 
 def case_checks(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame) -> Iterator[Check]:
-    """Claims that this device and this effort can be held to."""
+    """Claims that this device and this budget can be held to."""
     for engine in ENGINES:
         mine = counted_runs(runs, engine)
         yield Check(f"{engine}: sum of relative violations, {len(mine)} runs", mine["violation"].sum(), 0.0)
-    if not setup.effort.quick:
+    if not setup.budget.quick:
         yield from _quality(setup, runs)
         yield from _speed(setup, runs, points)
 

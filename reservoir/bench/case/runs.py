@@ -53,7 +53,7 @@ def engine_runs(setup: CaseSetup) -> pd.DataFrame:
 
 def _calls(setup: CaseSetup) -> Iterator[Call]:
     """The engines have different seeds: with the same, both would draw the same numbers."""
-    first, runs, settings = setup.effort.seed, setup.effort.runs, setup.settings
+    first, runs, settings = setup.budget.seed, setup.budget.runs, setup.settings
     for run in range(runs):
         yield Call(DEVICE_ENGINE, first + run, settings)
         yield Call(SEQUENTIAL, first + runs + run, settings)

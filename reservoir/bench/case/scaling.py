@@ -94,7 +94,7 @@ class ScalingSetup(DeviceSetup):
 
     def points(self) -> Iterator[Point]:
         """All points, sweep after sweep."""
-        sizes, record, cpu = self.effort.usual(FULL, QUICK), len(self.years), self.device.kind == "CPU"
+        sizes, record, cpu = self.budget.usual(FULL, QUICK), len(self.years), self.device.kind == "CPU"
         many = record if cpu else max(sizes.many_years, record)
         for years in (record, *(each for each in sizes.years if each > record)):
             yield Point("years", years)
@@ -112,7 +112,7 @@ class ScalingSetup(DeviceSetup):
         layout = {name: getattr(point, name) for name in ("lanes", "swarms") if getattr(point, name) is not None}
         where = ",".join(str(each.index) for each in (self.device, *self.kin)[:devices])
         options = {"particles": point.particles, "generations": generations, **layout}
-        return solve(problems, solver=DEVICE_ENGINE, seed=self.effort.seed + repeat, device=where, **options)
+        return solve(problems, solver=DEVICE_ENGINE, seed=self.budget.seed + repeat, device=where, **options)
 
 
 def measure_scaling(setup: ScalingSetup) -> pd.DataFrame:
@@ -138,7 +138,7 @@ def measure_point(setup: ScalingSetup, point: Point) -> dict[str, Any]:
     try:
         generations = point.generations or generations_for(setup, problems, point)
         runs = []
-        for repeat in range(setup.effort.repeats):
+        for repeat in range(setup.budget.repeats):
             found = setup.solved(problems, point, generations, repeat=repeat, devices=point.devices)
             # Of a run one solution is kept, and all evaluations: a hundred thousand years take memory.
             runs.append((found[0], int(found.evaluations.sum())))
@@ -153,7 +153,7 @@ def generations_for(setup: ScalingSetup, problems: Sequence[ReservoirYear], poin
     setup.solved(some, point, 1)  # builds
     probe = setup.solved(some, point, PROBE_GENERATIONS)
     generation_seconds = (probe[0].device_seconds or 1e-9) / PROBE_GENERATIONS * len(problems) / len(some)
-    return int(np.clip(setup.effort.point_seconds / generation_seconds, FEWEST_GENERATIONS, MOST_GENERATIONS))
+    return int(np.clip(setup.budget.point_seconds / generation_seconds, FEWEST_GENERATIONS, MOST_GENERATIONS))
 
 
 def _speeds(runs: Sequence[tuple[Solution, int]], point: Point, moves_limit: float) -> dict[str, Any]:
@@ -180,11 +180,11 @@ def scaling_table(setup: DeviceSetup, points: pd.DataFrame) -> ResultTable:
         }
     )
     formats = {"device, s": ".4g", "whole call, s": ".4g", "*, M/s": ",.1f", "of the limit, %": ".1f"}
-    repeats = setup.effort.repeats
+    repeats = setup.budget.repeats
     notes = (
         "Moves a second: years x particles x generations / seconds of the device; "
         f"{f'medians of {repeats} runs' if repeats > 1 else 'one run'}. Where generations are not the sweep, there are "
-        f"as many as take one device about {setup.effort.point_seconds:g} s, {MOST_GENERATIONS:,} at most. Only moves "
+        f"as many as take one device about {setup.budget.point_seconds:g} s, {MOST_GENERATIONS:,} at most. Only moves "
         "that end within the bounds are evaluated. The record's years are repeated, each with random numbers of its "
         "own. The whole call holds the host's work in Python, year by year.",
         *(f"Refused: {reason}" for reason in dict.fromkeys(points["refused"]) if reason),

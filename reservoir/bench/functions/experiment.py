@@ -26,12 +26,12 @@ PAPER_BUDGET, QUICK_BUDGET = {"generations": 5000, "evaluations": 200_000}, {"ge
 
 def run(
     *,
-    effort: RunBudget,
+    budget: RunBudget,
     solver: str = "clpso",
     dimension: int = DIMENSION,
     functions: str | None = None,
     rotations: int = ROTATIONS,
-    budget: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
     progress: StageProgress = silent_stage,
 ) -> ExperimentResult:
     """Solve every function as often as there are runs, all in one call.
@@ -46,28 +46,28 @@ def run(
         Names with commas between them; all if not given.
     rotations : int
         Of the matrix of the rotated functions.
-    budget : mapping, optional
+    settings : mapping, optional
         Settings of the solver; the paper's budget for those that are not given.
     """
     if solver not in GENERAL_SOLVERS:
         known = ", ".join(GENERAL_SOLVERS)
         raise InputError(Mistake("this engine solves no functions", known, "choose one of them", value=solver))
     engine, chosen = GENERAL_SOLVERS[solver], functions_named(functions)
-    usual = effort.usual(PAPER_BUDGET, QUICK_BUDGET)
-    settings = {name: value for name, value in usual.items() if name in engine.budget} | dict(budget or {})
-    setup, rows, problems = Setup(effort=effort, progress=progress), [], []
+    usual = budget.usual(PAPER_BUDGET, QUICK_BUDGET)
+    given = {name: value for name, value in usual.items() if name in engine.budget} | dict(settings or {})
+    setup, rows, problems = Setup(budget=budget, progress=progress), [], []
     for done, function in enumerate(chosen):
 
         def within(part: int, parts: int, done: int = done) -> None:
             """Tell of the swarms of a function as of parts of the whole."""
             progress("functions", done + (part == parts), len(chosen))
 
-        problems = function_problems(function, effort.runs, dimension=dimension, rotations=rotations)
-        rows += _solved(engine, problems, effort, settings, within)
+        problems = function_problems(function, budget.runs, dimension=dimension, rotations=rotations)
+        rows += _solved(engine, problems, budget, given, within)
     runs = pd.DataFrame(rows)
     turned = [function_problems(each, 1, dimension=dimension, rotations=rotations)[0] for each in chosen]
     matrix, made_by = rotation(turned)
-    device: dict[str, Any] = {"device": device_origin(choose_devices(effort.device)[0])} if engine.opencl else {}
+    device: dict[str, Any] = {"device": device_origin(choose_devices(budget.device)[0])} if engine.opencl else {}
     return setup.result(
         f"{solver} on benchmark functions in {dimension} dimensions",
         headlines=_headlines(runs),
@@ -75,16 +75,16 @@ def run(
         data={"runs": runs} | matrix,
         **device,
         solver=engine.name,
-        settings=settings,
+        settings=given,
         dimension=dimension,
         **made_by,
     )
 
 
 def _solved(
-    engine: Solver, problems: list[FunctionProblem], effort: RunBudget, settings: Mapping[str, Any], progress: Progress
+    engine: Solver, problems: list[FunctionProblem], budget: RunBudget, settings: Mapping[str, Any], progress: Progress
 ) -> list[dict[str, Any]]:
-    asked: dict[str, Any] = {"solver": engine.name, "seed": effort.seed, "device": effort.device, **settings}
+    asked: dict[str, Any] = {"solver": engine.name, "seed": budget.seed, "device": budget.device, **settings}
     # Compiles; a device may lay out other numbers of problems otherwise.
     solve(problems if engine.opencl else problems[:1], **asked)
     function = problems[0].function

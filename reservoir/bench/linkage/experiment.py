@@ -36,7 +36,7 @@ SIZES, QUICK_SIZES = (60, 120, 240, 360, 480, 600), (60, 120)
 
 def run(
     *,
-    effort: RunBudget,
+    budget: RunBudget,
     sweep: bool = False,
     problems: str | None = None,
     sizes: str | None = None,
@@ -61,25 +61,25 @@ def run(
         raise InputError(Mistake("are not among the problems", "spin in --problems", "add it", column="--spin"))
     if sizes is not None and kinds == (SPIN,):
         raise InputError(Mistake("are those of traps", "mk, ftrap or cyc in --problems", "add one", column="--sizes"))
-    cases = _traps(kinds, sizes, effort, sweep=sweep)
+    cases = _traps(kinds, sizes, budget, sweep=sweep)
     if SPIN in kinds:
-        glasses = spin_cases(spin or bundled_glasses(first_only=effort.quick or not sweep))
-        cases += glasses[: 1 if effort.quick and not spin else None]
+        glasses = spin_cases(spin or bundled_glasses(first_only=budget.quick or not sweep))
+        cases += glasses[: 1 if budget.quick and not spin else None]
     if sweep:
-        swept = SweepSetup(effort=effort, progress=progress, cases=cases)
+        swept = SweepSetup(budget=budget, progress=progress, cases=cases)
         return sweep_result(swept, sweep_all(swept))
-    setup = LinkageSetup.of(effort, progress, cases=cases)
+    setup = LinkageSetup.of(budget, progress, cases=cases)
     return linkage_result(LinkageFindings(setup, solve_all(setup), evaluate_all(setup)))
 
 
-def _traps(kinds: tuple[str, ...], sizes: str | None, effort: RunBudget, *, sweep: bool) -> list[Case]:
+def _traps(kinds: tuple[str, ...], sizes: str | None, budget: RunBudget, *, sweep: bool) -> list[Case]:
     traps = tuple(kind for kind in kinds if kind != SPIN)
     if sizes is not None:
         return trap_cases(traps, numbers_named(sizes, lambda bits: bits >= 1, "is no size", "bits", "--sizes"))
     if not sweep:
-        return trap_cases(traps, effort.usual(SIZES, QUICK_SIZES))
+        return trap_cases(traps, budget.usual(SIZES, QUICK_SIZES))
     known = {kind: [bits for each, bits in GOLDEN if each == kind] for kind in traps}
-    return [case for kind in traps for case in trap_cases((kind,), known[kind][: effort.usual(None, 1)])]
+    return [case for kind in traps for case in trap_cases((kind,), known[kind][: budget.usual(None, 1)])]
 
 
 def linkage_result(found: LinkageFindings) -> ExperimentResult:

@@ -49,7 +49,7 @@ _SPAN = 8
 def linkage_figures(found: LinkageFindings) -> dict[str, Figure]:
     """All figures; points of problems of one kind and size are their means."""
     setup = found.setup
-    about = f"{setup.effort.runs} timed runs, evaluations of {found.evaluated['run'].nunique()} · "
+    about = f"{setup.budget.runs} timed runs, evaluations of {found.evaluated['run'].nunique()} · "
     foot = [setup.foot(about, f"; sequential: {processor_name()}")]
     times, evaluated = by_kind_and_bits(found.times), by_kind_and_bits(found.evaluations)
     lines = {model: model for model in MODELS[1:]}

@@ -106,7 +106,7 @@ class LinkageFindings:
 
 def linkage_checks(found: LinkageFindings) -> Iterator[Check]:
     """Claims that this device and these runs can be held to; a quick trial claims nothing."""
-    if found.setup.effort.quick:
+    if found.setup.budget.quick:
         return
     false = float(found.runs["false_optimum"].sum() + found.evaluated["false_optimum"].sum())
     yield Check("optima reported that are none", false, 0.0)

@@ -122,12 +122,12 @@ def solve_all(setup: LinkageSetup) -> pd.DataFrame:
     (stage 1: selection, copies, matrix), linkage_s (stage 2: linkage sets and copies), mixing_s, total_s.
     """
     rows: list[dict[str, Any]] = []
-    seed = setup.effort.seed
+    seed = setup.budget.seed
     for case, model in setup.tracked("runs", product(setup.cases, MODELS)):
         settings = Dsmga2Settings(population=case.population, model=model, threads=1, linkage_generations=0)
         with _builder(case, settings, setup.device) as builder:
             _timed(case, replace(settings, generations=1), builder, 0, seed)  # compiles
-            rows += [_timed(case, settings, builder, number, seed) for number in range(setup.effort.runs)]
+            rows += [_timed(case, settings, builder, number, seed) for number in range(setup.budget.runs)]
     return pd.DataFrame(rows)
 
 
@@ -138,10 +138,10 @@ def evaluate_all(setup: LinkageSetup) -> pd.DataFrame:
     apart) and generations.
     """
     rows: list[dict[str, Any]] = []
-    seed, device = setup.effort.seed, str(setup.device.index)
+    seed, device = setup.budget.seed, str(setup.device.index)
     for case in setup.tracked("evaluations", setup.cases):
         problems = [
-            case.problem(number) for number in range(setup.effort.runs * setup.effort.usual(EVALUATION_RUNS, 1))
+            case.problem(number) for number in range(setup.budget.runs * setup.budget.usual(EVALUATION_RUNS, 1))
         ]
         for model in EVALUATED:
             settings = Dsmga2Settings(population=case.population, model=model, linkage_generations=0)

@@ -107,9 +107,9 @@ class SweepSetup(Setup):
 def sweep_all(setup: SweepSetup) -> pd.DataFrame:
     """A row for each case and sweep: population, evaluations, mixing_evaluations, generations, and false_optima."""
     rows: list[dict[str, Any]] = []
-    for case, number in setup.tracked("sweeps", product(setup.cases, range(setup.effort.runs))):
+    for case, number in setup.tracked("sweeps", product(setup.cases, range(setup.budget.runs))):
         false: list[int] = []
-        point = sweep(_trial(case, setup.effort.seed + number, false))
+        point = sweep(_trial(case, setup.budget.seed + number, false))
         about = {"kind": case.kind, "problem": case.label, "bits": case.bits, "sweep": number}
         rows.append(about | asdict(point) | {"false_optima": sum(false)})
     return pd.DataFrame(rows)
@@ -148,7 +148,7 @@ def sweep_result(setup: SweepSetup, sweeps: pd.DataFrame) -> ExperimentResult:
             "Largest": f"{sweeps['problem'].iloc[-1]}: population {largest.population:,.0f}, "
             f"{largest.evaluations:,.0f} evaluations",
         },
-        checks=() if setup.effort.quick else sweep_checks(sweeps),
+        checks=() if setup.budget.quick else sweep_checks(sweeps),
         tables=_tables(sweeps),
         data={"sweeps": sweeps},
         consecutive_runs=CONSECUTIVE,

@@ -40,7 +40,7 @@ from reservoir.solvers.clpso.models import LANES
 
 def run(
     *,
-    effort: RunBudget,
+    budget: RunBudget,
     journal: Journal,
     functions: str | None = None,
     models: str | None = None,
@@ -55,7 +55,7 @@ def run(
     functions, models : str, optional
         Names with commas between them; all if not given.
     """
-    setup = ModelSetup.of(effort, progress, functions=functions_named(functions), engines=engines(models))
+    setup = ModelSetup.of(budget, progress, functions=functions_named(functions), engines=engines(models))
     about = {"packages": run_provenance()["program"]["packages"], "sources": sources_digest()}
     journal.begin(setup.origin() | _origin(setup) | about)
     return model_result(ModelFindings(setup, *model_runs(setup, journal), measure_throughput(setup)))
@@ -124,8 +124,8 @@ _NARROW = 300.0
 def model_figures(found: ModelFindings) -> dict[str, Figure]:
     """All of them."""
     setup = found.setup
-    budget = f"{setup.generations:,} generations, {setup.effort.runs} runs"
-    foot = [setup.foot(f"{DIMENSION} dimensions, {PARTICLES} particles, {budget} · ")]
+    length = f"{setup.generations:,} generations, {setup.budget.runs} runs"
+    foot = [setup.foot(f"{DIMENSION} dimensions, {PARTICLES} particles, {length} · ")]
     rows = -(-len(found.functions) // _COLUMNS)
     return {
         "convergence": sheet_figure(0.6 + _PANEL_INCHES * rows, foot, lambda sheet: _convergence(sheet, found.traces)),

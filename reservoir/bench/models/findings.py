@@ -148,8 +148,8 @@ def _tests(sentence: str, paper: str, tests: pd.DataFrame) -> Finding:
 
 
 def model_checks(found: ModelFindings) -> Iterator[Check]:
-    """Claims that this device and this effort can be held to; a quick trial and a single run claim nothing."""
-    if found.setup.effort.quick or found.setup.effort.runs < 2:
+    """Claims that this device and this budget can be held to; a quick trial and a single run claim nothing."""
+    if found.setup.budget.quick or found.setup.budget.runs < 2:
         return
     for function in found.functions:
         if function in ("f1", "f2"):

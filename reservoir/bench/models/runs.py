@@ -67,7 +67,7 @@ class ModelSetup(DeviceSetup):
     @property
     def generations(self) -> int:
         """Of every run."""
-        return self.effort.usual(GENERATIONS, QUICK_GENERATIONS)
+        return self.budget.usual(GENERATIONS, QUICK_GENERATIONS)
 
     @property
     def models(self) -> list[str]:
@@ -85,7 +85,7 @@ class ModelSetup(DeviceSetup):
 
     def solved(self, place: int, function: Function, run: int) -> Solution:
         """One run of an engine. No two engines share a seed: some draw the same numbers from the same."""
-        engine, seed = self.engines[place], self.effort.seed + place * (self.effort.runs + 1) + run
+        engine, seed = self.engines[place], self.budget.seed + place * (self.budget.runs + 1) + run
         points = self.generations if engine.finds_leader else TRACE_POINTS
         return self.swarms([self.problem(function)], engine.solver, seed=seed, trace_points=points, **engine.options)
 
@@ -96,7 +96,7 @@ def model_runs(setup: ModelSetup, journal: Journal) -> tuple[pd.DataFrame, pd.Da
     Returned are a row a run, and a row for each value of each counted run's trace.
     """
     rows: list[dict[str, Any]] = []
-    runs = product(setup.functions, range(setup.effort.runs + 1), enumerate(setup.engines))
+    runs = product(setup.functions, range(setup.budget.runs + 1), enumerate(setup.engines))
     for function, run, (place, engine) in setup.tracked("runs", runs):
         name = f"{function.name}, {engine.name}, {run}"
         row = journal.row(name)
@@ -139,10 +139,10 @@ def measure_throughput(setup: ModelSetup) -> pd.DataFrame:
     """Solve every load some times, in turn; a row a load, with medians. No rows if it was not asked for."""
     loads = list(_loads(setup))
     measured: dict[Load, list[tuple[float, float, float]]] = {load: [] for load in loads}
-    for repeat, load in setup.tracked("many swarms", product(range(setup.effort.usual(REPEATS, 1)), loads)):
+    for repeat, load in setup.tracked("many swarms", product(range(setup.budget.usual(REPEATS, 1)), loads)):
         problems = function_problems(FUNCTIONS[FUNCTION], load.swarms, dimension=DIMENSION)
         solver = "clpso-sequential" if load.engine == SEQUENTIAL else "clpso"
-        found = setup.swarms(problems, solver, seed=setup.effort.seed + repeat, trace_points=1)
+        found = setup.swarms(problems, solver, seed=setup.budget.seed + repeat, trace_points=1)
         seconds, device_seconds = seconds_of(found).values()
         # Evaluations of one swarm stand for all: they are the same to a part in a thousand.
         measured[load].append((seconds, device_seconds, found.evaluations * load.swarms))

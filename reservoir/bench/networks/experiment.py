@@ -54,7 +54,7 @@ _LOOKS = {
 
 def run(
     *,
-    effort: RunBudget,
+    budget: RunBudget,
     tables: str | None = None,
     iterations: int | None = None,
     iterations_3: int | None = None,
@@ -80,14 +80,14 @@ def run(
     chosen: tuple[int, ...] = TABLES
     if tables is not None:
         chosen = numbers_named(tables, lambda each: each in TABLES, "there is no such table", "1 to 5", "--tables")
-    usual = effort.usual(ITERATIONS, QUICK_ITERATIONS)
+    usual = budget.usual(ITERATIONS, QUICK_ITERATIONS)
     asked = {1: iterations, 2: iterations, 3: iterations_3, 4: iterations, 5: iterations_5}
     setup = NetworkSetup.of(
-        effort,
+        budget,
         progress,
         tables=chosen,
         iterations={table: asked[table] or usual[table] for table in TABLES},
-        baseline_iterations=baseline_iterations or effort.usual(BASELINE_ITERATIONS, QUICK_BASELINE_ITERATIONS),
+        baseline_iterations=baseline_iterations or budget.usual(BASELINE_ITERATIONS, QUICK_BASELINE_ITERATIONS),
         threads=threads,
         random=random,
         swarm=dict(swarm or {}),

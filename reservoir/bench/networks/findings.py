@@ -43,9 +43,9 @@ class NetworkFindings:
 
 
 def network_checks(found: NetworkFindings) -> Iterator[Check]:
-    """Claims that this device and this effort can be held to; a quick trial claims nothing."""
+    """Claims that this device and this budget can be held to; a quick trial claims nothing."""
     setup = found.setup
-    if setup.effort.quick:
+    if setup.budget.quick:
         return
     if 3 in setup.tables:
         yield from _claims_of_variants(setup, select(found.runs, table=3))
@@ -59,7 +59,7 @@ def network_checks(found: NetworkFindings) -> Iterator[Check]:
 
 def _claims_of_variants(setup: NetworkSetup, runs: pd.DataFrame) -> Iterator[Check]:
     two_level, no_local, baseline = (select(runs, engine=engine) for engine in (TWO_LEVEL, NO_LOCAL, BASELINE))
-    if setup.effort.runs > 1:
+    if setup.budget.runs > 1:
         title = f"training error of {TWO_LEVEL} against the {BASELINE}, t-test, p"
         yield Check(title, p_value(two_level["error"], baseline["error"]), SIGNIFICANCE, at_least=True)
     error = two_level["error"].mean() / no_local["error"].mean()

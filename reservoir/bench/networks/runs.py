@@ -87,7 +87,7 @@ def all_runs(setup: NetworkSetup) -> tuple[pd.DataFrame, pd.DataFrame]:
         for repeat in range(max(task.repeats for task in tasks)):
             for task in (each for each in tasks if repeat < each.repeats):
                 # The baseline draws other numbers, so that a test between both is one between samples.
-                seed = setup.effort.seed + repeat + (10_000 if task.engine == BASELINE else 0)
+                seed = setup.budget.seed + repeat + (10_000 if task.engine == BASELINE else 0)
                 found = setup.solved(task.engine, problem, load.particles, task.iterations, seed)
                 about = {"engine": task.engine, "run": repeat + 1}
                 row = {"table": load.table, "load": load.title, "particles": load.particles} | about
@@ -100,15 +100,15 @@ def all_runs(setup: NetworkSetup) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def _groups(setup: NetworkSetup) -> Iterator[list[_Task]]:
     """Tasks that run in turn."""
-    iterations, effort = setup.iterations, setup.effort
+    iterations, budget = setup.iterations, setup.budget
     for load in (*TABLE_1, *TABLE_2, *TABLE_4):
         if load.table in setup.tables:
             yield [
-                _Task(load, TWO_LEVEL, iterations[load.table], effort.repeats),
-                _Task(load, BASELINE, setup.baseline_iterations, effort.repeats),
+                _Task(load, TWO_LEVEL, iterations[load.table], budget.repeats),
+                _Task(load, BASELINE, setup.baseline_iterations, budget.repeats),
             ]
     if 3 in setup.tables:
-        yield [_Task(TABLE_3, engine, iterations[3], effort.runs) for engine in (*_VARIANTS, BASELINE)]
+        yield [_Task(TABLE_3, engine, iterations[3], budget.runs) for engine in (*_VARIANTS, BASELINE)]
     if 5 in setup.tables:
         yield [_Task(TABLE_5, engine, iterations[5], 1) for engine in (TWO_LEVEL, BASELINE)]
 
@@ -116,10 +116,10 @@ def _groups(setup: NetworkSetup) -> Iterator[list[_Task]]:
 def speed_pairs(setup: NetworkSetup) -> pd.DataFrame:
     """Table 5's load by both engines in turn, for as many iterations: what their speeds are compared by."""
     problem, rows, iterations = setup.problem(TABLE_5), [], setup.baseline_iterations
-    for pair in setup.tracked("speed", range(setup.effort.usual(5, 1) if 5 in setup.tables else 0)):
+    for pair in setup.tracked("speed", range(setup.budget.usual(5, 1) if 5 in setup.tables else 0)):
         row: dict[str, Any] = {"pair": pair + 1, "iterations": iterations}
         for engine in (TWO_LEVEL, BASELINE):
-            found = setup.solved(engine, problem, TABLE_5.particles, iterations, setup.effort.seed + pair)
+            found = setup.solved(engine, problem, TABLE_5.particles, iterations, setup.budget.seed + pair)
             row[f"{engine}_seconds"] = found.wall_seconds
         rows.append(row | {"ratio": row[f"{BASELINE}_seconds"] / row[f"{TWO_LEVEL}_seconds"]})
     return pd.DataFrame(rows)
@@ -132,11 +132,11 @@ def policy_searches(setup: NetworkSetup) -> tuple[pd.DataFrame, tuple[str, ...]]
     training = Training.of(plan)
     network = Perceptron(len(input_names(Forecast.MONTH)), HIDDEN, 1, bias=True)
     operation = NetworkOperation.of(training, network, Forecast.MONTH, Scales.of(training))
-    generations = setup.effort.usual(GENERATIONS, QUICK_GENERATIONS)
+    generations = setup.budget.usual(GENERATIONS, QUICK_GENERATIONS)
     swarm: dict[str, Any] = {"particles": PARTICLES, "group": GROUP, **SETTLING, "generations": generations}
     rows = []
-    for run in setup.tracked("policy search", range(setup.effort.repeats + 1)):  # the first compiles
-        found = setup.solve([operation], "ann-pso", seed=setup.effort.seed + run, **swarm)[0]
+    for run in setup.tracked("policy search", range(setup.budget.repeats + 1)):  # the first compiles
+        found = setup.solve([operation], "ann-pso", seed=setup.budget.seed + run, **swarm)[0]
         row = {"run": run, "years": training.years, "network": str(network), "particles": PARTICLES}
         rows.append(row | {"generations": generations} | seconds_of(found) | {"gwh_a_year": found.fitness})
     return pd.DataFrame(rows[1:]), plan.caveats

@@ -37,7 +37,7 @@ Row = dict[str, Any]
 
 def run(
     *,
-    effort: RunBudget,
+    budget: RunBudget,
     dimensions: str | None = None,
     generations: int | None = None,
     particles: int = PARTICLES,
@@ -54,13 +54,13 @@ def run(
     particles : int
         Of a swarm.
     """
-    asked = effort.usual(DIMENSIONS, QUICK_DIMENSIONS)
+    asked = budget.usual(DIMENSIONS, QUICK_DIMENSIONS)
     if dimensions is not None:
         problem, expected = "is no number of variables", f"{FEWEST} to {MOST:,}"
         asked = numbers_named(dimensions, lambda each: FEWEST <= each <= MOST, problem, expected, "--dimensions")
-    generations = generations or effort.usual(GENERATIONS, QUICK_GENERATIONS)
+    generations = generations or budget.usual(GENERATIONS, QUICK_GENERATIONS)
     RingSettings(particles=particles, generations=generations)  # what is out of range is told at once
-    setup = RingSetup.of(effort, progress, dimensions=asked, generations=generations, particles=particles)
+    setup = RingSetup.of(budget, progress, dimensions=asked, generations=generations, particles=particles)
     return ring_result(RingFindings(setup, *all_runs(setup)))
 
 
@@ -83,7 +83,7 @@ def ring_result(found: RingFindings) -> ExperimentResult:
 
 
 def _headlines(found: RingFindings) -> dict[str, str]:
-    most, swarms = found.setup.dimensions[-1], min(BATCH, found.setup.effort.runs)
+    most, swarms = found.setup.dimensions[-1], min(BATCH, found.setup.budget.runs)
     alone, many = (found.speed_up(DEAR, most, ASYNC, alone=each) for each in (True, False))
     beside_sync = alone / found.speed_up(DEAR, most, SYNC, alone=True)
     ratio = max(found.median_ratio(name, most) for name in RING_FUNCTIONS)
@@ -107,7 +107,7 @@ def _fitness(found: RingFindings) -> ResultTable:
         row |= {engine: mean_of_best(each) for engine, each in values.items()}
         row |= {f"median, {engine}": float(np.median(each)) for engine, each in values.items()}
         row["reference"] = REFERENCE[name].get(dimension)
-        if dimension in REFERENCE[name] and not setup.effort.quick:
+        if dimension in REFERENCE[name] and not setup.budget.quick:
             row["errors above"] = max(found.errors_above(name, dimension, each) for each in (SEQUENTIAL, SYNC))
         rows.append(row)
     resident = select(found.runs, engine=ASYNC)["resident"].astype(bool)
@@ -119,7 +119,7 @@ def _fitness(found: RingFindings) -> ResultTable:
         else "calls with few variables had all particles at work at once, the others were cut into slices"
     )
     notes = (
-        f"Mean of the best 98 % of {setup.effort.runs} runs of {setup.generations:,} generations with "
+        f"Mean of the best 98 % of {setup.budget.runs} runs of {setup.generations:,} generations with "
         f"{setup.particles} particles, and medians; float32, whose smallest values are taken for zero.",
         "Reference: the mean of 20 runs of an independent synchronous program; beside it, how many standard errors the "
         "worse of the sequential and the synchronous engine is above.",
@@ -136,8 +136,8 @@ def _times(found: RingFindings) -> ResultTable:
         rows.append(row)
     notes = (
         f"Milliseconds of a swarm of {setup.generations:,} generations with everything that a call does but "
-        f"compiling: alone, median of {setup.effort.repeats}; and its share of a call that solves "
-        f"{min(BATCH, setup.effort.runs)} at once.",
+        f"compiling: alone, median of {setup.budget.repeats}; and its share of a call that solves "
+        f"{min(BATCH, setup.budget.runs)} at once.",
         "The sequential engine is compiled code in float32 with vector instructions, on one thread.",
     )
     return result_table("Execution times (after Figure 2, middle)", rows, *notes, form=",.1f", variables=",d")
@@ -188,7 +188,7 @@ def _figure(found: RingFindings) -> Figure:
             ax.set_xlabel("Variables")
         return panels[0][1]
 
-    about = f"{setup.particles} particles, {setup.generations:,} generations, {setup.effort.runs} runs · "
+    about = f"{setup.particles} particles, {setup.generations:,} generations, {setup.budget.runs} runs · "
     return sheet_figure(8.2, [setup.foot(about, f"; sequential: {processor_name()}")], draw)
 
 

@@ -103,9 +103,9 @@ class RingFindings:
 
 
 def ring_checks(found: RingFindings) -> Iterator[Check]:
-    """Claims that this device and this effort can be held to; a quick trial claims nothing."""
+    """Claims that this device and this budget can be held to; a quick trial claims nothing."""
     setup = found.setup
-    if setup.effort.quick or setup.effort.runs < 2 or setup.generations < GENERATIONS:
+    if setup.budget.quick or setup.budget.runs < 2 or setup.generations < GENERATIONS:
         return
     for engine in (SEQUENTIAL, SYNC):
         for name, reference in REFERENCE.items():

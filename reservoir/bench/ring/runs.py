@@ -61,9 +61,9 @@ def all_runs(setup: RingSetup) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame
 
 def _calls(setup: RingSetup) -> Iterator[tuple[int, int, bool]]:
     """First swarm and swarms of each call: many for their quality, then one for the time that it takes alone."""
-    for first in range(0, setup.effort.runs, BATCH):
-        yield first, min(BATCH, setup.effort.runs - first), False
-    for stream in range(setup.effort.repeats):
+    for first in range(0, setup.budget.runs, BATCH):
+        yield first, min(BATCH, setup.budget.runs - first), False
+    for stream in range(setup.budget.repeats):
         yield stream, 1, True
 
 
@@ -74,11 +74,11 @@ def _problems(function: RingFunction, dimension: int, first: int, count: int) ->
 def _standard_runs(setup: RingSetup) -> pd.DataFrame:
     """Standard PSO 2006 on the functions whose values are published."""
     settings = RingSettings.standard_2006(STANDARD_DIMENSION, STANDARD_EVALUATIONS).as_dict()
-    count = setup.effort.usual(STANDARD_RUNS, min(STANDARD_RUNS, setup.effort.runs))
+    count = setup.budget.usual(STANDARD_RUNS, min(STANDARD_RUNS, setup.budget.runs))
     rows = []
     for name in ("sphere", "griewank", "rosenbrock", "rastrigin"):
         tasks = _problems(RING_FUNCTIONS[name], STANDARD_DIMENSION, 0, count)
-        found = solve(tasks, solver="ring-pso-sequential", seed=setup.effort.seed, topology=STAR, **settings)
+        found = solve(tasks, solver="ring-pso-sequential", seed=setup.budget.seed, topology=STAR, **settings)
         rows += [
             {"function": name, "run": run, "value": -each.fitness, "evaluations": each.evaluations}
             for run, each in enumerate(found, start=1)

@@ -50,7 +50,7 @@ _OF_ERRORS = ("lim-is", "lim-async", "sak")
 
 def run(
     *,
-    effort: RunBudget,
+    budget: RunBudget,
     path: Path | None = None,
     optimum: int | None = None,
     iterations: int | None = None,
@@ -71,11 +71,11 @@ def run(
         Numbers with commas between them.
     """
     setup = TourSetup.of(
-        effort,
+        budget,
         progress,
         problem=tour_problem(path or resources.path("data", "tsp/att48.tsp"), optimum),
-        iterations=iterations or effort.usual(ITERATIONS, QUICK_ITERATIONS),
-        populations=_populations(populations) if populations else effort.usual(POPULATIONS, QUICK_POPULATIONS),
+        iterations=iterations or budget.usual(ITERATIONS, QUICK_ITERATIONS),
+        populations=_populations(populations) if populations else budget.usual(POPULATIONS, QUICK_POPULATIONS),
     )
     runs, blocks, strong = engine_runs(setup), block_runs(setup), strong_runs(setup)
     return tour_result(TourFindings(setup, runs, blocks, counts(setup), strong))

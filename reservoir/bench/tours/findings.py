@@ -72,9 +72,9 @@ class TourFindings:
 
 
 def tour_checks(found: TourFindings) -> Iterator[Check]:
-    """Claims that this problem, device and effort can be held to; a quick trial claims nothing."""
+    """Claims that this problem, device and budget can be held to; a quick trial claims nothing."""
     setup, problem = found.setup, found.setup.problem
-    if setup.effort.quick:
+    if setup.budget.quick:
         return
     if setup.iterations >= ITERATIONS and (problem.label, problem.optimum) == KNOWN:
         yield from _quality(found)
@@ -161,7 +161,7 @@ def _blocks(found: TourFindings) -> ResultTable:
     how = (
         "A block is a work group with an island of 128; a child is made by a sub-group of the device "
         f"({found.setup.device.sub_group_size} items), as in the paper's pseudo-code 3. "
-        f"Medians of {found.setup.effort.repeats} runs."
+        f"Medians of {found.setup.budget.repeats} runs."
     )
     if found.setup.device.kind == "CPU":
         how += " On a CPU a work group runs on one thread, which gains nothing from more items than one."
@@ -197,7 +197,7 @@ def _times(found: TourFindings) -> ResultTable:
     ]
     notes = (
         f"Milliseconds of {found.setup.iterations:,} iterations with everything that a call does but compiling, "
-        f"medians of {found.setup.effort.runs} runs. A dash: refused.",
+        f"medians of {found.setup.budget.runs} runs. A dash: refused.",
         'In "waiting" the host waits for every launch before the next, as the papers\' programs do; else launches are '
         "queued ahead, which is faster and what the ratios are stated against. "
         '"On the device" adds up the kernels alone.',
@@ -231,7 +231,7 @@ def _errors(found: TourFindings) -> ResultTable:
     optimum = found.setup.problem.optimum
     against = f"the optimum, {optimum:,}" if optimum else f"the best of all runs, {found.reference:,}"
     notes = (
-        f"Mean of {found.setup.effort.runs} runs of |cost - reference| / reference (eq. 1); reference: {against}.",
+        f"Mean of {found.setup.budget.runs} runs of |cost - reference| / reference (eq. 1); reference: {against}.",
         "Serial, TIM, LIM-CG and LIM-IS draw the same numbers and find the same tours; LIM-async depends on which "
         "island comes first. SAK and SLK have one population, which shares its best at once.",
     )

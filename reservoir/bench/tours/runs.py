@@ -62,14 +62,14 @@ def engine_runs(setup: TourSetup) -> pd.DataFrame:
     """Every engine on every population, engines in turn; a row for each run."""
     engines = ENGINES | WAITING
     rows: list[dict[str, Any]] = []
-    runs = list(product(setup.populations, range(setup.effort.runs)))
+    runs = list(product(setup.populations, range(setup.budget.runs)))
     able: list[str] = []
     for population, run in setup.tracked(lambda each: f"population {each[0]:,}", runs):
         if run == 0:
             able = [name for name, asked in engines.items() if setup.compiles(name, population, **asked)]
         for name in able:
             asked = {"iterations": setup.iterations, **engines[name]}
-            found = setup.tried(name, population, setup.effort.seed + run, **asked)
+            found = setup.tried(name, population, setup.budget.seed + run, **asked)
             rows += [_row(name, population, run + 1, each) for each in found]
     return pd.DataFrame(rows)
 
@@ -90,8 +90,8 @@ def block_runs(setup: TourSetup) -> pd.DataFrame:
             asked = {"items": block, "team": setup.device.sub_group_size, "scheme": scheme}
             if not setup.compiles(f"{scheme} {block}", population, **asked):
                 continue
-            for run in range(setup.effort.repeats):
-                seed = setup.effort.seed + run
+            for run in range(setup.budget.repeats):
+                seed = setup.budget.seed + run
                 found = setup.tried(scheme, population, seed, iterations=setup.iterations, **asked)
                 rows += [_row(scheme, population, run + 1, each) | {"block": block} for each in found]
     return pd.DataFrame(rows)
@@ -114,7 +114,7 @@ def counts(setup: TourSetup) -> pd.DataFrame:
         islands = 1 if (name, least) in setup.refusals else least // ISLAND
         settings: dict[str, Any] = {"islands": islands, "iterations": setup.iterations, "counted": True}
         try:
-            used = setup.solved(setup.effort.seed, island_size=ISLAND, **settings, **asked).settings
+            used = setup.solved(setup.budget.seed, island_size=ISLAND, **settings, **asked).settings
         except DeviceError:
             continue
         keys = ("launches", "grid_meetings", "group_meetings", "resident", "work_groups")
@@ -127,7 +127,7 @@ def strong_runs(setup: TourSetup) -> pd.DataFrame:
     setup.solved(0, iterations=1, **STRONG)  # compiles
     iterations, population = min(STRONG_ITERATIONS, setup.iterations), STRONG["islands"] * ISLAND
     rows = []
-    for run in setup.tracked("other operators", range(setup.effort.runs)):
-        found = setup.solved(setup.effort.seed + run, iterations=iterations, **STRONG)
+    for run in setup.tracked("other operators", range(setup.budget.runs)):
+        found = setup.solved(setup.budget.seed + run, iterations=iterations, **STRONG)
         rows.append(_row("lim-is", population, run + 1, found))
     return pd.DataFrame(rows)

@@ -15,13 +15,13 @@ from reservoir.errors import InputError
 
 
 @pytest.fixture(scope="module")
-def effort(device):
+def budget(device):
     return RunBudget(runs=2, quick=True)
 
 
 @pytest.fixture(scope="module")
-def record(effort):
-    return run(effort=effort, sizes="60")
+def record(budget):
+    return run(budget=budget, sizes="60")
 
 
 def test_every_figure_of_the_paper_is_there(record):
@@ -57,8 +57,8 @@ def test_a_quick_trial_claims_nothing_and_says_that_it_is_one(record):
     assert "quick trial" in record.warnings[0]
 
 
-def test_a_sweep_tells_populations_beside_the_originals(effort):
-    record = run(effort=replace(effort, runs=1), sweep=True, problems="mk,spin")
+def test_a_sweep_tells_populations_beside_the_originals(budget):
+    record = run(budget=replace(budget, runs=1), sweep=True, problems="mk,spin")
     assert record.data["sweeps"]["problem"].tolist() == ["MK 50", "SPIN own36_1"]
     assert (record.data["sweeps"]["population"] % 2 == 0).all()
     assert np.isfinite(record.data["sweeps"]["evaluations"]).all()
@@ -144,7 +144,7 @@ def evaluated_of(lossy=1000.0, found=1.0):
 
 def failed(device, runs, evaluated=None):
     evaluated = evaluated_of() if evaluated is None else evaluated
-    setup = LinkageSetup(device=device, effort=RunBudget(), cases=())
+    setup = LinkageSetup(device=device, budget=RunBudget(), cases=())
     return [check.check for check in linkage_checks(LinkageFindings(setup, runs, evaluated)) if not check.passed]
 
 
@@ -185,14 +185,14 @@ def test_sweeps_are_held_to_the_original_programs_numbers():
     assert [check.passed for check in sweep_checks(wrong)] == [False] * 3
 
 
-def test_what_cannot_be_run_is_told(effort, tmp_path):
+def test_what_cannot_be_run_is_told(budget, tmp_path):
     with pytest.raises(InputError, match="no such kind"):
-        run(effort=effort, problems="knapsack")
+        run(budget=budget, problems="knapsack")
     with pytest.raises(InputError, match="cannot have so many bits"):
-        run(effort=effort, sizes="64", problems="mk")
+        run(budget=budget, sizes="64", problems="mk")
     with pytest.raises(InputError, match=r"--spin.*not among the problems"):
-        run(effort=effort, problems="mk", spin=(tmp_path / "none",))
+        run(budget=budget, problems="mk", spin=(tmp_path / "none",))
     with pytest.raises(InputError, match=r"--sizes.*are those of traps"):
-        run(effort=effort, problems="spin", sizes="60")
+        run(budget=budget, problems="spin", sizes="60")
     with pytest.raises(InputError, match="cannot be read"):
-        run(effort=effort, problems="spin", spin=(tmp_path / "none",))
+        run(budget=budget, problems="spin", spin=(tmp_path / "none",))

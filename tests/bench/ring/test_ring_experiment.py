@@ -16,8 +16,8 @@ from reservoir.problems.sums.functions import RING_FUNCTIONS
 
 @pytest.fixture(scope="module")
 def record(device):
-    effort = RunBudget(runs=3, quick=True)
-    return run(effort=effort, generations=30, dimensions="2,5", particles=8)
+    budget = RunBudget(runs=3, quick=True)
+    return run(budget=budget, generations=30, dimensions="2,5", particles=8)
 
 
 def test_every_engine_runs_every_function_as_often_as_asked(record):
@@ -45,7 +45,7 @@ def test_a_quick_trial_claims_nothing_and_says_that_it_is_one(record):
 @pytest.mark.parametrize("dimensions", ["1", "2,x", "2000"])
 def test_numbers_of_variables_are_checked(dimensions):
     with pytest.raises(InputError, match=r"--dimensions.*2 to 1,024"):
-        run(effort=RunBudget(quick=True), dimensions=dimensions)
+        run(budget=RunBudget(quick=True), dimensions=dimensions)
 
 
 def test_the_best_98_percent_are_meant():
@@ -69,7 +69,7 @@ def test_values_that_are_zero_for_float32_are_as_good(later, sync, ratio):
 def claimed(two_cores, **changes):
     """Checks of figures that are at their bars, or changed."""
     device = replace(two_cores, kind="GPU", compute_units=132)
-    setup = RingSetup(device=device, effort=RunBudget(runs=4), dimensions=(10, 128), generations=10_000, particles=32)
+    setup = RingSetup(device=device, budget=RunBudget(runs=4), dimensions=(10, 128), generations=10_000, particles=32)
     rows, times = [], []
     seconds = {SEQUENTIAL: 100.0, SYNC: 3.1, ASYNC: 1.0} | changes.get("seconds", {})
     for name in RING_FUNCTIONS:

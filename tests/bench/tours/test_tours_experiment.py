@@ -19,8 +19,8 @@ SQUARE = "EDGE_WEIGHT_TYPE : EUC_2D\nDIMENSION : 4\nNODE_COORD_SECTION\n1 0 0\n2
 
 @pytest.fixture(scope="module")
 def record(device):
-    effort = RunBudget(runs=2, quick=True)
-    return run(effort=effort, iterations=60, populations="256,512")
+    budget = RunBudget(runs=2, quick=True)
+    return run(budget=budget, iterations=60, populations="256,512")
 
 
 def test_every_table_of_the_paper_is_there(record):
@@ -66,8 +66,8 @@ def test_a_quick_trial_claims_nothing_and_says_that_it_is_one(record):
 def test_a_file_of_ones_own_is_solved_without_a_known_optimum(device, tmp_path):
     path = tmp_path / "square.tsp"
     path.write_text(SQUARE, encoding="utf-8")
-    effort = RunBudget(runs=1, quick=True)
-    found = run(effort=effort, path=path, iterations=3, populations="128")
+    budget = RunBudget(runs=1, quick=True)
+    found = run(budget=budget, path=path, iterations=3, populations="128")
     assert (found.data["runs"]["length"] == 14).all()
     notes = " ".join(note for table in found.tables for note in table.notes)
     assert "the best of all runs, 14" in notes
@@ -76,15 +76,15 @@ def test_a_file_of_ones_own_is_solved_without_a_known_optimum(device, tmp_path):
 @pytest.mark.parametrize("populations", ["100", "0", "1024,x", "131072"])
 def test_populations_are_whole_islands(populations):
     with pytest.raises(InputError, match=r"--populations.*multiples of 128"):
-        run(effort=RunBudget(quick=True), populations=populations)
+        run(budget=RunBudget(quick=True), populations=populations)
 
 
 def claimed(two_cores, kind="GPU", units=132, **changes):
     """Checks of figures that are at their bars, or changed."""
     problem = tour_problem(resources.path("data", "tsp/att48.tsp"))
     device = replace(two_cores, kind=kind, compute_units=units)
-    effort = RunBudget(runs=1)
-    setup = TourSetup(device=device, effort=effort, problem=problem, iterations=1000, populations=tuple(ERRORS))
+    budget = RunBudget(runs=1)
+    setup = TourSetup(device=device, budget=budget, problem=problem, iterations=1000, populations=tuple(ERRORS))
     seconds = {"lim-is": 1.0, "tim": 4.6, "sak": 1.6, "slk": 1.6, SERIAL: 28.0} | changes.get("seconds", {})
     errors = ERRORS | changes.get("errors", {})
     rows = [
