@@ -9,8 +9,7 @@ import pytest
 from reservoir.bench.host_time import PHASES
 from reservoir.bench.journal import Journal
 from reservoir.bench.models import experiment, runs
-from reservoir.bench.models.findings import ModelFindings, findings, model_checks
-from reservoir.bench.models.reference import KNOWN
+from reservoir.bench.models.findings import KNOWN, ModelFindings, findings, model_checks
 from reservoir.bench.models.runs import SEQUENTIAL, ModelSetup, engines
 from reservoir.bench.models.tables import table_3
 from reservoir.bench.run_budget import QUICK_WARNING, RunBudget

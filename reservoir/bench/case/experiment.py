@@ -12,10 +12,11 @@ from typing import Any
 import pandas as pd
 
 from reservoir.bench.case.arithmetic import ArithmeticLimit, measure_limit, operations_per_move, rule
-from reservoir.bench.case.figures import CAPTIONS, scaling_figure, times_figure
+from reservoir.bench.case.figures import scaling_figure, times_figure
 from reservoir.bench.case.findings import case_checks, gap_table, speed_up, table_5, table_6, table_7
 from reservoir.bench.case.runs import DEVICE_ENGINE, CaseSetup, engine_runs
 from reservoir.bench.case.scaling import ScalingSetup, measure_scaling, scaling_table
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import DeviceSetup
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
@@ -87,7 +88,7 @@ def case_result(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame, limi
         ),
         data={"runs": runs, "scaling": points},
         figures={"times": times_figure(runs, foot), "scaling": scaling_figure(points, moves_limit, foot)},
-        captions=CAPTIONS,
+        captions=bundled("case")["captions"],
         reservoir={"name": plan.reservoir.name} | reservoir,
         inflow={"first": plan.inflow.labels[0], "last": plan.inflow.labels[-1]} | inflow,
         settings=dict(plan.solutions.settings[0]),

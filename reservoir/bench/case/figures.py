@@ -18,16 +18,6 @@ from reservoir.bench.figures import log_axis, panels, short
 from reservoir.report.figures.axes import written
 from reservoir.report.figures.style import DASHES, INFLOW, LIMITS, RELEASE, STORAGE, on_axes, sheet_figure, tint
 
-CAPTIONS = {
-    "times": (
-        "Execution time of every run of both engines, as a dot, and boxes of their middle halves; the number is the "
-        "median. The axis is logarithmic: equal distances are equal speed-ups."
-    ),
-    "scaling": (
-        "Particle moves a second, and those of them that stay within the bounds and are evaluated, over one thing that "
-        "is changed at a time; the dashed line is what the device's arithmetic units allow. Both axes are logarithmic."
-    ),
-}
 COLUMNS, PANEL_INCHES = 3, 2.05
 _HEIGHT = 0.34
 #: Part of a panel's width that a tick's label needs.

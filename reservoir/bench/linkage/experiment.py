@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import names_named, numbers_named
-from reservoir.bench.linkage.figures import CAPTIONS, linkage_figures
+from reservoir.bench.linkage.figures import linkage_figures
 from reservoir.bench.linkage.findings import SPEED_CASE, LinkageFindings, linkage_checks, rows_of
 from reservoir.bench.linkage.runs import (
     MODELS,
@@ -91,7 +92,7 @@ def linkage_result(found: LinkageFindings) -> ExperimentResult:
         tables=(_stages(found), _whole(found), _evaluations(found)),
         data={"runs": found.runs, "evaluations": found.evaluated},
         figures=linkage_figures(found),
-        captions=CAPTIONS,
+        captions=bundled("linkage")["captions"],
     )
 
 

@@ -25,21 +25,6 @@ from reservoir.report.figures.axes import written
 from reservoir.report.figures.style import POWER, RELEASE, Look, sheet_figure
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL
 
-CAPTIONS = {
-    "model_building": (
-        "How many times as fast as the sequential engine each stage of model building is, by the number of bits: the "
-        "dependency structure matrix (left: Figures 6 and 8) and the linkage sets (right: Figures 7 and 9), "
-        "lossless above and lossy below. The sequential engine is compiled vector code on one thread."
-    ),
-    "whole_runs": (
-        "How many times as fast as the sequential engine whole runs are, mixing and hill climbing included, a panel "
-        "for each kind of problem. On demand is one thread of the host that builds only what mixing asks for."
-    ),
-    "evaluations": (
-        "Mean evaluations until the optimum is found (Figure 10), a panel for each kind of problem. On demand, "
-        "lossless and sequential building take exactly the same."
-    ),
-}
 _KIND_LOOKS = {"mk": MAIN_LOOK, "ftrap": LOSSY_LOOK, "cyc": Look(RELEASE, CHAINED, "^"), SPIN: BASE_LOOK}
 _MODEL_LOOKS = {SEQUENTIAL: BASE_LOOK, LOSSLESS: MAIN_LOOK, LOSSY: LOSSY_LOOK, ON_DEMAND: Look(POWER, CHAINED, "^")}
 #: Values further apart than this stand on a logarithmic axis.

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from reservoir import resources
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import DeviceSetup
 from reservoir.opencl import DeviceInfo, Session
 from reservoir.problems.bits.problem import FAMILIES, BitProblem, spin_problem
@@ -38,14 +39,8 @@ SPIN = "spin"
 #: Titles of all kinds of problems.
 TITLES = {**{name: family.title for name, family in FAMILIES.items()}, SPIN: "Ising spin glass"}
 
-#: Populations by kind and size: means of sweeps, three of each trap and ten of each bundled spin glass, by
-#: ``reservoir bench dsmga2 --sweep`` on 2026-11-22 (reports/bench-dsmga2-sweep, reports/bench-dsmga2-sweep-large).
-POPULATIONS: dict[str, dict[int, int]] = {
-    "mk": {60: 82, 120: 86, 240: 110, 360: 114, 480: 118, 600: 116},
-    "ftrap": {60: 98, 120: 120, 240: 130, 360: 200, 480: 212, 600: 242},
-    "cyc": {60: 108, 120: 142, 240: 248, 360: 238, 480: 232, 600: 252},
-    SPIN: {36: 28, 100: 98, 196: 46},
-}
+#: Populations by kind and size: means of sweeps.
+POPULATIONS: dict[str, dict[int, int]] = bundled("linkage")["populations"]
 
 
 @dataclass(frozen=True)

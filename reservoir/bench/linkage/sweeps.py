@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import Setup, select
 from reservoir.bench.linkage.runs import SPIN, TITLES, Case
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
@@ -24,18 +25,7 @@ from reservoir.solvers import solve
 
 #: Population and evaluations that single sweeps of the original program gave, by kind and size.
 GOLDEN: dict[tuple[str, int], tuple[float, float]] = {
-    ("mk", 50): (70, 4282),
-    ("mk", 100): (85, 10117),
-    ("mk", 200): (88, 21230),
-    ("ftrap", 60): (115, 18547),
-    ("ftrap", 120): (96, 46998),
-    ("ftrap", 240): (163, 136237),
-    ("cyc", 40): (109, 5601),
-    ("cyc", 100): (126, 16382),
-    ("cyc", 200): (193, 50178),
-    (SPIN, 36): (10, 606),
-    (SPIN, 100): (81, 25249),
-    (SPIN, 196): (92, 64456),
+    (kind, bits): found for kind, sizes in bundled("linkage")["original"].items() for bits, found in sizes.items()
 }
 #: Runs one after another that must all find the optimum.
 CONSECUTIVE = 10

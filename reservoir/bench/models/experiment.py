@@ -12,6 +12,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter
 
 from reservoir.bench.benchmark_functions import rotation, titled
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import in_order, select
 from reservoir.bench.figures import CHAINED, log_axis, panels, short
 from reservoir.bench.journal import Journal, sources_digest
@@ -78,7 +79,7 @@ def model_result(found: ModelFindings) -> ExperimentResult:
         tables=result_tables(found),
         data={"runs": found.runs, "convergence": _bands(found.traces)} | matrix | {"many_swarms": found.throughput},
         figures=model_figures(found),
-        captions=CAPTIONS,
+        captions=bundled("models")["captions"],
         **_origin(setup),
     )
 
@@ -98,13 +99,6 @@ def _bands(traces: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({name: over.quantile(part) for name, part in parts.items()}).reset_index()
 
 
-CAPTIONS = {
-    "convergence": (
-        "Best value over the generations: the median of the runs, and for the sequential engine the band of their "
-        "middle eight tenths. Lines that lie on each other are engines that do not differ."
-    ),
-    "times": "Mean time of a run of one swarm; thin lines reach from the fastest run to the slowest.",
-}
 _LOOKS = {
     "sequential": Look(LIMITS, "-", "o"),
     "basic": Look(SPILL, (0, (1, 1)), "v"),

@@ -10,14 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import in_order, select
-from reservoir.bench.models.reference import KNOWN, KNOWN_RANGES, PAPER_BEST, PAPER_MILLISECONDS
 from reservoir.bench.models.runs import MANY_SWARMS, SEQUENTIAL, SEQUENTIAL_FOLLOWING, SEQUENTIAL_STRICT, ModelSetup
-from reservoir.bench.samples import p_value, p_value_of
+from reservoir.bench.samples import Known, p_value, p_value_of
 from reservoir.planning.checks import Check
 from reservoir.planning.validation import SIGNIFICANCE
 from reservoir.solvers.clpso.models import LANES, MODELS
 
+#: What an independent program found in 25 runs, by function.
+KNOWN = {name: Known(mean, deviation, 25) for name, (mean, deviation) in bundled("models")["known"].items()}
 #: Best values below it count as found, as the paper prints them.
 FOUND = 1e-6
 #: Between the sequential engine and the independent program.
@@ -94,7 +96,8 @@ class ModelFindings:
                 row = {"function": function, "engine": engine, "mean": best.mean()}
                 row |= {"deviation": best.std(ddof=1) if len(best) > 1 else np.nan, "known_mean": mean}
                 row |= {"known_deviation": deviation, "p": p_value_of(best, known) if known else np.nan}
-                rows.append(row | dict(zip(("paper_mean", "paper_deviation"), PAPER_BEST[function], strict=True)))
+                paper = zip(("paper_mean", "paper_deviation"), bundled("models")["paper_best"][function], strict=True)
+                rows.append(row | dict(paper))
         return pd.DataFrame(rows)
 
     def speed_of(self, engine: str, swarms: int | None = None) -> pd.Series[Any]:
@@ -118,10 +121,11 @@ class ModelFindings:
 
 def findings(found: ModelFindings) -> Iterator[Finding]:
     """Those that the engines and functions that ran can tell of."""
+    milliseconds = bundled("models")["paper_milliseconds"]
     for sentence, slow, fast in _SLOWER:
         if {slow, fast} <= set(found.engines):
             places = [_PAPER_ENGINES.index(engine) for engine in (slow, fast)]
-            times = [[PAPER_MILLISECONDS[name][place] for place in places] for name in found.functions]
+            times = [[milliseconds[name][place] for place in places] for name in found.functions]
             theirs, ours = float(np.mean([one / other for one, other in times])), found.ratio(slow, fast)
             device = found.ratio(slow, fast, "device_seconds")
             alone = "" if np.isnan(device) else f" ({device:.2f} by the device's time alone)"
@@ -160,14 +164,14 @@ def model_checks(found: ModelFindings) -> Iterator[Check]:
             if engine != SEQUENTIAL_FOLLOWING and np.isfinite(p):
                 title = f"{tested}: {engine} against {SEQUENTIAL}, t-test, p"
                 yield Check(title, float(p), SIGNIFICANCE, at_least=True)
-    others = found.against_others()
+    others, ranges = found.against_others(), bundled("models")["known_ranges"]
     for each in select(others, engine=SEQUENTIAL_FOLLOWING).to_dict("records"):
         if np.isfinite(each["p"]):
             title = f"{each['function']}: {each['engine']} against an independent program, t-test, p"
             yield Check(title, each["p"], KNOWN_SIGNIFICANCE, at_least=True)
     for each in select(others, engine=SEQUENTIAL).to_dict("records"):
-        if each["function"] in KNOWN_RANGES:
-            (low, high), about = KNOWN_RANGES[each["function"]], f"{each['function']}: mean of {each['engine']}"
+        if each["function"] in ranges:
+            (low, high), about = ranges[each["function"]], f"{each['function']}: mean of {each['engine']}"
             yield Check(f"{about}, at least", each["mean"], low, at_least=True)
             yield Check(f"{about}, at most", each["mean"], high)
     if len(found.throughput):

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pandas as pd
 
 from reservoir.bench.benchmark_functions import titled
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import select
 from reservoir.bench.host_time import host_time_table
 from reservoir.bench.models.findings import FOUND, Finding, ModelFindings, findings
-from reservoir.bench.models.reference import KNOWN_RANGES
 from reservoir.bench.models.runs import SEQUENTIAL_FOLLOWING
 from reservoir.bench.result import ResultTable, result_table
 from reservoir.bench.samples import summary
@@ -74,9 +74,9 @@ def _host_time(found: ModelFindings) -> ResultTable:
 
 
 def _others(found: ModelFindings) -> ResultTable:
-    frame = found.against_others()
+    frame, ranges = found.against_others(), bundled("models")["known_ranges"]
     known = [
-        "{:g} to {:g}".format(*KNOWN_RANGES[function]) if function in KNOWN_RANGES else f"{mean:.3g}"
+        "{:g} to {:g}".format(*ranges[function]) if function in ranges else f"{mean:.3g}"
         for function, mean in zip(frame["function"], frame["known_mean"], strict=True)
     ]
     shown = frame.assign(function=frame["function"].map(titled), known_mean=known).rename(

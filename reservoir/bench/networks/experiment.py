@@ -8,6 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import numbers_named, processor_name, select
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, line, log_axis, number_ticks
 from reservoir.bench.networks.findings import NetworkFindings, network_checks, result_tables
@@ -33,17 +34,6 @@ ITERATIONS = {1: 2000, 2: 2000, 3: 1000, 4: 1000, 5: 2000}
 QUICK_ITERATIONS = {1: 100, 2: 100, 3: 100, 4: 100, 5: 20}
 BASELINE_ITERATIONS, QUICK_BASELINE_ITERATIONS = 100, 10
 THREADS = 2
-CAPTIONS = {
-    "times": (
-        "Time of an iteration by the number of particles (Table 1's load), both axes logarithmic: a line of slope one "
-        "doubles its time with the particles, a flat one has room to spare."
-    ),
-    "errors": (
-        "Training error by iteration (Table 3's load), part of the outputs' range: the median of the runs and the band "
-        "from the least to the greatest. The two forms of two levels draw the same numbers: their lines lie on each "
-        "other."
-    ),
-}
 _LOOKS = {
     TWO_LEVEL: MAIN_LOOK,
     IN_STEPS: Look(RELEASE, DASHED, "^"),
@@ -109,7 +99,7 @@ def network_result(found: NetworkFindings) -> ExperimentResult:
         tables=result_tables(found),
         data={"runs": found.runs, "errors": found.traces, "speed": found.pairs, "policy_search": found.searches},
         figures={name: draw(found, foot) for table, (name, draw) in figures.items() if table in setup.tables},
-        captions=CAPTIONS,
+        captions=bundled("networks")["captions"],
     )
 
 

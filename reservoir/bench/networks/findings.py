@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import select
 from reservoir.bench.networks import loads
 from reservoir.bench.networks.loads import Load
@@ -122,7 +123,7 @@ def _variants(runs: pd.DataFrame) -> ResultTable:
     rows = []
     for engine in (TWO_LEVEL, IN_STEPS, NO_LOCAL, BASELINE):
         mine = select(runs, engine=engine)
-        seconds, error = loads.PAPER_TABLE_3.get(engine, (np.nan, np.nan))
+        seconds, error = bundled("networks")["table_3"].get(engine, (np.nan, np.nan))
         rows.append(
             {"engine": engine, "seconds": float(mine["seconds"].median())}
             | {"on the device, s": float(mine["device_seconds"].median())}
@@ -144,7 +145,7 @@ def _variants(runs: pd.DataFrame) -> ResultTable:
 
 def _functions(runs: pd.DataFrame) -> ResultTable:
     rows = []
-    for load, calazan in zip(loads.TABLE_4, loads.CALAZAN_SECONDS, strict=True):
+    for load, (_, calazan) in zip(loads.TABLE_4, bundled("networks")["table_4"].values(), strict=True):
         mine = select(runs, load=load.title)
         ours = select(mine, engine=TWO_LEVEL)
         medians = ours[["seconds", "device_seconds", "error"]].median()
@@ -165,11 +166,7 @@ def _functions(runs: pd.DataFrame) -> ResultTable:
 
 def _modelling(runs: pd.DataFrame) -> ResultTable:
     rows = []
-    paper = {
-        TWO_LEVEL: (loads.TABLE_5.paper_opencl, loads.PAPER_TABLE_5_ERRORS["OpenCL"]),
-        BASELINE: (loads.TABLE_5.paper_baseline, loads.PAPER_TABLE_5_ERRORS["baseline"]),
-    }
-    for engine, (seconds, error) in paper.items():
+    for engine, (seconds, error) in zip((TWO_LEVEL, BASELINE), bundled("networks")["table_5"].values(), strict=True):
         mine = select(runs, engine=engine)
         row: dict[str, Any] = {"engine": engine, "seconds": float(mine["seconds"].median())}
         row |= {"iterations": int(mine["iterations"].iloc[0]), "error, %": 100 * float(mine["error"].median())}

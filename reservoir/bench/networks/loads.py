@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reservoir.bench.data import bundled
 from reservoir.bench.networks import response
 from reservoir.problems.functions import FUNCTIONS, Function, function_problems
 from reservoir.problems.functions.catalogue import ROSENBROCK_SWAPPED
@@ -59,33 +60,19 @@ def _network(inputs: int, hidden: int, outputs: int) -> Callable[[], Problem]:
 
 TABLE_1 = tuple(
     Load(1, f"{particles} particles", _network(3, 10, 2), particles, *seconds)
-    for particles, seconds in {
-        64: (386.76, 97.97),
-        128: (771.05, 103.81),
-        256: (1543.93, 117.38),
-        512: (3086.09, 137.19),
-        1024: (6218.58, 203.47),
-    }.items()
+    for particles, seconds in bundled("networks")["table_1"].items()
 )
 TABLE_2 = tuple(
-    Load(2, "-".join(map(str, shape)), _network(*shape), PARTICLES, *seconds)
-    for shape, seconds in {
-        (3, 8, 1): (3926.11, 145.50),
-        (7, 8, 1): (6643.08, 215.32),
-        (4, 6, 12): (15367.46, 481.38),
-        (6, 8, 10): (17308.09, 529.50),
-        (15, 32, 1): (68065.32, 1904.16),
-    }.items()
+    Load(2, shape, _network(*map(int, shape.split("-"))), PARTICLES, *seconds)
+    for shape, seconds in bundled("networks")["table_2"].items()
 )
 TABLE_3 = Load(3, "6-30-2, 100 samples", lambda: modelled(100))
+_PAPER_4, _PAPER_5 = bundled("networks")["table_4"], bundled("networks")["table_5"]
 TABLE_4 = (
-    Load(4, "f1, sphere", _function(FUNCTIONS["f1"]), paper_opencl=4.58),
-    Load(4, "f2, Rosenbrock as printed", _function(ROSENBROCK_SWAPPED), paper_opencl=6.9),
+    Load(4, "f1, sphere", _function(FUNCTIONS["f1"]), paper_opencl=_PAPER_4["f1"][0]),
+    Load(4, "f2, Rosenbrock as printed", _function(ROSENBROCK_SWAPPED), paper_opencl=_PAPER_4["f2"][0]),
 )
-TABLE_5 = Load(5, "6-30-2, 5000 samples", lambda: modelled(5000), paper_baseline=82726.95, paper_opencl=2435.36)
-#: Seconds of Calazan et al. 2013 on the functions of Table 4; seconds and errors of Tables 3 and 5, as the paper prints
-#: them.
-CALAZAN_SECONDS = (6.36, 9.19)
-PAPER_TABLE_3 = {"no local reduction": (99.14, 0.37056), "two-level": (25.53, 0.05198)}
-PAPER_TABLE_5_ERRORS = {"baseline": 0.0149, "OpenCL": 0.0152}
+TABLE_5 = Load(
+    5, "6-30-2, 5000 samples", lambda: modelled(5000), PARTICLES, _PAPER_5["baseline"][0], _PAPER_5["OpenCL"][0]
+)
 TABLES = (1, 2, 3, 4, 5)

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import numbers_named, processor_name, select
 from reservoir.bench.figures import BASE_LOOK, MAIN_LOOK, SECOND_LOOK, line, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
@@ -25,11 +26,6 @@ from reservoir.solvers.ring_pso.settings import RingSettings
 DIMENSIONS, QUICK_DIMENSIONS = (2, 4, 8, 10, 16, 32, 64, 128), (2, 10, 32)
 GENERATIONS, QUICK_GENERATIONS = 10_000, 200
 PARTICLES = 32
-CAPTION = (
-    "By the number of variables, a row for each function: mean of the best 98 % of the runs (values under 1e-6 are "
-    "drawn there), time of a swarm alone, and speed-up over the sequential engine; dashed: one of many swarms that a "
-    "call solves at once. All axes are logarithmic."
-)
 _LOOKS = {SEQUENTIAL: BASE_LOOK, SYNC: SECOND_LOOK, ASYNC: MAIN_LOOK}
 
 Row = dict[str, Any]
@@ -74,7 +70,7 @@ def ring_result(found: RingFindings) -> ExperimentResult:
         tables=(_fitness(found), _times(found), _speed_ups(found), _standard(found)),
         data={"runs": found.runs, "times": found.times, "standard_pso_2006": found.standard},
         figures={"by_variables": _figure(found)},
-        captions={"by_variables": CAPTION},
+        captions=bundled("ring")["captions"],
         dimensions=list(setup.dimensions),
         generations=setup.generations,
         particles=setup.particles,

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import select
 from reservoir.bench.ring.runs import ASYNC, SEQUENTIAL, SYNC, RingSetup
 from reservoir.planning.checks import Check
@@ -18,21 +19,10 @@ from reservoir.problems.sums.functions import RING_FUNCTIONS
 #: Part of the runs whose mean is told: "the 98 best results out of 100 runs".
 BEST_FRACTION = 0.98
 #: Means of the best 98 % of 20 runs of an independent program, synchronous, by function and variables.
-REFERENCE: dict[str, dict[int, float]] = {
-    "sphere": {10: 0.0, 32: 0.0, 128: 2.8e-17},
-    "elliptic": {10: 0.0, 32: 5826.0, 128: 2.7e6},
-    "rastrigin": {10: 3.5, 32: 76.0, 128: 529.0},
-    "rosenbrock": {10: 0.0018, 32: 10.9, 128: 288.0},
-    "griewank": {10: 0.032, 32: 0.0, 128: 0.0014},
-}
+REFERENCE: dict[str, dict[int, float]] = bundled("ring")["reference"]
 REFERENCE_RUNS = 20
 #: Published means and standard deviations of Standard PSO 2006.
-STANDARD: dict[str, tuple[float, float]] = {
-    "sphere": (0.0, 0.0),
-    "griewank": (0.018, 0.024),
-    "rosenbrock": (50.16, 36.9),
-    "rastrigin": (48.35, 14.43),
-}
+STANDARD: dict[str, tuple[float, float]] = bundled("ring")["standard_2006"]
 #: Values below this are zero, for all that float32 can tell.
 ZERO = 1e-6
 

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from reservoir import resources
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import numbers_named, processor_name
 from reservoir.bench.figures import BASE_LOOK, CHAINED, DASHED, MAIN_LOOK, line, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult
@@ -23,17 +24,6 @@ from reservoir.solvers.island_ga.settings import IslandSettings
 QUICK_ITERATIONS = 100
 POPULATIONS = (1024, 2048, 4096, 8192, 16384, 32768)
 QUICK_POPULATIONS = POPULATIONS[:2]
-CAPTIONS = {
-    "times": "Time of a run by population (Figure 6 of the paper), medians; the axes are logarithmic.",
-    "speed_ups": (
-        "How many times as fast as the serial engine each is (Figure 7); the axis is logarithmic where they are far "
-        "apart."
-    ),
-    "errors": (
-        "Mean relative error by population (Figure 8). Serial, TIM, LIM-CG and LIM-IS find the same tours: one line "
-        "stands for them."
-    ),
-}
 _LOOKS = {
     SERIAL: BASE_LOOK,
     "tim": Look(POWER, CHAINED, "s"),
@@ -106,7 +96,7 @@ def tour_result(found: TourFindings) -> ExperimentResult:
             "other_operators": found.strong,
         },
         figures=_figures(found),
-        captions=CAPTIONS,
+        captions=bundled("tours")["captions"],
         problem=problem.label,
         cities=problem.dimension,
         optimum=problem.optimum,

@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from reservoir.bench.data import bundled
 from reservoir.bench.experiment import select
 from reservoir.bench.result import ResultTable, result_table
-from reservoir.bench.tours.paper import BLOCKS_MS, TIMES_MS
 from reservoir.bench.tours.runs import ENGINES, ISLAND, SERIAL, STRONG, STRONG_ITERATIONS, WAITING, TourSetup
 from reservoir.planning.checks import Check
 
@@ -20,7 +20,9 @@ from reservoir.planning.checks import Check
 TITLES = {name: name.upper().replace("ASYNC", "async") for name in ENGINES} | {SERIAL: "serial"}
 TITLES |= {name: name.replace("tim", "TIM").replace("sak", "SAK") for name in WAITING}
 #: Relative error of the paper's operators on att48 by population, of an independent program.
-ERRORS = {1024: 0.127, 4096: 0.099, 16384: 0.056}
+ERRORS: dict[int, float] = bundled("tours")["errors"]
+#: Milliseconds of 1000 iterations in the paper, by engine and population; and by scheme, items of a block, population.
+TIMES_MS, BLOCKS_MS = bundled("tours")["times_ms"], bundled("tours")["blocks_ms"]
 #: The problem that they are of, its optimum, and iterations of a run that claims hold for.
 KNOWN, ITERATIONS = ("att48", 10628), 1000
 #: How many times as long as LIM others take on a large GPU, and the population that the last is of.
