@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from reservoir.bench.markdown import page
 from reservoir.bench.result import ExperimentResult
-from reservoir.errors import Mistake, OutputError
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, drafted
 from reservoir.io.placing.moves import leaves
 from reservoir.io.placing.workplace import contents
-from reservoir.report.folder import run_provenance, write_json
+from reservoir.report.folder import refuse_foreign, run_provenance, to_replace, write_json
 
 if TYPE_CHECKING:
     from reservoir.opencl import DeviceInfo
@@ -43,18 +42,8 @@ def check_target(target: Path, force: bool) -> None:
     OutputError
         If it exists and holds something and `force` is off; if it holds anything that no result wrote.
     """
-    if not target.exists():
-        return
-    if not target.is_dir():
-        raise OutputError(Mistake("is a file, not a folder", file=str(target), mend="choose another --out"))
-    present = set(contents(target))
-    if present and not force:
-        mend = "choose another --out, or replace it with --force"
-        raise OutputError(Mistake("exists already and is not empty", file=str(target), mend=mend))
-    foreign = sorted(present - _own_names(target))
-    if foreign:
-        problem = f"holds what no experiment wrote ({', '.join(foreign[:5])}) and will not be replaced"
-        raise OutputError(Mistake(problem, file=str(target), mend="move it elsewhere, or choose another --out"))
+    present = set(to_replace(target, force))
+    refuse_foreign(target, sorted(present - _own_names(target)), "no experiment wrote")
 
 
 def claimed_for_result(target: Path, *, force: bool = False) -> AbstractContextManager[Claim]:

@@ -77,8 +77,36 @@ def check_target(target: Path, force: bool) -> None:
     OutputError
         If it exists and holds something and `force` is off; if it is no plan folder, or holds what no plan writes.
     """
-    if target.exists():
-        _check_existing(target, force)
+    present = to_replace(target, force)
+    if present and not (target / PROVENANCE).is_file():
+        mend = f"choose another --out; --force replaces only earlier plans, folders with a {PROVENANCE}"
+        raise OutputError(Mistake("is not an earlier plan and will not be replaced", file=str(target), mend=mend))
+    refuse_foreign(target, [name for name in present if name not in OWN_NAMES], "no plan writes")
+
+
+def to_replace(target: Path, force: bool, mend: str = "choose another --out, or replace it with --force") -> list[str]:
+    """Names of all that a folder holds; nothing where there is none.
+
+    Raises
+    ------
+    OutputError
+        If it is a file; if it holds something and `force` is off, with how to mend that.
+    """
+    if not target.exists():
+        return []
+    if not target.is_dir():
+        raise OutputError(Mistake("is a file, not a folder", file=str(target), mend="choose another --out"))
+    present = contents(target)
+    if present and not force:
+        raise OutputError(Mistake("exists already and is not empty", file=str(target), mend=mend))
+    return present
+
+
+def refuse_foreign(target: Path, foreign: Sequence[str], whose: str) -> None:
+    """OutputError for what a folder holds that is not to be replaced, if anything."""
+    if foreign:
+        problem = f"holds what {whose} ({', '.join(foreign[:5])}) and will not be replaced"
+        raise OutputError(Mistake(problem, file=str(target), mend="move it elsewhere, or choose another --out"))
 
 
 def own_files(folder: Path) -> list[str]:
@@ -265,21 +293,3 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write JSON for people and machines."""
     # A name of a file that is no text keeps its bytes: an escape of JSON's own.
     path.write_text(strict_json(content), encoding="utf-8", errors="backslashreplace")
-
-
-def _check_existing(target: Path, force: bool) -> None:
-    if not target.is_dir():
-        raise OutputError(Mistake("is a file, not a folder", file=str(target), mend="choose another --out"))
-    present = contents(target)
-    if not present:
-        return
-    if not force:
-        mend = "choose another --out, or replace it with --force"
-        raise OutputError(Mistake("exists already and is not empty", file=str(target), mend=mend))
-    if not (target / PROVENANCE).is_file():
-        mend = f"choose another --out; --force replaces only earlier plans, folders with a {PROVENANCE}"
-        raise OutputError(Mistake("is not an earlier plan and will not be replaced", file=str(target), mend=mend))
-    foreign = [name for name in present if name not in OWN_NAMES]
-    if foreign:
-        problem = f"holds what no plan writes ({', '.join(foreign[:5])}) and will not be replaced"
-        raise OutputError(Mistake(problem, file=str(target), mend="move it elsewhere, or choose another --out"))

@@ -6,13 +6,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from reservoir.errors import Mistake, OutputError
 from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
-from reservoir.io.placing.workplace import contents
 from reservoir.io.rule_file import RuleFile
-from reservoir.report.folder import new_folder, record_provenance, run_provenance, write_json
+from reservoir.report.folder import new_folder, record_provenance, run_provenance, to_replace, write_json
 from reservoir.rules.evaluation.record_evaluation import RecordEvaluation
 from reservoir.text.strict_json import known
 
@@ -36,9 +34,7 @@ def check_new(target: Path) -> None:
     OutputError
         If it exists and is not an empty folder.
     """
-    if target.exists() and (not target.is_dir() or contents(target)):
-        problem = "exists already and is not empty" if target.is_dir() else "is a file, not a folder"
-        raise OutputError(Mistake(problem, file=str(target), mend="choose another --out"))
+    to_replace(target, False, mend="choose another --out")
 
 
 def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: RuleFile) -> Path:
