@@ -17,9 +17,7 @@ import reservoir
 from reservoir import rules
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.rules import FAMILIES, Family, Forecast, Training
-from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.rule_model import RuleModel
+from reservoir.rules import FAMILIES, Family, Forecast, Rule, Training
 from reservoir.rules.base.simulation import simulate
 
 FAMILY: Final = "share"
@@ -28,7 +26,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 # 1. What the rule holds, and what it decides. The fields and their checks are the format of its JSON file.
-class ShareRule(RuleModel):
+class ShareRule(Rule):
     """What share of the water there is (storage above the lowest in any year, and inflow) to release, by month."""
 
     family: Literal["share"]
@@ -54,14 +52,7 @@ def fit(training: Training, forecast: Forecast) -> ShareRule:
             available = carried / training.hm3_per_m3s[year, step] + training.inflow_m3s[year, step]
             seen.append(min(training.release_m3s[year, step] / available, 1.0))
         shares.append(float(np.median(seen)))
-    return ShareRule(
-        family=FAMILY,
-        reservoir=training.model.reservoir.name,
-        forecast=forecast,
-        months=Months.of(training),
-        lowest_hm3=lowest,
-        share=tuple(shares),
-    )
+    return ShareRule.fitted(training, forecast, lowest_hm3=lowest, share=tuple(shares))
 
 
 # 3. One line in the registry: rules, simulate, operate, the report and the tests go through it.

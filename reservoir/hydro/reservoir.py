@@ -103,6 +103,16 @@ class Reservoir:
         """Calendar month of each step of the water year."""
         return (self.first_month - 1 + np.arange(MONTHS_PER_YEAR)) % MONTHS_PER_YEAR + 1
 
+    @property
+    def storage_bounds_hm3(self) -> NDArray[np.float64]:
+        """Lower and upper bound of the storage at the end of each step of the water year, shape (2, steps)."""
+        return np.stack([self.by_step(self.storage_lower_hm3), self.by_step(self.storage_upper_hm3)])
+
+    @property
+    def release_bounds_m3s(self) -> NDArray[np.float64]:
+        """Lower and upper bound of the release in each step of the water year, shape (2, steps)."""
+        return np.stack([self.by_step(self.release_lower_m3s), self.by_step(self.release_upper_m3s)])
+
     def by_step(self, monthly: NDArray[np.float64]) -> NDArray[np.float64]:
         """Reorder twelve values from calendar months, January first, to the steps of the water year."""
         return monthly[self.months - 1]

@@ -26,6 +26,16 @@ def release_to_reach(storage, end, inflow, hm3_per_m3s):
     return inflow - (end - storage) / hm3_per_m3s
 
 
+def feasible_releases(storage, inflow, flow_per_volume, storages, releases):
+    """Releases that end a step at its highest and at its lowest storage, within their bounds: what lies between may be.
+
+    As `release_to_reach`, by a product with m3/s that carry 1 hm3 in the step.
+    """
+    filling = clip(inflow + (storage - storages[1]) * flow_per_volume, releases[0], releases[1])
+    emptying = clip(inflow + (storage - storages[0]) * flow_per_volume, releases[0], releases[1])
+    return filling, emptying
+
+
 def steered(storage, wanted, inflow, hm3_per_m3s, storages):
     """Storage at the end of a step brought between two, and the volume that the release must add for that (eq. 18)."""
     end = storage_after(storage, inflow, wanted, hm3_per_m3s)

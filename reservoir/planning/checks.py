@@ -102,6 +102,5 @@ def balance_residual(plan: Plan) -> float:
 def release_excess(plan: Plan) -> float:
     """How far any release is outside its bounds, m3/s."""
     release = plan.operation.release_m3s
-    lower = plan.reservoir.by_step(plan.reservoir.release_lower_m3s)
-    upper = plan.reservoir.by_step(plan.reservoir.release_upper_m3s)
+    lower, upper = plan.reservoir.release_bounds_m3s
     return float(np.maximum(lower - release, release - upper).clip(min=0).max())

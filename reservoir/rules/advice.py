@@ -79,8 +79,7 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
     known = inflow if rule.forecast is Forecast.MONTH else None
     asked = rule.release(step, storage, known, situation.inflow_before_m3s)
     volume = rule.months.volume_per_flow[step]
-    storages = float(plant.by_step(plant.storage_lower_hm3)[step]), float(plant.by_step(plant.storage_upper_hm3)[step])
-    releases = float(plant.by_step(plant.release_lower_m3s)[step]), float(plant.by_step(plant.release_upper_m3s)[step])
+    storages, releases = plant.storage_bounds_hm3[:, step].tolist(), plant.release_bounds_m3s[:, step].tolist()
     release, end = month_end(storage, asked, inflow, volume, storages, releases)
     made = generation(plant, (storage + end) / 2, release)
     slack = REPAIR_TOLERANCE * storages[1]

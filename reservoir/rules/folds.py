@@ -25,6 +25,11 @@ def blocks(years: int, folds: int) -> list[range]:
     return [range(int(first), int(last)) for first, last in pairwise(edges)]
 
 
+def outside(years: int, block: range) -> list[int]:
+    """The years that are not in a block."""
+    return [year for year in range(years) if year not in block]
+
+
 def held_out_rules(
     family: str, training: Training, forecast: Forecast, folds: int, progress: Progress = silent
 ) -> list[Rule]:
@@ -49,7 +54,6 @@ def held_out_rules(
     rules: list[Rule] = []
     parts = blocks(training.years, folds)
     for done, block in enumerate(parts, start=1):
-        others = [year for year in range(training.years) if year not in block]
-        rules += [fit(family, training.select(others), forecast)] * len(block)
+        rules += [fit(family, training.select(outside(training.years, block)), forecast)] * len(block)
         progress(done, len(parts))
     return rules

@@ -12,7 +12,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import optimise
 from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.problems.reservoir.year import ReservoirModel
-from reservoir.rules import Forecast, Training, rule_from_dict
+from reservoir.rules import Forecast, Training, fit, rule_from_dict
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.families.ann import regression as ann_regression
 from reservoir.rules.families.ann import rule as ann
@@ -66,24 +66,24 @@ def rule_of_part(training, forecast, part):
     network = Perceptron(len(input_names(forecast)), 1, 1, bias=True)
     position = np.zeros(network.dimension)
     position[-1] = part
-    return ann.AnnRule.of(ann.FAMILY, training, forecast, Scales.of(training), network, position)
+    return ann.AnnRule.of(training, forecast, Scales.of(training), network, position)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_any_network_is_counted_as_it_is_simulated(training, ten_years, forecast, seed):
     operation = operation_of(training, forecast, 6)
     position = np.random.default_rng(seed).normal(0, 2, operation.dimension)
-    rule = ann.AnnRule.of(ann.FAMILY, training, forecast, operation.scales, operation.network, position)
+    rule = ann.AnnRule.of(training, forecast, operation.scales, operation.network, position)
     counted = float(operation.mean_energies(position[None])[0])
     assert counted == pytest.approx(mean_gwh(rule, training, ten_years), rel=1e-9)
 
 
 def test_the_second_stage_gains_on_the_first_and_fits_the_plan_less(training, ten_years, forecast, found):
     stages = [
-        family.of(name, training, forecast, found.scales, network, position)
-        for family, name, network, position in (
-            (ann_regression.AnnRegressionRule, ann_regression.FAMILY, found.network, found.fitted),
-            (ann.AnnRule, ann.FAMILY, found.mean, found.searched),
+        family.of(training, forecast, found.scales, network, position)
+        for family, network, position in (
+            (ann_regression.AnnRegressionRule, found.network, found.fitted),
+            (ann.AnnRule, found.mean, found.searched),
         )
     ]
     energy = [mean_gwh(rule, training, ten_years) for rule in stages]
@@ -97,11 +97,11 @@ def test_the_second_stage_gains_on_the_first_and_fits_the_plan_less(training, te
 
 
 def test_the_families_are_the_two_stages(training, forecast, found):
-    stages = ((ann_regression, found.network, found.fitted), (ann, found.mean, found.searched))
+    stages = (("ann-regression", found.network, found.fitted), ("ann", found.mean, found.searched))
     for family, network, position in stages:
-        rule = family.fit(training, forecast)
+        rule = fit(family, training, forecast)
         assert np.array(rule.hidden_biases) == pytest.approx(network.units(position)[:, -2])
-        assert rule.family == family.FAMILY
+        assert rule.family == family
 
 
 def test_samples_say_what_the_plan_decided(training, forecast):
@@ -251,7 +251,7 @@ def test_dry_months_and_a_river_that_never_changes_make_a_rule(brief, small, flo
         inflow = replace(inflow, flow_m3s=np.full((4, 12), 30.0))
     training = Training.of(optimise(small, inflow, solver="dp", reference=False))
     for family in (ann_regression, ann):
-        rule = family.fit(training, forecast)
+        rule = fit(family, training, forecast)
         run = simulate(rule, training.model, inflow, float(training.storage_start_hm3[0, 0]))
         assert np.isfinite(run.energy_gwh).all()
         now = 0.0 if forecast is Forecast.MONTH else None

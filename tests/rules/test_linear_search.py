@@ -39,7 +39,7 @@ def anywhere(rule, training):
     """A linear rule whose end storages may be any within the bounds."""
     plant = training.model.reservoir
     content = rule.to_dict() | {
-        "family": linear_search.FAMILY,
+        "family": "linear-search",
         "lowest_hm3": plant.by_step(plant.storage_lower_hm3).tolist(),
         "highest_hm3": plant.by_step(plant.storage_upper_hm3).tolist(),
     }

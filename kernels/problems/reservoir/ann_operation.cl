@@ -34,14 +34,13 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
     for (int number = 0; number < STEPS_OF(record); ++number) {
         CONTEXT_SPACE const float *row = record + HEAD + number * ROW;
         const Step step = {row[INFLOW], row[PER_FLOW], row[FLOW_PER_VOLUME], row[RELEASE_LOWER], row[RELEASE_UPPER]};
-        const REAL least = step.least, most = step.most, lowest = row[STORAGE_LOWER], highest = row[STORAGE_UPPER];
+        const REAL lowest = row[STORAGE_LOWER], highest = row[STORAGE_UPPER];
         // The releases that are feasible as far as is known, and the part of their range that the network decides on.
-        const REAL expected = row[EXPECTED], expected_flow = row[EXPECTED_FLOW_PER_VOLUME];
-        const reals filling = LESSER(GREATER(FUSED(storage - highest, (reals)(expected_flow), (reals)(expected)), (reals)(least)), (reals)(most));
-        const reals emptying = LESSER(GREATER(FUSED(storage - lowest, (reals)(expected_flow), (reals)(expected)), (reals)(least)), (reals)(most));
+        const Step expected = {row[EXPECTED], step.per_flow, row[EXPECTED_FLOW_PER_VOLUME], step.least, step.most};
+        const FeasibleReleases range = feasible_releases(storage, expected, lowest, highest);
         const reals scaled = (storage - record[STORAGE_LOW]) * record[STORAGE_SCALE] - 1.0f;
         const reals part = LESSER(GREATER(decided(network, scaled, row + KNOWN_INPUTS), (reals)(0)), (reals)(1.0f));
-        const reals asked = FUSED(part, emptying - filling, filling);
+        const reals asked = FUSED(part, range.emptying - range.filling, range.filling);
         // What the step comes to.
         const reals unlimited = STORAGE_AFTER(storage, step.inflow, asked, (reals)(step.per_flow));
         const reals target = LESSER(GREATER(unlimited, (reals)(lowest)), (reals)(highest));

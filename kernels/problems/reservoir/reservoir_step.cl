@@ -29,6 +29,20 @@ typedef struct {
     ints limited; // where the bounds of the release did not let the step end at its target
 } StepEnd;
 
+// Releases that end a step at its highest and at its lowest storage, with the inflow that is expected, within their bounds:
+// what lies between may be.
+typedef struct {
+    reals filling, emptying;
+} FeasibleReleases;
+
+FeasibleReleases feasible_releases(const reals storage, const Step expected, const REAL lowest, const REAL highest) {
+    const reals inflow = expected.inflow, per_volume = expected.per_volume, least = expected.least, most = expected.most;
+    FeasibleReleases found;
+    found.filling = LESSER(GREATER(FUSED(storage - highest, per_volume, inflow), least), most);
+    found.emptying = LESSER(GREATER(FUSED(storage - lowest, per_volume, inflow), least), most);
+    return found;
+}
+
 // A release that leads to a target, brought within its bounds, and the storage that it then leads to (eq. 19).
 StepEnd limit_release(const reals storage, const reals wanted, const reals target, const Step step) {
     StepEnd found;

@@ -72,9 +72,7 @@ def draw_years_outside(ax: Axes, plan: Plan) -> Axes:
 
 def storage_bounds(plan: Plan) -> tuple[FloatArray, FloatArray]:
     """Bounds of the storage at the start of the year, which is the end of the last month, and the end of each month."""
-    reservoir = plan.reservoir
-    lower = reservoir.by_step(reservoir.storage_lower_hm3)
-    upper = reservoir.by_step(reservoir.storage_upper_hm3)
+    lower, upper = plan.reservoir.storage_bounds_hm3
     return np.append(lower[-1], lower), np.append(upper[-1], upper)
 
 

@@ -34,16 +34,29 @@ class Months(Block):
     def of(cls, training: Training) -> Months:
         """The months of the training years."""
         plant = training.model.reservoir
+        release_lower, release_upper = plant.release_bounds_m3s.tolist()
         return cls(
             calendar_month=plant.months.tolist(),
             volume_per_flow=training.hm3_per_m3s.mean(axis=0).tolist(),
             inflow_m3s=training.inflow_m3s.mean(axis=0).tolist(),
-            release_lower_m3s=plant.by_step(plant.release_lower_m3s).tolist(),
-            release_upper_m3s=plant.by_step(plant.release_upper_m3s).tolist(),
+            release_lower_m3s=release_lower,
+            release_upper_m3s=release_upper,
         )
 
     def release_to_reach(self, step: int, storage_hm3: float, target_hm3: float, inflow_m3s: float | None) -> float:
         """Release (m3/s) that ends a step at a storage, within the bounds of the release."""
         inflow = self.inflow_m3s[step] if inflow_m3s is None else inflow_m3s
         wanted = release_to_reach(storage_hm3, target_hm3, inflow, self.volume_per_flow[step])
-        return min(max(wanted, self.release_lower_m3s[step]), self.release_upper_m3s[step])
+        return self.within_bounds(step, wanted)
+
+    def feasible_releases(
+        self, step: int, storage_hm3: float, storages_hm3: tuple[float, float], inflow_m3s: float | None
+    ) -> tuple[float, float]:
+        """Releases (m3/s) that end a step at the upper and at the lower of two storages, or as near as bounds allow."""
+        lower, upper = storages_hm3
+        filling = self.release_to_reach(step, storage_hm3, upper, inflow_m3s)
+        return filling, self.release_to_reach(step, storage_hm3, lower, inflow_m3s)
+
+    def within_bounds(self, step: int, release_m3s: float) -> float:
+        """A release (m3/s), or the bound of the release nearest to it."""
+        return min(max(release_m3s, self.release_lower_m3s[step]), self.release_upper_m3s[step])

@@ -49,7 +49,8 @@ def record_of(training: Training, months: Months, forecast: Forecast) -> RecordA
         return np.tile(np.asarray(by_step, np.float64), training.years)
 
     plant, inflow = training.model.reservoir, training.inflow_m3s.flatten()
-    below, above = violation_costs(plant)
+    storage_lower, storage_upper = map(every_year, plant.storage_bounds_hm3)
+    cost_below, cost_above = map(every_year, violation_costs(plant))
     return RecordArrays(
         inflow,
         training.inflow_before_m3s.flatten(),
@@ -58,11 +59,11 @@ def record_of(training: Training, months: Months, forecast: Forecast) -> RecordA
         every_year(months.volume_per_flow),
         every_year(months.release_lower_m3s),
         every_year(months.release_upper_m3s),
-        every_year(plant.by_step(plant.storage_lower_hm3)),
-        every_year(plant.by_step(plant.storage_upper_hm3)),
+        storage_lower,
+        storage_upper,
         float(training.storage_start_hm3[0, 0]),
-        every_year(below),
-        every_year(above),
+        cost_below,
+        cost_above,
         ROUNDING * float(plant.storage_upper_hm3.max()),
     )
 
@@ -70,8 +71,7 @@ def record_of(training: Training, months: Months, forecast: Forecast) -> RecordA
 def violation_costs(plant: Reservoir) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What a hm3 below and above the storage bounds costs at the end of each step, GWh (eq. 20-21)."""
     capacity = float(plant.storage_upper_hm3.max())
-    bounds = plant.by_step(plant.storage_lower_hm3), plant.by_step(plant.storage_upper_hm3)
-    below, above = (plant.penalty_gwh / violation_scale(bound, capacity) for bound in bounds)
+    below, above = (plant.penalty_gwh / violation_scale(bound, capacity) for bound in plant.storage_bounds_hm3)
     return below, above
 
 

@@ -6,10 +6,16 @@ inflow of the month itself. It never sees the future: there is no argument throu
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Self, get_args
 
+import numpy as np
+
+from reservoir.rules.base.fields import Block
 from reservoir.rules.base.monthly import Months
+from reservoir.rules.base.training import Training
+from reservoir.rules.base.wording import validated
 
 
 class Forecast(StrEnum):
@@ -21,25 +27,38 @@ class Forecast(StrEnum):
     """Only the inflow of the month before."""
 
 
-class Rule(Protocol):
-    """A fitted rule of one family."""
+class Rule(Block, ABC):
+    """A fitted rule of one family: a frozen object that is written to JSON and read back with every check.
 
-    @property
-    def family(self) -> str:
-        """Name of the family in the registry."""
+    Parameters
+    ----------
+    family : str
+        Name of the family in the registry; each family allows its own alone, by a `Literal`.
+    reservoir : str
+        Name of the reservoir that it was fitted for.
+    forecast : Forecast
+        What it may know of a month's inflow.
+    months : Months
+        The months of a water year.
+    """
 
-    @property
-    def reservoir(self) -> str:
-        """Name of the reservoir that it was fitted for."""
+    family: str
+    reservoir: str
+    forecast: Forecast
+    months: Months
 
-    @property
-    def forecast(self) -> Forecast:
-        """What it may know of a month's inflow."""
+    @classmethod
+    def fitted(cls, training: Training, forecast: Forecast, **values: Any) -> Self:
+        """The rule of these values, arrays among them, for the reservoir and the months of the training years."""
+        return cls(
+            family=get_args(cls.model_fields["family"].annotation)[0],
+            reservoir=training.model.reservoir.name,
+            forecast=forecast,
+            months=Months.of(training),
+            **{name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()},
+        )
 
-    @property
-    def months(self) -> Months:
-        """The months of a water year."""
-
+    @abstractmethod
     def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
         """Release (m3/s) wanted in a step.
 
@@ -57,7 +76,15 @@ class Rule(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that makes the rule, as JSON can hold it; `from_dict` gives back an equal one."""
+        return self.model_dump(mode="json")
 
     @classmethod
-    def from_dict(cls, content: object) -> Rule:
-        """Read back what `to_dict` gave, or refuse it with every mistake in it."""
+    def from_dict(cls, content: object) -> Self:
+        """Read back what `to_dict` gave.
+
+        Raises
+        ------
+        InputError
+            With every mistake in it.
+        """
+        return validated(cls, content)

@@ -25,7 +25,7 @@ def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray) -> FloatArray:
     ends_hm3 : ndarray, shape (years, steps)
         Storage at the end of each step.
     """
-    lower, upper = reservoir.by_step(reservoir.storage_lower_hm3), reservoir.by_step(reservoir.storage_upper_hm3)
+    lower, upper = reservoir.storage_bounds_hm3
     beyond = np.maximum(ends_hm3 - upper, 0.0) - np.maximum(lower - ends_hm3, 0.0)
     # What is no number is no rounding either.
     return np.where(np.abs(beyond) <= ROUNDING * float(upper.max()), 0.0, beyond)
@@ -53,7 +53,7 @@ class Violations:
     def of(cls, reservoir: Reservoir, ends_hm3: FloatArray) -> Violations:
         """Those of storages at the end of each step, shape (years, steps)."""
         beyond = beyond_bounds(reservoir, ends_hm3)
-        lower, upper = reservoir.by_step(reservoir.storage_lower_hm3), reservoir.by_step(reservoir.storage_upper_hm3)
+        lower, upper = reservoir.storage_bounds_hm3
         bound = np.where(beyond > 0, upper, lower)
         relative = np.abs(beyond) / violation_scale(bound, float(upper.max()))
         return cls(int((beyond != 0).sum()), float(np.abs(beyond).max()), float(relative.sum()))

@@ -106,8 +106,7 @@ class RecordEvaluation:
         return list(self._shortfalls())
 
     def _shortfalls(self) -> Iterator[str]:
-        lower = self.reservoir.by_step(self.reservoir.storage_lower_hm3)
-        upper = self.reservoir.by_step(self.reservoir.storage_upper_hm3)
+        lower, upper = self.reservoir.storage_bounds_hm3
         ends = self.simulation.operation.storage_hm3[:, 1:]
         beyond = beyond_bounds(self.reservoir, ends)
         for year, step in np.argwhere(beyond != 0):

@@ -201,9 +201,7 @@ def _spill_hm3(simulation: Simulation) -> float:
 
 
 def _months_at_limit(simulation: Simulation, model: ReservoirModel) -> int:
-    plant = model.reservoir
     ends = simulation.operation.storage_hm3[:, 1:]
-    slack = AT_LIMIT * float(plant.storage_upper_hm3.max())
-    low = ends <= plant.by_step(plant.storage_lower_hm3) + slack
-    high = ends >= plant.by_step(plant.storage_upper_hm3) - slack
-    return int((low | high).sum())
+    lower, upper = model.reservoir.storage_bounds_hm3
+    slack = AT_LIMIT * float(upper.max())
+    return int(((ends <= lower + slack) | (ends >= upper - slack)).sum())

@@ -11,9 +11,7 @@ from typing import Annotated, Final, Literal
 import numpy as np
 
 from reservoir.rules.base.fields import Monthly, not_above, not_below
-from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.rule import Forecast
-from reservoir.rules.base.rule_model import RuleModel
+from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import Training
 
 FAMILY: Final = "guide-curve"
@@ -21,7 +19,7 @@ FAMILY: Final = "guide-curve"
 LOWER_QUANTILE, UPPER_QUANTILE = 0.25, 0.75
 
 
-class GuideCurve(RuleModel):
+class GuideCurve(Rule):
     """Storages (hm3) at the end of each step: guide, lower and upper curve.
 
     The lower and upper curves show how far the optimised years spread; the release follows the guide.
@@ -40,13 +38,5 @@ class GuideCurve(RuleModel):
 def fit(training: Training, forecast: Forecast) -> GuideCurve:
     """Take the median and the quartiles of the optimised storages at the end of each month."""
     shares = (0.5, LOWER_QUANTILE, UPPER_QUANTILE)
-    guide, lower, upper = np.quantile(training.storage_end_hm3, shares, axis=0).tolist()
-    return GuideCurve(
-        family=FAMILY,
-        reservoir=training.model.reservoir.name,
-        forecast=forecast,
-        months=Months.of(training),
-        guide_hm3=guide,
-        lower_hm3=lower,
-        upper_hm3=upper,
-    )
+    guide, lower, upper = np.quantile(training.storage_end_hm3, shares, axis=0)
+    return GuideCurve.fitted(training, forecast, guide_hm3=guide, lower_hm3=lower, upper_hm3=upper)

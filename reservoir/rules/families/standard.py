@@ -6,23 +6,20 @@ what does not fit under the upper bound of the storage is released too, by the s
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from reservoir.hydro.power import releases_for_power
 from reservoir.rules.base.fields import NotNegative, Numbers, Rising, as_long_as
-from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.rule import Forecast
-from reservoir.rules.base.rule_model import RuleModel
+from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.training import Training
 
-FAMILY: Final = "standard"
 _POINTS = 41
 
 
-class StandardRule(RuleModel):
+class StandardRule(Rule):
     """Release (m3/s) that makes the firm power, by storage (hm3), joined by straight lines."""
 
     family: Literal["standard"]
@@ -33,19 +30,12 @@ class StandardRule(RuleModel):
     def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
         """Release that makes the firm power at the start storage, whatever flows in."""
         wanted = float(np.interp(storage_hm3, self.storage_hm3, self.release_m3s))
-        return min(max(wanted, self.months.release_lower_m3s[step]), self.months.release_upper_m3s[step])
+        return self.months.within_bounds(step, wanted)
 
 
 def fit(training: Training, forecast: Forecast) -> StandardRule:
     """Take the guaranteed energy as firm power; without one, what the plan makes in nine months of ten."""
     plant, firm = training.model.reservoir, Targets.of(training).firm_mw
     storages = np.linspace(plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max(), _POINTS)
-    return StandardRule(
-        family=FAMILY,
-        reservoir=plant.name,
-        forecast=forecast,
-        months=Months.of(training),
-        firm_mw=firm,
-        storage_hm3=storages.tolist(),
-        release_m3s=releases_for_power(plant, storages, np.array([firm]))[0].tolist(),
-    )
+    releases = releases_for_power(plant, storages, np.array([firm]))[0]
+    return StandardRule.fitted(training, forecast, firm_mw=firm, storage_hm3=storages, release_m3s=releases)

@@ -9,7 +9,7 @@ from reservoir.hydro.benefit import stage_benefit
 from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.step import limited, power_at, steered
+from reservoir.hydro.step import feasible_releases, limited, power_at, steered
 from reservoir.problems.fitness import register_fitness
 
 
@@ -64,18 +64,17 @@ def _fitness(context, position, scratch):
     benefit = cost = storage - storage
     zero, one = benefit, benefit + 1
     for step in range(len(context.inflow)):
-        least, most, inflow = context.release_lower[step], context.release_upper[step], context.inflow[step]
-        per_flow = context.per_flow[step]
-        lowest, highest = context.storage_lower[step], context.storage_upper[step]
+        inflow, per_flow = context.inflow[step], context.per_flow[step]
+        releases = context.release_lower[step], context.release_upper[step]
+        lowest, highest = storages = context.storage_lower[step], context.storage_upper[step]
         expected, flow = context.expected[step], context.expected_flow_per_volume[step]
-        filling = clip(expected + (storage - highest) * flow, least, most)
-        emptying = clip(expected + (storage - lowest) * flow, least, most)
+        filling, emptying = feasible_releases(storage, expected, flow, storages, releases)
         scaled = (storage - context.storage_low) * context.storage_scale - one
         part = clip(_decided(position, context.hidden, scaled, context.known_inputs[step]), zero, one)
         asked = filling + part * (emptying - filling)
-        target, excess = steered(storage, asked, inflow, per_flow, (lowest, highest))
+        target, excess = steered(storage, asked, inflow, per_flow, storages)
         wanted = asked + excess * context.flow_per_volume[step]
-        release, end = limited(storage, wanted, target, inflow, per_flow, (least, most))
+        release, end = limited(storage, wanted, target, inflow, per_flow, releases)
         cost += max(lowest - end, zero) * context.penalty_below[step]
         cost += max(end - highest, zero) * context.penalty_above[step]
         benefit += stage_benefit(power_at(context.plant, mean(storage, end), release), per_flow)

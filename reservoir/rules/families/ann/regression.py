@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Literal
 
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import Training
 from reservoir.rules.families.ann.rule import AnnRule
-
-FAMILY: Final = "ann-regression"
 
 
 class AnnRegressionRule(AnnRule):
@@ -22,4 +20,4 @@ def fit(training: Training, forecast: Forecast) -> AnnRule:
     from reservoir.rules.families.ann.training import trained
 
     found = trained(training, forecast)
-    return AnnRegressionRule.of(FAMILY, training, forecast, found.scales, found.network, found.fitted)
+    return AnnRegressionRule.of(training, forecast, found.scales, found.network, found.fitted)

@@ -9,18 +9,15 @@ where the first ends: see `ann_training`.
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from functools import cached_property
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.rules.base.fields import Monthly, Number, Numbers, Refusal, as_long_as, check, not_below
-from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.rule import Forecast
-from reservoir.rules.base.rule_model import RuleModel
+from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.ann.inputs import NARROWEST, TINIEST_INFLOW, Scales, input_names, month_inputs
-
-FAMILY: Final = "ann"
 
 
 def _names(names: tuple[str, ...], known: Any) -> Any:
@@ -53,7 +50,7 @@ def _positive(value: float, known: Any) -> Any:
         yield Refusal("is too small", f"{TINIEST_INFLOW:g} or more", found=value)
 
 
-class AnnRule(RuleModel):
+class AnnRule(Rule):
     """A network with one hidden layer of sigmoids; its output is the part of the feasible range of releases.
 
     The range goes from the release that fills the reservoir to its upper bound at the month's end to the one that
@@ -91,33 +88,22 @@ class AnnRule(RuleModel):
 
     @classmethod
     def of(
-        cls,
-        family: str,
-        training: Training,
-        forecast: Forecast,
-        scales: Scales,
-        network: Perceptron,
-        position: FloatArray,
+        cls, training: Training, forecast: Forecast, scales: Scales, network: Perceptron, position: FloatArray
     ) -> Self:
         """The rule of a network's numbers."""
-        plant = training.model.reservoir
         units, inputs = network.units(position), network.inputs
-        return cls(
-            family=family,  # type: ignore[arg-type]
-            reservoir=plant.name,
-            forecast=forecast,
-            months=Months.of(training),
+        lower, upper = training.model.reservoir.storage_bounds_hm3
+        return cls.fitted(
+            training,
+            forecast,
             inputs=input_names(forecast),
-            storage_low_hm3=scales.storage_low_hm3,
-            storage_high_hm3=scales.storage_high_hm3,
-            inflow_low_m3s=scales.inflow_low_m3s,
-            inflow_high_m3s=scales.inflow_high_m3s,
-            hidden_weights=units[:, :inputs].tolist(),
-            hidden_biases=units[:, inputs].tolist(),
-            output_weights=units[:, inputs + 1].tolist(),
+            **asdict(scales),
+            hidden_weights=units[:, :inputs],
+            hidden_biases=units[:, inputs],
+            output_weights=units[:, inputs + 1],
             output_bias=float(network.biases(position)[0]),
-            storage_lower_hm3=plant.by_step(plant.storage_lower_hm3).tolist(),
-            storage_upper_hm3=plant.by_step(plant.storage_upper_hm3).tolist(),
+            storage_lower_hm3=lower,
+            storage_upper_hm3=upper,
         )
 
     @property
@@ -138,14 +124,9 @@ class AnnRule(RuleModel):
     def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
         """Release that is the network's part of the feasible range, as far as the month's inflow is known."""
         now = inflow_now_m3s if self.forecast is Forecast.MONTH else None
-        filling, emptying = self.feasible(step, storage_hm3, now)
+        bounds = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
+        filling, emptying = self.months.feasible_releases(step, storage_hm3, bounds, now)
         return filling + self.part(step, storage_hm3, now, inflow_before_m3s) * (emptying - filling)
-
-    def feasible(self, step: int, storage_hm3: float, inflow_now_m3s: float | None) -> tuple[float, float]:
-        """Releases that fill the reservoir and that empty it."""
-        reach = self.months.release_to_reach
-        upper, lower = self.storage_upper_hm3[step], self.storage_lower_hm3[step]
-        return reach(step, storage_hm3, upper, inflow_now_m3s), reach(step, storage_hm3, lower, inflow_now_m3s)
 
     def part(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
         """Output of the network, between 0 and 1."""
@@ -168,4 +149,4 @@ def fit(training: Training, forecast: Forecast) -> AnnRule:
     from reservoir.rules.families.ann.training import trained
 
     found = trained(training, forecast)
-    return AnnRule.of(FAMILY, training, forecast, found.scales, found.mean, found.searched)
+    return AnnRule.of(training, forecast, found.scales, found.mean, found.searched)

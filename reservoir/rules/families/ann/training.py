@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from reservoir.hydro.step import release_to_reach
 from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.problems.mlp.training_error import TrainingError
 from reservoir.rules.base.monthly import Months
@@ -187,13 +188,11 @@ def samples(training: Training, forecast: Forecast, scales: Scales) -> tuple[Flo
         0 where the feasible range is too narrow to tell anything, else 1.
     """
     plant, months = training.model.reservoir, Months.of(training)
-    lower, upper = plant.by_step(plant.storage_lower_hm3), plant.by_step(plant.storage_upper_hm3)
+    lower, upper = plant.storage_bounds_hm3
     volume = np.asarray(months.volume_per_flow)
     inflow = training.inflow_m3s if forecast is Forecast.MONTH else np.tile(months.inflow_m3s, (training.years, 1))
-    bounds = months.release_lower_m3s, months.release_upper_m3s
-    filling, emptying = (
-        np.clip(inflow + (training.storage_start_hm3 - bound) / volume, *bounds) for bound in (upper, lower)
-    )
+    reached = (release_to_reach(training.storage_start_hm3, end, inflow, volume) for end in (upper, lower))
+    filling, emptying = (np.clip(each, months.release_lower_m3s, months.release_upper_m3s) for each in reached)
     width = emptying - filling
     narrow = width <= NARROWEST * max(months.release_upper_m3s)
     part = np.clip((training.release_m3s - filling) / np.where(narrow, 1.0, width), 0.0, 1.0)

@@ -13,9 +13,7 @@ import numpy as np
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.rules.base.fields import Monthly, Numbers, count, not_below
-from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.rule import Forecast
-from reservoir.rules.base.rule_model import RuleModel
+from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, Training
 
 FAMILY: Final = "linear"
@@ -26,7 +24,7 @@ LEAST_VARIATION = 5e-3
 Factors = Annotated[Numbers, count(3, "one each for the start storage, the inflow before and the inflow now")]
 
 
-class LinearRule(RuleModel):
+class LinearRule(Rule):
     """End storage (hm3) of each step = constant + factors x (start storage, inflow before, inflow now).
 
     ``factors`` holds three numbers a step; the last is 0 where the month's inflow is not known. The end storage is kept
@@ -52,15 +50,13 @@ class LinearRule(RuleModel):
 def fit(training: Training, forecast: Forecast) -> LinearRule:
     """Fit each month by least squares; factors that the years cannot tell apart come out smallest."""
     fitted = np.array([_fit_step(training, step, forecast) for step in range(training.steps)])
-    return LinearRule(
-        family=FAMILY,
-        reservoir=training.model.reservoir.name,
-        forecast=forecast,
-        months=Months.of(training),
-        constant_hm3=fitted[:, 0].tolist(),
-        factors=fitted[:, 1:].tolist(),
-        lowest_hm3=training.storage_end_hm3.min(axis=0).tolist(),
-        highest_hm3=training.storage_end_hm3.max(axis=0).tolist(),
+    return LinearRule.fitted(
+        training,
+        forecast,
+        constant_hm3=fitted[:, 0],
+        factors=fitted[:, 1:],
+        lowest_hm3=training.storage_end_hm3.min(axis=0),
+        highest_hm3=training.storage_end_hm3.max(axis=0),
     )
 
 

@@ -8,8 +8,7 @@ the rule is the mean of several, each without a part of the years (bagging; Brei
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -17,8 +16,8 @@ from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import Training
 from reservoir.rules.families.linear import rule as linear
 from reservoir.rules.families.linear.rule import LinearRule
+from reservoir.rules.folds import blocks, outside
 
-FAMILY: Final = "linear-search"
 #: Searches whose mean is the rule, and the fewest years that one may do without; of fewer, one search has them all.
 SEARCHES, YEARS_A_PART = 5, 6
 
@@ -35,22 +34,15 @@ def fit(training: Training, forecast: Forecast) -> LinearSearchRule:
     from reservoir.rules.families.linear.trial import LinearTrial
 
     begun = linear.fit(training, forecast)
-    plant = training.model.reservoir
     start = np.column_stack([begun.constant_hm3, begun.factors])
     searches = [
         LinearTrial.of(training.select(years), begun.months, forecast).improved(start)
         for years in _parts(training.years)
     ]
     found = np.mean(searches, axis=0)
-    return LinearSearchRule(
-        family=FAMILY,
-        reservoir=plant.name,
-        forecast=forecast,
-        months=begun.months,
-        constant_hm3=found[:, 0].tolist(),
-        factors=found[:, 1:].tolist(),
-        lowest_hm3=plant.by_step(plant.storage_lower_hm3).tolist(),
-        highest_hm3=plant.by_step(plant.storage_upper_hm3).tolist(),
+    lowest, highest = training.model.reservoir.storage_bounds_hm3
+    return LinearSearchRule.fitted(
+        training, forecast, constant_hm3=found[:, 0], factors=found[:, 1:], lowest_hm3=lowest, highest_hm3=highest
     )
 
 
@@ -58,5 +50,4 @@ def _parts(years: int) -> list[list[int]]:
     """All years but one part of consecutive ones, for every part; all of them where there are too few to part."""
     if years < YEARS_A_PART * SEARCHES:
         return [list(range(years))]
-    edges = np.linspace(0, years, SEARCHES + 1).round().astype(int)
-    return [[*range(first), *range(last, years)] for first, last in pairwise(edges.tolist())]
+    return [outside(years, block) for block in blocks(years, SEARCHES)]

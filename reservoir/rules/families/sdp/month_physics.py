@@ -44,9 +44,8 @@ class Physics:
     def of(cls, training: Training) -> Physics:
         """The months of the training years."""
         plant = training.model.reservoir
-        lower, upper = (plant.by_step(each) for each in (plant.storage_lower_hm3, plant.storage_upper_hm3))
-        table, bounds = PlantTable.of(plant), (tuple(lower.tolist()), tuple(upper.tolist()))
-        return cls(Months.of(training), table, *bounds, float(plant.penalty_gwh))
+        lower, upper = map(tuple, plant.storage_bounds_hm3.tolist())
+        return cls(Months.of(training), PlantTable.of(plant), lower, upper, float(plant.penalty_gwh))
 
     def releases(self, step: int, storage: FloatArray, least_inflow: FloatArray, most_inflow: FloatArray) -> FloatArray:
         """Releases worth comparing, along a new first axis.

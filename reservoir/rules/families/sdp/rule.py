@@ -10,13 +10,12 @@ ahead with the inflow that is known, rather than reading a table of decisions ma
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from reservoir.rules.base.fields import Monthly, Number, not_below
-from reservoir.rules.base.rule import Forecast
-from reservoir.rules.base.rule_model import RuleModel
+from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.sdp.inflow_chain import inflow_chain, shares
 from reservoir.rules.families.sdp.month_physics import RELEASES, Physics
@@ -24,14 +23,13 @@ from reservoir.rules.families.sdp.plant_table import PlantTable
 from reservoir.rules.families.sdp.tables import Chain, Classes, Grid, Values
 from reservoir.rules.families.sdp.value_iteration import interpolate_values, repeating_values
 
-FAMILY: Final = "sdp"
 #: Storages of the grid.
 STORAGES = 61
 #: Releases whose worth differs by less than this part are equally good.
 EQUAL = 1e-12
 
 
-class Sdp(RuleModel):
+class Sdp(Rule):
     """A rule that takes the release of most energy, this month's and the value of what it leaves behind.
 
     Parameters
@@ -103,19 +101,17 @@ def fit(training: Training, forecast: Forecast) -> Sdp:
     classes, transitions = inflow_chain(training)
     grid = np.linspace(min(physics.storage_lower_hm3), max(physics.storage_upper_hm3), STORAGES)
     values = repeating_values(physics, forecast, grid, classes, transitions)
-    return Sdp(
-        family=FAMILY,
-        reservoir=training.model.reservoir.name,
-        forecast=forecast,
-        months=physics.months,
+    return Sdp.fitted(
+        training,
+        forecast,
         plant=physics.plant,
         storage_lower_hm3=physics.storage_lower_hm3,
         storage_upper_hm3=physics.storage_upper_hm3,
         penalty_gwh=physics.penalty_gwh,
-        grid_hm3=grid.tolist(),
-        classes_m3s=classes.tolist(),
-        transitions=transitions.tolist(),
-        values_gwh=values.tolist(),
+        grid_hm3=grid,
+        classes_m3s=classes,
+        transitions=transitions,
+        values_gwh=values,
     )
 
 

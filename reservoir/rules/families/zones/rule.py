@@ -26,8 +26,7 @@ from reservoir.rules.base.fields import (
     length,
     not_below,
 )
-from reservoir.rules.base.rule import Forecast
-from reservoir.rules.base.rule_model import RuleModel
+from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import Training
 from reservoir.rules.families.zones.chart import CURVES, ON_CURVE, ZONES
 
@@ -53,7 +52,7 @@ def _by_storage(tables: Sequence[Numbers], known: Known) -> Iterator[Refusal]:
         yield from length(table, len(known.get("storage_hm3", table)), "one for each of storage_hm3", place)
 
 
-class ZonesRule(RuleModel):
+class ZonesRule(Rule):
     """A dispatch chart.
 
     Parameters
@@ -89,12 +88,9 @@ class ZonesRule(RuleModel):
         """Release that makes the zone's output at the start storage, and keeps the end within the storage bounds."""
         table = self.release_m3s[self._zone(step, storage_hm3)]
         wanted = float(np.interp(storage_hm3, self.storage_hm3, table))
-        least, most = (
-            self.months.release_to_reach(step, storage_hm3, bound[step], inflow_now_m3s)
-            for bound in (self.storage_upper_hm3, self.storage_lower_hm3)
-        )
-        allowed = min(max(wanted, least), most)
-        return min(max(allowed, self.months.release_lower_m3s[step]), self.months.release_upper_m3s[step])
+        bounds = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
+        filling, emptying = self.months.feasible_releases(step, storage_hm3, bounds, inflow_now_m3s)
+        return min(max(wanted, filling), emptying)
 
 
 def fit(training: Training, forecast: Forecast) -> ZonesRule:
@@ -105,16 +101,14 @@ def fit(training: Training, forecast: Forecast) -> ZonesRule:
 
     trial = Trial.of(training, forecast)
     chart = best_chart(trial)
-    bounds = trial.bounds_hm3
-    return ZonesRule(
-        family=FAMILY,
-        reservoir=training.model.reservoir.name,
-        forecast=forecast,
-        months=trial.months,
-        storage_lower_hm3=bounds[0].tolist(),
-        storage_upper_hm3=bounds[1].tolist(),
-        curves_hm3=chart.curves.tolist(),
-        outputs_mw=trial.outputs_mw[chart.levels].tolist(),
-        storage_hm3=trial.storages_hm3.tolist(),
-        release_m3s=trial.releases_m3s[chart.levels].tolist(),
+    lower, upper = training.model.reservoir.storage_bounds_hm3
+    return ZonesRule.fitted(
+        training,
+        forecast,
+        storage_lower_hm3=lower,
+        storage_upper_hm3=upper,
+        curves_hm3=chart.curves,
+        outputs_mw=trial.outputs_mw[chart.levels],
+        storage_hm3=trial.storages_hm3,
+        release_m3s=trial.releases_m3s[chart.levels],
     )

@@ -28,9 +28,8 @@ class Trial:
     Parameters
     ----------
     training : Training
-    months : Months
-    bounds_hm3, starts_hm3 : ndarray, shape (2, steps)
-        Storage bounds at the end of each step and at its start.
+    starts_hm3 : ndarray, shape (2, steps)
+        Storage bounds at the start of each step.
     storages_hm3, outputs_mw : ndarray
         Storages and outputs of the table of releases.
     releases_m3s : ndarray, shape (outputs, storages)
@@ -42,8 +41,6 @@ class Trial:
     """
 
     training: Training
-    months: Months
-    bounds_hm3: FloatArray
     starts_hm3: FloatArray
     storages_hm3: FloatArray
     outputs_mw: FloatArray
@@ -54,19 +51,17 @@ class Trial:
     @classmethod
     def of(cls, training: Training, forecast: Forecast) -> Trial:
         """Prepare the training years for charts that are told a forecast."""
-        plant, months = training.model.reservoir, Months.of(training)
-        bounds = np.stack([plant.by_step(plant.storage_lower_hm3), plant.by_step(plant.storage_upper_hm3)])
+        plant = training.model.reservoir
+        bounds = plant.storage_bounds_hm3
         storages = np.linspace(bounds.min(), bounds.max(), _STORAGES)
         outputs = _outputs(training, float(storages[-1]))
         return cls(
             training,
-            months,
-            bounds,
             np.roll(bounds, 1, axis=1),
             storages,
             outputs,
             releases_for_power(plant, storages, outputs),
-            record_of(training, months, forecast),
+            record_of(training, Months.of(training), forecast),
             _value(training),
         )
 
