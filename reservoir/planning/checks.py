@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objective import Operation
+from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan, relative_gap
@@ -49,11 +52,10 @@ def all_pass(checks: Iterable[Check]) -> bool:
 
 def plan_checks(plan: Plan) -> list[Check]:
     """What every plan must satisfy."""
+    residual = balance_residual(plan.operation, plan.inflow) / float(np.abs(plan.operation.storage_hm3).max())
     checks = [
-        Check(
-            "water balance, largest residual (part of the largest storage)", balance_residual(plan), BALANCE_TOLERANCE
-        ),
-        Check("release outside its bounds, most (m3/s)", release_excess(plan), 0.0),
+        Check("water balance, largest residual (part of the largest storage)", residual, BALANCE_TOLERANCE),
+        Check("release outside its bounds, most (m3/s)", release_excess(plan.operation, plan.reservoir), 0.0),
         Check("storage outside its bounds, sum of relative violations", float(plan.violation.sum()), 0.0),
         Check("power of the solvers' curves, largest difference", plan.approximation.power_error, POWER_TOLERANCE),
     ]
@@ -91,16 +93,15 @@ def sum_of(solutions: Solutions, which: NDArray[np.bool_]) -> float:
     return sum(solutions.fitness[which].tolist())
 
 
-def balance_residual(plan: Plan) -> float:
-    """Largest |storage + (inflow - release) x time - next storage|, as a part of the largest storage."""
-    storage = plan.operation.storage_hm3
-    flows = plan.inflow.flow_m3s, plan.operation.release_m3s, plan.inflow.calendar.hm3_per_m3s
-    residual = storage_after(storage[:, :-1], *flows) - storage[:, 1:]
-    return float(np.abs(residual).max() / np.abs(storage).max())
+def balance_residual(operation: Operation, inflow: Inflow) -> float:
+    """Largest |storage + (inflow - release) x time - next storage|, hm3."""
+    storage = operation.storage_hm3
+    residual = storage_after(storage[:, :-1], inflow.flow_m3s, operation.release_m3s, inflow.calendar.hm3_per_m3s)
+    return float(np.abs(residual - storage[:, 1:]).max())
 
 
-def release_excess(plan: Plan) -> float:
+def release_excess(operation: Operation, reservoir: Reservoir) -> float:
     """How far any release is outside its bounds, m3/s."""
-    release = plan.operation.release_m3s
-    lower, upper = plan.reservoir.release_bounds_m3s
+    lower, upper = reservoir.release_bounds_m3s
+    release = operation.release_m3s
     return float(np.maximum(lower - release, release - upper).clip(min=0).max())

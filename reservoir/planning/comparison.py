@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def compare(
     """
     years = reservoir_problems(reservoir, inflow)
     names = list(dict.fromkeys(solvers)) or [name for name in SOLVERS if not why_unusable(name)]
-    references = solve(years, solver=REFERENCE, progress=lambda done, total: progress("reference", done, total))
+    references = solve(years, solver=REFERENCE, progress=partial(progress, "reference"))
     feasible = feasible_years(years.limits, references.violation)
     return [
         _compared(years, name, references, feasible, repeats, seed, device, options or {}, progress) for name in names

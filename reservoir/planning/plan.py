@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -120,30 +120,8 @@ class Plan:
         return tuple(caveat for caveat in (self.inflow.caveat, self.reservoir.caveat) if caveat)
 
     def schedule(self) -> pd.DataFrame:
-        """One row a year and month; storages in hm3 at the start and end of the month, the level at its end.
-
-        Tailrace, head and power are means of the month; ``head_m`` is the level at the month's mean storage less the
-        tailrace.
-        """
-        calendar = self.inflow.calendar
-        years, steps = len(self.years), calendar.steps
-        columns = {
-            "year": np.repeat(np.array(calendar.labels, dtype=object), steps),
-            "month": np.tile(calendar.months, years),
-            "inflow_m3s": self.inflow.flow_m3s,
-            "release_m3s": self.operation.release_m3s,
-            "turbined_m3s": self.operation.turbined_m3s,
-            "spill_m3s": self.spill_m3s,
-            "storage_start_hm3": self.operation.storage_hm3[:, :-1],
-            "storage_end_hm3": self.operation.storage_hm3[:, 1:],
-            "level_m": self.operation.level_m,
-            "tailrace_m": self.operation.tailrace_m,
-            "head_m": self.operation.head_m,
-            "power_mw": self.operation.power_mw,
-            "energy_gwh": self.operation.energy_gwh,
-            "violation": self.operation.violation,
-        }
-        return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
+        """One row a year and month, see `schedule_table`."""
+        return schedule_table(self.inflow, self.operation)
 
     def summary(self) -> pd.DataFrame:
         """One row a year: mean inflow, energy, spill, violation, gap to the reference optimum, generations.
@@ -168,6 +146,32 @@ class Plan:
                 "evaluations": self.solutions.evaluations,
             }
         )
+
+
+def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
+    """One row a year and month; storages in hm3 at the start and end of the month, the level at its end.
+
+    Tailrace, head and power are means of the month; ``head_m`` is the level at the month's mean storage less the
+    tailrace.
+    """
+    calendar = inflow.calendar
+    columns = {
+        "year": np.repeat(np.array(calendar.labels, dtype=object), calendar.steps),
+        "month": np.tile(calendar.months, calendar.years),
+        "inflow_m3s": inflow.flow_m3s,
+        "release_m3s": operation.release_m3s,
+        "turbined_m3s": operation.turbined_m3s,
+        "spill_m3s": operation.spill_m3s,
+        "storage_start_hm3": operation.storage_hm3[:, :-1],
+        "storage_end_hm3": operation.storage_hm3[:, 1:],
+        "level_m": operation.level_m,
+        "tailrace_m": operation.tailrace_m,
+        "head_m": operation.head_m,
+        "power_mw": operation.power_mw,
+        "energy_gwh": operation.energy_gwh,
+        "violation": operation.violation,
+    }
+    return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
 
 
 def optimise(
@@ -242,14 +246,7 @@ def _solved(
     options: Mapping[str, Any],
 ) -> Solutions:
     progress(solver, 0, len(years))
-    return solve(
-        years,
-        solver=solver,
-        seed=seed,
-        device=device,
-        progress=lambda done, total: progress(solver, done, total),
-        **options,
-    )
+    return solve(years, solver=solver, seed=seed, device=device, progress=partial(progress, solver), **options)
 
 
 def _references(

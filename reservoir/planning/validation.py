@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -81,14 +82,8 @@ def validate(
 def _stage(
     plan: Plan, solver: str, seed: int, device: str | None, settings: Mapping[str, Any], progress: StageProgress
 ) -> Solutions:
-    return solve(
-        plan.years,
-        solver=solver,
-        seed=seed,
-        device=device,
-        progress=lambda done, total: progress(f"{solver}, seed {seed}", done, total),
-        **settings,
-    )
+    told = partial(progress, f"{solver}, seed {seed}")
+    return solve(plan.years, solver=solver, seed=seed, device=device, progress=told, **settings)
 
 
 def _sequential_checks(plan: Plan, sequential: Solutions) -> list[Check]:
@@ -105,7 +100,7 @@ def _sequential_checks(plan: Plan, sequential: Solutions) -> list[Check]:
 
 def _device_reference(plan: Plan, progress: StageProgress) -> Check:
     """Dynamic programming on the device, which certifies plans, against the host's; worst year."""
-    best = solve(plan.years, solver=HOST_REFERENCE, progress=lambda done, total: progress(HOST_REFERENCE, done, total))
+    best = solve(plan.years, solver=HOST_REFERENCE, progress=partial(progress, HOST_REFERENCE))
     found = plan.references.solver
     return Check(
         f"{found} against {HOST_REFERENCE}, worst year", float(relative_gap(plan.references, best).max()), REFERENCE_GAP

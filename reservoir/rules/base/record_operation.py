@@ -61,7 +61,7 @@ def record_of(training: Training, months: Months, forecast: Forecast) -> RecordA
         every_year(months.release_upper_m3s),
         storage_lower,
         storage_upper,
-        float(training.storage_start_hm3[0, 0]),
+        training.start_hm3,
         cost_below,
         cost_above,
         ROUNDING * float(plant.storage_upper_hm3.max()),

@@ -79,6 +79,11 @@ class Training:
         return len(self.labels)
 
     @property
+    def start_hm3(self) -> float:
+        """Storage at the start of the first year: what runs over all years start with."""
+        return float(self.storage_start_hm3[0, 0])
+
+    @property
     def steps(self) -> int:
         """Steps in a year."""
         return self.inflow_m3s.shape[1]

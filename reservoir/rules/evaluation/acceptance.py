@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from reservoir.planning.checks import BALANCE_TOLERANCE, Check
+from reservoir.planning.checks import BALANCE_TOLERANCE, Check, balance_residual, release_excess
 from reservoir.rules import Rule, rule_from_dict
-from reservoir.rules.base.simulation import Simulation
 from reservoir.rules.base.training import Training
 from reservoir.rules.base.violations import ROUNDING
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
@@ -29,16 +28,18 @@ _HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 
 def rules_checks(evaluation: Evaluation) -> list[Check]:
     """The acceptance table of an evaluation; claims about families that were left out are left out."""
-    simulations = [each for result in evaluation.families for each in result.simulations.values()]
-    storage = float(evaluation.plan.reservoir.storage_upper_hm3.max())
+    operations = [each.operation for result in evaluation.families for each in result.simulations.values()]
+    reservoir, inflow = evaluation.plan.reservoir, evaluation.plan.inflow
+    residual = _most([balance_residual(each, inflow) for each in operations]) / float(reservoir.storage_upper_hm3.max())
+    excess = _most([release_excess(each, reservoir) for each in operations])
     different = sum(_decides_differently(result.rule, evaluation.training) for result in evaluation.families)
     return [
         Check(
             "water balance of the simulations, largest residual (part of the largest storage)",
-            _most([_residual(evaluation, each) for each in simulations]) / storage,
+            residual,
             BALANCE_TOLERANCE,
         ),
-        Check("release outside its bounds in any simulation, most (m3/s)", _release_excess(evaluation, simulations), 0),
+        Check("release outside its bounds in any simulation, most (m3/s)", excess, 0),
         Check("rules that decide differently once written and read back", different, 0),
         *_bounded_by_foresight(evaluation),
         *_within_bounds(evaluation),
@@ -120,23 +121,9 @@ def _held_out_gwh(result: FamilyResult) -> float:
     return float(result.energy_gwh[_HEADLINE].sum())
 
 
-def _residual(evaluation: Evaluation, simulation: Simulation) -> float:
-    storage = simulation.operation.storage_hm3
-    gained = (evaluation.plan.inflow.flow_m3s - simulation.operation.release_m3s) * simulation.hm3_per_m3s
-    return float(np.abs(storage[:, :-1] + gained - storage[:, 1:]).max())
-
-
-def _release_excess(evaluation: Evaluation, simulations: list[Simulation]) -> float:
-    plant = evaluation.plan.reservoir
-    lower, upper = plant.by_step(plant.release_lower_m3s), plant.by_step(plant.release_upper_m3s)
-    releases = [simulation.operation.release_m3s for simulation in simulations]
-    return _most([np.maximum(lower - each, each - upper).clip(min=0).max() for each in releases])
-
-
 def _comes_back(training: Training) -> bool:
     """Whether the plan's years end where they all begin: only then does no rule make more at equal end storage."""
-    ends, start = training.storage_end_hm3[:, -1], training.storage_start_hm3[0, 0]
-    return bool(np.allclose(ends, start, rtol=1e-6))
+    return bool(np.allclose(training.storage_end_hm3[:, -1], training.start_hm3, rtol=1e-6))
 
 
 def _foresight_comes_back(evaluation: Evaluation) -> bool:

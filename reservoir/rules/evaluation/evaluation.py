@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -153,76 +154,40 @@ def evaluate(
         If there is no such family, or fewer years than blocks.
     """
     training = Training.of(plan)
-    scale = _Scale.of(plan, training, progress)
-    results = tuple(_evaluated(family, scale, Forecast(forecast), folds, progress) for family in families)
-    return Evaluation(
-        plan, training, Forecast(forecast), folds, scale.targets, scale.foresight, scale.foresight_gwh, results
-    )
+    start = training.start_hm3
+    told = partial(progress, "perfect foresight")
+    foresight = foresight_over_record(training.model, plan.inflow, start, start, told)
+    # A year that chooses its start uses up no more water than it began with, wherever others start.
+    starts, ends = training.storage_start_hm3[:, 0], training.storage_end_hm3[:, -1]
+    foresight_gwh = {
+        SimulationMode.CONTINUOUS: energy_of_foresight(foresight, training.model, training.years, start),
+        SimulationMode.YEARLY: equal_storage(plan.energy_gwh, ends, training.release_m3s, training.model, starts),
+    }
+    targets = Targets.of(training)
+    empty = Evaluation(plan, training, Forecast(forecast), folds, targets, foresight, foresight_gwh, ())
+    return replace(empty, families=tuple(_evaluated(family, empty, progress) for family in families))
 
 
-@dataclass(frozen=True, eq=False)
-class _Scale:
-    """What every family is measured against."""
+def _evaluated(family: str, evaluation: Evaluation, progress: StageProgress) -> FamilyResult:
+    training, forecast, folds = evaluation.training, evaluation.forecast, evaluation.folds
 
-    plan: Plan
-    training: Training
-    targets: Targets
-    foresight: Operation
-    foresight_gwh: Mapping[SimulationMode, FloatArray]
-
-    @classmethod
-    def of(cls, plan: Plan, training: Training, progress: StageProgress) -> _Scale:
-        start = _start(training)
-        foresight = foresight_over_record(
-            training.model,
-            plan.inflow,
-            start,
-            start,
-            lambda done, total: progress("perfect foresight", done, total),
-        )
-        # A year that chooses its start uses up no more water than it began with, wherever others start.
-        starts, ends = training.storage_start_hm3[:, 0], training.storage_end_hm3[:, -1]
-        yearly = equal_storage(plan.energy_gwh, ends, training.release_m3s, training.model, starts)
-        energy = energy_of_foresight(foresight, training.model, training.years, start)
-        by_run = {SimulationMode.CONTINUOUS: energy, SimulationMode.YEARLY: yearly}
-        return cls(plan, training, Targets.of(training), foresight, by_run)
-
-
-def _start(training: Training) -> float:
-    """Storage that every run starts with, and that its energy is compared at."""
-    return float(training.storage_start_hm3[0, 0])
-
-
-def _evaluated(family: str, scale: _Scale, forecast: Forecast, folds: int, progress: StageProgress) -> FamilyResult:
     def fitted(done: int, total: int) -> None:
         progress(f"fit {family}", done + 1, total + 1)
 
     progress(f"fit {family}", 0, folds + 1)
-    rule = fit(family, scale.training, forecast)
+    rule = fit(family, training, forecast)
     fitted(0, folds)
-    held_out = held_out_rules(family, scale.training, forecast, folds, fitted)
-    samples = {Sample.TRAINING: [rule] * scale.training.years, Sample.HELD_OUT: held_out}
+    held_out = held_out_rules(family, training, forecast, folds, fitted)
+    samples = {Sample.TRAINING: [rule] * training.years, Sample.HELD_OUT: held_out}
     simulations, energies, scores = {}, {}, {}
+    model, start = training.model, training.start_hm3
     for mode in SimulationMode:
         for sample, rules in samples.items():
-            done = simulate(
-                rules,
-                scale.training.model,
-                scale.plan.inflow,
-                _start(scale.training),
-                continuous=mode is SimulationMode.CONTINUOUS,
-            )
-            energy = energy_at_equal_storage(done, scale.training.model, _start(scale.training))
+            continuous = mode is SimulationMode.CONTINUOUS
+            done = simulate(rules, model, evaluation.plan.inflow, start, continuous=continuous)
+            energy = energy_at_equal_storage(done, model, start)
             simulations[mode, sample], energies[mode, sample] = done, energy
-            scores[mode, sample] = score(
-                done,
-                scale.training.model,
-                energy,
-                scale.foresight_gwh[mode],
-                scale.targets,
-                family=family,
-                run=mode,
-                sample=sample,
-            )
-    misfits = {sample: misfit_m3s(rules, scale.training) for sample, rules in samples.items()}
+            best, targets = evaluation.foresight_gwh[mode], evaluation.targets
+            scores[mode, sample] = score(done, model, energy, best, targets, family=family, run=mode, sample=sample)
+    misfits = {sample: misfit_m3s(rules, training) for sample, rules in samples.items()}
     return FamilyResult(family, rule, simulations, energies, scores, misfits)

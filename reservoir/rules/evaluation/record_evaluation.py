@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.planning.plan import StageProgress, schedule_table, silent_stage
 from reservoir.problems.reservoir.year import ReservoirModel, check_first_month
 from reservoir.rules.base.foresight import foresight_in_years, foresight_over_record
 from reservoir.rules.base.rule import Rule
@@ -62,30 +62,15 @@ class RecordEvaluation:
 
     def schedule(self) -> pd.DataFrame:
         """One row a year and month, in the columns of a plan's schedule, with what the rule asked for."""
-        run, calendar = self.simulation, self.inflow.calendar
-        storage = run.operation.storage_hm3
-        columns = {
-            "year": np.repeat(np.array(calendar.labels, dtype=object), calendar.steps),
-            "month": np.tile(calendar.months, calendar.years),
-            "inflow_m3s": self.inflow.flow_m3s,
-            "asked_m3s": run.asked_m3s,
-            "release_m3s": run.operation.release_m3s,
-            "turbined_m3s": run.operation.turbined_m3s,
-            "spill_m3s": run.operation.release_m3s - run.operation.turbined_m3s,
-            "storage_start_hm3": storage[:, :-1],
-            "storage_end_hm3": storage[:, 1:],
-            "level_m": run.operation.level_m,
-            "power_mw": run.operation.power_mw,
-            "energy_gwh": run.operation.energy_gwh,
-            "violation": run.operation.violation,
-            "repaired": run.repaired.astype(int),
-        }
-        return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
+        run = self.simulation
+        table = schedule_table(self.inflow, run.operation).drop(columns=["tailrace_m", "head_m"])
+        table.insert(list(table).index("release_m3s"), "asked_m3s", run.asked_m3s.ravel())
+        return table.assign(repaired=run.repaired.astype(int).ravel())
 
     def summary(self) -> pd.DataFrame:
         """One row a year: mean inflow, energy as made and at equal end storage, foresight, spill, repairs."""
         run = self.simulation
-        spill = (run.operation.release_m3s - run.operation.turbined_m3s) * run.hm3_per_m3s
+        spill = run.operation.spill_m3s * run.hm3_per_m3s
         foresight = np.full(len(run.labels), np.nan) if self.foresight_gwh is None else self.foresight_gwh
         return pd.DataFrame(
             {
@@ -97,27 +82,26 @@ class RecordEvaluation:
                 "storage_end_hm3": run.end_storage_hm3,
                 "spill_hm3": spill.sum(axis=1),
                 "repairs": run.repaired.sum(axis=1),
-                "violation": run.operation.violation.sum(axis=1),
+                "violation": run.operation.violation_sum,
             }
         )
 
     def shortfalls(self) -> list[str]:
         """A sentence for every month that no release could keep within its storage bounds."""
-        return list(self._shortfalls())
-
-    def _shortfalls(self) -> Iterator[str]:
         lower, upper = self.reservoir.storage_bounds_hm3
         ends = self.simulation.operation.storage_hm3[:, 1:]
         beyond = beyond_bounds(self.reservoir, ends)
+        told = []
         for year, step in np.argwhere(beyond != 0):
             month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
             above, amount = beyond[year, step] > 0, abs(beyond[year, step])
             bound = upper[step] if above else lower[step]
             where = "above its upper" if above else "below its lower"
-            yield (
+            told.append(
                 f"{self.inflow.labels[year]} {month}: the storage at the end of the month is {amount:,.4g} hm3 {where} "
                 f"bound of {bound:,.6g} hm3, whatever the release"
             )
+        return told
 
 
 def evaluate_record(
@@ -161,7 +145,7 @@ def evaluate_record(
     if foresight:
         bound, horizons = (foresight_over_record, 1) if continuous else (foresight_in_years, inflow.years)
         progress("perfect foresight", 0, horizons)
-        found = bound(model, inflow, start, start, lambda done, total: progress("perfect foresight", done, total))
+        found = bound(model, inflow, start, start, partial(progress, "perfect foresight"))
         best = energy_of_foresight(found, model, inflow.years, start)
     aims = targets or Targets.of_reservoir(reservoir)
     scored = score(

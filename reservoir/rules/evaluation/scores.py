@@ -196,8 +196,7 @@ def score(
 
 def _spill_hm3(simulation: Simulation) -> float:
     """Water released past the turbines in a year, mean of the years."""
-    spill = simulation.operation.release_m3s - simulation.operation.turbined_m3s
-    return float((spill * simulation.hm3_per_m3s).sum(axis=1).mean())
+    return float((simulation.operation.spill_m3s * simulation.hm3_per_m3s).sum(axis=1).mean())
 
 
 def _months_at_limit(simulation: Simulation, model: ReservoirModel) -> int:

@@ -13,7 +13,7 @@ is taken that makes the most energy there, and each stage stops where it did bes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -28,7 +28,7 @@ from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.ann.inputs import Scales, input_names, known_inputs
 from reservoir.rules.families.ann.problem import NetworkOperation
 from reservoir.rules.families.ann.synthetic_years import synthetic_inflow
-from reservoir.rules.folds import blocks
+from reservoir.rules.folds import blocks, outside
 from reservoir.solvers import Problem, Solutions, solve, why_unusable
 
 #: Hidden units that are tried, and what is taken where there are too few years to try.
@@ -104,76 +104,96 @@ class _Key:
 def _trained(key: _Key, forecast: Forecast) -> Trained:
     """Kept, since both families of networks ask for the same."""
     training = key.training
-    scales, inputs = Scales.of(training), len(input_names(forecast))
-    trials = _Trials.of(training, forecast, scales)
-    choices = {size: trials.choice(Perceptron(inputs, size, 1, bias=True)) for size in SIZES} if trials.parts else {}
-    size = max(choices, key=lambda each: choices[each].worth) if choices else SMALLEST
+    stages, inputs = _Stages(training, forecast, Scales.of(training)), len(input_names(forecast))
+    sizes = SIZES if training.years >= PARTS * YEARS_A_PART else ()
+    choices = {size: stages.choice(Perceptron(inputs, size, 1, bias=True)) for size in sizes}
+    size = max(choices, key=lambda each: choices[each].energy_gwh, default=SMALLEST)
     choice = choices.get(size, _Choice())
     network = Perceptron(inputs, size, 1, bias=True)
-    every_year = [np.ones(training.years)]
-    fitted = _regression(training, forecast, scales, network, every_year)[0]
+    fitted = stages.regression(network, [np.ones(training.years)])[0]
     stop = max(1, round(choice.regression_part * len(fitted.best_position_history)))
     begun = fitted.best_position_history[stop - 1]
-    operations = [
-        _operation(training, forecast, scales, network, SYNTHETIC_YEARS, rng_stream_id=search)
-        for search in range(SEARCHES)
-    ]
+    operations = [stages.operation(network, SYNTHETIC_YEARS, rng_stream_id=search) for search in range(SEARCHES)]
     swarm = SEARCH | {"generations": max(1, round(choice.search_part * SEARCH["generations"]))}
     searches = _searched(operations, [begun] * SEARCHES, swarm)
     mean, position = network.mean_of([found.position for found in searches])
-    return Trained(scales, network, begun, mean, position, {each: found.worth for each, found in choices.items()})
+    validated = {each: found.energy_gwh for each, found in choices.items()}
+    return Trained(stages.scales, network, begun, mean, position, validated)
 
 
 @dataclass(frozen=True)
 class _Choice:
     """Energy of a size in held-out years (GWh a year), and after which part of each stage it was best."""
 
-    worth: float = -np.inf
+    energy_gwh: float = -np.inf
     regression_part: float = 1.0
     search_part: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class _Trials:
-    """Parts of the training years that are held out in turn."""
+class _Stages:
+    """Both stages on optimised years, for rules that are told a forecast; a network is told it on these scales."""
 
     training: Training
     forecast: Forecast
     scales: Scales
-    parts: list[range]
 
-    @classmethod
-    def of(cls, training: Training, forecast: Forecast, scales: Scales) -> _Trials:
-        """As many parts as the years allow; none where they are too few to choose by."""
-        enough = training.years >= PARTS * YEARS_A_PART
-        return cls(training, forecast, scales, blocks(training.years, PARTS) if enough else [])
+    def select(self, years: Sequence[int]) -> _Stages:
+        """The same on some of the years, by their place."""
+        return replace(self, training=self.training.select(years))
 
     def choice(self, network: Perceptron) -> _Choice:
-        """Try a size in both stages on every part at once."""
+        """Try a size in both stages, holding out each part of the years in turn; all of them at once."""
         years = self.training.years
-        outside = [[year for year in range(years) if year not in part] for part in self.parts]
-        counted = [np.isin(range(years), each).astype(np.float64) for each in outside]
-        fits = _regression(self.training, self.forecast, self.scales, network, counted)
+        parts = blocks(years, PARTS)
+        others = [outside(years, part) for part in parts]
+        fits = self.regression(network, [np.isin(range(years), each).astype(np.float64) for each in others])
+        held_out = [self.select(part) for part in parts]
         errors = [
-            [
-                _error(self.training, self.forecast, self.scales, network, part, position)
-                for position in fit.best_position_history
-            ]
-            for part, fit in zip(self.parts, fits, strict=True)
+            [stages.error(network, position) for position in fit.best_position_history]
+            for stages, fit in zip(held_out, fits, strict=True)
         ]
         stop = int(np.mean(errors, axis=0).argmin())
-        room = max(map(len, outside)) + TRIAL_YEARS
+        room = max(map(len, others)) + TRIAL_YEARS
         operations = [
-            _operation(self.training.select(each), self.forecast, self.scales, network, TRIAL_YEARS, room, place)
-            for place, each in enumerate(outside)
+            self.select(each).operation(network, TRIAL_YEARS, room, place) for place, each in enumerate(others)
         ]
         searches = _searched(operations, [fit.best_position_history[stop] for fit in fits], TRIAL)
-        held_out = [_operation(self.training.select(part), self.forecast, self.scales, network) for part in self.parts]
         trials = zip(held_out, searches, strict=True)
-        energies = np.mean([each.mean_energies(found.best_position_history) for each, found in trials], axis=0)
+        energies = np.mean(
+            [stages.operation(network).mean_energies(found.best_position_history) for stages, found in trials], axis=0
+        )
         best = int(energies.argmax())
-        return _Choice(
-            float(energies[best]), (stop + 1) / len(fits[0].best_position_history), (best + 1) / len(energies)
+        tried = len(fits[0].best_position_history), len(energies)
+        return _Choice(float(energies[best]), (stop + 1) / tried[0], (best + 1) / tried[1])
+
+    def regression(self, network: Perceptron, years: Sequence[FloatArray]) -> Solutions:
+        """Fit a network to the plan for each weighting of the years."""
+        inputs, parts, weights = samples(self.training, self.forecast, self.scales)
+        if np.ptp(parts) == 0:
+            parts = parts + np.linspace(-1e-6, 1e-6, len(parts))[:, None]  # the plan always decides alike
+        counts = [np.repeat(counted, self.training.steps) * weights for counted in years]
+        problems = [TrainingError(network, inputs, parts, each, rng_stream_id=at) for at, each in enumerate(counts)]
+        return _solved(problems, **REGRESSION)
+
+    def error(self, network: Perceptron, position: FloatArray) -> float:
+        """Root of the mean square by which a network misses the plan's decisions."""
+        inputs, parts, weights = samples(self.training, self.forecast, self.scales)
+        missed = weights[:, None] * (network(position, inputs) - parts) ** 2
+        return float(np.sqrt(missed.sum() / max(weights.sum(), 1.0)))
+
+    def operation(
+        self, network: Perceptron, synthetic: int = 0, room_years: int = 0, rng_stream_id: int = 0
+    ) -> NetworkOperation:
+        """The years to operate, and behind them synthetic ones, others for every stream."""
+        return NetworkOperation.of(
+            self.training,
+            network,
+            self.forecast,
+            self.scales,
+            more_m3s=synthetic_inflow(self.training, synthetic, SEED + rng_stream_id),
+            room=room_years * self.training.steps,
+            rng_stream_id=rng_stream_id,
         )
 
 
@@ -201,46 +221,6 @@ def samples(training: Training, forecast: Forecast, scales: Scales) -> tuple[Flo
     )
     inputs = np.column_stack([scales.storage(training.storage_start_hm3.ravel()), known])
     return inputs, part.reshape(-1, 1), np.where(narrow, 0.0, 1.0).ravel()
-
-
-def _regression(
-    training: Training, forecast: Forecast, scales: Scales, network: Perceptron, years: Sequence[FloatArray]
-) -> Solutions:
-    """Fit a network to the plan for each weighting of the years."""
-    inputs, parts, weights = samples(training, forecast, scales)
-    if np.ptp(parts) == 0:
-        parts = parts + np.linspace(-1e-6, 1e-6, len(parts))[:, None]  # the plan always decides alike
-    problems = [
-        TrainingError(network, inputs, parts, np.repeat(counted, training.steps) * weights, rng_stream_id=place)
-        for place, counted in enumerate(years)
-    ]
-    return _solved(problems, **REGRESSION)
-
-
-def _error(
-    training: Training, forecast: Forecast, scales: Scales, network: Perceptron, part: range, position: FloatArray
-) -> float:
-    """Root of the mean square by which a network misses the plan's decisions in some years."""
-    inputs, parts, weights = samples(training.select(part), forecast, scales)
-    missed = weights[:, None] * (network(position, inputs) - parts) ** 2
-    return float(np.sqrt(missed.sum() / max(weights.sum(), 1.0)))
-
-
-def _operation(
-    training: Training,
-    forecast: Forecast,
-    scales: Scales,
-    network: Perceptron,
-    synthetic: int = 0,
-    room_years: int = 0,
-    rng_stream_id: int = 0,
-) -> NetworkOperation:
-    """Years to operate, and behind them synthetic ones, others for every stream."""
-    more = synthetic_inflow(training, synthetic, SEED + rng_stream_id)
-    room = room_years * training.steps
-    return NetworkOperation.of(
-        training, network, forecast, scales, more_m3s=more, room=room, rng_stream_id=rng_stream_id
-    )
 
 
 def _searched(operations: Sequence[NetworkOperation], begun: Sequence[FloatArray], swarm: dict[str, Any]) -> Solutions:
