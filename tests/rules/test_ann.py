@@ -250,7 +250,7 @@ def test_dry_months_and_a_river_that_never_changes_make_a_rule(brief, small, flo
     if np.ptp(flows) == 0:
         inflow = replace(inflow, flow_m3s=np.full((4, 12), 30.0))
     training = Training.of(optimise(small, inflow, solver="dp", reference=False))
-    for family in (ann_regression, ann):
+    for family in ("ann-regression", "ann"):
         rule = fit(family, training, forecast)
         run = simulate(rule, training.model, inflow, float(training.storage_start_hm3[0, 0]))
         assert np.isfinite(run.energy_gwh).all()

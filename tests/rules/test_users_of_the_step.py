@@ -207,9 +207,9 @@ def test_a_network_that_always_decides_the_same_makes_what_its_steps_make(trial:
     limits, record = record_states(trial), operation.record
 
     def wanted(at: int, storage: float) -> float:
-        volume, bounds = record.known_volume[at], (limits.least[at], limits.most[at])
+        volume, bounds = record.expected_hm3_per_m3s[at], (limits.least[at], limits.most[at])
         ends = limits.highest[at], limits.lowest[at]
-        filling, emptying = (np.clip(record.known[at] - (end - storage) / volume, *bounds) for end in ends)
+        filling, emptying = (np.clip(record.expected_inflow[at] - (end - storage) / volume, *bounds) for end in ends)
         return filling + part * (emptying - filling)
 
     found, end = walked(trial.reservoir, limits, float(record.start), wanted)

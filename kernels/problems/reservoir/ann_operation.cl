@@ -33,10 +33,10 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
 #pragma unroll 1
     for (int number = 0; number < STEPS_OF(record); ++number) {
         CONTEXT_SPACE const float *row = record + HEAD + number * ROW;
-        const Step step = {row[INFLOW], row[PER_FLOW], row[FLOW_PER_VOLUME], row[RELEASE_LOWER], row[RELEASE_UPPER]};
+        const Step step = {row[INFLOW], row[HM3_PER_M3S], row[M3S_PER_HM3], row[RELEASE_LOWER], row[RELEASE_UPPER]};
         const REAL lowest = row[STORAGE_LOWER], highest = row[STORAGE_UPPER];
         // The releases that are feasible as far as is known, and the part of their range that the network decides on.
-        const Step expected = {row[EXPECTED], step.per_flow, row[EXPECTED_FLOW_PER_VOLUME], step.least, step.most};
+        const Step expected = {row[EXPECTED_INFLOW], step.per_flow, row[EXPECTED_M3S_PER_HM3], step.least, step.most};
         const FeasibleReleases range = feasible_releases(storage, expected, lowest, highest);
         const reals scaled = (storage - record[STORAGE_LOW]) * record[STORAGE_SCALE] - 1.0f;
         const reals part = LESSER(GREATER(decided(network, scaled, row + KNOWN_INPUTS), (reals)(0)), (reals)(1.0f));
@@ -46,7 +46,7 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
         const reals target = LESSER(GREATER(unlimited, (reals)(lowest)), (reals)(highest));
         const reals wanted = STEERED_RELEASE(asked, unlimited, target, (reals)(step.per_volume));
         const StepEnd kept = limit_release(storage, wanted, target, step);
-        cost += CHOOSE(kept.limited, cost_outside(kept.end, lowest, highest, row[PENALTY_BELOW], row[PENALTY_ABOVE]), (reals)(0));
+        cost += CHOOSE(kept.limited, cost_outside(kept.end, lowest, highest, row[COST_BELOW], row[COST_ABOVE]), (reals)(0));
         benefit = STAGE_BENEFIT(power_at((storage + kept.end) * 0.5f, kept.release), (reals)(step.per_flow)) + benefit;
         storage = kept.end;
     }

@@ -22,7 +22,7 @@ from reservoir.rules.base.violations import ROUNDING
 class RecordArrays(NamedTuple):
     """Consecutive years as compiled code reads them; arrays of shape (years * steps,).
 
-    ``known`` is the inflow that a rule reckons with, ``known_volume`` the hm3 that 1 m3/s carries for it. Storage
+    ``expected_inflow`` and ``expected_hm3_per_m3s`` are those that a rule reckons with. Storage
     bounds are those at the end of each step, ``start`` is the storage at the first. ``cost_below`` and ``cost_above``
     are what a hm3 outside the storage bounds costs (GWh, eq. 20-21); outside by less than ``rounding`` hm3 is within.
     """
@@ -30,8 +30,8 @@ class RecordArrays(NamedTuple):
     inflow: Any
     inflow_before: Any
     hm3_per_m3s: Any
-    known: Any
-    known_volume: Any
+    expected_inflow: Any
+    expected_hm3_per_m3s: Any
     release_lower: Any
     release_upper: Any
     storage_lower: Any
@@ -85,8 +85,8 @@ def followed_by(
         "inflow": more,
         "inflow_before": np.concatenate([record.inflow[-1:], more[:-1]]),
         "hm3_per_m3s": volume,
-        "known": more if forecast is Forecast.MONTH else np.tile(months.inflow_m3s, len(inflow_m3s)),
-        "known_volume": volume,
+        "expected_inflow": more if forecast is Forecast.MONTH else np.tile(months.inflow_m3s, len(inflow_m3s)),
+        "expected_hm3_per_m3s": volume,
     }
     bounds = ("release_lower", "release_upper", "storage_lower", "storage_upper", "cost_below", "cost_above")
     added |= {name: np.tile(getattr(record, name)[:steps], len(inflow_m3s)) for name in bounds}

@@ -16,24 +16,24 @@ from reservoir.problems.fitness import register_fitness
 class OperationContext(NamedTuple):
     """What compiled code reads, in float64 or float32; arrays of shape (steps,).
 
-    ``known_inputs`` has shape (steps, inputs - 1). Storage bounds are those at the end of each step; ``expected`` is
-    the inflow that the rule reckons with, and ``expected_flow_per_volume`` m3/s that carry 1 hm3 in the step, as it
-    knows. A device is handed the same by these names (``HEAD`` and `row_layout` of the problem).
+    What `RecordArrays` has bears the same names there. ``known_inputs`` has shape (steps, inputs - 1), ``m3s_per_hm3``
+    are the m3/s that carry 1 hm3 in a step, ``expected_m3s_per_hm3`` those that the rule reckons with. A device is
+    handed the same by these names (``HEAD`` and `row_layout` of the problem).
     """
 
     plant: Plant
     known_inputs: Any
     inflow: Any
-    per_flow: Any
-    flow_per_volume: Any
-    expected: Any
-    expected_flow_per_volume: Any
+    hm3_per_m3s: Any
+    m3s_per_hm3: Any
+    expected_inflow: Any
+    expected_m3s_per_hm3: Any
     release_lower: Any
     release_upper: Any
     storage_lower: Any
     storage_upper: Any
-    penalty_below: Any
-    penalty_above: Any
+    cost_below: Any
+    cost_above: Any
     start: Any
     water_value: Any
     storage_low: Any
@@ -64,19 +64,19 @@ def _fitness(context, position, scratch):
     benefit = cost = storage - storage
     zero, one = benefit, benefit + 1
     for step in range(len(context.inflow)):
-        inflow, per_flow = context.inflow[step], context.per_flow[step]
+        inflow, per_flow = context.inflow[step], context.hm3_per_m3s[step]
         releases = context.release_lower[step], context.release_upper[step]
         lowest, highest = storages = context.storage_lower[step], context.storage_upper[step]
-        expected, flow = context.expected[step], context.expected_flow_per_volume[step]
+        expected, flow = context.expected_inflow[step], context.expected_m3s_per_hm3[step]
         filling, emptying = feasible_releases(storage, expected, flow, storages, releases)
         scaled = (storage - context.storage_low) * context.storage_scale - one
         part = clip(_decided(position, context.hidden, scaled, context.known_inputs[step]), zero, one)
         asked = filling + part * (emptying - filling)
         target, excess = steered(storage, asked, inflow, per_flow, storages)
-        wanted = asked + excess * context.flow_per_volume[step]
+        wanted = asked + excess * context.m3s_per_hm3[step]
         release, end = limited(storage, wanted, target, inflow, per_flow, releases)
-        cost += max(lowest - end, zero) * context.penalty_below[step]
-        cost += max(end - highest, zero) * context.penalty_above[step]
+        cost += max(lowest - end, zero) * context.cost_below[step]
+        cost += max(end - highest, zero) * context.cost_above[step]
         benefit += stage_benefit(power_at(context.plant, mean(storage, end), release), per_flow)
         storage = end
     left = (storage - context.start) * context.water_value
@@ -89,7 +89,7 @@ _operated = inlined(_fitness)
 
 
 @compiled
-def operate_networks(context, networks, worths):
-    """Fill `worths`, the mean GWh of a year, with what each network makes; networks have shape (networks, numbers)."""
+def operate_networks(context, networks, fitness):
+    """Fill `fitness`, the mean GWh of a year, with what each network makes; networks have shape (networks, numbers)."""
     for place in range(len(networks)):
-        worths[place] = _operated(context, networks[place], 0)
+        fitness[place] = _operated(context, networks[place], 0)

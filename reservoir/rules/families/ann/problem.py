@@ -33,7 +33,7 @@ HEAD = ContextLayout(
 
 def row_layout(known: int) -> ContextLayout:
     """A step's row in a kernel's context: so many known inputs, and the other arrays of `OperationContext`."""
-    first, last = (OperationContext._fields.index(name) for name in ("inflow", "penalty_above"))
+    first, last = (OperationContext._fields.index(name) for name in ("inflow", "cost_above"))
     names = (name.upper() for name in OperationContext._fields[first : last + 1])
     return ContextLayout("ROW", {"KNOWN_INPUTS": known, **dict.fromkeys(names, 1)})
 
@@ -154,30 +154,17 @@ class NetworkOperation(SymmetricBox):
         return self._context(self.model.exact)
 
     def _context(self, plant: Plant, precision: type[np.floating] = np.float64) -> OperationContext:
-        record, reservoir, scales = self.record, self.model.reservoir, self.scales
-        years = len(self.known) / len(reservoir.months)
-        arrays = (
-            self.known,
-            record.inflow,
-            record.hm3_per_m3s,
-            1 / record.hm3_per_m3s,
-            record.known,
-            1 / record.known_volume,
-            record.release_lower,
-            record.release_upper,
-            record.storage_lower,
-            record.storage_upper,
-            record.cost_below,
-            record.cost_above,
-        )
-        numbers = (
-            record.start,
-            self.water_value,
-            scales.storage_low_hm3,
-            2 / (scales.storage_high_hm3 - scales.storage_low_hm3),
-            1 / years,
-            GWH_PER_STAGE_BENEFIT,
-        )
-        converted = [np.ascontiguousarray(each, precision) for each in arrays]
-        scalars = [precision(each) for each in numbers]
-        return OperationContext._make([plant, *converted, *scalars, self.network.hidden])
+        record, scales = self.record, self.scales
+        values = record._asdict() | {
+            "known_inputs": self.known,
+            "m3s_per_hm3": 1 / record.hm3_per_m3s,
+            "expected_m3s_per_hm3": 1 / record.expected_hm3_per_m3s,
+            "water_value": self.water_value,
+            "storage_low": scales.storage_low_hm3,
+            "storage_scale": 2 / (scales.storage_high_hm3 - scales.storage_low_hm3),
+            "per_year": 1 / (len(self.known) / len(self.model.reservoir.months)),
+            "gwh_per_stage_benefit": GWH_PER_STAGE_BENEFIT,
+        }
+        _, *names, _ = OperationContext._fields
+        arrays = (np.array(values[name], precision, order="C")[()] for name in names)  # [()] makes a number of one
+        return OperationContext._make([plant, *arrays, self.network.hidden])

@@ -24,7 +24,7 @@ def operate_linear(plant, record, rules, stored_gwh_per_hm3, worths):
             target = rules[rule, month, 0] + rules[rule, month, 1] * storage
             target += rules[rule, month, 2] * record.inflow_before[step] + rules[rule, month, 3] * record.inflow[step]
             target = clip(target, record.storage_lower[step], record.storage_upper[step])
-            wanted = release_to_reach(storage, target, record.known[step], record.known_volume[step])
+            wanted = release_to_reach(storage, target, record.expected_inflow[step], record.expected_hm3_per_m3s[step])
             asked = clip(wanted, record.release_lower[step], record.release_upper[step])
             made, storage, cost = generated(plant, record, step, storage, asked)
             energy += made - cost

@@ -90,7 +90,7 @@ def _step(plant, record, table, step, storage, level):
     left = min(int(place), last - 1)
     low = table.values[level, left]
     wanted = low + (place - left) * (table.values[level, left + 1] - low)
-    known, volume = record.known[step], record.known_volume[step]
+    known, volume = record.expected_inflow[step], record.expected_hm3_per_m3s[step]
     least = release_to_reach(storage, record.storage_upper[step], known, volume)
     most = release_to_reach(storage, record.storage_lower[step], known, volume)
     asked = clip(clip(wanted, least, most), record.release_lower[step], record.release_upper[step])
