@@ -19,16 +19,9 @@ __all__ = ["FAMILIES", "Family", "Forecast", "Rule", "Training", "fit", "rule_fr
 
 @dataclass(frozen=True)
 class Family:
-    """A registry entry; its module is imported when a rule is fitted or read.
+    """A registry entry: a module (dotted path) with a class of rules, named `rule`, and its ``fit``.
 
-    Parameters
-    ----------
-    name : str
-    module : str
-        Dotted path of the module with its class of rules and ``fit``.
-    rule : str
-        Name of its class of rules.
-    summary : str
+    The module is imported when a rule is fitted or read.
     """
 
     name: str

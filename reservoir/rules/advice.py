@@ -25,15 +25,9 @@ _HALVINGS = 60
 
 @dataclass(frozen=True)
 class Situation:
-    """What is known on the first day of a month.
+    """What is known on the first day of a month: its step of the water year, from 0, and the storage.
 
-    Parameters
-    ----------
-    step : int
-        Step of the water year.
-    storage_hm3 : float
-    inflow_m3s, inflow_before_m3s : float
-        Mean inflow expected in the month, and of the month before.
+    ``inflow_m3s`` is the mean inflow expected in the month, ``inflow_before_m3s`` that of the month before.
     """
 
     step: int

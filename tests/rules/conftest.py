@@ -3,7 +3,7 @@ import pytest
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import Plan, optimise
-from reservoir.rules import Training
+from reservoir.rules import Forecast, Training
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +21,9 @@ def plan(xiaowan, ten_years) -> Plan:
 @pytest.fixture(scope="session")
 def training(plan) -> Training:
     return Training.of(plan)
+
+
+@pytest.fixture(scope="module", params=list(Forecast))
+def forecast(request) -> Forecast:
+    """What rules are told, both ways."""
+    return request.param

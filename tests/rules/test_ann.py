@@ -25,11 +25,6 @@ from reservoir.rules.families.ann.training import SEARCHES, SIZES, SMALLEST, sam
 FLOWS = np.array([35, 25, 18, 14, 12, 16, 24, 38, 55, 80, 75, 50], float)
 
 
-@pytest.fixture(scope="module", params=list(Forecast))
-def forecast(request):
-    return request.param
-
-
 @pytest.fixture(scope="module")
 def found(training, forecast):
     """Both stages on ten years, which are too few to choose a size by."""

@@ -19,11 +19,6 @@ from reservoir.rules.families.linear.search import LinearSearchRule
 FLOWS = np.array([35, 25, 18, 14, 12, 16, 24, 38, 55, 80, 75, 50], float)
 
 
-@pytest.fixture(scope="module", params=list(Forecast))
-def forecast(request):
-    return request.param
-
-
 @pytest.fixture(scope="module")
 def begun(training, forecast):
     """The least squares, with end storages anywhere within the bounds: where the search begins."""

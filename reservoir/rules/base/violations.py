@@ -35,14 +35,8 @@ def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray) -> FloatArray:
 class Violations:
     """Storages outside their bounds over a record.
 
-    Parameters
-    ----------
-    months : int
-        Months that end outside.
-    largest_hm3 : float
-        How far outside the worst of them is.
-    relative : float
-        Sum of the violations relative to the bounds (eq. 20).
+    ``months`` end outside, the worst of them by ``largest_hm3``; ``relative`` is the sum of the violations relative to
+    the bounds (eq. 20).
     """
 
     months: int

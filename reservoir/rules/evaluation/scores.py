@@ -30,15 +30,10 @@ AT_LIMIT = 1e-6
 class ReliabilityMetrics:
     """How often and how far a target is met.
 
-    Parameters
-    ----------
-    reliability : float
-        Part of the periods that meet the target.
-    resilience : float
-        Part of the failing periods that are followed by one that meets it; 1 where none fails. A failure in the very
-        last period is not counted, since nothing follows it.
-    vulnerability : float
-        Mean shortfall of the failing periods, as a part of the target; 0 where none fails.
+    ``reliability`` is the part of the periods that meet the target. ``resilience`` is that of the failing periods which
+    are followed by one that meets it, 1 where none fails; a failure in the very last period is not counted, since
+    nothing follows it. ``vulnerability`` is the mean shortfall of the failing periods, as a part of the target, 0 where
+    none fails.
     """
 
     reliability: float

@@ -54,19 +54,9 @@ SEED = 1
 class Trained:
     """A network after each stage.
 
-    Parameters
-    ----------
-    scales : Scales
-    network : Perceptron
-        Its shape after the first stage, of the size that did best.
-    fitted : ndarray
-        Its numbers.
-    mean : Perceptron
-        Shape of the mean of the networks after the second stage.
-    searched : ndarray
-        Its numbers.
-    validated : mapping of int to float
-        Mean energy of a year (GWh) that each size made in years held out; empty if none was tried.
+    After the first, ``network`` is its shape, of the size that did best, and ``fitted`` its numbers; after the second,
+    ``mean`` and ``searched`` are those of the mean of the networks. ``validated`` is the mean energy of a year (GWh)
+    that each size made in years held out; empty if none was tried.
     """
 
     scales: Scales
