@@ -46,7 +46,7 @@ def brief(monkeypatch):
 def mean_gwh(rule, training, inflow):
     """Energy of a year as the search counts it, from a simulation."""
     start = float(training.storage_start_hm3[0, 0])
-    operation = operation_of(training, rule.forecast, rule.hidden)
+    operation = operation_of(training, rule.forecast, len(rule.hidden_biases))
     run = simulate(rule, training.model, inflow, start)
     return (run.energy_gwh.sum() + operation.water_value * (run.end_storage_hm3[-1] - start)) / training.years
 

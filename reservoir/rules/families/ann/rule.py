@@ -106,11 +106,6 @@ class AnnRule(Rule):
             storage_upper_hm3=upper,
         )
 
-    @property
-    def hidden(self) -> int:
-        """Hidden units."""
-        return len(self.hidden_biases)
-
     @cached_property
     def _scales(self) -> Scales:
         return Scales(self.storage_low_hm3, self.storage_high_hm3, self.inflow_low_m3s, self.inflow_high_m3s)
