@@ -4,6 +4,7 @@ One that is not there is a warning, which ends the build; ``tests/docs/test_name
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,17 @@ def link(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         target = address + (f"#{inner}" if inner else "")
         reference = nodes.reference("", "", internal=True, refuri=target)
         literal.replace_self(reference)
-        reference += literal
+        reference += _breakable(literal)
+
+
+def _breakable(literal: nodes.literal) -> nodes.literal:
+    """The name with places to break it behind its dots and strokes: else a long one makes a column too wide."""
+    parts = re.split(r"(?<=[./])", literal.astext())
+    literal.clear()
+    literal += nodes.Text(parts[0])
+    for part in parts[1:]:
+        literal += [nodes.raw("", "<wbr>", format="html"), nodes.Text(part)]
+    return literal
 
 
 def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
