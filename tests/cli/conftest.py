@@ -1,6 +1,8 @@
 """The command line as a user runs it: in a subprocess, in a folder of its own."""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -57,5 +59,39 @@ def call(monkeypatch, tmp_path, capsys):
         output = capsys.readouterr()
         assert ended.value.code in ((0, 1) if status is None else (status,)), output.out + output.err
         return output
+
+    return execute
+
+
+@pytest.fixture
+def plan(ruled, tmp_path) -> Path:
+    """A copy of a plan's folder with its rules, in the folder where commands run."""
+    return shutil.copytree(ruled, tmp_path / "plan")
+
+
+@pytest.fixture
+def strict():
+    """Read JSON as the standard has it: no NaN, no infinity."""
+
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    return lambda text: json.loads(text, parse_constant=refuse)
+
+
+@pytest.fixture
+def heavy_imports():
+    """Names of the heavy libraries that are imported by a call of the command line, and what it prints."""
+
+    def execute(*arguments: str) -> tuple[str, str]:
+        code = (
+            "import sys, reservoir.cli as c\n"
+            f"c.cli.main({list(arguments)!r}, standalone_mode=False)\n"
+            "heavy = {'numpy', 'pandas', 'numba', 'pyopencl', 'rich', 'pydantic', 'matplotlib'}\n"
+            "print('HEAVY', *sorted(heavy & set(sys.modules)))"
+        )
+        printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        shown, _, imported = printed.rpartition("HEAVY")
+        return imported.strip(), shown
 
     return execute

@@ -16,19 +16,6 @@ from reservoir.rules.families.zones.rule import ZonesRule
 MAY = ("--month", "5", "--storage", "9000", "--inflow", "800")
 
 
-@pytest.fixture
-def plan(ruled, tmp_path):
-    """A copy of a plan's folder with its rules, in the folder where commands run."""
-    return shutil.copytree(ruled, tmp_path / "plan")
-
-
-def strict(text):
-    def refuse(constant):
-        raise AssertionError(constant)
-
-    return json.loads(text, parse_constant=refuse)
-
-
 def dispatch_chart(evaluation) -> ZonesRule:
     """A chart of the reservoir of an evaluation, made by hand."""
     plant = evaluation.plan.reservoir
@@ -47,7 +34,7 @@ def dispatch_chart(evaluation) -> ZonesRule:
     )
 
 
-def test_the_release_is_that_of_the_rule(call, plan):
+def test_the_release_is_that_of_the_rule(call, plan, strict):
     rule = read_rule(plan / "rules/linear.json")
     told = strict(call("operate", "plan/rules/linear.json", *MAY, "--inflow-before", "600", "--json").out)
     assert told["advice"]["asked_m3s"] == rule.release(4, 9000.0, 800.0, 600.0)
@@ -55,7 +42,7 @@ def test_the_release_is_that_of_the_rule(call, plan):
     assert not told["advice"]["repaired"]
 
 
-def test_inflows_that_are_not_given_are_the_means_and_that_is_said(call, plan):
+def test_inflows_that_are_not_given_are_the_means_and_that_is_said(call, plan, strict):
     rule = read_rule(plan / "rules/linear.json")
     printed = call("operate", "plan/rules/linear.json", *MAY).out
     assert "Not given, taken as the mean of the years: inflow before" in printed
@@ -64,7 +51,7 @@ def test_inflows_that_are_not_given_are_the_means_and_that_is_said(call, plan):
     assert situation["inflow_m3s"] == 800
 
 
-def test_a_level_stands_for_its_storage(call, plan, xiaowan):
+def test_a_level_stands_for_its_storage(call, plan, xiaowan, strict):
     options = ("--month", "5", "--inflow", "800", "--json")
     told = strict(call("operate", "plan/rules/linear.json", "--level", "1200", *options).out)
     assert float(xiaowan.level(told["situation"]["storage_hm3"])) == pytest.approx(1200)
@@ -74,7 +61,7 @@ def test_it_says_what_the_optimised_years_did(call, plan):
     assert "in the 5 most like it: 195" in call("operate", "plan/rules/linear.json", *MAY).out
 
 
-def test_the_zone_is_that_of_the_dispatch_chart_beside_the_rule(call, plan, six_year_rules):
+def test_the_zone_is_that_of_the_dispatch_chart_beside_the_rule(call, plan, six_year_rules, strict):
     assert strict(call("operate", "plan/rules/linear.json", *MAY, "--json").out)["zone"] is None
     plant = six_year_rules[0].plan.reservoir
     chart = dispatch_chart(six_year_rules[0])
@@ -116,12 +103,12 @@ def test_a_storage_below_the_dead_one_is_answered_and_said_to_be_beyond_help(cal
 @pytest.mark.parametrize("family", ["guide-curve", "linear", "standard"])
 @pytest.mark.parametrize("storage", ["1373", "15528"])
 @pytest.mark.parametrize("flow", ["0", "1e9"])
-def test_whatever_the_situation_the_answer_is_valid_json(call, plan, family, storage, flow):
+def test_whatever_the_situation_the_answer_is_valid_json(call, plan, family, storage, flow, strict):
     options = ("--month", "7", "--storage", storage, "--inflow", flow, "--json")
     assert strict(call("operate", f"plan/rules/{family}.json", *options).out)["advice"]["release_m3s"] > 0
 
 
-def test_a_rule_alone_is_answered_without_the_optimised_years(call, plan, tmp_path):
+def test_a_rule_alone_is_answered_without_the_optimised_years(call, plan, tmp_path, strict):
     shutil.copy(plan / "rules/linear.json", tmp_path / "lone.json")
     told = strict(call("operate", "lone.json", *MAY, "--reservoir", "plan/reservoir.toml", "--json").out)
     assert told["optimised_years"] is None
@@ -159,7 +146,7 @@ def test_a_reader_that_leaves_sees_no_traceback(plan, tmp_path):
         assert writer.stderr.read() == ""
 
 
-def test_what_must_be_said_of_the_inflow_and_the_reservoir_is_said(call, plan):
+def test_what_must_be_said_of_the_inflow_and_the_reservoir_is_said(call, plan, strict):
     provenance = plan / "plan.json"
     content = json.loads(provenance.read_text()) | {"caveats": ["a record of dreams", "a guessed curve"]}
     provenance.write_text(json.dumps(content))

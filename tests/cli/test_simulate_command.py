@@ -1,5 +1,4 @@
 import hashlib
-import json
 import os
 import shutil
 import threading
@@ -12,21 +11,8 @@ FILES = ["simulation.csv", "simulation.json", "summary.csv"]
 
 
 @pytest.fixture
-def plan(ruled, tmp_path):
-    """A copy of a plan's folder with its rules, in the folder where commands run."""
-    return shutil.copytree(ruled, tmp_path / "plan")
-
-
-@pytest.fixture
 def record(six_years_file, tmp_path):
     return shutil.copy(six_years_file, tmp_path / "record.csv")
-
-
-def strict(text):
-    def refuse(constant):
-        raise AssertionError(constant)
-
-    return json.loads(text, parse_constant=refuse)
 
 
 def training_score(plan, family, run):
@@ -37,7 +23,7 @@ def training_score(plan, family, run):
 
 
 @pytest.mark.parametrize(("options", "run"), [((), "continuous"), (("--yearly",), "yearly")])
-def test_a_rule_on_the_record_of_its_plan_makes_its_training_score(call, plan, record, options, run):
+def test_a_rule_on_the_record_of_its_plan_makes_its_training_score(call, plan, record, options, run, strict):
     arguments = ("simulate", "plan/rules/linear.json", "record.csv", *options, "--out", "out", "--json")
     score = strict(call(*arguments).out)["score"]
     wanted = training_score(plan, "linear", run)
@@ -47,7 +33,7 @@ def test_a_rule_on_the_record_of_its_plan_makes_its_training_score(call, plan, r
     assert (score["run"], score["sample"]) == (run, "record")
 
 
-def test_the_tables_and_their_provenance_are_written(run, plan, record, tmp_path):
+def test_the_tables_and_their_provenance_are_written(run, plan, record, tmp_path, strict):
     printed = run("simulate", "plan/rules/guide-curve.json", "record.csv", "--out", "out").stdout
     assert "6 years, 1953 to 1958, operated by the rule guide-curve" in printed
     assert "of perfect foresight over the record" in printed
@@ -64,7 +50,7 @@ def test_the_tables_and_their_provenance_are_written(run, plan, record, tmp_path
     assert "Inflow: values in m3/s (assumed: the file names none); mean flow " in printed
 
 
-def test_without_foresight_json_says_null_where_it_is_not_known(call, plan, record, tmp_path):
+def test_without_foresight_json_says_null_where_it_is_not_known(call, plan, record, tmp_path, strict):
     printed = call("simulate", "plan/rules/linear.json", "record.csv", "--no-foresight", "--out", "out", "--json").out
     assert strict(printed)["score"]["percent_of_foresight"] is None
     assert strict((tmp_path / "out/simulation.json").read_text())["score"]["percent_of_foresight"] is None
@@ -77,7 +63,7 @@ def test_without_out_a_new_folder_appears_under_reports(call, plan, record, tmp_
     assert len(list((tmp_path / "reports").glob("simulation-linear-*"))) == 2
 
 
-def test_a_record_of_one_year_and_a_low_start_is_told_month_by_month(call, plan, record, tmp_path):
+def test_a_record_of_one_year_and_a_low_start_is_told_month_by_month(call, plan, record, tmp_path, strict):
     (tmp_path / "one.csv").write_text("".join(record.read_text().splitlines(keepends=True)[:2]))
     options = ("--level", "1100", "--no-foresight", "--out", "out")
     printed = call("simulate", "plan/rules/linear.json", "one.csv", *options).out
@@ -160,7 +146,7 @@ def test_another_reservoir_of_the_same_name_is_refused_before_anything_is_writte
     assert not (tmp_path / "out").exists()
 
 
-def test_months_outside_the_storage_bounds_are_counted_and_told(call, plan, record, tmp_path):
+def test_months_outside_the_storage_bounds_are_counted_and_told(call, plan, record, tmp_path, strict):
     (tmp_path / "one.csv").write_text("".join(record.read_text().splitlines(keepends=True)[:2]))
     options = ("one.csv", "--level", "1100", "--no-foresight")
     printed = call("simulate", "plan/rules/linear.json", *options, "--out", "out").out
@@ -174,7 +160,7 @@ def test_months_outside_the_storage_bounds_are_counted_and_told(call, plan, reco
     assert "leaves its bounds" not in kept
 
 
-def test_a_rule_from_a_pipe_is_read_once(call, plan, record, tmp_path):
+def test_a_rule_from_a_pipe_is_read_once(call, plan, record, tmp_path, strict):
     content = (plan / "rules/linear.json").read_bytes()
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(content,))

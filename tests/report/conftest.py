@@ -1,6 +1,6 @@
 """Small plans that the tests of figures share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.plan import Plan
+from reservoir.report.figures.style import figure_style
 from reservoir.rules import Forecast
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.evaluation.evaluation import Evaluation, evaluate
@@ -113,3 +114,10 @@ def texts() -> Callable[[Figure | Artist], list[str]]:
         return [text.get_text() for text in artist.findobj(Text) if text.get_visible() and text.get_text()]
 
     return of
+
+
+@pytest.fixture
+def drawn_style() -> Iterator[None]:
+    """Measure texts in the fonts that they are drawn in."""
+    with figure_style():
+        yield

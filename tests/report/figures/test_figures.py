@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +11,14 @@ from matplotlib.figure import Figure
 from reservoir.hydro.reservoir_kinds import ReferenceLevels
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.figures import plan_captions, plan_figures, save_figures
-from reservoir.report.figures.style import figure_style
 from tests.report.layout import (
     axes_and_legends_lie_apart_within_the_figure,
     foot_of,
     nothing_overlaps_the_foot,
     tick_labels_lie_apart,
 )
+
+pytestmark = pytest.mark.usefixtures("drawn_style")
 
 NAMES = ("storage-fan", "typical-years", "convergence", "annual-energy")
 PLANS = ("plan", "one_year", "june_plan")
@@ -32,13 +32,6 @@ def any_plan(request: pytest.FixtureRequest) -> Plan:
 @pytest.fixture(scope="module")
 def figures(any_plan: Plan) -> dict[str, Figure]:
     return plan_figures(any_plan)
-
-
-@pytest.fixture(autouse=True)
-def style() -> Iterator[None]:
-    """Measure texts in the fonts that they are drawn in."""
-    with figure_style():
-        yield
 
 
 def test_every_figure_is_there(any_plan: Plan, figures: dict[str, Figure]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from matplotlib.figure import Figure
 
 from reservoir.report.figures.figures import write_figures
 from reservoir.report.figures.rules_figures import RULES_TITLES, rules_captions, rules_figures
-from reservoir.report.figures.style import figure_style
 from reservoir.rules.evaluation.evaluation import Evaluation
 from tests.report.layout import (
     axes_and_legends_lie_apart_within_the_figure,
@@ -19,6 +17,8 @@ from tests.report.layout import (
     nothing_overlaps_the_foot,
     tick_labels_lie_apart,
 )
+
+pytestmark = pytest.mark.usefixtures("drawn_style")
 
 NAMES = (
     "rule-curves",
@@ -42,13 +42,6 @@ def any_evaluation(request: pytest.FixtureRequest) -> Evaluation:
 @pytest.fixture(scope="module")
 def figures(any_evaluation: Evaluation) -> dict[str, Figure]:
     return rules_figures(any_evaluation)
-
-
-@pytest.fixture(autouse=True)
-def style() -> Iterator[None]:
-    """Measure texts in the fonts that they are drawn in."""
-    with figure_style():
-        yield
 
 
 def only(evaluation: Evaluation, *families: str) -> Evaluation:
