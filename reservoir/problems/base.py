@@ -15,7 +15,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class KernelProblem:
-    """A problem as a device program sees it: ``DIM``, ``lower``, ``upper`` and ``fitness`` of design section 4.
+    """A problem as a device program sees it: ``DIM``, ``lower``, ``upper`` and ``fitness`` (docs/design.md).
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class KernelProblem:
 
 @dataclass(frozen=True)
 class Certified:
-    """A position's worth in float64: fitness = benefit - penalty factor x violation."""
+    """A position's fitness in float64: fitness = benefit - penalty factor x violation."""
 
     fitness: float
     benefit: float
@@ -108,7 +108,7 @@ class Problem(Protocol):
         """What compiled code reads, a named tuple that `fitness.fitness_of` knows, in float32."""
 
     def certify(self, position: FloatArray) -> Certified:
-        """The worth of a position in float64."""
+        """Benefit, violation and fitness of a position in float64."""
 
 
 @runtime_checkable
@@ -131,7 +131,7 @@ class Batch(Protocol):
         """`Problem.kernel_context` of each, a row each."""
 
     def certify(self, positions: FloatArray) -> CertifiedBatch:
-        """The worth of a position of each, shape (problems, dimension), in float64."""
+        """Benefit, violation and fitness of a position of each, shape (problems, dimension), in float64."""
 
 
 class ProblemList(list[Problem]):
@@ -152,7 +152,7 @@ class ProblemList(list[Problem]):
         return np.stack([problem.kernel_context() for problem in self])
 
     def certify(self, positions: FloatArray) -> CertifiedBatch:
-        """The worth of a position of each in float64."""
+        """Benefit, violation and fitness of a position of each in float64."""
         each = [problem.certify(position) for problem, position in zip(self, positions, strict=True)]
         columns = ([getattr(worth, name) for worth in each] for name in ("fitness", "benefit", "violation"))
         return CertifiedBatch(*map(np.array, columns))

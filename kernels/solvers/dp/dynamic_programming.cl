@@ -1,4 +1,4 @@
-// Dynamic programming over the storage of a reservoir year (reservoir/solvers/dynamic_programming.py is the same on the
+// Dynamic programming over the storage of a reservoir year (reservoir/solvers/dp/sequential.py is the same on the
 // host): a year a work group, or a start of a cyclic one; ITEMS work items with LANES states of a step at a time.
 //
 // The first grid, which only has to find where the optimum lies, sees the curves' forms, finer ones see parabolas which

@@ -1,4 +1,4 @@
-"""Values of the functions of Mussi, Nashed and Cagnoni 2011 that `bench.functions` does not have, in compiled code.
+"""Values of the functions of Mussi, Nashed and Cagnoni 2011 that `problems.functions` does not have, in compiled code.
 
 Each is written once, for positions of either precision. Weights stand in an array, a number for each dimension.
 """
