@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.jit import compiled, inlined
 from reservoir.opencl import BuiltProgram, Session
 from reservoir.solvers.dsmga2.device_program import ModelLayout
 from reservoir.solvers.dsmga2.information import entropy_table
+from reservoir.solvers.dsmga2.population import below, select
 from reservoir.solvers.dsmga2.run import LINKAGE_STAGE, MATRIX_STAGE, Run
-from reservoir.solvers.dsmga2.steps import select_for_device
 
 #: Rows of sets that are read at first where sets may end early: the first has their lengths, and few are longer.
 FIRST_ROWS = 32
@@ -62,7 +63,7 @@ class DeviceBuilder:
         """Select on the host, all else on the device."""
         began = time.perf_counter()
         rows = {id(run): row for run, row in zip(runs, self._numbers, strict=False)}
-        each(lambda run: select_for_device(run.population, run.model, self.layout.lossy, rows[id(run)]), runs)
+        each(lambda run: _select(run.population, run.model, self.layout.lossy, rows[id(run)]), runs)
         self._find_matrices(len(runs))
         if self._timed:
             self._session.wait()
@@ -109,3 +110,38 @@ class DeviceBuilder:
             run.model.lengths[:] = found[0]
             run.model.sets[:, :most] = found.T
             run.model.sets[:, 0] = np.arange(loci)
+
+
+@compiled
+def _select(population, model, lossy, numbers):
+    """Select, draw an individual for each set of a lossy model, and list all that the kernels read, in their order.
+
+    Parameters
+    ----------
+    population : Population
+    model : Model
+    lossy : bool
+    numbers : ndarray of uint32, shape (numbers,)
+        Is filled: halves of the words of columns, winners, ranks, places and representatives.
+    """
+    select(population, model)
+    if lossy:
+        for locus in range(len(model.representatives)):
+            model.representatives[locus] = below(population.states, len(population.keys))
+    at = 0
+    for locus in range(population.columns.shape[0]):
+        for word in population.columns[locus]:
+            numbers[at] = word & np.uint64(0xFFFFFFFF)
+            numbers[at + 1] = word >> np.uint64(32)
+            at += 2
+    at = _appended(numbers, at, model.winners)
+    at = _appended(numbers, at, model.ranks)
+    at = _appended(numbers, at, model.places)
+    _appended(numbers, at, model.representatives)
+
+
+@inlined
+def _appended(numbers, at, part):
+    for place in range(len(part)):
+        numbers[at + place] = part[place]
+    return at + len(part)

@@ -1,13 +1,13 @@
 """The linkage model on the host: dependency structure matrix and incremental linkage sets (Li and Yu 2017, section 2).
 
-All functions work on arrays of a `Model`; see `model`.
+All functions work on a `Model`, whose arrays are described there.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from reservoir.hydro.jit import compiled_part, inlined
+from reservoir.hydro.jit import compiled, compiled_part, inlined
 from reservoir.solvers.dsmga2.information import USED
 
 _PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
@@ -23,16 +23,23 @@ def bits_in(word):
     return np.int64((word * _ONES) >> np.uint64(56))
 
 
-@compiled_part
-def count_genes(genes, winners, words):
-    """Fill `words`: bit i % 64 of word i // 64 of a locus is the gene of the i-th winner (FastCounting, section 4.2).
+@compiled
+def find_matrix(genes, model):
+    """Fill a model's words and dependency structure matrix.
 
     Parameters
     ----------
     genes : ndarray of uint8, shape (individuals, loci or more)
-    winners : ndarray of int, shape (individuals,)
-    words : ndarray of uint64, shape (words, loci)
+    model : Model
+        With the winners of these.
     """
+    _count_genes(genes, model.winners, model.words)
+    _fill_matrix(model.words, len(model.winners), model.table, model.ones, model.both, model.matrix)
+
+
+@compiled_part
+def _count_genes(genes, winners, words):
+    """Bit i % 64 of word i // 64 of a locus is the gene of the i-th winner (FastCounting, section 4.2)."""
     loci = words.shape[1]
     for word in range(words.shape[0]):
         row = words[word]
@@ -46,22 +53,11 @@ def count_genes(genes, winners, words):
 
 
 @compiled_part
-def fill_matrix(words, individuals, table, ones, both, matrix):
-    """Fill `matrix` with the mutual information of every two loci (section 2.2).
+def _fill_matrix(words, individuals, table, ones, both, matrix):
+    """Mutual information of every two loci (section 2.2).
 
     What a locus has in common with itself is `information.USED`: when its row is added to a set's strengths, that
     takes the locus itself out of what can be chosen, for good.
-
-    Parameters
-    ----------
-    words : ndarray of uint64, shape (words, loci)
-        From `count_genes`.
-    individuals : int
-    table : ndarray of int64
-        From `information.entropy_table`.
-    ones, both : ndarray of int64, shape (loci,)
-        Room.
-    matrix : ndarray of int64, shape (loci, loci)
     """
     loci = words.shape[1]
     ones[:] = 0
@@ -100,24 +96,13 @@ def _fill_row(table, individuals, ones, both, one, row):
 
 
 @compiled_part
-def begin_set(matrix, ranks, start, strengths):
+def begin_set(model, start, strengths):
     """Strengths of all loci beside a set of `start` alone: its row of the matrix, and a rank in the lowest bits.
 
-    Parameters
-    ----------
-    matrix : ndarray of int64, shape (loci, loci)
-    ranks : ndarray of int64, shape (2 loci,)
-        A permutation, twice; a start reads it from its own place on, so that equals are in another order for each.
-    start : int
-    strengths : ndarray of int64, shape (loci,)
-
-    Returns
-    -------
-    int
-        The largest strength.
+    Ranks are read from the place of the start on, so that equals are in another order for each. Returns the largest.
     """
     loci = len(strengths)
-    row, mine = matrix[start], ranks[start : start + loci]
+    row, mine = model.matrix[start], model.ranks[start : start + loci]
     for locus in range(loci):
         strengths[locus] = row[locus] + mine[locus]
     most = np.int64(USED)
@@ -127,12 +112,12 @@ def begin_set(matrix, ranks, start, strengths):
 
 
 @inlined
-def strongest(most, places, start, loci):
-    """The locus of the largest strength, by the rank in its lowest bits; `places` is where the ranks stand."""
-    mask = np.int64(1)
+def strongest(model, most, start):
+    """The locus of the largest strength, by the rank in its lowest bits."""
+    loci, mask = len(model.places), np.int64(1)
     while mask < loci:
         mask *= 2
-    locus = places[most & (mask - 1)] - start
+    locus = model.places[most & (mask - 1)] - start
     return locus + loci if locus < 0 else locus
 
 
@@ -148,24 +133,15 @@ def extend_set(matrix, locus, strengths):
     return most
 
 
-@compiled_part
-def fill_sets(matrix, ranks, places, strengths, sets):
-    """Fill every row of `sets`: all loci, from each start, in the order in which they join (FindClique, section 2.3).
-
-    Parameters
-    ----------
-    matrix : ndarray of int64, shape (loci, loci)
-    ranks, places : ndarray of int64, shape (2 loci,) and (loci,)
-        See `begin_set` and `strongest`.
-    strengths : ndarray of int64, shape (loci,)
-        Room.
-    sets : ndarray of uint16, shape (loci, loci)
-    """
-    loci = len(strengths)
+@compiled
+def fill_sets(model):
+    """Fill every set: all loci, from each start, in the order in which they join (FindClique, section 2.3)."""
+    loci, strengths = len(model.places), model.strengths[0]
     for start in range(loci):
-        most = begin_set(matrix, ranks, start, strengths)
-        sets[start, 0] = start
+        most = begin_set(model, start, strengths)
+        model.sets[start, 0] = start
         for size in range(1, loci):
-            locus = strongest(most, places, start, loci)
-            sets[start, size] = locus
-            most = extend_set(matrix, locus, strengths)
+            locus = strongest(model, most, start)
+            model.sets[start, size] = locus
+            most = extend_set(model.matrix, locus, strengths)
+        model.lengths[start] = loci

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from reservoir.hydro.jit import compiled_part, inlined
+from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined
 from reservoir.solvers.dsmga2.genotype import bits_fitness
 from reservoir.solvers.dsmga2.linkage import begin_set, extend_set, strongest
 from reservoir.solvers.dsmga2.population import EQUAL, HIT, MIXING, below, note_hit, permute
 
 
-@compiled_part
+@compiled_for_any
 def mix(kind, population, model, mask_order):
     """Every individual is a receiver of restricted mixing once in each of loci / 50 rounds; ends at the optimum.
 
@@ -72,15 +72,15 @@ def _grown(model, start):
     """Make a set one locus longer if it is built on demand: there is room for the strengths of every set then."""
     if model.strengths.shape[0] < model.lengths.shape[0]:
         return False
-    loci, size = len(model.places), model.lengths[start]
+    size = model.lengths[start]
     if size == 0:
-        model.most[start] = begin_set(model.matrix, model.ranks, start, model.strengths[start])
+        model.most[start] = begin_set(model, start, model.strengths[start])
         model.sets[start, 0] = start
     else:
         last = model.sets[start, size - 1]
         if size > 1:
             model.most[start] = extend_set(model.matrix, last, model.strengths[start])
-        model.sets[start, size] = strongest(model.most[start], model.places, start, loci)
+        model.sets[start, size] = strongest(model, model.most[start], start)
     model.lengths[start] = size + 1
     return True
 

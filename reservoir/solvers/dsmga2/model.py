@@ -15,8 +15,8 @@ class Model(NamedTuple):
     """Arrays of a linkage model; those that the kind of building has no use for have no rows."""
 
     winners: NDArray[np.int32]  # (individuals,)
-    ranks: NDArray[np.int64]  # (2 loci,), see linkage.begin_set
-    places: NDArray[np.int64]  # (loci,)
+    ranks: NDArray[np.int64]  # (2 loci,), a permutation twice; see linkage.begin_set
+    places: NDArray[np.int64]  # (loci,), where its numbers stand
     representatives: NDArray[np.int32]  # (loci,), the individual that each set of a lossy model is made for
     table: NDArray[np.int64]  # (individuals + 1,), see information
     words: NDArray[np.uint64]  # (words, loci), genes of the winners

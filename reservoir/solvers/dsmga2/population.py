@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.jit import compiled_part, inlined
+from reservoir.hydro.jit import compiled, compiled_for_any, compiled_part, inlined
 from reservoir.solvers.dsmga2.genotype import bits_fitness
 from reservoir.solvers.rng.stream import next_bits, stream_states
 
@@ -72,7 +72,7 @@ def note_hit(population):
         population.tally[HIT] = population.tally[MIXING] + population.tally[CLIMBING]
 
 
-@compiled_part
+@compiled_for_any
 def begin(kind, population, climb_order):
     """Random bits, improved by hill climbing: one pass over the loci in random order, flips kept if strictly better.
 
@@ -114,19 +114,14 @@ def _enter(population, individual):
     population.keys[individual] = key
 
 
-@compiled_part
-def select(population, winners, ranks, places):
+@compiled
+def select(population, model):
     """Tournaments of two without replacement: every individual meets two others. Also draws the ranks of the loci.
 
-    Parameters
-    ----------
-    population : Population
-    winners : ndarray of int, shape (individuals,)
-        Is filled: winner i is the better of entries 2i and 2i + 1 of two permutations laid end to end, the first if
-        they are equal.
-    ranks, places : ndarray of int64, shape (2 loci,) and (loci,)
-        Are filled: a permutation twice, and where its numbers stand.
+    Fills winners, ranks and places of the `Model`: winner i is the better of entries 2i and 2i + 1 of two permutations
+    laid end to end, the first if they are equal.
     """
+    winners, ranks, places = model.winners, model.ranks, model.places
     individuals, loci = len(population.keys), len(places)
     permute(population.states, population.order[:individuals])
     permute(population.states, population.order[individuals:])

@@ -18,17 +18,20 @@ from reservoir.problems.base import FloatArray, Problem
 from reservoir.problems.encoding import BITS, encoding_of
 from reservoir.solvers.dsmga2.genotype import Coded, Plain, genotype_of
 from reservoir.solvers.dsmga2.information import between_variables
+from reservoir.solvers.dsmga2.linkage import fill_sets, find_matrix
+from reservoir.solvers.dsmga2.mixing import mix
 from reservoir.solvers.dsmga2.model import Model, new_model
-from reservoir.solvers.dsmga2.population import CLIMBING, MIXING, Population, best_of, new_population, settled
-from reservoir.solvers.dsmga2.settings import ON_DEMAND, Dsmga2Settings, require_loci
-from reservoir.solvers.dsmga2.steps import (
-    begin_population,
-    find_matrix,
-    find_sets,
-    forget_sets,
-    mix_population,
-    select_winners,
+from reservoir.solvers.dsmga2.population import (
+    CLIMBING,
+    MIXING,
+    Population,
+    begin,
+    best_of,
+    new_population,
+    select,
+    settled,
 )
+from reservoir.solvers.dsmga2.settings import ON_DEMAND, Dsmga2Settings, require_loci
 
 #: Names of the stages whose seconds are counted: selection, copies and matrix; linkage sets and copies; mixing.
 MATRIX_STAGE, LINKAGE_STAGE, MIXING_STAGE = "matrix", "linkage", "mixing"
@@ -113,7 +116,7 @@ class HostBuilder:
     def __init__(self, building: str) -> None:
         self.seconds: Counter[str] = Counter()
         self._lock = Lock()
-        self._find_sets = forget_sets if building == ON_DEMAND else find_sets
+        self._on_demand = building == ON_DEMAND
 
     def build(self, runs: Sequence[Run], each: Callable[[Callable[[Run], None], Sequence[Run]], None]) -> None:
         """Select, count and build; seconds are those of all threads together."""
@@ -125,10 +128,13 @@ class HostBuilder:
 
     def _build_one(self, run: Run) -> None:
         began = time.perf_counter()
-        select_winners(run.population, run.model)
-        find_matrix(run.population, run.model)
+        select(run.population, run.model)
+        find_matrix(run.population.genes, run.model)
         between = time.perf_counter()
-        self._find_sets(run.model)
+        if self._on_demand:
+            run.model.lengths[:] = 0
+        else:
+            fill_sets(run.model)
         with self._lock:
             self.seconds.update({MATRIX_STAGE: between - began, LINKAGE_STAGE: time.perf_counter() - between})
 
@@ -147,7 +153,7 @@ def new_run(problem: Problem, settings: Dsmga2Settings, seed: int) -> Run:
     )
     model = new_model(loci, settings.individuals, settings.model)
     run = Run(problem=problem, kind=kind, population=population, model=model)
-    begin_population(kind, population, np.zeros(loci, np.int64))
+    begin(kind, population, np.zeros(loci, np.int64))
     return run
 
 
@@ -204,6 +210,6 @@ def _one_by_one(work: Callable[[Run], None], runs: Sequence[Run]) -> None:
 
 
 def _mix(run: Run) -> None:
-    mix_population(run.kind, run.population, run.model, np.empty(len(run.population.keys), np.int64))
+    mix(run.kind, run.population, run.model, np.empty(len(run.population.keys), np.int64))
     run.generations += 1
     run.trace.append(run.best[1])

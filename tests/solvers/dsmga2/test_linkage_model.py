@@ -15,7 +15,9 @@ from reservoir.solvers.dsmga2.information import (
     rank_bits,
     scale_bits,
 )
-from reservoir.solvers.dsmga2.linkage import count_genes, fill_matrix, fill_sets
+from reservoir.solvers.dsmga2.linkage import fill_sets, find_matrix
+from reservoir.solvers.dsmga2.model import new_model
+from reservoir.solvers.dsmga2.settings import SEQUENTIAL
 
 #: Loci and individuals.
 SIZES = [(1, 6), (2, 4), (3, 32), (4, 63), (31, 33), (32, 31), (33, 65), (64, 128), (100, 7), (600, 251)]
@@ -87,15 +89,11 @@ def sets_of(matrix: np.ndarray, ranks: np.ndarray) -> np.ndarray:
 
 def on_host(sample: Sample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Words of the winners' genes, matrix and sets by compiled code."""
-    loci = sample.loci
-    words = np.zeros((-(-sample.individuals // 64), loci), np.uint64)
-    count_genes(sample.genes, sample.winners, words)
-    matrix = np.zeros((loci, loci), np.int64)
-    room = np.zeros((2, loci), np.int64)
-    fill_matrix(words, sample.individuals, sample.table, *room, matrix)
-    sets = np.zeros((loci, loci), np.uint16)
-    fill_sets(matrix, np.tile(sample.ranks, 2), sample.places, np.zeros(loci, np.int64), sets)
-    return words, matrix, sets
+    model = new_model(sample.loci, sample.individuals, SEQUENTIAL)
+    model = model._replace(winners=sample.winners, ranks=np.tile(sample.ranks, 2), places=sample.places)
+    find_matrix(sample.genes, model)
+    fill_sets(model)
+    return model.words, model.matrix, model.sets
 
 
 def on_device(device, sample, *, lossy=False, items=None, lanes=None, problems=2):
