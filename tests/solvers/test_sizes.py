@@ -9,11 +9,11 @@ import pytest
 from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import ordering_of
 from reservoir.solvers import solve
-from reservoir.solvers.clpso import program as clpso
+from reservoir.solvers.clpso import layout as clpso
 from reservoir.solvers.clpso.settings import DeviceSwarmSettings
-from reservoir.solvers.island_ga.program import gene_type, single_layout
+from reservoir.solvers.island_ga.layout import gene_type, single_layout
 from reservoir.solvers.island_ga.settings import DeviceIslandSettings
-from reservoir.solvers.lshade import program as lshade
+from reservoir.solvers.lshade import layout as lshade
 from reservoir.solvers.lshade.settings import LshadeSettings
 from tests.solvers.toys import Toy
 

@@ -4,10 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from reservoir.errors import InputError, Mistake
-from reservoir.problems.functions import contexts, values
+from reservoir.problems.fitness import register_fitness
+from reservoir.problems.functions import values
+
+
+class FunctionContext(NamedTuple):
+    """What compiled solvers read; numba picks the fitness by its class.
+
+    ``rotation`` is float32, shape (dimension, dimension), or a single number where the function is not rotated.
+    """
+
+    rotation: Any
+
+
+class SphereContext(FunctionContext):
+    """f1."""
+
+
+class SchwefelContext(FunctionContext):
+    """f2."""
+
+
+class NoiseContext(FunctionContext):
+    """f3."""
+
+
+class RosenbrockContext(FunctionContext):
+    """f4."""
+
+
+class SwappedContext(FunctionContext):
+    """Rosenbrock's function with its indices swapped."""
+
+
+class RastriginContext(FunctionContext):
+    """f5."""
+
+
+class AckleyContext(FunctionContext):
+    """f6."""
+
+
+class RotatedSchwefelContext(FunctionContext):
+    """f7."""
+
+
+class RotatedRastriginContext(FunctionContext):
+    """f8."""
 
 
 @dataclass(frozen=True)
@@ -20,14 +66,12 @@ class Function:
         As in the paper.
     reach : float
         Every variable lies between its negative and it.
-    optimum : float
-        Every variable of the best position; the function is zero there.
     value : callable
-        In compiled code: of a position, or of a position, a rotation and room to work in.
+        In compiled code: of a position, or of a position, a rotation and room to work in. The kernel file has its name.
     context : type
         What compiled solvers read.
-    file : str
-        Under ``kernels/problems``.
+    optimum : float
+        Every variable of the best position; the function is zero there.
     rotated : bool
         It has a rotation.
     noise : float
@@ -37,65 +81,54 @@ class Function:
     name: str
     title: str
     reach: float
-    optimum: float
     value: Callable[..., Any]
-    context: type[contexts.FunctionContext]
-    file: str
+    context: type[FunctionContext]
+    optimum: float = 0.0
     rotated: bool = False
     noise: float = 0.0
+
+    @property
+    def file(self) -> str:
+        """The kernel file."""
+        return f"problems/functions/{self.value.__name__}.cl"
 
 
 #: Of Li and Liu 2017, Table 4; no range is given there.
 ROSENBROCK_SWAPPED = Function(
-    "f2-printed",
-    "Rosenbrock, indices swapped",
-    10.0,
-    1.0,
-    values.rosenbrock_swapped,
-    contexts.SwappedContext,
-    "rosenbrock_swapped.cl",
+    "f2-printed", "Rosenbrock, indices swapped", 10.0, values.rosenbrock_swapped, SwappedContext, optimum=1.0
 )
 
 FUNCTIONS: dict[str, Function] = {
     function.name: function
     for function in (
-        Function("f1", "Sphere", 100.0, 0.0, values.sphere, contexts.SphereContext, "sphere.cl"),
-        Function("f2", "Schwefel P2.22", 10.0, 0.0, values.schwefel_2_22, contexts.SchwefelContext, "schwefel_2_22.cl"),
-        Function(
-            "f3",
-            "Noise",
-            1.28,
-            0.0,
-            values.noisy_quartic,
-            contexts.NoiseContext,
-            "noisy_quartic.cl",
-            noise=contexts.NOISE,
-        ),
-        Function("f4", "Rosenbrock", 10.0, 1.0, values.rosenbrock, contexts.RosenbrockContext, "rosenbrock.cl"),
-        Function("f5", "Rastrigin", 5.12, 0.0, values.rastrigin, contexts.RastriginContext, "rastrigin.cl"),
-        Function("f6", "Ackley", 32.0, 0.0, values.ackley, contexts.AckleyContext, "ackley.cl"),
+        Function("f1", "Sphere", 100.0, values.sphere, SphereContext),
+        Function("f2", "Schwefel P2.22", 10.0, values.schwefel_2_22, SchwefelContext),
+        Function("f3", "Noise", 1.28, values.noisy_quartic, NoiseContext, noise=-1.0),
+        Function("f4", "Rosenbrock", 10.0, values.rosenbrock, RosenbrockContext, optimum=1.0),
+        Function("f5", "Rastrigin", 5.12, values.rastrigin, RastriginContext),
+        Function("f6", "Ackley", 32.0, values.ackley, AckleyContext),
         Function(
             "f7",
             "rotated Schwefel",
             500.0,
-            values.SCHWEFEL_OPTIMUM,
             values.rotated_schwefel,
-            contexts.RotatedSchwefelContext,
-            "rotated_schwefel.cl",
+            RotatedSchwefelContext,
+            optimum=values.SCHWEFEL_OPTIMUM,
             rotated=True,
         ),
-        Function(
-            "f8",
-            "rotated Rastrigin",
-            5.12,
-            0.0,
-            values.rotated_rastrigin,
-            contexts.RotatedRastriginContext,
-            "rotated_rastrigin.cl",
-            rotated=True,
-        ),
+        Function("f8", "rotated Rastrigin", 5.12, values.rotated_rastrigin, RotatedRastriginContext, rotated=True),
     )
 }
+
+
+def _fitness(value: Callable[..., Any], rotated: bool) -> Callable[..., Any]:
+    if rotated:
+        return lambda context, position, scratch: -value(position, context.rotation, scratch[0])
+    return lambda context, position, scratch: -value(position)
+
+
+for _function in (*FUNCTIONS.values(), ROSENBROCK_SWAPPED):
+    register_fitness(_function.context, _fitness(_function.value, _function.rotated), noise=_function.noise)
 
 
 def functions_named(names: str | None) -> list[Function]:

@@ -12,8 +12,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.opencl import literal
 from reservoir.problems.base import FloatArray, KernelProblem
 from reservoir.problems.box import SymmetricBox
-from reservoir.problems.functions.catalogue import Function
-from reservoir.problems.functions.contexts import FunctionContext
+from reservoir.problems.functions.catalogue import Function, FunctionContext
 from reservoir.problems.functions.rotation import ROTATIONS, SEED, Rotation
 
 #: Variables: Rosenbrock and planes need two, and a rotation is written into a device's program.
@@ -69,11 +68,8 @@ class FunctionProblem(SymmetricBox):
         if self.rotation is not None:
             numbers = ", ".join(literal(each) for each in self.rotation.matrix().ravel())
             source = f"__constant float rotation[] = {{{numbers}}};\n"
-        return KernelProblem(source, ("common/math/elementary.cl", "problems/functions/box.cl", self._file), constants)
-
-    @property
-    def _file(self) -> str:
-        return f"problems/functions/{self.function.file}"
+        files = ("common/math/elementary.cl", "problems/functions/box.cl", function.file)
+        return KernelProblem(source, files, constants)
 
     def kernel_context(self) -> NDArray[np.float32]:
         """Nothing; a device's arrays are not empty."""

@@ -22,34 +22,30 @@ from reservoir.problems.sums.values import elliptic, griewank
 FEWEST, MOST = 2, 1024
 
 
-class SphereTerms(NamedTuple):
-    """What compiled solvers read; the class says of which function."""
+class Terms(NamedTuple):
+    """What compiled solvers read, a number for each dimension; the class says of which function."""
 
     weights: Any
 
 
-class EllipticTerms(NamedTuple):
-    """The same of the elliptic function."""
-
-    weights: Any
+class SphereTerms(Terms):
+    """Of the sphere."""
 
 
-class RastriginTerms(NamedTuple):
-    """The same of Rastrigin's function."""
-
-    weights: Any
+class EllipticTerms(Terms):
+    """Of the elliptic function."""
 
 
-class RosenbrockTerms(NamedTuple):
-    """The same of Rosenbrock's function."""
-
-    weights: Any
+class RastriginTerms(Terms):
+    """Of Rastrigin's function."""
 
 
-class GriewankTerms(NamedTuple):
-    """The same of Griewank's function."""
+class RosenbrockTerms(Terms):
+    """Of Rosenbrock's function."""
 
-    weights: Any
+
+class GriewankTerms(Terms):
+    """Of Griewank's function."""
 
 
 def _no_weights(dimension: int) -> FloatArray:

@@ -39,6 +39,12 @@ class EngineResult:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
+def engine_results(*, of_all: Mapping[str, Any], **of_each: Sequence[Any] | NDArray[Any]) -> list[EngineResult]:
+    """Results for the problems of a launch, from fields of `EngineResult` that all share and those of each problem."""
+    rows = zip(*of_each.values(), strict=True)
+    return [EngineResult(**of_all, **dict(zip(of_each, row, strict=True))) for row in rows]
+
+
 @dataclass(frozen=True, kw_only=True)
 class LaunchResult:
     """What launches brought back.

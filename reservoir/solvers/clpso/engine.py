@@ -16,10 +16,12 @@ from reservoir.errors import InputError, Mistake
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.solvers.base.device_engine import Launch, PopulationEngine, choices
-from reservoir.solvers.base.results import EngineResult
-from reservoir.solvers.clpso.program import SwarmLayout, build_program, layout_for, state_words
+from reservoir.solvers.base.program import build_around, memory_constants
+from reservoir.solvers.base.results import EngineResult, engine_results
+from reservoir.solvers.clpso.layout import SwarmLayout, layout_for, state_words
 from reservoir.solvers.clpso.random_schemes import RANDOM_SCHEMES, RandomScheme
 from reservoir.solvers.clpso.settings import DeviceSwarmSettings
+from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
 
 
 class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
@@ -55,7 +57,25 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
 
     def build(self, device: DeviceInfo, problem: Problem, layout: SwarmLayout) -> BuiltProgram:
         """One kernel."""
-        return build_program(device, problem, self.settings, self.scheme, layout)
+        kernel = problem.kernel()
+        constants = {
+            **self.settings.constants(),
+            **self.scheme.constants(self.settings, problem.dimension, kernel.noisy),
+            **memory_constants("BEST", layout.best_in_global),
+            "LANES": layout.lanes,
+            "ITEMS": layout.items,
+            "BLOCKS": layout.blocks,
+            "SWARMS": layout.swarms,
+            "GROUP_ITEMS": layout.items * layout.swarms,
+            "SWARM": layout.swarm,
+            "WIDE_DRAWS": int(max(self.settings.particles, problem.dimension) > EVEN_IN_16_BITS),
+            "CONTEXT_SPACE": "__local",
+            "CONDITIONALS": layout.conditionals,
+            "STATE_IN_GLOBAL": int(layout.state_in_global),
+            "STATE_SPACE": "__global" if layout.state_in_global else "__private",
+        }
+        before = [*self.scheme.files, "common/rng/noise.cl", "common/sync/group_barrier.cl"]
+        return build_around(kernel, device, constants, before=before, after=["solvers/clpso/clpso.cl"])
 
     def run(self, launch: Launch[SwarmLayout]) -> list[EngineResult]:
         """All generations in one kernel."""
@@ -84,20 +104,17 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
         )
         launch.run("clpso", groups, *head, *results, *random, items=layout.swarms * layout.items)
         positions, fitness, evaluations, traces = launch.download("position", "fitness", "evaluations", "trace")
-        totals = evaluations.sum(axis=1, dtype=np.int64) + settings.particles
-        used = choices(layout, "lanes", "items", "swarms")
-        return [
-            EngineResult(
-                position=position,
-                generations=settings.generations,
-                evaluations=total,
-                trace_generations=taken,
-                trace_fitness=trace,
-                fitness_float32=value,
-                settings=used,
-            )
-            for position, value, total, trace in zip(positions, fitness, totals.tolist(), traces, strict=True)
-        ]
+        return engine_results(
+            position=positions,
+            evaluations=(evaluations.sum(axis=1, dtype=np.int64) + settings.particles).tolist(),
+            trace_fitness=traces,
+            fitness_float32=fitness,
+            of_all={
+                "generations": settings.generations,
+                "trace_generations": taken,
+                "settings": choices(layout, "lanes", "items", "swarms"),
+            },
+        )
 
 
 ENGINE = ClpsoEngine

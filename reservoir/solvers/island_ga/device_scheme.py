@@ -16,8 +16,8 @@ from reservoir.problems.base import Problem
 from reservoir.problems.encoding import PERMUTATION, encoding_of
 from reservoir.solvers.base.co_residency_probe import co_resident
 from reservoir.solvers.base.device_engine import Argument, Launch, choices
-from reservoir.solvers.base.results import EngineResult
-from reservoir.solvers.island_ga.program import IslandLayout, gene_bytes, items_of_best
+from reservoir.solvers.base.results import EngineResult, engine_results
+from reservoir.solvers.island_ga.layout import IslandLayout, gene_bytes, items_of_best
 from reservoir.solvers.island_ga.settings import DeviceIslandSettings
 
 
@@ -75,25 +75,22 @@ class Scheme(ABC):
         genes, fitness, trace = self.launch.download("best_genes", "best_fitness", "trace")
         if settings.counted:
             self._tell_counts()
-        shape = {**choices(self.layout, "items", "team", "lanes"), "work_groups": self.groups}
-        populations: list[dict[str, Any]] = [{} for _ in self.problems]
+        used = {**choices(self.layout, "items", "team", "lanes"), "work_groups": self.groups, **self.used}
+        recorded = [used] * len(self.problems)
         if settings.keep_population:
             every = self.launch.session.download("genes")[:, :dimension].reshape(len(self.problems), -1, dimension)
-            populations = [{"population": population} for population in every]
-        return [
-            EngineResult(
-                position=row[:dimension].astype(np.float32),
-                generations=settings.generations,
-                evaluations=settings.evaluations_made,
-                trace_generations=self.trace_iterations,
-                trace_fitness=points,
-                fitness_float32=best,
-                settings={**shape, **self.used, **population},
-            )
-            for row, best, points, population in zip(
-                genes, fitness, self.trace_of(trace, fitness), populations, strict=True
-            )
-        ]
+            recorded = [used | {"population": population} for population in every]
+        return engine_results(
+            position=genes[:, :dimension].astype(np.float32),
+            trace_fitness=self.trace_of(trace, fitness),
+            fitness_float32=fitness,
+            settings=recorded,
+            of_all={
+                "generations": settings.generations,
+                "evaluations": settings.evaluations_made,
+                "trace_generations": self.trace_iterations,
+            },
+        )
 
     def trace_of(self, trace: NDArray[Any], best: NDArray[Any]) -> NDArray[Any]:
         """Best fitness of each problem at the end of each stage; the last is that of the run."""

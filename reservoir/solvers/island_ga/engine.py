@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from reservoir.opencl import BuiltProgram, DeviceInfo
+from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of
 from reservoir.problems.base import Problem
-from reservoir.problems.encoding import encoding_of
-from reservoir.solvers.base.co_residency_probe import require_ordering
+from reservoir.problems.encoding import PERMUTATION, encoding_of
+from reservoir.solvers.base.co_residency_probe import MAX_POLLS, require_ordering
 from reservoir.solvers.base.device_engine import Launch, PopulationEngine
+from reservoir.solvers.base.program import build_around
 from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.island_ga.device_scheme import Scheme
-from reservoir.solvers.island_ga.program import IslandLayout, build_program
+from reservoir.solvers.island_ga.layout import IslandLayout, gene_type, items_of_best
 from reservoir.solvers.island_ga.schemes import SCHEMES
 from reservoir.solvers.island_ga.settings import DeviceIslandSettings
 
@@ -49,11 +50,40 @@ class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
 
     def build(self, device: DeviceInfo, problem: Problem, layout: IslandLayout) -> BuiltProgram:
         """The scheme's kernels; refused where groups would wait for each other in vain."""
-        scheme = self.scheme
+        scheme, settings, ordering = self.scheme, self.settings_of(problem), ordering_of(device)
         if scheme.waits:
             require_ordering(device, "this scheme", "choose the scheme lim-is, tim or sak, which run anywhere")
-        settings = self.settings_of(problem)
-        return build_program(device, problem, settings, layout, scheme_file=scheme.file, waits=scheme.waits)
+        tours, single = encoding_of(problem) == PERMUTATION, scheme.file == "master_slave_ga"
+        constants = {
+            **settings.constants(),
+            **ordering.constants(scheme.waits),
+            "LANES": layout.lanes,
+            "ITEMS": layout.items,
+            "TEAM": layout.team,
+            "WARPS": int(device.warps and device.sub_group_size % layout.team == 0),
+            "STRIDE": layout.stride,
+            "GROUPS": layout.groups,
+            "GENE": gene_type(problem),
+            "FITNESS": "int" if tours else "float",
+            "HOME": "__global" if single else "__local",
+            "CONTEXT_SPACE": "__global",
+            "COUNTED": int(settings.counted),
+            "MAX_POLLS": MAX_POLLS[device.kind],
+            "ITEMS_OF_BEST": items_of_best(device),
+        }
+        common = ["rng/philox", "rng/numbers_of_streams", "rng/distributions"]
+        common += ["sync/group_barrier", "sync/teams", "sync/grid"]
+        files = ["island", *([] if single else ["island_ga"]), scheme.file, "best_individuals"]
+        after = [f"solvers/island_ga/{file}.cl" for file in files]
+        after.insert(1, "encodings/permutation.cl" if tours else "encodings/real_vector.cl")
+        return build_around(
+            problem.kernel(fine=True),
+            device,
+            constants,
+            before=[f"common/{file}.cl" for file in common],
+            after=after,
+            options=ordering.options(scheme.waits),
+        )
 
     def run(self, launch: Launch[IslandLayout]) -> list[EngineResult]:
         """As the scheme says."""

@@ -12,7 +12,7 @@ from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.solvers.base.device_engine import Argument
 from reservoir.solvers.island_ga.device_scheme import Scheme
-from reservoir.solvers.island_ga.program import GROUPS_PER_UNIT, IslandLayout, single_layout
+from reservoir.solvers.island_ga.layout import GROUPS_PER_UNIT, IslandLayout, single_layout
 from reservoir.solvers.island_ga.settings import DeviceIslandSettings
 
 

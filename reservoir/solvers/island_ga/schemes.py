@@ -17,8 +17,8 @@ from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.solvers.base.co_residency_probe import co_resident
 from reservoir.solvers.island_ga.device_scheme import Scheme
+from reservoir.solvers.island_ga.layout import IslandLayout, island_layout
 from reservoir.solvers.island_ga.population_schemes import Sak, Slk
-from reservoir.solvers.island_ga.program import IslandLayout, island_layout
 from reservoir.solvers.island_ga.settings import SCHEME_NAMES, DeviceIslandSettings
 
 

@@ -17,10 +17,12 @@ import numpy as np
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.solvers.base.device_engine import Launch, PopulationEngine, choices
-from reservoir.solvers.base.results import EngineResult
+from reservoir.solvers.base.program import build_around, memory_constants
+from reservoir.solvers.base.results import EngineResult, engine_results
 from reservoir.solvers.base.settings import trace_generations
-from reservoir.solvers.lshade.program import PopulationLayout, build_program, layout_for
+from reservoir.solvers.lshade.layout import PARTS, PopulationLayout, layout_for
 from reservoir.solvers.lshade.settings import LshadeSettings
+from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
 
 
 class LshadeEngine(PopulationEngine[LshadeSettings, PopulationLayout]):
@@ -41,7 +43,23 @@ class LshadeEngine(PopulationEngine[LshadeSettings, PopulationLayout]):
 
     def build(self, device: DeviceInfo, problem: Problem, layout: PopulationLayout) -> BuiltProgram:
         """One kernel."""
-        return build_program(device, problem, self.settings, layout)
+        pool = layout.members + self.settings.archive(problem.dimension)
+        constants = {
+            **self.settings.constants(problem.dimension),
+            **memory_constants("POOL", layout.pool_in_global),
+            "LANES": layout.lanes,
+            "ITEMS": layout.items,
+            "BLOCKS": layout.blocks,
+            "MEMBERS": layout.members,
+            "PARTS": PARTS,
+            "WIDE_DRAWS": int(max(pool, problem.dimension) > EVEN_IN_16_BITS),
+            "CONTEXT_SPACE": "__local",
+        }
+        files = ["rng/philox", "rng/random_stream", "rng/noise", "rng/distributions", "sync/group_barrier"]
+        before = [f"common/{file}.cl" for file in files]
+        return build_around(
+            problem.kernel(fine=True), device, constants, before=before, after=["solvers/lshade/lshade.cl"]
+        )
 
     def run(self, launch: Launch[PopulationLayout]) -> list[EngineResult]:
         """All generations in one kernel."""
@@ -63,19 +81,18 @@ class LshadeEngine(PopulationEngine[LshadeSettings, PopulationLayout]):
             **({"pool_memory": pool} if layout.pool_in_global else {}),
         )
         launch.run("lshade", count, *arguments, *launch.random_streams())
-        used = choices(layout, "lanes", "items")
-        return [
-            EngineResult(
-                position=position,
-                generations=generations,
-                evaluations=evaluations,
-                trace_generations=taken,
-                trace_fitness=trace,
-                fitness_float32=fitness,
-                settings=used,
-            )
-            for position, trace, fitness in zip(*launch.download("position", "trace", "fitness"), strict=True)
-        ]
+        positions, traces, values = launch.download("position", "trace", "fitness")
+        return engine_results(
+            position=positions,
+            trace_fitness=traces,
+            fitness_float32=values,
+            of_all={
+                "generations": generations,
+                "evaluations": evaluations,
+                "trace_generations": taken,
+                "settings": choices(layout, "lanes", "items"),
+            },
+        )
 
 
 ENGINE = LshadeEngine

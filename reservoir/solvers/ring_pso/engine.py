@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from reservoir.opencl import BuiltProgram, DeviceInfo
+from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.co_residency_probe import co_resident, require_ordering
+from reservoir.solvers.base.co_residency_probe import MAX_POLLS, co_resident, require_ordering
 from reservoir.solvers.base.device_engine import Argument, Launch, PopulationEngine, choices
-from reservoir.solvers.base.results import EngineResult
-from reservoir.solvers.ring_pso.program import RingLayout, build_program, layout_for
+from reservoir.solvers.base.program import build_around
+from reservoir.solvers.base.results import EngineResult, engine_results
+from reservoir.solvers.ring_pso.layout import RingLayout, layout_for
 from reservoir.solvers.ring_pso.settings import ASYNC, SYNC, DeviceRingSettings
 
 
@@ -40,31 +41,54 @@ class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
 
     def build(self, device: DeviceInfo, problem: Problem, layout: RingLayout) -> BuiltProgram:
         """The kernels of both forms; refused where groups would wait for each other in vain."""
-        if self.settings.mode == ASYNC:
+        settings, kernel, ordering = self.settings, problem.kernel(fine=True), ordering_of(device)
+        waits = settings.mode == ASYNC
+        if waits:
             require_ordering(device, f"the mode {ASYNC}", f"choose the mode {SYNC}, which runs anywhere")
-        return build_program(device, problem, self.settings, layout)
+        constants = {
+            **settings.constants(),
+            **ordering.constants(waits),
+            "LANES": 1,
+            "ITEMS": layout.items,
+            "TEAM": layout.team,
+            "WARPS": int(layout.team > 1),
+            "BY_DIMENSION": int(kernel.by_dimension),
+            "BOUNDED": int(kernel.bounded),
+            "CONTEXT_SPACE": "__global",
+            "CHECKED": int(settings.checked),
+            "MAX_POLLS": MAX_POLLS[device.kind],
+        }
+        files = ["rng/philox", "rng/numbers_of_streams", "sync/group_barrier", "sync/teams", "sync/grid"]
+        return build_around(
+            kernel,
+            device,
+            constants,
+            before=[f"common/{file}.cl" for file in files],
+            after=["solvers/ring_pso/ring_pso.cl"],
+            options=ordering.options(waits),
+        )
 
     def run(self, launch: Launch[RingLayout]) -> list[EngineResult]:
         """Run to the end, in launches or in one."""
-        settings, count, taken = self.settings, len(launch.problems), self.settings.trace_generations
+        settings, count = self.settings, len(launch.problems)
         swarms = _Swarms(launch, settings)
         how = swarms.run_async() if settings.mode == ASYNC else swarms.run_sync()
         bests, values, traces = (
             each.reshape(count, settings.particles, -1) for each in launch.download("bests", "best_values", "trace")
         )
-        leaders, used = values[..., 0].argmax(axis=1).tolist(), {**choices(launch.layout, "items"), **how}
-        return [
-            EngineResult(
-                position=bests[place, leader],
-                generations=settings.generations,
-                evaluations=settings.evaluations,
-                trace_generations=taken,
-                trace_fitness=trace,
-                fitness_float32=values[place, leader, 0],
-                settings=used,
-            )
-            for place, (leader, trace) in enumerate(zip(leaders, traces.max(axis=1), strict=True))
-        ]
+        leaders = values[..., 0].argmax(axis=1)
+        every = np.arange(count)
+        return engine_results(
+            position=bests[every, leaders],
+            trace_fitness=traces.max(axis=1),
+            fitness_float32=values[every, leaders, 0],
+            of_all={
+                "generations": settings.generations,
+                "evaluations": settings.evaluations,
+                "trace_generations": settings.trace_generations,
+                "settings": {**choices(launch.layout, "items"), **how},
+            },
+        )
 
 
 class _Swarms:

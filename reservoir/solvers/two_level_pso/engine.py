@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.solvers.base.device_engine import Argument, Launch, PopulationEngine, choices
+from reservoir.solvers.base.program import build_around
 from reservoir.solvers.base.progress import Progress
-from reservoir.solvers.base.results import EngineResult
+from reservoir.solvers.base.results import EngineResult, engine_results
 from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.two_level_pso.counter_rng import NUMBER_SCHEMES, NumberScheme
-from reservoir.solvers.two_level_pso.program import TwoLevelLayout, build_program, layout_for
+from reservoir.solvers.two_level_pso.layout import TwoLevelLayout, layout_for
 from reservoir.solvers.two_level_pso.settings import FUSED, GLOBAL, DeviceTwoLevelSettings
 
 
@@ -58,7 +59,16 @@ class TwoLevelEngine(PopulationEngine[DeviceTwoLevelSettings, TwoLevelLayout]):
 
     def build(self, device: DeviceInfo, problem: Problem, layout: TwoLevelLayout) -> BuiltProgram:
         """The kernels of all variants."""
-        return build_program(device, problem, self.settings, self.scheme, layout)
+        kernel = problem.kernel()
+        constants = {
+            **self.settings.constants(),
+            **layout.constants(kernel.terms),
+            **self.scheme.constants(2 * problem.dimension + int(kernel.noisy)),
+            "BOUNDED": int(kernel.bounded),
+            "CONTEXT_SPACE": "__global",
+        }
+        before = [*self.scheme.files, "common/sync/group_barrier.cl", "common/sync/reduce.cl"]
+        return build_around(kernel, device, constants, before=before, after=["solvers/two_level_pso/two_level_pso.cl"])
 
     def run(self, launch: Launch[TwoLevelLayout]) -> list[EngineResult]:
         """From one exchange of the swarm's best to the next."""
@@ -70,20 +80,18 @@ class TwoLevelEngine(PopulationEngine[DeviceTwoLevelSettings, TwoLevelLayout]):
             swarms.exchange(point)
         positions, traces = launch.download("swarm_bests", "trace")
         histories = launch.download("best_position_history")[0] if settings.best_position_history else None
-        used = choices(launch.layout, "lanes", "items", "teams")
-        return [
-            EngineResult(
-                position=position[:dimension],
-                generations=settings.generations,
-                evaluations=settings.evaluations,
-                trace_generations=settings.exchanges,
-                trace_fitness=trace,
-                fitness_float32=trace[-1],
-                best_position_history=np.empty((0, 0)) if histories is None else histories[place],
-                settings=used,
-            )
-            for place, (position, trace) in enumerate(zip(positions, traces, strict=True))
-        ]
+        return engine_results(
+            position=positions[:, :dimension],
+            trace_fitness=traces,
+            fitness_float32=traces[:, -1],
+            **({} if histories is None else {"best_position_history": histories}),
+            of_all={
+                "generations": settings.generations,
+                "evaluations": settings.evaluations,
+                "trace_generations": settings.exchanges,
+                "settings": choices(launch.layout, "lanes", "items", "teams"),
+            },
+        )
 
 
 class _Swarms:

@@ -13,7 +13,7 @@ from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
 from reservoir.solvers.clpso.engine import ClpsoEngine
-from reservoir.solvers.clpso.program import layout_for
+from reservoir.solvers.clpso.layout import layout_for
 from reservoir.solvers.clpso.settings import DeviceSwarmSettings
 from tests.year_ends import cyclic
 

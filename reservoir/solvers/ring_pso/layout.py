@@ -1,15 +1,12 @@
-"""How a ring of particles is laid out on a device, and the program that is specialised for it."""
+"""How a ring of particles is laid out on a device."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of, require_local
+from reservoir.opencl import DeviceInfo, require_local
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.co_residency_probe import MAX_POLLS
-from reservoir.solvers.base.program import build_around
 from reservoir.solvers.base.work_groups import items_for
-from reservoir.solvers.ring_pso.settings import ASYNC, DeviceRingSettings
 
 #: Work items of a compute unit of a GPU up to which a particle has an item for each dimension; with more, particles
 #: would not all be at work at once.
@@ -61,32 +58,3 @@ def layout_for(device: DeviceInfo, problem: Problem, particles: int, items: int 
     layout = RingLayout(items=items, team=team)
     require_local(device, 4 * (4 * problem.dimension + 2 * layout.workers + 4))
     return layout
-
-
-def build_program(
-    device: DeviceInfo, problem: Problem, settings: DeviceRingSettings, layout: RingLayout
-) -> BuiltProgram:
-    """Assemble and build the swarm for a problem's program key."""
-    kernel, ordering, waits = problem.kernel(fine=True), ordering_of(device), settings.mode == ASYNC
-    constants = {
-        **settings.constants(),
-        **ordering.constants(waits),
-        "LANES": 1,
-        "ITEMS": layout.items,
-        "TEAM": layout.team,
-        "WARPS": int(layout.team > 1),
-        "BY_DIMENSION": int(kernel.by_dimension),
-        "BOUNDED": int(kernel.bounded),
-        "CONTEXT_SPACE": "__global",
-        "CHECKED": int(settings.checked),
-        "MAX_POLLS": MAX_POLLS[device.kind],
-    }
-    before = ["rng/philox", "rng/numbers_of_streams", "sync/group_barrier", "sync/teams", "sync/grid"]
-    return build_around(
-        kernel,
-        device,
-        constants,
-        before=[f"common/{file}.cl" for file in before],
-        after=["solvers/ring_pso/ring_pso.cl"],
-        options=ordering.options(waits),
-    )

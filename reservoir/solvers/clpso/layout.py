@@ -1,4 +1,4 @@
-"""How a swarm is laid out on a device, and the program that is specialised for it."""
+"""How swarms are laid out on a device."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.opencl import BuiltProgram, DeviceInfo
+from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.program import build_around, memory_constants
 from reservoir.solvers.base.work_groups import (
     items_for,
     lanes_for,
@@ -20,9 +19,7 @@ from reservoir.solvers.base.work_groups import (
     require_private,
 )
 from reservoir.solvers.clpso.models import OPERATORS
-from reservoir.solvers.clpso.random_schemes import RandomScheme
 from reservoir.solvers.clpso.settings import DeviceSwarmSettings
-from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
 
 #: Work items that a GPU runs in step; its groups are whole multiples of them.
 WARP = 32
@@ -134,28 +131,3 @@ def _fullest_group(items: int, most: int) -> int:
     return min(
         range(1, largest + 1), key=lambda swarms: (-(-swarms * items // WARP) * WARP / (swarms * items), -swarms)
     )
-
-
-def build_program(
-    device: DeviceInfo, problem: Problem, settings: DeviceSwarmSettings, scheme: RandomScheme, layout: SwarmLayout
-) -> BuiltProgram:
-    """Assemble and build CLPSO for a problem's program key."""
-    kernel = problem.kernel()
-    constants = {
-        **settings.constants(),
-        **scheme.constants(settings, problem.dimension, kernel.noisy),
-        **memory_constants("BEST", layout.best_in_global),
-        "LANES": layout.lanes,
-        "ITEMS": layout.items,
-        "BLOCKS": layout.blocks,
-        "SWARMS": layout.swarms,
-        "GROUP_ITEMS": layout.items * layout.swarms,
-        "SWARM": layout.swarm,
-        "WIDE_DRAWS": int(max(settings.particles, problem.dimension) > EVEN_IN_16_BITS),
-        "CONTEXT_SPACE": "__local",
-        "CONDITIONALS": layout.conditionals,
-        "STATE_IN_GLOBAL": int(layout.state_in_global),
-        "STATE_SPACE": "__global" if layout.state_in_global else "__private",
-    }
-    before = [*scheme.files, "common/rng/noise.cl", "common/sync/group_barrier.cl"]
-    return build_around(kernel, device, constants, before=before, after=["solvers/clpso/clpso.cl"])

@@ -1,14 +1,12 @@
-"""How a swarm of two levels is laid out on a device, and the program that is specialised for it."""
+"""How a swarm of two levels is laid out on a device."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reservoir.opencl import BuiltProgram, DeviceInfo, require_local
+from reservoir.opencl import DeviceInfo, require_local
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.program import build_around
 from reservoir.solvers.base.work_groups import VECTOR_WIDTHS, items_for, lanes_for, local_bytes_of
-from reservoir.solvers.two_level_pso.counter_rng import NumberScheme
 from reservoir.solvers.two_level_pso.settings import DeviceTwoLevelSettings
 
 #: Work items of a group on a GPU that share sums, and vectors of terms that one of them handles together.
@@ -93,19 +91,3 @@ def _summing(device: DeviceInfo, terms: int, group: int, lanes: int, width: int,
 
 def _power_of_two(most: int) -> int:
     return 1 << (max(most, 1).bit_length() - 1)
-
-
-def build_program(
-    device: DeviceInfo, problem: Problem, settings: DeviceTwoLevelSettings, scheme: NumberScheme, layout: TwoLevelLayout
-) -> BuiltProgram:
-    """Assemble and build the swarm for a problem's program key."""
-    kernel = problem.kernel()
-    constants = {
-        **settings.constants(),
-        **layout.constants(kernel.terms),
-        **scheme.constants(2 * problem.dimension + int(kernel.noisy)),
-        "BOUNDED": int(kernel.bounded),
-        "CONTEXT_SPACE": "__global",
-    }
-    before = [*scheme.files, "common/sync/group_barrier.cl", "common/sync/reduce.cl"]
-    return build_around(kernel, device, constants, before=before, after=["solvers/two_level_pso/two_level_pso.cl"])

@@ -1,15 +1,13 @@
-"""How the genetic algorithm's populations are laid out on a device, and the programs that are specialised for them."""
+"""How the genetic algorithm's populations are laid out on a device."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from reservoir.errors import DeviceError, InputError, Mistake
-from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of
+from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.problems.encoding import PERMUTATION, encoding_of
-from reservoir.solvers.base.co_residency_probe import MAX_POLLS
-from reservoir.solvers.base.program import build_around
 from reservoir.solvers.base.work_groups import items_for, lanes_for, local_bytes_of, require_countable
 from reservoir.solvers.island_ga.settings import DeviceIslandSettings
 
@@ -180,58 +178,6 @@ def _require_room(device: DeviceInfo, problem: Problem, settings: DeviceIslandSe
         f"an island of {settings.island_size} individuals needs {needed:,} bytes of local memory on {device.name}"
     )
     raise DeviceError(Mistake(problem_words, f"at most {room:,} bytes", mend))
-
-
-def build_program(
-    device: DeviceInfo,
-    problem: Problem,
-    settings: DeviceIslandSettings,
-    layout: IslandLayout,
-    *,
-    scheme_file: str,
-    waits: bool,
-) -> BuiltProgram:
-    """Assemble and build a scheme for a problem's program key.
-
-    Parameters
-    ----------
-    scheme_file : str
-        ``island_ga_launches``, ``island_ga_persistent`` or ``master_slave_ga``, of ``kernels/solvers``.
-    waits : bool
-        Whether groups wait for each other in one launch, or read what others write meanwhile.
-    """
-    tours, single = encoding_of(problem) == PERMUTATION, scheme_file == "master_slave_ga"
-    ordering = ordering_of(device)
-    constants = {
-        **settings.constants(),
-        **ordering.constants(waits),
-        "LANES": layout.lanes,
-        "ITEMS": layout.items,
-        "TEAM": layout.team,
-        "WARPS": int(device.warps and device.sub_group_size % layout.team == 0),
-        "STRIDE": layout.stride,
-        "GROUPS": layout.groups,
-        "GENE": gene_type(problem),
-        "FITNESS": "int" if tours else "float",
-        "HOME": "__global" if single else "__local",
-        "CONTEXT_SPACE": "__global",
-        "COUNTED": int(settings.counted),
-        "MAX_POLLS": MAX_POLLS[device.kind],
-        "ITEMS_OF_BEST": items_of_best(device),
-    }
-    before = ["rng/philox", "rng/numbers_of_streams", "rng/distributions"]
-    before += ["sync/group_barrier", "sync/teams", "sync/grid"]
-    files = ["island", *([] if single else ["island_ga"]), scheme_file, "best_individuals"]
-    after = [f"solvers/island_ga/{file}.cl" for file in files]
-    after.insert(1, "encodings/permutation.cl" if tours else "encodings/real_vector.cl")
-    return build_around(
-        problem.kernel(fine=True),
-        device,
-        constants,
-        before=[f"common/{file}.cl" for file in before],
-        after=after,
-        options=ordering.options(waits),
-    )
 
 
 def items_of_best(device: DeviceInfo) -> int:
