@@ -90,16 +90,19 @@ def _programs(folder: Path) -> list[Path]:
 
 def _remove_damaged(folder: Path, *, alone: bool = True) -> None:
     room = MOST_BYTES
-    for used, program in sorted(((_used(program), program) for program in _programs(folder)), reverse=True):
+    now = time.time()
+    programs = [(_size_and_time(program / _USED)[1], program) for program in _programs(folder)]
+    for used, program in sorted(programs, reverse=True):
         files = _files(program)
-        room -= sum(map(_size, files))
-        unused = room < 0 and used < time.time() - _DAY_SECONDS
-        writing = not alone and max(map(_changed, files), default=time.time()) > time.time() - _WRITING_SECONDS
+        states = [_size_and_time(path, gone=now) for path in files]
+        room -= sum(size for size, _ in states)
+        unused = room < 0 and used < now - _DAY_SECONDS
+        writing = not alone and max((changed for _, changed in states), default=now) > now - _WRITING_SECONDS
         if unused or (not writing and _damaged(program, files)):
             shutil.rmtree(program, ignore_errors=True)
     for left in folder.glob("tempfile_*"):  # PoCL forgets them
         with suppress(OSError):
-            if left.stat().st_mtime < time.time() - _DAY_SECONDS:
+            if left.stat().st_mtime < now - _DAY_SECONDS:
                 left.unlink()
 
 
@@ -152,25 +155,13 @@ def _sum(path: Path) -> int:
     return zlib.crc32(path.read_bytes())
 
 
-def _size(path: Path) -> int:
+def _size_and_time(path: Path, gone: float = 0.0) -> tuple[int, float]:
+    """Size and time of the last change (s); 0 and `gone` of what another process has removed."""
     try:
-        return path.stat().st_size
+        state = path.stat()
     except OSError:
-        return 0
-
-
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return time.time()
-
-
-def _used(program: Path) -> float:
-    try:
-        return (program / _USED).stat().st_mtime
-    except OSError:
-        return 0.0
+        return 0, gone
+    return state.st_size, state.st_mtime
 
 
 def _plausible(path: Path) -> bool:

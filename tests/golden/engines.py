@@ -17,9 +17,9 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.problems.bits.problem import FAMILIES
-from reservoir.problems.functions import FUNCTIONS, function_problems
+from reservoir.problems.functions import FUNCTIONS, FunctionProblem, function_problems
 from reservoir.problems.reservoir.year import reservoir_problems
-from reservoir.problems.sums.functions import RING_FUNCTIONS, RingProblem
+from reservoir.problems.sums.functions import RING_FUNCTIONS
 from reservoir.problems.tours.problem import tour_problem
 from reservoir.resources import path
 from reservoir.solvers import SOLVERS, Problem, solve
@@ -105,6 +105,6 @@ def _problems() -> dict[str, Sequence[Problem]]:
         "functions": [function_problems(each, 1, dimension=10)[0] for each in FUNCTIONS.values()],
         "networks": [network],
         "tours": [tour_problem(path("data", "tsp/att48.tsp"))],
-        "ring": [RingProblem(each, 16, 0) for each in RING_FUNCTIONS.values()],
+        "ring": [FunctionProblem(each, 16, 0) for each in RING_FUNCTIONS.values()],
         "bits": [each.of(4 * each.multiple, 1) for each in FAMILIES.values()],
     }

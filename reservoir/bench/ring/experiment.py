@@ -18,7 +18,8 @@ from reservoir.bench.ring.findings import DEAR, REFERENCE, STANDARD, ZERO, RingF
 from reservoir.bench.ring.runs import ASYNC, BATCH, ENGINES, SEQUENTIAL, STANDARD_RUNS, SYNC, RingSetup, all_runs
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.problems.sums.functions import FEWEST, MOST, RING_FUNCTIONS
+from reservoir.problems.functions.problem import FEWEST, MOST_OF_SUM
+from reservoir.problems.sums.functions import RING_FUNCTIONS
 from reservoir.report.figures.style import sheet_figure
 from reservoir.solvers.ring_pso.settings import RingSettings
 
@@ -52,8 +53,8 @@ def run(
     """
     asked = budget.usual(DIMENSIONS, QUICK_DIMENSIONS)
     if dimensions is not None:
-        problem, expected = "is no number of variables", f"{FEWEST} to {MOST:,}"
-        asked = numbers_named(dimensions, lambda each: FEWEST <= each <= MOST, problem, expected, "--dimensions")
+        problem, expected = "is no number of variables", f"{FEWEST} to {MOST_OF_SUM:,}"
+        asked = numbers_named(dimensions, lambda each: FEWEST <= each <= MOST_OF_SUM, problem, expected, "--dimensions")
     generations = generations or budget.usual(GENERATIONS, QUICK_GENERATIONS)
     RingSettings(particles=particles, generations=generations)  # what is out of range is told at once
     setup = RingSetup.of(budget, progress, dimensions=asked, generations=generations, particles=particles)

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from reservoir.bench.experiment import DeviceSetup, seconds_of
-from reservoir.problems.sums.functions import RING_FUNCTIONS, RingFunction, RingProblem
+from reservoir.problems.functions import Function, FunctionProblem
+from reservoir.problems.sums.functions import RING_FUNCTIONS
 from reservoir.solvers import Solutions, solve
 from reservoir.solvers.ring_pso.settings import ASYNC, STAR, SYNC, RingSettings
 
@@ -30,11 +31,11 @@ class RingSetup(DeviceSetup):
     particles: int
 
     @property
-    def shapes(self) -> list[tuple[RingFunction, int]]:
+    def shapes(self) -> list[tuple[Function, int]]:
         """Every function in every number of variables."""
         return [(function, dimension) for function in RING_FUNCTIONS.values() for dimension in self.dimensions]
 
-    def swarms(self, engine: str, problems: list[RingProblem], generations: int | None = None) -> Solutions:
+    def swarms(self, engine: str, problems: list[FunctionProblem], generations: int | None = None) -> Solutions:
         """One call, that solves the problems at once."""
         swarm = {"particles": self.particles, "generations": generations or self.generations}
         if engine == SEQUENTIAL:
@@ -67,8 +68,8 @@ def _calls(setup: RingSetup) -> Iterator[tuple[int, int, bool]]:
         yield stream, 1, True
 
 
-def _problems(function: RingFunction, dimension: int, first: int, count: int) -> list[RingProblem]:
-    return [RingProblem(function, dimension, stream) for stream in range(first, first + count)]
+def _problems(function: Function, dimension: int, first: int, count: int) -> list[FunctionProblem]:
+    return [FunctionProblem(function, dimension, stream) for stream in range(first, first + count)]
 
 
 def _standard_runs(setup: RingSetup) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from reservoir.errors import InputError, Mistake
+from reservoir.problems.base import FloatArray
 from reservoir.problems.fitness import register_fitness
 from reservoir.problems.functions import values
 
@@ -14,10 +15,11 @@ from reservoir.problems.functions import values
 class FunctionContext(NamedTuple):
     """What compiled solvers read; numba picks the fitness by its class.
 
-    ``rotation`` is float32, shape (dimension, dimension), or a single number where the function is not rotated.
+    ``numbers`` is float32: a rotation, shape (dimension, dimension), or weights, shape (dimension,), or a single number
+    where the function has neither.
     """
 
-    rotation: Any
+    numbers: Any
 
 
 class SphereContext(FunctionContext):
@@ -58,16 +60,16 @@ class RotatedRastriginContext(FunctionContext):
 
 @dataclass(frozen=True)
 class Function:
-    """A function to be made small (Yu et al. 2020, Table 2).
+    """A function to be made small.
 
     Parameters
     ----------
     name, title : str
-        As in the paper.
+        As in its paper.
     reach : float
         Every variable lies between its negative and it.
     value : callable
-        In compiled code: of a position, or of a position, a rotation and room to work in. The kernel file has its name.
+        In compiled code: of a position; or of a position, a rotation and room to work in; or of a position and weights.
     context : type
         What compiled solvers read.
     optimum : float
@@ -76,6 +78,10 @@ class Function:
         It has a rotation.
     noise : float
         Added to the fitness at every evaluation, times a fresh number in [0, 1).
+    summed : bool
+        It is a sum over its dimensions, which work items may share (``kernels/problems/sums``).
+    weights : callable, optional
+        A number of each dimension, for a count of dimensions.
     """
 
     name: str
@@ -86,18 +92,36 @@ class Function:
     optimum: float = 0.0
     rotated: bool = False
     noise: float = 0.0
+    summed: bool = False
+    weights: Callable[[int], FloatArray] | None = None
+
+    def __post_init__(self) -> None:
+        """Register the fitness for compiled solvers."""
+        register_fitness(self.context, _fitness(self), noise=self.noise)
 
     @property
-    def file(self) -> str:
-        """The kernel file."""
-        return f"problems/functions/{self.value.__name__}.cl"
+    def files(self) -> tuple[str, ...]:
+        """Kernel files that define it."""
+        if self.summed:
+            return f"problems/sums/{self.name}.cl", "problems/sums/of_terms.cl"
+        return "problems/functions/box.cl", f"problems/functions/{self.value.__name__}.cl"
 
 
-#: Of Li and Liu 2017, Table 4; no range is given there.
+def _fitness(function: Function) -> Callable[..., Any]:
+    value = function.value
+    if function.rotated:
+        return lambda context, position, scratch: -value(position, context.numbers, scratch[0])
+    if function.weights is not None:
+        return lambda context, position, scratch: -value(position, context.numbers)
+    return lambda context, position, scratch: -value(position)
+
+
+#: f2 of Li and Liu 2017, Table 4; no range is given there.
 ROSENBROCK_SWAPPED = Function(
     "f2-printed", "Rosenbrock, indices swapped", 10.0, values.rosenbrock_swapped, SwappedContext, optimum=1.0
 )
 
+#: Of Yu et al. 2020, Table 2.
 FUNCTIONS: dict[str, Function] = {
     function.name: function
     for function in (
@@ -119,16 +143,6 @@ FUNCTIONS: dict[str, Function] = {
         Function("f8", "rotated Rastrigin", 5.12, values.rotated_rastrigin, RotatedRastriginContext, rotated=True),
     )
 }
-
-
-def _fitness(value: Callable[..., Any], rotated: bool) -> Callable[..., Any]:
-    if rotated:
-        return lambda context, position, scratch: -value(position, context.rotation, scratch[0])
-    return lambda context, position, scratch: -value(position)
-
-
-for _function in (*FUNCTIONS.values(), ROSENBROCK_SWAPPED):
-    register_fitness(_function.context, _fitness(_function.value, _function.rotated), noise=_function.noise)
 
 
 def functions_named(names: str | None) -> list[Function]:

@@ -15,8 +15,8 @@ from reservoir.problems.box import SymmetricBox
 from reservoir.problems.functions.catalogue import Function, FunctionContext
 from reservoir.problems.functions.rotation import ROTATIONS, SEED, Rotation
 
-#: Variables: Rosenbrock and planes need two, and a rotation is written into a device's program.
-FEWEST, MOST = 2, 200
+#: Variables: Rosenbrock and planes need two. A rotation is written into a device's program; sums have weights instead.
+FEWEST, MOST, MOST_OF_SUM = 2, 200, 1024
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,20 @@ class FunctionProblem(SymmetricBox):
 
     function: Function
     dimension: int
-    rng_stream_id: int
+    rng_stream_id: int = 0
     rotation: Rotation | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse dimensions that no program is made for."""
+        most = MOST_OF_SUM if self.function.summed else MOST
+        if not FEWEST <= self.dimension <= most:
+            expected = f"{FEWEST} to {most:,}"
+            raise InputError(Mistake("the number of variables is out of range", expected, value=self.dimension))
 
     @property
     def label(self) -> str:
         """Name for messages and tables."""
-        return f"{self.function.name} {self.function.title}"
+        return f"{self.function.title}, {self.dimension} variables"
 
     @property
     def reach(self) -> float:
@@ -68,25 +75,30 @@ class FunctionProblem(SymmetricBox):
         if self.rotation is not None:
             numbers = ", ".join(literal(each) for each in self.rotation.matrix().ravel())
             source = f"__constant float rotation[] = {{{numbers}}};\n"
-        files = ("common/math/elementary.cl", "problems/functions/box.cl", function.file)
-        return KernelProblem(source, files, constants)
+        files = ("common/math/elementary.cl", *function.files)
+        return KernelProblem(source, files, constants, by_dimension=function.summed)
 
     def kernel_context(self) -> NDArray[np.float32]:
-        """Nothing; a device's arrays are not empty."""
-        return np.zeros(1, np.float32)
+        """The weights, ones where a sum has none; of other functions nothing, but a device's arrays are not empty."""
+        if self.function.weights is None:
+            return np.ones(self.dimension if self.function.summed else 1, np.float32)
+        return self._numbers.astype(np.float32)
 
     def compiled_context(self) -> FunctionContext:
-        """The rotation in float32."""
-        return self.function.context(self._matrix().astype(np.float32))
+        """The rotation or the weights in float32."""
+        return self.function.context(self._numbers.astype(np.float32))
 
     def value(self, position: FloatArray) -> float:
         """The function in float64, without noise."""
         at = np.ascontiguousarray(position, np.float64)
-        if self.rotation is None:
-            return float(self.function.value(at))
-        return float(self.function.value(at, self._matrix(), np.empty_like(at)))
+        if self.rotation is not None:
+            return float(self.function.value(at, self._numbers, np.empty_like(at)))
+        return float(self.function.value(at, *([] if self.function.weights is None else [self._numbers])))
 
-    def _matrix(self) -> FloatArray:
+    @property
+    def _numbers(self) -> FloatArray:
+        if self.function.weights is not None:
+            return self.function.weights(self.dimension)
         return np.zeros((1, 1)) if self.rotation is None else self.rotation.matrix().copy()
 
 
@@ -100,7 +112,5 @@ def function_problems(
     InputError
         If the dimension is out of range.
     """
-    if not FEWEST <= dimension <= MOST:
-        raise InputError(Mistake("the number of variables is out of range", f"{FEWEST} to {MOST}", value=dimension))
     rotation = Rotation(dimension, rotations, rotation_seed) if function.rotated else None
     return [FunctionProblem(function, dimension, stream, rotation) for stream in range(count)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,72 +14,63 @@ from reservoir.solvers.clpso.models import HOST, KERNEL, STREAM
 from reservoir.solvers.clpso.settings import SwarmSettings
 
 
-class RandomScheme(ABC):
-    """A scheme: its kernel files, its macros, and the arguments it passes to the kernel."""
+@dataclass(frozen=True)
+class RandomScheme:
+    """A scheme.
 
-    #: Kernel files, and whether problems can be solved in several launches without changing their numbers.
-    files: ClassVar[tuple[str, ...]]
-    divisible: ClassVar[bool] = False
+    Parameters
+    ----------
+    files : tuple of str
+        Kernel files.
+    arguments : callable
+        Of a launch, settings, and particles of a problem with padding: puts the scheme's buffers on the device, and
+        returns the kernel's last arguments. Making numbers counts as ``numbers``.
+    divisible : bool
+        Problems can be solved in several launches without changing their numbers.
+    shared : bool
+        The numbers are made once for all swarms.
+    """
+
+    files: tuple[str, ...]
+    arguments: Callable[[Launch[Any], SwarmSettings, int], list[Argument]]
+    divisible: bool = False
+    shared: bool = False
 
     def constants(self, settings: SwarmSettings, dimension: int, noisy: bool) -> dict[str, int]:
-        """Macros that the files need: none, unless the scheme says otherwise."""
-        return {}
-
-    @abstractmethod
-    def arguments(self, launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
-        """Put the scheme's buffers on the device; the kernel's last arguments. Making numbers counts as ``numbers``.
-
-        `swarm` is how many particles a problem has, with padding.
-        """
+        """Macros that the files need: of shared numbers, how many a particle may read."""
+        return {"PER_PARTICLE": numbers_per_particle(settings, dimension, noisy)} if self.shared else {}
 
 
-class StreamScheme(RandomScheme):
+def _streams(launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
     """The product's own: a stream per (seed, problem, particle), made in the kernel (see `random_stream`)."""
-
-    files = ("common/rng/philox.cl", "common/rng/random_stream.cl")
-    divisible = True
-
-    def arguments(self, launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
-        """The seed's two words and the problems' streams."""
-        return launch.random_streams()
+    return launch.random_streams()
 
 
-class KernelScheme(RandomScheme):
+def _seeds(launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
     """Multiplicative congruential numbers in the kernel (eq. 14-15), a seed a particle from the host."""
-
-    files = ("common/rng/random_congruential.cl", "common/rng/random_one_by_one.cl")
-
-    def arguments(self, launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
-        """A starting value a particle."""
-        generator = np.random.Generator(np.random.SFC64(launch.seed))
-        with launch.clock("numbers"):
-            seeds = generator.integers(1, 2**31 - 1, (len(launch.problems), swarm), np.uint32)
-        return launch.arguments(seeds=seeds)
+    generator = np.random.Generator(np.random.SFC64(launch.seed))
+    with launch.clock("numbers"):
+        seeds = generator.integers(1, 2**31 - 1, (len(launch.problems), swarm), np.uint32)
+    return launch.arguments(seeds=seeds)
 
 
-class HostScheme(RandomScheme):
-    """Numbers made on the host and shared by all swarms, each shifted by one from the last (section 4.3)."""
+def _shared_numbers(launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
+    """Numbers made on the host and shared by all swarms, each shifted by one from the last (section 4.3).
 
-    files = ("common/rng/random_host.cl", "common/rng/random_one_by_one.cl")
-
-    def constants(self, settings: SwarmSettings, dimension: int, noisy: bool) -> dict[str, int]:
-        """How many numbers a particle may read."""
-        return {"PER_PARTICLE": numbers_per_particle(settings, dimension, noisy)}
-
-    def arguments(self, launch: Launch[Any], settings: SwarmSettings, swarm: int) -> list[Argument]:
-        """One buffer; refused before it is made if the device cannot hold it."""
-        problem = launch.problems[0]
-        each = numbers_per_particle(settings, problem.dimension, problem.kernel().noisy)
-        count = each * settings.particles + len(launch.problems) - 1
-        if count >= 2**32:
-            mend = "take fewer particles or generations, or --random stream"
-            raise InputError(
-                Mistake("is more random numbers than a kernel can count", "fewer than 2**32", mend, value=count)
-            )
-        launch.arguments(numbers=(count, np.float32))
-        with launch.clock("numbers"):
-            numbers = np.random.Generator(np.random.SFC64(launch.seed)).random(count, np.float32)
-        return launch.arguments(numbers=numbers)
+    Refused before they are made if the device cannot hold them.
+    """
+    problem = launch.problems[0]
+    each = numbers_per_particle(settings, problem.dimension, problem.kernel().noisy)
+    count = each * settings.particles + len(launch.problems) - 1
+    if count >= 2**32:
+        mend = "take fewer particles or generations, or --random stream"
+        raise InputError(
+            Mistake("is more random numbers than a kernel can count", "fewer than 2**32", mend, value=count)
+        )
+    launch.arguments(numbers=(count, np.float32))
+    with launch.clock("numbers"):
+        numbers = np.random.Generator(np.random.SFC64(launch.seed)).random(count, np.float32)
+    return launch.arguments(numbers=numbers)
 
 
 def numbers_per_particle(settings: SwarmSettings, dimension: int, noisy: bool = False) -> int:
@@ -92,4 +84,8 @@ def numbers_per_particle(settings: SwarmSettings, dimension: int, noisy: bool = 
     return 2 * dimension + 3 * refreshes * dimension + 2 * refreshes + generations * dimension + noise
 
 
-RANDOM_SCHEMES: dict[str, RandomScheme] = {STREAM: StreamScheme(), KERNEL: KernelScheme(), HOST: HostScheme()}
+RANDOM_SCHEMES = {
+    STREAM: RandomScheme(("common/rng/philox.cl", "common/rng/random_stream.cl"), _streams, divisible=True),
+    KERNEL: RandomScheme(("common/rng/random_congruential.cl", "common/rng/random_one_by_one.cl"), _seeds),
+    HOST: RandomScheme(("common/rng/random_host.cl", "common/rng/random_one_by_one.cl"), _shared_numbers, shared=True),
+}

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.jit import compiled_for_any, compiled_part
+from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import fitness_of, scaled_noise
 from reservoir.solvers.base.denormals import SMALLEST_VELOCITY
@@ -106,33 +106,42 @@ def _new_swarm(problem: Problem, settings: SequentialRingSettings, seed: int) ->
 
 
 @compiled_part
-def _scatter(position, velocity, best, lower, upper, word):
+def _scatter(swarm, particle, word):
     """First position, and a first velocity that is half the way to another."""
+    position, velocity, best = swarm.position[particle], swarm.velocity[particle], swarm.best[particle]
     for d in range(len(position)):
-        width = upper[d] - lower[d]
-        position[d] = uniform_of(mixed(word, 2 * d)) * width + lower[d]
-        other = uniform_of(mixed(word, 2 * d + 1)) * width + lower[d]
+        width = swarm.upper[d] - swarm.lower[d]
+        position[d] = uniform_of(mixed(word, 2 * d)) * width + swarm.lower[d]
+        other = uniform_of(mixed(word, 2 * d + 1)) * width + swarm.lower[d]
         velocity[d] = np.float32(0.5) * (other - position[d])
         best[d] = position[d]
 
 
 @compiled_part
-def _move(position, velocity, own, lead, lower, upper, bounded, stops, inertia, cognitive, social, word):
+def _move(swarm, particle, word):
+    position, velocity, lower, upper = swarm.position[particle], swarm.velocity[particle], swarm.lower, swarm.upper
+    own, lead = swarm.best[particle], swarm.best[swarm.informant[particle]]
     for d in range(len(position)):
         at = position[d]
-        towards_own = cognitive * uniform_of(mixed(word, 2 * d)) * (own[d] - at)
-        towards_lead = social * uniform_of(mixed(word, 2 * d + 1)) * (lead[d] - at)
-        speed = inertia * velocity[d] + towards_own + towards_lead
+        towards_own = swarm.cognitive * uniform_of(mixed(word, 2 * d)) * (own[d] - at)
+        towards_lead = swarm.social * uniform_of(mixed(word, 2 * d + 1)) * (lead[d] - at)
+        speed = swarm.inertia * velocity[d] + towards_own + towards_lead
         moved = at + speed
         if abs(moved) < np.float32(SMALLEST_PART) * (upper[d] - lower[d]):
             moved = np.float32(0)
-        if bounded:
+        if swarm.bounded:
             kept = min(max(moved, lower[d]), upper[d])
-            if stops and kept != moved:
+            if swarm.stops and kept != moved:
                 speed = np.float32(0)
             moved = kept
         velocity[d] = speed if abs(speed) > np.float32(SMALLEST_VELOCITY) else np.float32(0)
         position[d] = moved
+
+
+@inlined
+def _judge(context, swarm, particle, word):
+    noise = scaled_noise(context, uniform_of(mixed(word, 2 * swarm.position.shape[1])))
+    swarm.fitness[particle] = fitness_of(context, swarm.position[particle], swarm.scratch) + noise
 
 
 @compiled_part
@@ -186,14 +195,11 @@ def _largest(numbers):
 
 @compiled_for_any
 def _run(context, swarm):
-    count, dimension = swarm.position.shape
+    count = len(swarm.position)
     for particle in range(count):
         word = philox_word(particle, swarm.key, 0)
-        _scatter(
-            swarm.position[particle], swarm.velocity[particle], swarm.best[particle], swarm.lower, swarm.upper, word
-        )
-        noise = scaled_noise(context, uniform_of(mixed(word, 2 * dimension)))
-        swarm.fitness[particle] = fitness_of(context, swarm.position[particle], swarm.scratch) + noise
+        _scatter(swarm, particle, word)
+        _judge(context, swarm, particle, word)
         _keep_better(swarm, particle)
     before = _largest(swarm.best_fitness)
     if swarm.star:
@@ -206,22 +212,8 @@ def _run(context, swarm):
             if swarm.star:
                 swarm.informant[particle] = _informant_in_star(swarm.best_fitness, swarm.links, particle)
             word = philox_word(particle, swarm.key, generation)
-            _move(
-                swarm.position[particle],
-                swarm.velocity[particle],
-                swarm.best[particle],
-                swarm.best[swarm.informant[particle]],
-                swarm.lower,
-                swarm.upper,
-                swarm.bounded,
-                swarm.stops,
-                swarm.inertia,
-                swarm.cognitive,
-                swarm.social,
-                word,
-            )
-            noise = scaled_noise(context, uniform_of(mixed(word, 2 * dimension)))
-            swarm.fitness[particle] = fitness_of(context, swarm.position[particle], swarm.scratch) + noise
+            _move(swarm, particle, word)
+            _judge(context, swarm, particle, word)
             if swarm.star:
                 _keep_better(swarm, particle)
         if not swarm.star:

@@ -132,19 +132,24 @@ def _new_swarm(
 
 
 @compiled_part
-def _scatter(position, velocity, best, lower, upper, velocity_fraction, word):
-    """First position within the bounds and first velocity within its limits."""
+def _scatter(swarm, i, word):
+    """First position, within the bounds unless it is given, and first velocity within its limits."""
+    position, velocity, best = swarm.position[i], swarm.velocity[i], swarm.best[i]
     one, two = np.float32(1), np.float32(2)
     for d in range(len(position)):
-        width = upper[d] - lower[d]
-        position[d] = uniform_of(mixed(word, 2 * d)) * width + lower[d]
-        velocity[d] = (two * uniform_of(mixed(word, 2 * d + 1)) - one) * width * velocity_fraction
+        width = swarm.upper[d] - swarm.lower[d]
+        position[d] = uniform_of(mixed(word, 2 * d)) * width + swarm.lower[d]
+        velocity[d] = (two * uniform_of(mixed(word, 2 * d + 1)) - one) * width * swarm.velocity_fraction
         best[d] = position[d]
+    if i < len(swarm.given):
+        _copy(swarm.given[i], position)
+        _copy(swarm.given[i], best)
 
 
 @compiled_part
-def _move(position, velocity, best, leading, swarm, word):
+def _move(swarm, i, leading, word):
     """Eq. 5-6 with a limit of the velocity; a particle that comes to a bound stops there."""
+    position, velocity, best = swarm.position[i], swarm.velocity[i], swarm.best[i]
     lower, upper, zero = swarm.lower, swarm.upper, np.float32(0)
     for d in range(len(position)):
         fastest = (upper[d] - lower[d]) * swarm.velocity_fraction
@@ -196,22 +201,11 @@ def _run(context, swarm, before, last_generation, first_group, last_group, scrat
             for i in range(first, last):
                 word = philox_word(i, swarm.key, generation)
                 if generation == 0:
-                    _scatter(
-                        swarm.position[i],
-                        swarm.velocity[i],
-                        swarm.best[i],
-                        swarm.lower,
-                        swarm.upper,
-                        swarm.velocity_fraction,
-                        word,
-                    )
-                    if i < len(swarm.given):
-                        _copy(swarm.given[i], swarm.position[i])
-                        _copy(swarm.given[i], swarm.best[i])
+                    _scatter(swarm, i, word)
                 elif generation == before + 1:
-                    _move(swarm.position[i], swarm.velocity[i], swarm.best[i], swarm.swarm_best, swarm, word)
+                    _move(swarm, i, swarm.swarm_best, word)
                 else:
-                    _move(swarm.position[i], swarm.velocity[i], swarm.best[i], swarm.best[leader], swarm, word)
+                    _move(swarm, i, swarm.best[leader], word)
             for i in range(first, last):
                 word = philox_word(i, swarm.key, generation)
                 _judge(context, swarm, i, word, scratch)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from reservoir.opencl import Session, assemble, build
-from reservoir.problems.sums.functions import RING_FUNCTIONS, RingProblem
+from reservoir.problems.functions import FunctionProblem
+from reservoir.problems.sums.functions import RING_FUNCTIONS
 from reservoir.solvers import GENERAL_SOLVERS, solve
 from tests.solvers.engines import each_of
 
@@ -38,7 +39,7 @@ def plainly(name, x):
 @pytest.mark.parametrize("dimension", [2, 10, 33])
 @pytest.mark.parametrize("name", RING_FUNCTIONS)
 def test_values_are_those_of_the_definition_in_every_expression(device, name, dimension):
-    problem = RingProblem(RING_FUNCTIONS[name], dimension)
+    problem = FunctionProblem(RING_FUNCTIONS[name], dimension)
     rng = np.random.default_rng(dimension)
     at = rng.uniform(problem.lower, problem.upper, (20, dimension)).astype(np.float32)
     expected = np.array([plainly(name, row) for row in at.astype(float)])
@@ -58,7 +59,7 @@ def test_values_are_those_of_the_definition_in_every_expression(device, name, di
 
 @pytest.mark.parametrize("name", RING_FUNCTIONS)
 def test_the_optimum_is_nought(name):
-    problem = RingProblem(RING_FUNCTIONS[name], 7)
+    problem = FunctionProblem(RING_FUNCTIONS[name], 7)
     best = np.full(7, 1.0 if name == "rosenbrock" else 0.0)
     assert math.isclose(problem.certify(best).fitness, 0, abs_tol=1e-15)
 
@@ -67,5 +68,5 @@ def test_the_optimum_is_nought(name):
 def test_other_solvers_take_them_too(solver):
     assert solver in GENERAL_SOLVERS
     budget = {"generations": 200} if "generations" in GENERAL_SOLVERS[solver].budget else {"evaluations": 8000}
-    found = solve([RingProblem(RING_FUNCTIONS["griewank"], 4)], solver=solver, **budget)[0]
+    found = solve([FunctionProblem(RING_FUNCTIONS["griewank"], 4)], solver=solver, **budget)[0]
     assert -found.fitness < 1

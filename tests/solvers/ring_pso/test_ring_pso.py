@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.problems.sums.functions import RING_FUNCTIONS, RingProblem
+from reservoir.problems.functions import FunctionProblem
+from reservoir.problems.sums.functions import RING_FUNCTIONS
 from reservoir.solvers import solve
 from reservoir.solvers.ring_pso.settings import ASYNC, CLAMP, MODES, RING, STAR, STOP, SYNC, RingSettings
 from tests.solvers.engines import each_of
@@ -14,8 +15,8 @@ BRIEF = {"particles": 7, "generations": 30, "trace_points": 10}
 ENGINES = ("ring-pso", "ring-pso-sequential")
 
 
-def problems(name: str, dimension: int, count: int = 2) -> list[RingProblem]:
-    return [RingProblem(RING_FUNCTIONS[name], dimension, stream) for stream in range(count)]
+def problems(name: str, dimension: int, count: int = 2) -> list[FunctionProblem]:
+    return [FunctionProblem(RING_FUNCTIONS[name], dimension, stream) for stream in range(count)]
 
 
 def solved(tasks, solver: str = "ring-pso", **options):
@@ -162,4 +163,4 @@ def test_topologies_and_dimensions_are_checked():
     with pytest.raises(InputError, match=rf"no such topology.*{RING}, {STAR}"):
         solved(problems("sphere", 3, 1), ENGINES[1], topology="wheel")
     with pytest.raises(InputError, match=r"number of variables.*2 to 1,024"):
-        RingProblem(RING_FUNCTIONS["sphere"], 1)
+        FunctionProblem(RING_FUNCTIONS["sphere"], 1)
