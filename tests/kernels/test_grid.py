@@ -9,9 +9,9 @@ from reservoir.solvers.base.co_residency_probe import MAX_POLLS
 NOT_CO_RESIDENT, CO_RESIDENT = 1, 2
 CALL = """
 __kernel void call(volatile __global int *probe, __global int *verdicts) {
-    __local int heard;
+    __local int received;
     const int item = get_local_id(0);
-    const int verdict = co_residency_probe(probe, get_num_groups(0), &heard, item);
+    const int verdict = co_residency_probe(probe, get_num_groups(0), &received, item);
     verdicts[get_global_id(0)] = verdict;
 }
 """
@@ -20,14 +20,14 @@ __kernel void call(volatile __global int *probe, __global int *verdicts) {
 MEET = """
 __kernel void meet(volatile __global int *probe, volatile __global int *written, __global int *early, const uint before,
                    const int times) {
-    __local int heard;
+    __local int received;
     const int item = get_local_id(0), group = get_group_id(0), groups = get_num_groups(0);
-    const int count = co_residency_probe(probe, groups, &heard, item) == CO_RESIDENT ? times : 0;
+    const int count = co_residency_probe(probe, groups, &received, item) == CO_RESIDENT ? times : 0;
     for (int time = 1; time <= count; ++time) {
-        for (int wait = 0; wait < (group ? 0 : 100000); ++wait) look(&probe[1]);
-        if (item == 0) show(&written[group], time);
+        for (int wait = 0; wait < (group ? 0 : 100000); ++wait) load_int(&probe[1]);
+        if (item == 0) store_int(&written[group], time);
         grid_barrier(probe + 2, groups, before + (uint)time, item);
-        if (item == 0) early[group] += look(&written[0]) < time;
+        if (item == 0) early[group] += load_int(&written[0]) < time;
         grid_barrier(probe + 3, groups, before + (uint)time, item);
     }
 }

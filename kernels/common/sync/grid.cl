@@ -16,51 +16,51 @@ enum { NOT_CO_RESIDENT = 1, CO_RESIDENT = 2 };
 
 #if GROUPS_WAIT
 
-// A fence: what a group wrote to global memory before it is there for other groups behind theirs. And numbers that other
-// groups write or read meanwhile.
+// A fence: what a group wrote to global memory before it is there for other groups behind theirs. And atomic loads
+// and stores of numbers that other groups write or read meanwhile.
 #if PTX
 #define DEVICE_FENCE asm volatile("membar.gl;" ::: "memory")
-int look(volatile __global const int *place) { return *place; }
-void show(volatile __global int *place, const int value) { *place = value; }
-float look_at(volatile __global const float *place) { return *place; }
-void show_at(volatile __global float *place, const float value) { *place = value; }
+int load_int(volatile __global const int *place) { return *place; }
+void store_int(volatile __global int *place, const int value) { *place = value; }
+float load_float(volatile __global const float *place) { return *place; }
+void store_float(volatile __global float *place, const float value) { *place = value; }
 #else
 #define DEVICE_FENCE atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
 #define ATOMIC(place) ((volatile __global atomic_int *)(place))
-int look(volatile __global const int *place) {
+int load_int(volatile __global const int *place) {
     return atomic_load_explicit(ATOMIC(place), memory_order_relaxed, memory_scope_device);
 }
-void show(volatile __global int *place, const int value) {
+void store_int(volatile __global int *place, const int value) {
     atomic_store_explicit(ATOMIC(place), value, memory_order_relaxed, memory_scope_device);
 }
-float look_at(volatile __global const float *place) { return as_float(look((volatile __global const int *)place)); }
-void show_at(volatile __global float *place, const float value) { show((volatile __global int *)place, as_int(value)); }
+float load_float(volatile __global const float *place) { return as_float(load_int((volatile __global const int *)place)); }
+void store_float(volatile __global float *place, const float value) { store_int((volatile __global int *)place, as_int(value)); }
 #endif
 
 // CO_RESIDENT if all groups of the launch were there at once, else NOT_CO_RESIDENT; the same for all. `probe` is a count and a verdict,
-// both zero before. Items of a group call it together.
-int co_residency_probe(volatile __global int *probe, const int groups, __local int *heard, const int item) {
+// both zero before. Items of a group call it together; `received` is room for what one of them reads for all.
+int co_residency_probe(volatile __global int *probe, const int groups, __local int *received, const int item) {
     if (item == 0) {
         if (atomic_inc(&probe[0]) + 1 == groups) atomic_cmpxchg(&probe[1], 0, CO_RESIDENT);
-        for (int polls = 0; look(&probe[1]) == 0; ++polls)
+        for (int polls = 0; load_int(&probe[1]) == 0; ++polls)
             if (polls >= MAX_POLLS) atomic_cmpxchg(&probe[1], 0, NOT_CO_RESIDENT);
-        *heard = look(&probe[1]);
+        *received = load_int(&probe[1]);
     }
     FULL_BARRIER;
-    const int verdict = *heard;
+    const int verdict = *received;
     FULL_BARRIER; // all have read it
     return verdict;
 }
 
 // All groups meet, for the `meeting`-th time, counted from 1; only after a probe that found them co-resident. The count of
-// arrivals may begin again at zero: who waits looks at how far it is behind, which is never more than the groups.
+// arrivals may begin again at zero: who waits reads how far it is behind, which is never more than the groups.
 void grid_barrier(volatile __global int *arrived, const int groups, const uint meeting, const int item) {
     FULL_BARRIER;
     if (item == 0) { // whose fences stand for the whole group's
         const uint all = (uint)groups * meeting;
         DEVICE_FENCE;
         atomic_inc(arrived);
-        while ((int)((uint)look(arrived) - all) < 0) {
+        while ((int)((uint)load_int(arrived) - all) < 0) {
         }
         DEVICE_FENCE;
     }

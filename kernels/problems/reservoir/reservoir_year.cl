@@ -32,7 +32,7 @@ Step year_step(const int step, CONTEXT_SPACE const REAL *year) {
 reals violation_cost(const reals storage, const reals start, const int step, CONTEXT_SPACE const REAL *year) {
 #if CYCLIC
     if (step == STEPS - 1) {
-        const reals scale = CHOOSE(start > 0.0f, start, (reals)(year[CAPACITY]));
+        const reals scale = CHOOSE(start > 0.0f, start, (reals)(year[MAX_STORAGE]));
         return GREATER(storage - start, start - storage) / scale * year[PENALTY];
     }
 #endif

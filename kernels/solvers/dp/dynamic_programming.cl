@@ -97,7 +97,7 @@ int solve_step(__local Group *group, const int number, const int item, __global 
     for (int first = item * LANES; first < here->states; first += ITEMS * LANES) {
         reals storage, worth;
         for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
-        const Following range = following(storage, &step, ROUNDING * group->year[CAPACITY], next);
+        const Following range = following(storage, &step, ROUNDING * group->year[MAX_STORAGE], next);
         const ints choice =
             best_following(storage, &range, &step, next, &group->near[number], group->search.coarse, ahead, &worth);
         for (int lane = 0; lane < LANES && first + lane < here->states; ++lane) {

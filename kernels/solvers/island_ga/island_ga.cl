@@ -11,7 +11,7 @@
 // What a group has at hand beside its island.
 typedef struct {
     uint scratch[WORKERS * SCRATCH_WORDS], word;
-    int heard;
+    int received;
     long meetings;
 } GroupScratch;
 

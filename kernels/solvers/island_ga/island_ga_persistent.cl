@@ -13,7 +13,7 @@
 GROUP_KERNEL evolve_together(ISLAND_ARGUMENTS, STAGE_ARGUMENTS, NUMBER_ARGUMENTS) {
     SET_UP
     const int groups = get_num_groups(0);
-    const bool resident = co_residency_probe(probe, groups, &shared->heard, item) == CO_RESIDENT;
+    const bool resident = co_residency_probe(probe, groups, &shared->received, item) == CO_RESIDENT;
     const int count = resident ? stage_count : 0;
     settle(island, group, shared, item, CONTEXT_OF(group), islands, NUMBER_VALUES);
     int iteration = 0;
@@ -37,7 +37,7 @@ GROUP_KERNEL evolve_apart(ISLAND_ARGUMENTS, STAGE_ARGUMENTS, volatile __global i
                           NUMBER_ARGUMENTS) {
     SET_UP
     const int neighbour = neighbour_of(group, islands);
-    const bool resident = co_residency_probe(probe, get_num_groups(0), &shared->heard, item) == CO_RESIDENT;
+    const bool resident = co_residency_probe(probe, get_num_groups(0), &shared->received, item) == CO_RESIDENT;
     int iteration = first ? stages[first - 1] : 0;
     load_island(island, group, iteration, item, ISLAND_VALUES);
     group_meet(shared, item);
@@ -51,11 +51,11 @@ GROUP_KERNEL evolve_apart(ISLAND_ARGUMENTS, STAGE_ARGUMENTS, volatile __global i
         if (item == 0) {
             DEVICE_FENCE;
             atomic_xchg(&posted[group], stage + 1);
-            shared->heard = look(&posted[neighbour]);
+            shared->received = load_int(&posted[neighbour]);
             DEVICE_FENCE;
         }
         group_meet(shared, item);
-        const int latest = shared->heard;
+        const int latest = shared->received;
         if (islands > 1 && latest > 0 && stage < stage_count - 1)
             take_migrants(island, ranking, group, latest - 1, item, ISLAND_VALUES);
         group_meet(shared, item);

@@ -89,9 +89,9 @@ GROUP_KERNEL evaluate_step(POPULATION_ARGUMENTS, const int iteration, NUMBER_ARG
 // `meetings`: of each group, and of the grid.
 GROUP_KERNEL scheduled(POPULATION_ARGUMENTS, volatile __global int *probe, __global long *meetings, NUMBER_ARGUMENTS) {
     SET_UP
-    __local int heard;
+    __local int received;
     const int groups = get_num_groups(0);
-    const bool resident = co_residency_probe(probe, groups, &heard, item) == CO_RESIDENT;
+    const bool resident = co_residency_probe(probe, groups, &received, item) == CO_RESIDENT;
     const int count = resident ? generations : 0;
     uint meeting = 0;
     for (int iteration = 1; iteration <= count; ++iteration) {

@@ -10,7 +10,7 @@
 typedef struct {
     float at[DIM], velocity[DIM], best[DIM], lead[DIM]; // with the own best, and the best that is followed
     float sums[WORKERS], products[WORKERS], value;
-    int chosen, fresh, slot, sound, heard;
+    int chosen, fresh, slot, sound, received;
 } GroupScratch;
 
 #define STATE_ARGUMENTS __global const float *contexts, const int context_size, __global float *positions, \
@@ -172,7 +172,7 @@ GROUP_KERNEL take_bests(STATE_ARGUMENTS, const int point) {
 GROUP_KERNEL run_async(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *probe, __global int *seen, const int before,
                  const int span, const int slice, const int trace_every, NUMBER_ARGUMENTS) {
     SET_UP
-    const bool resident = co_residency_probe(probe, get_num_groups(0), &shared->heard, item) == CO_RESIDENT;
+    const bool resident = co_residency_probe(probe, get_num_groups(0), &shared->received, item) == CO_RESIDENT;
     const int number = resident ? span : slice, groups = get_num_groups(0);
     EACH_DIMENSION(d) {
         shared->at[d] = positions[row + d];
@@ -180,17 +180,17 @@ GROUP_KERNEL run_async(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *p
         shared->velocity[d] = velocities[row + d];
     }
     float best = best_values[group];
-    int own_bests = look(&stamps[group]) / 2;
+    int own_bests = load_int(&stamps[group]) / 2;
     int held = -1, held_bests = -1; // whose best stands at the shared, and which, by item 0
     for (int generation = before + 1; generation <= before + number; ++generation) {
         const uint word = next_word(0, swarm, particle, generation, NUMBER_VALUES);
         int their_bests = 0;
         if (item == 0) {
             const int left = left_of(group), right = right_of(group);
-            const int of_left = look(&stamps[left]) / 2, of_right = look(&stamps[right]) / 2;
+            const int of_left = load_int(&stamps[left]) / 2, of_right = load_int(&stamps[right]) / 2;
             DEVICE_FENCE;
-            const float left_value = look_at(&posted_values[(size_t)(of_left % 2) * groups + left]);
-            const float right_value = look_at(&posted_values[(size_t)(of_right % 2) * groups + right]);
+            const float left_value = load_float(&posted_values[(size_t)(of_left % 2) * groups + left]);
+            const float right_value = load_float(&posted_values[(size_t)(of_right % 2) * groups + right]);
             float most = best;
             int found = group;
             if (left_value > most) {
@@ -213,11 +213,11 @@ GROUP_KERNEL run_async(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *p
         const bool fresh = shared->fresh;
         const float theirs = shared->value;
         const size_t from = ((size_t)shared->slot * groups + chosen) * DIM;
-        EACH_DIMENSION(d) if (fresh) shared->lead[d] = chosen == group ? shared->best[d] : look_at(&posted[from + d]);
+        EACH_DIMENSION(d) if (fresh) shared->lead[d] = chosen == group ? shared->best[d] : load_float(&posted[from + d]);
         if (fresh) DEVICE_FENCE;
         GROUP_BARRIER(ALL_MEMORY);
         if (item == 0) {
-            shared->sound = chosen == group || !fresh || look(&stamps[chosen]) <= 2 * their_bests + 2;
+            shared->sound = chosen == group || !fresh || load_int(&stamps[chosen]) <= 2 * their_bests + 2;
             held = shared->sound && chosen != group ? chosen : -1;
             held_bests = their_bests;
         }
@@ -241,21 +241,21 @@ GROUP_KERNEL run_async(STATE_ARGUMENTS, POST_ARGUMENTS, volatile __global int *p
         const float value = judged(shared->at, shared, item, context) + NOISE_OF(word);
         const bool better = value > best;
         if (better) ++own_bests;
-        if (item == 0 && better) show(&stamps[group], 2 * own_bests - 1);
+        if (item == 0 && better) store_int(&stamps[group], 2 * own_bests - 1);
         GROUP_BARRIER(ALL_MEMORY);
         if (better) DEVICE_FENCE; // of every item that writes: who reads what it wrote finds this stamp afterwards
         const size_t to = (size_t)(own_bests % 2) * groups + group;
         EACH_DIMENSION(d) {
             if (better) {
                 shared->best[d] = shared->at[d];
-                show_at(&posted[to * DIM + d], shared->at[d]);
+                store_float(&posted[to * DIM + d], shared->at[d]);
             }
         }
-        if (item == 0 && better) show_at(&posted_values[to], value);
+        if (item == 0 && better) store_float(&posted_values[to], value);
         GROUP_BARRIER(ALL_MEMORY);
         if (item == 0 && better) {
             DEVICE_FENCE;
-            show(&stamps[group], 2 * own_bests);
+            store_int(&stamps[group], 2 * own_bests);
         }
         best = better ? value : best;
         if (item == 0 && generation % trace_every == 0)

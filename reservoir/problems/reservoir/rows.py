@@ -29,7 +29,7 @@ _ROWS = (
     "DRIFT_LOWER",
     "DRIFT_UPPER",
 )
-_NUMBERS = ("START", "START_LOWER", "START_UPPER", "CAPACITY", "PENALTY", "REPAIRABLE")
+_NUMBERS = ("START", "START_LOWER", "START_UPPER", "MAX_STORAGE", "PENALTY", "REPAIRABLE")
 
 
 def year_layout(steps: int) -> ContextLayout:
@@ -66,6 +66,7 @@ def kernel_rows(limits: Limits, margin: float, penalty_gwh: float) -> FloatArray
         "PENALTY_ABOVE": above,
         "START_LOWER": start_lower,
         "START_UPPER": start_upper,
+        "MAX_STORAGE": years.capacity,
         "PENALTY": np.full_like(years.capacity, penalty_gwh),
         "REPAIRABLE": always_repairable(limits, years),
     }

@@ -1,6 +1,6 @@
 """Multipopulation comprehensive-learning PSO in OpenCL: a work group per problem, all problems at once.
 
-Yu et al. 2020, Complexity 6589658, section 4.3 and Figure 5. The kernel is ``kernels/solvers/clpso/clpso.cl``; random
+Yu et al. 2020, Complexity 6589658, section 4.3 and Figure 5. The kernel is in ``kernels/solvers/clpso``; random
 numbers are the product's own streams, or one of the paper's two schemes.
 """
 
@@ -75,7 +75,8 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
             "STATE_SPACE": "__global" if layout.state_in_global else "__private",
         }
         before = [*self.scheme.files, "common/rng/noise.cl", "common/sync/group_barrier.cl"]
-        return build_around(kernel, device, constants, before=before, after=["solvers/clpso/clpso.cl"])
+        after = [f"solvers/clpso/{file}.cl" for file in ("particles", "exemplars", "clpso")]
+        return build_around(kernel, device, constants, before=before, after=after)
 
     def run(self, launch: Launch[SwarmLayout]) -> list[EngineResult]:
         """All generations in one kernel."""

@@ -57,9 +57,8 @@ class LshadeEngine(PopulationEngine[LshadeSettings, PopulationLayout]):
         }
         files = ["rng/philox", "rng/random_stream", "rng/noise", "rng/distributions", "sync/group_barrier"]
         before = [f"common/{file}.cl" for file in files]
-        return build_around(
-            problem.kernel(fine=True), device, constants, before=before, after=["solvers/lshade/lshade.cl"]
-        )
+        after = [f"solvers/lshade/{file}.cl" for file in ("factors", "members", "lshade")]
+        return build_around(problem.kernel(fine=True), device, constants, before=before, after=after)
 
     def run(self, launch: Launch[PopulationLayout]) -> list[EngineResult]:
         """All generations in one kernel."""

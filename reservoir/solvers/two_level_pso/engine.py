@@ -68,7 +68,8 @@ class TwoLevelEngine(PopulationEngine[DeviceTwoLevelSettings, TwoLevelLayout]):
             "CONTEXT_SPACE": "__global",
         }
         before = [*self.scheme.files, "common/sync/group_barrier.cl", "common/sync/reduce.cl"]
-        return build_around(kernel, device, constants, before=before, after=["solvers/two_level_pso/two_level_pso.cl"])
+        after = [f"solvers/two_level_pso/{file}.cl" for file in ("group", "group_steps", "two_level_pso")]
+        return build_around(kernel, device, constants, before=before, after=after)
 
     def run(self, launch: Launch[TwoLevelLayout]) -> list[EngineResult]:
         """From one exchange of the swarm's best to the next."""
