@@ -7,10 +7,10 @@ import pytest
 from reservoir.bench.networks import experiment, loads
 from reservoir.bench.networks.experiment import run
 from reservoir.bench.networks.findings import NetworkFindings, network_checks
-from reservoir.bench.networks.response import reflection, samples
 from reservoir.bench.networks.runs import BASELINE, IN_STEPS, NO_LOCAL, TWO_LEVEL, NetworkSetup
 from reservoir.bench.run_budget import RunBudget
 from reservoir.errors import InputError
+from reservoir.problems.mlp.samples import reflection, samples
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from reservoir.bench.networks.loads import modelled
 from reservoir.cases import bundled_case
 from reservoir.errors import ReservoirError
 from reservoir.hydro.calendar import Calendar
@@ -18,6 +17,7 @@ from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.problems.bits.problem import FAMILIES
 from reservoir.problems.functions import FUNCTIONS, FunctionProblem, function_problems
+from reservoir.problems.mlp.samples import modelled
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.problems.sums.functions import RING_FUNCTIONS
 from reservoir.problems.tours.problem import tour_problem

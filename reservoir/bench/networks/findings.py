@@ -173,7 +173,7 @@ def _modelling(runs: pd.DataFrame) -> ResultTable:
         rows.append(row | {"the paper's seconds": seconds, "the paper's error, %": 100 * error})
     note = (
         "6-30-2, 5000 samples, 1024 particles. The antenna's samples are not public; a synthetic response of six "
-        "inputs and two outputs stands in, a one-port with two resonances (reservoir/bench/networks/response.py)."
+        "inputs and two outputs stands in, a one-port with two resonances (reservoir/problems/mlp/samples.py)."
     )
     return result_table("Modelling a response (after Table 5)", rows, note, **{"error, %": ".2f"})
 

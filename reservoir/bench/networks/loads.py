@@ -8,18 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from reservoir.bench.data import bundled
-from reservoir.bench.networks import response
 from reservoir.problems.functions import FUNCTIONS, Function, function_problems
 from reservoir.problems.functions.catalogue import ROSENBROCK_SWAPPED
 from reservoir.problems.mlp.perceptron import Perceptron
-from reservoir.problems.mlp.training_error import TrainingError
+from reservoir.problems.mlp.samples import modelled, taught
 from reservoir.solvers import Problem
 
 #: Particles where the paper does not vary them, and the iterations of its Tables 1 and 2.
 PARTICLES, PAPER_ITERATIONS = 1024, 100_000
 #: Variables of the functions of Table 4: the paper gives none.
 FUNCTION_DIMENSION = 64
-_SAMPLES_SEED = 1
 
 
 @dataclass(frozen=True)
@@ -35,19 +33,6 @@ class Load:
     particles: int = PARTICLES
     paper_baseline: float = np.nan
     paper_opencl: float = np.nan
-
-
-def taught(network: Perceptron, count: int) -> TrainingError:
-    """Samples of a network of the same shape with random weights: a task of which it is known that it can be done."""
-    random = np.random.default_rng(_SAMPLES_SEED)
-    inputs = random.uniform(-1, 1, (count, network.inputs))
-    return TrainingError(network, inputs, network(random.normal(0, 1, network.dimension), inputs))
-
-
-def modelled(count: int) -> TrainingError:
-    """The response of `response.reflection`, to be learnt by 6-30-2."""
-    inputs, outputs = response.samples(count, _SAMPLES_SEED)
-    return TrainingError(Perceptron(response.INPUTS, 30, response.OUTPUTS), inputs, outputs)
 
 
 def _function(function: Function) -> Callable[[], Problem]:
