@@ -9,6 +9,9 @@ import pytest
 
 from reservoir.solvers import SOLVERS
 
+#: Where engines ask for their devices.
+CHOOSE_DEVICES = "reservoir.solvers.base.device_engine.choose_devices"
+
 
 def each_of(names: Iterable[str]) -> list[Any]:
     """A parameter for each solver of these names."""

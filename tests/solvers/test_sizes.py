@@ -8,7 +8,7 @@ import pytest
 
 from reservoir.errors import DeviceError, InputError
 from reservoir.opencl import ordering_of
-from reservoir.solvers import solve
+from reservoir.solvers import SOLVERS, settings_of, solve
 from reservoir.solvers.clpso import layout as clpso
 from reservoir.solvers.clpso.settings import DeviceSwarmSettings
 from reservoir.solvers.island_ga.layout import gene_type, single_layout
@@ -18,6 +18,9 @@ from reservoir.solvers.lshade.settings import LshadeSettings
 from tests.solvers.toys import Toy
 
 LARGEST = 2**31 - 1
+DEVICE_SOLVERS = [name for name, solver in SOLVERS.items() if solver.opencl]
+#: Of each setting of a layout what no device has.
+IMPOSSIBLE = {"lanes": (0, 3), "items": (0, 10**6), "swarms": (0, 10**6)}
 
 
 @pytest.mark.parametrize(
@@ -50,6 +53,21 @@ def test_too_much_is_refused_before_it_is_allocated(device, solver, options):
         assert tracemalloc.get_traced_memory()[1] < 50e6
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("solver", "setting", "value"),
+    [
+        (name, setting, value)
+        for name in DEVICE_SOLVERS
+        for setting, values in IMPOSSIBLE.items()
+        if setting in settings_of(name)
+        for value in values
+    ],
+)
+def test_layouts_that_no_device_has_are_refused(device, years, solver, setting, value):
+    with pytest.raises(InputError, match=r"no vector has so many lanes|no work group has so many items"):
+        solve(years[:1], solver=solver, **{setting: value})
 
 
 def test_a_swarm_that_no_stack_holds_is_refused(two_cores):

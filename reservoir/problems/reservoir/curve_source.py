@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
-
 from reservoir.hydro.curves.approximation import Form
-from reservoir.hydro.curves.forms import PolynomialForm
+from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
 from reservoir.opencl import literal
 
 
@@ -19,7 +14,7 @@ def curve_source(name: str, form: Form) -> str:
     """
     if isinstance(form, PolynomialForm):
         return _horner_source(name, form)
-    return _table_source(name, form.lower, form.per_unit, form.values)
+    return _table_source(name, form)
 
 
 def _horner_source(name: str, form: PolynomialForm) -> str:
@@ -35,10 +30,10 @@ def _horner_source(name: str, form: PolynomialForm) -> str:
     )
 
 
-def _table_source(name: str, lower: float, per_unit: float, values: Sequence[float] | NDArray[np.float32]) -> str:
-    points = ", ".join(literal(value) for value in values)
-    last = len(values) - 1
-    place = f"(x - {literal(lower)}) * {literal(per_unit)}"
+def _table_source(name: str, form: UniformTable) -> str:
+    points = ", ".join(map(literal, form.values))
+    last = len(form.values) - 1
+    place = f"(x - {literal(form.lower)}) * {literal(form.per_unit)}"
     return (
         f"__constant float {name}_values[] = {{{points}}};\n"
         f"reals {name}_at(const reals x) {{\n"

@@ -57,7 +57,7 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
 
     def build(self, device: DeviceInfo, problem: Problem, layout: SwarmLayout) -> BuiltProgram:
         """One kernel."""
-        kernel = problem.kernel()
+        kernel, model = problem.kernel(), self.settings.used_model
         constants = {
             **self.settings.constants(),
             **self.scheme.constants(self.settings, problem.dimension, kernel.noisy),
@@ -70,9 +70,9 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
             "SWARM": layout.swarm,
             "WIDE_DRAWS": int(max(self.settings.particles, problem.dimension) > EVEN_IN_16_BITS),
             "CONTEXT_SPACE": "__local",
-            "CONDITIONALS": layout.conditionals,
-            "STATE_IN_GLOBAL": int(layout.state_in_global),
-            "STATE_SPACE": "__global" if layout.state_in_global else "__private",
+            "CONDITIONALS": model.conditionals,
+            "STATE_IN_GLOBAL": int(model.state_in_global),
+            "STATE_SPACE": "__global" if model.state_in_global else "__private",
         }
         before = [*self.scheme.files, "common/rng/noise.cl", "common/sync/group_barrier.cl"]
         after = [f"solvers/clpso/{file}.cl" for file in ("particles", "exemplars", "clpso")]
@@ -101,7 +101,7 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
             evaluations=((count, layout.items * layout.lanes), np.int32),
             trace=((count, len(taken)), np.float32),
             **({"best_memory": best_memory} if layout.best_in_global else {}),
-            **({"state": state} if layout.state_in_global else {}),
+            **({"state": state} if settings.used_model.state_in_global else {}),
         )
         launch.run("clpso", groups, *head, *results, *random, items=layout.swarms * layout.items)
         positions, fitness, evaluations, traces = launch.download("position", "fitness", "evaluations", "trace")

@@ -18,7 +18,6 @@ from reservoir.solvers.base.work_groups import (
     require_countable,
     require_private,
 )
-from reservoir.solvers.clpso.models import OPERATORS
 from reservoir.solvers.clpso.settings import DeviceSwarmSettings
 
 #: Work items that a GPU runs in step; its groups are whole multiples of them.
@@ -47,10 +46,6 @@ class SwarmLayout:
         Swarms in a group.
     best_in_global : bool
         Personal bests stand in global memory: local memory is too small for them, or the model has them there.
-    state_in_global : bool
-        So do position, velocity and exemplar.
-    conditionals : int
-        How bounds are held (`models`).
     """
 
     lanes: int
@@ -58,8 +53,6 @@ class SwarmLayout:
     blocks: int
     swarms: int
     best_in_global: bool
-    state_in_global: bool = False
-    conditionals: int = OPERATORS
 
     @property
     def swarm(self) -> int:
@@ -102,15 +95,8 @@ def _layout_of_the_paper(device: DeviceInfo, settings: DeviceSwarmSettings) -> S
     if any(getattr(settings, name) not in (None, value) for name, value in fixed.items()):
         mend = "leave lanes, items and swarms to it, or take another model"
         raise InputError(Mistake("this model has one particle a work item", "its own layout", mend, value=model.name))
-    return SwarmLayout(
-        lanes=1,
-        items=items_for(device, settings.particles, settings.particles),
-        blocks=1,
-        swarms=1,
-        best_in_global=True,
-        state_in_global=model.state_in_global,
-        conditionals=model.conditionals,
-    )
+    items = items_for(device, settings.particles, settings.particles)
+    return SwarmLayout(lanes=1, items=items, blocks=1, swarms=1, best_in_global=True)
 
 
 def state_words(dimension: int) -> int:

@@ -6,7 +6,7 @@ state of a particle is kept, and how its bounds are held.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 #: Where random numbers come from: own streams, the kernel (eq. 14-15), or the host (section 4.3); see `random_schemes`.
 STREAM, KERNEL, HOST = RANDOM_NAMES = "stream", "kernel", "host"
@@ -41,32 +41,24 @@ class Model:
 
 
 LANES = "lanes"
-MODELS: dict[str, Model] = {
-    model.name: model
-    for model in (
-        Model(
-            name="basic",
-            summary="numbers made in the kernel (eq. 14-15), state in global memory, branches",
-            random=KERNEL,
-            conditionals=BRANCHES,
-            of_the_paper=True,
-            state_in_global=True,
-        ),
-        Model(
-            name="intermediate",
-            summary="the same with random numbers made on the host",
-            random=HOST,
-            conditionals=BRANCHES,
-            of_the_paper=True,
-            state_in_global=True,
-        ),
-        Model(
-            name="final",
-            summary="private arrays, clamp and step",
-            random=HOST,
-            conditionals=BUILT_INS,
-            of_the_paper=True,
-        ),
-        Model(name=LANES, summary="particles in vector lanes or registers, own random streams", random=STREAM),
-    )
-}
+_BASIC = Model(
+    name="basic",
+    summary="numbers made in the kernel (eq. 14-15), state in global memory, branches",
+    random=KERNEL,
+    conditionals=BRANCHES,
+    of_the_paper=True,
+    state_in_global=True,
+)
+_INTERMEDIATE = replace(
+    _BASIC, name="intermediate", summary="the same with random numbers made on the host", random=HOST
+)
+_FINAL = replace(
+    _INTERMEDIATE,
+    name="final",
+    summary="private arrays, clamp and step",
+    conditionals=BUILT_INS,
+    state_in_global=False,
+)
+_LANES = Model(name=LANES, summary="particles in vector lanes or registers, own random streams", random=STREAM)
+
+MODELS: dict[str, Model] = {model.name: model for model in (_BASIC, _INTERMEDIATE, _FINAL, _LANES)}

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.jit import INLINED, overload
 from reservoir.problems.base import Problem
 from reservoir.problems.encoding import PERMUTATION, encoding_of
-from reservoir.solvers.island_ga.real_breeding import Vectors, breed_vectors, first_vector, vector_arrays, vectors_of
+from reservoir.solvers.island_ga.layout import gene_type
+from reservoir.solvers.island_ga.real_breeding import Vectors, breed_vectors, first_vector, vectors_of
 from reservoir.solvers.island_ga.settings import IslandSettings
-from reservoir.solvers.island_ga.tour_breeding import Tours, breed_tours, first_tour, tour_arrays, tours_of
+from reservoir.solvers.island_ga.tour_breeding import Tours, breed_tours, first_tour, tours_of
 
 _FIRST = {Tours: first_tour, Vectors: first_vector}
 _BREED = {Tours: breed_tours, Vectors: breed_vectors}
@@ -27,8 +29,13 @@ def kind_of(problem: Problem, settings: IslandSettings) -> Tours | Vectors:
 
 
 def arrays_of(problem: Problem, settings: IslandSettings) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Room for genes, shape (islands, island size, genes), and for fitness, shape (islands, island size)."""
-    return tour_arrays(problem, settings) if _tours(problem) else vector_arrays(problem, settings)
+    """Room for genes, shape (islands, island size, genes), and for fitness, shape (islands, island size).
+
+    A tour has room for one city more.
+    """
+    shape, tours = (settings.islands, settings.island_size), _tours(problem)
+    genes = np.zeros((*shape, problem.dimension + tours), gene_type(problem))
+    return genes, np.zeros(shape, np.int32 if tours else np.float32)
 
 
 def _tours(problem: Problem) -> bool:

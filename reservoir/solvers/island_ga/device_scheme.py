@@ -17,7 +17,7 @@ from reservoir.problems.encoding import PERMUTATION, encoding_of
 from reservoir.solvers.base.co_residency_probe import co_resident
 from reservoir.solvers.base.device_engine import Argument, Launch, choices
 from reservoir.solvers.base.results import EngineResult, engine_results
-from reservoir.solvers.island_ga.layout import IslandLayout, gene_bytes, items_of_best
+from reservoir.solvers.island_ga.layout import IslandLayout, gene_type, items_of_best
 from reservoir.solvers.island_ga.settings import DeviceIslandSettings
 
 
@@ -134,7 +134,7 @@ class Scheme(ABC):
         mail_slots = self.mail_slots or len(stages)
         migrants = mail_slots * self.groups * max(settings.migrants, 1)
         number: Any = np.int32 if encoding_of(self.problems[0]) == PERMUTATION else np.float32
-        gene: Any = {1: np.uint8, 2: np.uint16, 4: np.float32}[gene_bytes(self.problems[0])]
+        gene = gene_type(self.problems[0])
         place = self.launch.arguments
         self._contexts, self.random = self.launch.contexts(), self.launch.random_streams()
         place(genes=((rows, stride), gene), fitness=(rows, number), fitness_after=(rows, number))

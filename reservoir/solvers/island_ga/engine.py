@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
+
 from reservoir.opencl import BuiltProgram, DeviceInfo, ordering_of
 from reservoir.problems.base import Problem
 from reservoir.problems.encoding import PERMUTATION, encoding_of
@@ -63,7 +65,7 @@ class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
             "WARPS": int(device.warps and device.sub_group_size % layout.team == 0),
             "STRIDE": layout.stride,
             "GROUPS": layout.groups,
-            "GENE": gene_type(problem),
+            "GENE": {np.float32: "float", np.uint8: "uchar", np.uint16: "ushort"}[gene_type(problem)],
             "FITNESS": "int" if tours else "float",
             "HOME": "__global" if single else "__local",
             "CONTEXT_SPACE": "__global",

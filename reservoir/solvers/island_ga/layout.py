@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.opencl import DeviceInfo
@@ -55,27 +58,17 @@ class IslandLayout:
     stride: int
     groups: int = 1
 
-    @property
-    def together(self) -> int:
-        """Individuals that an item, or a team, makes at once."""
-        return self.lanes
 
-
-def gene_type(problem: Problem) -> str:
-    """OpenCL type of a gene; InputError if a problem has more cities than genes can tell apart."""
+def gene_type(problem: Problem) -> Any:
+    """Type of a gene in numpy; InputError if a problem has more cities than genes can tell apart."""
     if encoding_of(problem) != PERMUTATION:
-        return "float"
+        return np.float32
     if problem.dimension > MOST_CITIES:
         wrong = f"{problem.label}: a tour has too many cities"
         raise InputError(
             Mistake(wrong, f"at most {MOST_CITIES:,}", "choose a smaller problem", value=problem.dimension)
         )
-    return "uchar" if problem.dimension <= 256 else "ushort"
-
-
-def gene_bytes(problem: Problem) -> int:
-    """Bytes of a gene."""
-    return {"float": 4, "uchar": 1, "ushort": 2}[gene_type(problem)]
+    return np.uint8 if problem.dimension <= 256 else np.uint16
 
 
 def island_layout(
@@ -154,7 +147,7 @@ def _stride(problem: Problem) -> int:
 
     Rows begin at words, an odd number of them apart, so that items with a row each use all banks of local memory.
     """
-    size = gene_bytes(problem)
+    size = np.dtype(gene_type(problem)).itemsize
     words = -(-(problem.dimension + 1) * size // 4)
     return (words + (words + 1) % 2) * 4 // size
 
@@ -166,7 +159,7 @@ def _scratch_words(problem: Problem, layout: IslandLayout) -> int:
 
 
 def _require_room(device: DeviceInfo, problem: Problem, settings: DeviceIslandSettings, layout: IslandLayout) -> None:
-    each = layout.stride * gene_bytes(problem) + 4 + 2 * 2
+    each = layout.stride * np.dtype(gene_type(problem)).itemsize + 4 + 2 * 2
     at_hand = 4 * (layout.items // layout.team * _scratch_words(problem, layout) + _GROUP_WORDS)
     room = local_bytes_of(device)
     needed = each * settings.island_size + at_hand

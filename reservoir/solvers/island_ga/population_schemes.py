@@ -51,7 +51,7 @@ class _Single(Scheme):
         """First place of each step and group, and the one behind the last, shape (steps, groups, 2)."""
         size, parents = self.settings.island_size, self.settings.parents
         steps = ((0, size), (0, parents), (parents, size), (parents, size))
-        together = [self.layout.together, 1, self.layout.together, self.layout.together]
+        together = [self.layout.lanes, 1, self.layout.lanes, self.layout.lanes]
         return np.stack([_shares(*step, self.layout.groups, each) for step, each in zip(steps, together, strict=True)])
 
 

@@ -44,12 +44,6 @@ def vectors_of(problem: Problem, settings: IslandSettings) -> Vectors:
     )
 
 
-def vector_arrays(problem: Problem, settings: IslandSettings) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Room for the individuals' genes and for their fitness."""
-    shape = (settings.islands, settings.island_size)
-    return np.zeros((*shape, problem.dimension), np.float32), np.zeros(shape, np.float32)
-
-
 @inlined
 def numbers_of_child(dimension):
     """Numbers that a child draws: two parents, two of each variable, and the noise of its fitness."""

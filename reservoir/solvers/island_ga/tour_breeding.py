@@ -7,7 +7,7 @@ Felten 1991) where no move is better.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,13 +38,6 @@ def tours_of(problem: Problem, settings: IslandSettings) -> Tours:
         by_order=settings.crossover == "order",
         by_two_opt=settings.mutation == "two-opt",
     )
-
-
-def tour_arrays(problem: Problem, settings: IslandSettings) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Room for the individuals' genes, with one city more, and for their fitness."""
-    shape = (settings.islands, settings.island_size)
-    kind: Any = np.uint8 if problem.dimension <= 256 else np.uint16
-    return np.zeros((*shape, problem.dimension + 1), kind), np.zeros(shape, np.int32)
 
 
 @inlined

@@ -15,21 +15,10 @@ from reservoir.solvers import Solution, solve
 from reservoir.solvers.clpso.engine import ClpsoEngine
 from reservoir.solvers.clpso.layout import layout_for
 from reservoir.solvers.clpso.settings import DeviceSwarmSettings
+from tests.solvers.engines import CHOOSE_DEVICES
 from tests.year_ends import cyclic
 
-CHOOSE_DEVICES = "reservoir.solvers.base.device_engine.choose_devices"
-
 GENERATIONS = 150
-
-
-@pytest.fixture
-def pretend(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
-    """Call it with properties to let the engine see the device with these changed."""
-
-    def change(**properties: int) -> None:
-        monkeypatch.setattr(CHOOSE_DEVICES, lambda _: (replace(device, **properties),))
-
-    return change
 
 
 def run(problems: list[Problem], **options: object) -> list[Solution]:
@@ -180,24 +169,6 @@ def test_the_layout_is_among_the_settings(device, years: list[ReservoirYear]) ->
     settings = run(years[:1], lanes=4, items=2, seed=9)[0].settings
     expected = {"lanes": 4, "items": 2, "seed": 9, "random": "stream", "particles": 40, "generations": GENERATIONS}
     assert expected.items() <= settings.items()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"lanes": 3}, "no vector has so many lanes"),
-        ({"lanes": 0}, "no vector has so many lanes"),
-        ({"items": 0}, "no work group has so many items"),
-        ({"items": 10**6}, "no work group has so many items"),
-        ({"swarms": 0}, "no work group has so many items"),
-        ({"swarms": 10**6}, "no work group has so many items"),
-    ],
-)
-def test_layouts_that_no_device_has_are_refused(
-    device, years: list[ReservoirYear], options: dict[str, int], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        run(years[:1], **options)
 
 
 def test_every_step_of_a_solution_is_finite(device, years: list[ReservoirYear]) -> None:

@@ -14,10 +14,9 @@ from reservoir.solvers.clpso.engine import ClpsoEngine
 from reservoir.solvers.clpso.random_schemes import numbers_per_particle
 from reservoir.solvers.clpso.settings import RELAXED, STRICT, SwarmSettings
 from tests.solvers.clpso.reference_clpso import Swarm
+from tests.solvers.engines import CHOOSE_DEVICES
 from tests.solvers.rng.reference_random import Congruential, Draws, Shared
 from tests.solvers.toys import NOISE, Toy
-
-CHOOSE_DEVICES = "reservoir.solvers.base.device_engine.choose_devices"
 
 PAPERS = ("kernel", "host")
 PARTICLES, GENERATIONS, SWARMS = 8, 30, 3

@@ -17,25 +17,14 @@ from reservoir.solvers import Solution, solve
 from reservoir.solvers.dp.engine import DpEngine
 from reservoir.solvers.dp.program import layout_for
 from reservoir.solvers.dp.settings import DeviceGridSettings
+from tests.solvers.engines import CHOOSE_DEVICES
 from tests.solvers.toys import Toy
 from tests.year_ends import cyclic, free
-
-CHOOSE_DEVICES = "reservoir.solvers.base.device_engine.choose_devices"
 
 #: How close the device comes to the host, as a part of a year's fitness.
 CLOSE = 1e-6
 #: The same of a device without float64.
 CLOSE_IN_FLOAT32 = 2e-6
-
-
-@pytest.fixture
-def pretend(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
-    """Call it with properties to let the engine see the device with these changed."""
-
-    def change(**properties: int) -> None:
-        monkeypatch.setattr(CHOOSE_DEVICES, lambda _: (replace(device, **properties),))
-
-    return change
 
 
 def run(problems: list[Problem], **options: object) -> list[Solution]:
@@ -214,22 +203,6 @@ def test_a_device_of_small_local_memory_is_refused(pretend, years: list[Reservoi
 def test_a_problem_without_storage_is_refused_by_name(device) -> None:
     with pytest.raises(InputError, match="needs a storage to divide, and bowl has none"):
         run([replace(Toy(), label="bowl")])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"lanes": 3}, "no vector has so many lanes"),
-        ({"lanes": 0}, "no vector has so many lanes"),
-        ({"items": 0}, "no work group has so many items"),
-        ({"items": 10**6}, "no work group has so many items"),
-    ],
-)
-def test_layouts_that_no_device_has_are_refused(
-    device, years: list[ReservoirYear], options: dict[str, int], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        run(years[:1], **options)
 
 
 @pytest.mark.parametrize("solver", ["dp", "dp-opencl"])

@@ -15,10 +15,9 @@ from reservoir.problems.reservoir.year import ReservoirYear, reservoir_problems
 from reservoir.solvers import Solution, solve
 from reservoir.solvers.lshade.engine import LshadeEngine
 from reservoir.solvers.lshade.settings import LshadeSettings
+from tests.solvers.engines import CHOOSE_DEVICES
 from tests.solvers.toys import Toy
 from tests.year_ends import cyclic, free
-
-CHOOSE_DEVICES = "reservoir.solvers.base.device_engine.choose_devices"
 
 FEW = 4000
 
@@ -173,8 +172,6 @@ def test_the_smallest_budget_is_one_generation(device) -> None:
         ({"evaluations": 0}, "evaluations is out of range.*found 0"),
         ({"fewest_members": 3}, "fewest_members is out of range.*found 3.*expected 4 to"),
         ({"best_fraction": 0.0}, "best_fraction is out of range"),
-        ({"lanes": 3}, "no vector has so many lanes"),
-        ({"items": 0}, "no work group has so many items"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(device, options: dict[str, float], message: str) -> None:
