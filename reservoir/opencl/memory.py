@@ -25,15 +25,15 @@ def require_memory(device: DeviceInfo, buffers: Mapping[str, int]) -> None:
     """
     if not buffers:
         return
-    largest = max(buffers, key=lambda name: buffers[name])
-    mend = f"reduce {largest} ({_bytes(buffers[largest])}), which is the largest, or choose a device with more memory"
+    largest, total = max(buffers, key=lambda name: buffers[name]), sum(buffers.values())
+    mend = f"reduce {largest} ({buffers[largest]:,} bytes), which is the largest, or choose a device with more memory"
     mistakes = []
     if buffers[largest] > device.max_allocation_bytes:
-        problem = f"{largest} needs {_bytes(buffers[largest])} in one piece on {device.name}"
-        mistakes.append(_too_much(problem, device.max_allocation_bytes, mend))
-    if sum(buffers.values()) > device.global_memory_bytes:
-        problem = f"{', '.join(buffers)} need {_bytes(sum(buffers.values()))} together on {device.name}"
-        mistakes.append(_too_much(problem, device.global_memory_bytes, mend))
+        problem = f"{largest} needs {buffers[largest]:,} bytes in one piece on {device.name}"
+        mistakes.append(Mistake(problem, f"at most {device.max_allocation_bytes:,} bytes", mend))
+    if total > device.global_memory_bytes:
+        problem = f"{', '.join(buffers)} need {total:,} bytes together on {device.name}"
+        mistakes.append(Mistake(problem, f"at most {device.global_memory_bytes:,} bytes", mend))
     if mistakes:
         raise DeviceError(mistakes)
 
@@ -54,14 +54,6 @@ def require_local(device: DeviceInfo, needed_bytes: int) -> None:
         With the bytes needed and the bytes there are.
     """
     if needed_bytes > device.local_memory_bytes:
-        problem = f"a work group needs {_bytes(needed_bytes)} of local memory on {device.name}"
+        problem = f"a work group needs {needed_bytes:,} bytes of local memory on {device.name}"
         mend = "let a work group do less, or choose a device with more local memory"
-        raise DeviceError(_too_much(problem, device.local_memory_bytes, mend))
-
-
-def _too_much(problem: str, limit_bytes: int, mend: str) -> Mistake:
-    return Mistake(problem=problem, expected=f"at most {_bytes(limit_bytes)}", mend=mend)
-
-
-def _bytes(count: int) -> str:
-    return f"{count:,} bytes"
+        raise DeviceError(Mistake(problem, f"at most {device.local_memory_bytes:,} bytes", mend))

@@ -133,7 +133,10 @@ class TrainingError(SymmetricBox):
 
     def compiled_context(self) -> TrainingContext:
         """The same as arrays."""
-        return TrainingContext.of(self.network, self.inputs, self.desired / self.ranges, self.shares, 1 / self.ranges)
+        samples = self.inputs.T, (self.desired / self.ranges).T, self.shares, 1 / self.ranges
+        inputs, desired, shares, scales = (np.ascontiguousarray(each, np.float32) for each in samples)
+        hidden, bias, outputs = self.network.hidden, int(self.network.bias), (0,) * self.network.outputs
+        return TrainingContext(inputs, desired, shares, scales, hidden, bias, (0,), outputs)
 
     def value(self, position: FloatArray) -> float:
         """The error in float64 (eq. 3)."""

@@ -13,7 +13,6 @@ import numpy as np
 from reservoir.hydro.jit import compiled_part, inlined
 from reservoir.hydro.stack_array import ROW, stack_rows
 from reservoir.problems.fitness import register_fitness
-from reservoir.problems.mlp.perceptron import FloatArray, Perceptron
 
 
 class TrainingContext(NamedTuple):
@@ -32,14 +31,6 @@ class TrainingContext(NamedTuple):
     bias: int
     row: tuple[int, ...]
     outputs: tuple[int, ...]
-
-    @classmethod
-    def of(
-        cls, network: Perceptron, inputs: FloatArray, desired: FloatArray, shares: FloatArray, scales: FloatArray
-    ) -> TrainingContext:
-        """Arrange samples of shape (samples, inputs) and (samples, outputs)."""
-        arrays = [np.ascontiguousarray(each, np.float32) for each in (inputs.T, desired.T, shares, scales)]
-        return cls._make([*arrays, network.hidden, int(network.bias), (0,), (0,) * network.outputs])
 
 
 @inlined

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.jit import INLINED, OPTIONS, compiled_for_any, overload
+from reservoir.hydro.jit import OPTIONS, compiled_for_any, inlined, overload
 from reservoir.problems.base import FloatArray, Problem
 from reservoir.problems.coding import coding_of, gray_level, level_position
 from reservoir.problems.encoding import BITS, encoding_of
@@ -58,26 +58,18 @@ def position_of(problem: Problem, kind: Plain | Coded, genes: NDArray[np.uint8])
     return np.clip(kind.position.astype(np.float64), problem.lower, problem.upper)
 
 
+@inlined
+def fill_position(kind, genes):
+    """Fill the position of a coded individual."""
+    highest = np.float32((1 << kind.bits) - 1)
+    for variable in range(len(kind.parts)):
+        kind.parts[variable] = np.float32(gray_level(genes, variable * kind.bits, kind.bits)) / highest
+    level_position(kind.coding, kind.parts, kind.position)
+
+
 @compiled_for_any
 def _decode(kind, genes):
     fill_position(kind, genes)
-
-
-def fill_position(kind, genes):
-    """Fill the position of a coded individual."""
-    raise NotImplementedError("call this from compiled code")
-
-
-@overload(fill_position, jit_options=INLINED)  # type: ignore[arg-type]
-def _fill_position(kind, genes):
-    def fill(kind, genes):
-        highest = np.float32((1 << kind.bits) - 1)
-        for variable in range(len(kind.parts)):
-            level = gray_level(genes, variable * kind.bits, kind.bits)
-            kind.parts[variable] = np.float32(level) / highest
-        level_position(kind.coding, kind.parts, kind.position)
-
-    return fill
 
 
 def bits_fitness(kind, genes, states):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,15 +132,3 @@ def select(population, model):
     for locus in range(loci):
         ranks[loci + locus] = ranks[locus]
         places[ranks[locus]] = locus
-
-
-def best_of(population: Population) -> tuple[NDArray[np.uint8], float]:
-    """Genes and fitness of the best individual."""
-    row = int(population.fitness.argmax())
-    return population.genes[row], float(population.fitness[row])
-
-
-def settled(population: Population) -> bool:
-    """Whether nothing is left to be found: the optimum is there, or all individuals are equally good."""
-    fitness: Any = population.fitness
-    return bool(population.tally[HIT]) or bool(fitness.max() - EQUAL <= fitness.mean())

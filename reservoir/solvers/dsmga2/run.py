@@ -21,16 +21,7 @@ from reservoir.solvers.dsmga2.information import between_variables
 from reservoir.solvers.dsmga2.linkage import fill_sets, find_matrix
 from reservoir.solvers.dsmga2.mixing import mix
 from reservoir.solvers.dsmga2.model import Model, new_model
-from reservoir.solvers.dsmga2.population import (
-    CLIMBING,
-    MIXING,
-    Population,
-    begin,
-    best_of,
-    new_population,
-    select,
-    settled,
-)
+from reservoir.solvers.dsmga2.population import CLIMBING, EQUAL, HIT, MIXING, Population, begin, new_population, select
 from reservoir.solvers.dsmga2.settings import ON_DEMAND, Dsmga2Settings, require_loci
 
 #: Names of the stages whose seconds are counted: selection, copies and matrix; linkage sets and copies; mixing.
@@ -77,12 +68,16 @@ class Run:
     @property
     def best(self) -> tuple[NDArray[np.uint8], float]:
         """Genes of the best individual, and its fitness."""
-        return best_of(self.population)
+        row = int(self.population.fitness.argmax())
+        return self.population.genes[row], float(self.population.fitness[row])
 
     def ended(self, settings: Dsmga2Settings) -> bool:
-        """Whether nothing more is to be done."""
+        """Whether nothing more is to be done: the optimum is there, or all individuals are equally good."""
+        if self.generations == 0:
+            return False
         spent = self.generations >= settings.generations or self.evaluations >= settings.evaluations
-        return self.generations > 0 and (spent or settled(self.population))
+        fitness = self.population.fitness
+        return spent or bool(self.population.tally[HIT]) or bool(fitness.max() - EQUAL <= fitness.mean())
 
     def add_linkage(self, matrix: NDArray[np.int64]) -> None:
         """Add a model's linkage of the variables."""

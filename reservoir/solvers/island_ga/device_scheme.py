@@ -70,15 +70,18 @@ class Scheme(ABC):
     def results(self) -> list[EngineResult]:
         """Run to the end, and bring back what was found for each problem."""
         self.evolve()
-        self._find_best()
-        settings, dimension = self.settings, self.problems[0].dimension
+        settings, dimension, session = self.settings, self.problems[0].dimension, self.launch.session
+        best = ("genes", self.fitness, *self._best, np.int32(settings.population))
+        self.launch.run("best_individuals", len(self.problems), *best, items=items_of_best(session.device))
         genes, fitness, trace = self.launch.download("best_genes", "best_fitness", "trace")
         if settings.counted:
-            self._tell_counts()
+            in_groups, in_grid = session.download("meetings").tolist()
+            launches = sum(self.launches.values())
+            self.used |= {"launches": launches, "group_meetings": in_groups, "grid_meetings": in_grid}
         used = {**choices(self.layout, "items", "team", "lanes"), "work_groups": self.groups, **self.used}
         recorded = [used] * len(self.problems)
         if settings.keep_population:
-            every = self.launch.session.download("genes")[:, :dimension].reshape(len(self.problems), -1, dimension)
+            every = session.download("genes")[:, :dimension].reshape(len(self.problems), -1, dimension)
             recorded = [used | {"population": population} for population in every]
         return engine_results(
             position=genes[:, :dimension].astype(np.float32),
@@ -151,13 +154,3 @@ class Scheme(ABC):
         )
         self.stages = place(stages=stages, probe=(3, np.int32))
         self._best = place(best_genes=((count, stride), gene), best_fitness=(count, number))
-
-    def _find_best(self) -> None:
-        arguments = ("genes", self.fitness, *self._best, np.int32(self.settings.population))
-        items = items_of_best(self.launch.session.device)
-        self.launch.run("best_individuals", len(self.problems), *arguments, items=items)
-
-    def _tell_counts(self) -> None:
-        in_groups, in_grid = self.launch.session.download("meetings").tolist()
-        launches = sum(self.launches.values())
-        self.used |= {"launches": launches, "group_meetings": in_groups, "grid_meetings": in_grid}

@@ -5,9 +5,8 @@ Whoever needs number k of a particle's generation makes it.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,32 +20,22 @@ from reservoir.solvers.two_level_pso.settings import CONGRUENTIAL, CONGRUENTIAL_
 SUMMAND, MODULUS = 2_531_011, 2**31
 
 
-class NumberScheme(ABC):
-    """A scheme: its kernel files, its macros, and the arguments it passes to kernels."""
-
-    files: ClassVar[tuple[str, ...]]
-
-    def constants(self, numbers: int) -> dict[str, int | float | str]:
-        """Macros for so many numbers a particle and generation."""
-        return {"NUMBERS": numbers}
-
-    @abstractmethod
-    def arguments(self, launch: Launch[Any], particles: int) -> list[Argument]:
-        """Put the scheme's buffers on the device; the kernels' last arguments."""
-
-
-class StreamNumbers(NumberScheme):
+class StreamNumbers:
     """The product's own: Philox makes a word of seed, problem, particle and generation, a mixer the numbers."""
 
     files = ("common/rng/philox.cl", "common/rng/numbers_of_streams.cl")
 
+    def constants(self, numbers: int) -> dict[str, int | str]:
+        """Macros for so many numbers a particle and generation."""
+        return {"NUMBERS": numbers}
+
     def arguments(self, launch: Launch[Any], particles: int) -> list[Argument]:
-        """The seed's two words and the problems' streams."""
+        """The kernels' last arguments: the seed's two words and the problems' streams."""
         return launch.random_streams()
 
 
 @dataclass(frozen=True)
-class CongruentialNumbers(NumberScheme):
+class CongruentialNumbers:
     """Linear congruential numbers, a seed a particle (Li and Liu 2017, eq. 7-8).
 
     Parameters
@@ -58,10 +47,10 @@ class CongruentialNumbers(NumberScheme):
 
     files = ("common/rng/numbers_congruential.cl",)
 
-    def constants(self, numbers: int) -> dict[str, int | float | str]:
-        """The table of `ahead` as well."""
+    def constants(self, numbers: int) -> dict[str, int | str]:
+        """Macros for so many numbers a particle and generation: the table of `ahead` as well."""
         words = ", ".join(f"{word}u" for word in self.ahead(numbers).ravel().tolist())
-        return super().constants(numbers) | {"AHEAD": f"{{{words}}}"}
+        return {"NUMBERS": numbers, "AHEAD": f"{{{words}}}"}
 
     def ahead(self, steps: int) -> NDArray[np.uint32]:
         """Factor and summand that take 0, 1, ... steps at once, shape (steps + 1, 2)."""
@@ -72,12 +61,15 @@ class CongruentialNumbers(NumberScheme):
         return np.array(table, np.uint32)
 
     def arguments(self, launch: Launch[Any], particles: int) -> list[Argument]:
-        """A seed a particle, of the problem's stream."""
+        """The kernels' last argument: a seed a particle, of the problem's stream."""
         counter = np.zeros((len(launch.problems), particles, 4), np.uint32)
         counter[..., 0] = np.arange(particles)
         counter[..., 1] = rng_stream_ids(launch.problems)[:, None]
         return launch.arguments(seeds=philox4x32(counter, seed_words(launch.seed))[..., 0] % np.uint32(MODULUS))
 
+
+#: A scheme: its kernel files, its macros, and the arguments it passes to kernels.
+NumberScheme = StreamNumbers | CongruentialNumbers
 
 NUMBER_SCHEMES: dict[str, NumberScheme] = {
     STREAM: StreamNumbers(),
