@@ -1,7 +1,13 @@
 """Files that somebody has spoiled, the same ones every time."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from reservoir.errors import InputError
+
+T = TypeVar("T")
 
 #: What may stand in a file by mistake or on purpose.
 ODD = (
@@ -22,6 +28,17 @@ ODD = (
         b"|",
     ),
 )
+
+
+def read_anyway(read: Callable[[Path], T], good: bytes, path: Path, seed: int) -> Iterator[T]:
+    """What a reader of files makes of mutations of a good one, where it does not refuse them."""
+    for data in mutations(good, 400, seed):
+        path.write_bytes(data)
+        try:
+            found = read(path)
+        except InputError:
+            continue
+        yield found
 
 
 def mutations(good: bytes, count: int, seed: int) -> Iterator[bytes]:

@@ -67,7 +67,7 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
             "BLOCKS": layout.blocks,
             "SWARMS": layout.swarms,
             "GROUP_ITEMS": layout.items * layout.swarms,
-            "SWARM": layout.swarm,
+            "SWARM": layout.padded,
             "WIDE_DRAWS": int(max(self.settings.particles, problem.dimension) > EVEN_IN_16_BITS),
             "CONTEXT_SPACE": "__local",
             "CONDITIONALS": model.conditionals,
@@ -82,19 +82,19 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
         """All generations in one kernel."""
         problems, layout, settings = launch.problems, launch.layout, self.settings
         count, dimension, taken = len(problems), problems[0].dimension, settings.trace_generations
-        groups = -(-count // layout.swarms)
+        groups, learning = -(-count // layout.swarms), settings.learning_probability()
         swarms = groups * layout.swarms
         head = launch.arguments(
             contexts=kernel_contexts(problems),
-            learning=layout.padded(settings.learning_probability()),
+            learning=np.pad(learning, (0, layout.padded - len(learning))).astype(np.float32),
             problems=np.int32(count),
             generations=np.int32(settings.generations),
             trace_every=np.int32(taken[0]),
             trace_points=np.int32(len(taken)),
         )
-        random = self.scheme.arguments(launch, settings, layout.swarm)
-        best_memory = ((swarms, dimension + 1, layout.swarm), np.float32)
-        state = ((swarms * layout.swarm, state_words(dimension)), np.float32)
+        random = self.scheme.arguments(launch, settings, layout.padded)
+        best_memory = ((swarms, dimension + 1, layout.padded), np.float32)
+        state = ((swarms * layout.padded, state_words(dimension)), np.float32)
         results = launch.arguments(
             position=((count, dimension), np.float32),
             fitness=(count, np.float32),

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from reservoir.errors import InputError, Mistake
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
+from reservoir.solvers.base.blocks import Blocks
 from reservoir.solvers.base.work_groups import (
     items_for,
-    lanes_for,
     local_bytes_of,
     most_items,
     require_countable,
@@ -30,38 +27,20 @@ SHARING_ITEMS = 160
 _ALIGNMENT = 6
 
 
-@dataclass(frozen=True)
-class SwarmLayout:
-    """Particles of a swarm: blocks x items x lanes, padded; and swarms on a work group.
+@dataclass(frozen=True, kw_only=True)
+class SwarmLayout(Blocks):
+    """A swarm, and swarms on a work group.
 
     Parameters
     ----------
-    lanes : int
-        Particles in a vector.
-    items : int
-        Work items of a swarm.
-    blocks : int
-        Vectors in a work item.
     swarms : int
         Swarms in a group.
     best_in_global : bool
         Personal bests stand in global memory: local memory is too small for them, or the model has them there.
     """
 
-    lanes: int
-    items: int
-    blocks: int
     swarms: int
     best_in_global: bool
-
-    @property
-    def swarm(self) -> int:
-        """Particles with padding."""
-        return self.lanes * self.items * self.blocks
-
-    def padded(self, values: NDArray[np.float64]) -> NDArray[np.float32]:
-        """One value a particle, with zeros for the padding."""
-        return np.pad(values, (0, self.swarm - len(values))).astype(np.float32)
 
 
 def layout_for(device: DeviceInfo, problem: Problem, count: int, settings: DeviceSwarmSettings) -> SwarmLayout:
@@ -72,14 +51,12 @@ def layout_for(device: DeviceInfo, problem: Problem, count: int, settings: Devic
     """
     if settings.used_model.of_the_paper:
         return _layout_of_the_paper(device, settings)
-    lanes = lanes_for(device, settings.particles, settings.lanes)
-    vectors = -(-settings.particles // lanes)
     swarms = settings.swarms
-    items = items_for(device, vectors, settings.items, 1 if swarms is None else swarms)
-    blocks = -(-vectors // items)
-    swarm = lanes * items * blocks
+    populations = 1 if swarms is None else swarms
+    blocks = Blocks.of(device, settings.particles, settings.lanes, settings.items, populations=populations)
+    lanes, items, swarm = blocks.lanes, blocks.items, blocks.padded
     require_countable((problem.dimension + 1) * swarm, "a swarm", "choose fewer particles")
-    private = 4 * blocks * lanes * state_words(problem.dimension)
+    private = 4 * swarm // items * state_words(problem.dimension)
     require_private(device, private, f"a swarm of {settings.particles:,} particles", "choose fewer particles")
     local_bytes = local_bytes_of(device)
     if swarms is None:
@@ -87,7 +64,7 @@ def layout_for(device: DeviceInfo, problem: Problem, count: int, settings: Devic
         many = device.kind != "CPU" and count >= MANY_SWARMS * device.compute_units
         swarms = _fullest_group(items, room) if many else 1
     best_in_global = _local_bytes(problem, swarm, lanes, swarms) > local_bytes
-    return SwarmLayout(lanes=lanes, items=items, blocks=blocks, swarms=swarms, best_in_global=best_in_global)
+    return SwarmLayout(**vars(blocks), swarms=swarms, best_in_global=best_in_global)
 
 
 def _layout_of_the_paper(device: DeviceInfo, settings: DeviceSwarmSettings) -> SwarmLayout:

@@ -43,14 +43,14 @@ class LshadeEngine(PopulationEngine[LshadeSettings, PopulationLayout]):
 
     def build(self, device: DeviceInfo, problem: Problem, layout: PopulationLayout) -> BuiltProgram:
         """One kernel."""
-        pool = layout.members + self.settings.archive(problem.dimension)
+        pool = layout.padded + self.settings.archive(problem.dimension)
         constants = {
             **self.settings.constants(problem.dimension),
             **memory_constants("POOL", layout.pool_in_global),
             "LANES": layout.lanes,
             "ITEMS": layout.items,
             "BLOCKS": layout.blocks,
-            "MEMBERS": layout.members,
+            "MEMBERS": layout.padded,
             "PARTS": PARTS,
             "WIDE_DRAWS": int(max(pool, problem.dimension) > EVEN_IN_16_BITS),
             "CONTEXT_SPACE": "__local",
@@ -67,7 +67,7 @@ class LshadeEngine(PopulationEngine[LshadeSettings, PopulationLayout]):
         sizes = settings.sizes(dimension)
         generations, evaluations = len(sizes) - 1, int(sizes.sum())
         taken = trace_generations(generations, settings.trace_points)
-        pool = ((count, dimension, layout.members + settings.archive(dimension)), np.float32)
+        pool = ((count, dimension, layout.padded + settings.archive(dimension)), np.float32)
         arguments = launch.arguments(
             contexts=kernel_contexts(problems),
             sizes=sizes,

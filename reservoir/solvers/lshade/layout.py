@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.work_groups import items_for, lanes_for, local_bytes_of, require_countable, require_private
+from reservoir.solvers.base.blocks import Blocks
+from reservoir.solvers.base.work_groups import local_bytes_of, require_countable, require_private
 from reservoir.solvers.lshade.settings import LshadeSettings
 
 #: Floats of a member beside its position: fitness before and after, gain, scale, rate.
@@ -20,48 +21,31 @@ _FEWER = "choose fewer members_per_dimension, or a smaller archive_fraction"
 _ALIGNMENT = 3
 
 
-@dataclass(frozen=True)
-class PopulationLayout:
-    """Members of a population: blocks x items x lanes, padded.
+@dataclass(frozen=True, kw_only=True)
+class PopulationLayout(Blocks):
+    """The first population.
 
     Parameters
     ----------
-    lanes : int
-        Members in a vector.
-    items : int
-        Work items of a population.
-    blocks : int
-        Vectors in a work item.
     pool_in_global : bool
         Members and archive stand in global memory because local memory is too small for them.
     """
 
-    lanes: int
-    items: int
-    blocks: int
     pool_in_global: bool
-
-    @property
-    def members(self) -> int:
-        """Members of the first population, with padding."""
-        return self.lanes * self.items * self.blocks
 
 
 def layout_for(device: DeviceInfo, problem: Problem, settings: LshadeSettings) -> PopulationLayout:
     """On a GPU a work item has a member; on a CPU one work item has a population, in vectors."""
     first = settings.first_members(problem.dimension)
-    lanes = lanes_for(device, first, settings.lanes)
-    vectors = -(-first // lanes)
-    items = items_for(device, vectors, settings.items)
-    blocks = -(-vectors // items)
-    members = lanes * items * blocks
+    blocks = Blocks.of(device, first, settings.lanes, settings.items)
+    members = blocks.padded
     pool = problem.dimension * (members + settings.archive(problem.dimension))
     require_countable(pool, "a population with its archive", _FEWER)
-    private = 4 * blocks * lanes * (2 * problem.dimension + _PRIVATE_WORDS)
+    private = 4 * members // blocks.items * (2 * problem.dimension + _PRIVATE_WORDS)
     require_private(device, private, f"a population of {first:,} members", _FEWER)
     floats = pool + _MEMBER_FLOATS * members
     words = (
         2 * (members // 32 + 1) + 3 * settings.memory + _SUM_FLOATS * PARTS + len(problem.kernel_context()) + _ALIGNMENT
     )
     pool_in_global = 4 * (floats + words) > local_bytes_of(device)
-    return PopulationLayout(lanes=lanes, items=items, blocks=blocks, pool_in_global=pool_in_global)
+    return PopulationLayout(**vars(blocks), pool_in_global=pool_in_global)

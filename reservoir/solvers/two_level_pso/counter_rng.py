@@ -36,12 +36,7 @@ class StreamNumbers:
 
 @dataclass(frozen=True)
 class CongruentialNumbers:
-    """Linear congruential numbers, a seed a particle (Li and Liu 2017, eq. 7-8).
-
-    Parameters
-    ----------
-    multiplier : int
-    """
+    """Linear congruential numbers of a multiplier, a seed a particle (Li and Liu 2017, eq. 7-8)."""
 
     multiplier: int
 

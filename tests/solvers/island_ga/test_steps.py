@@ -45,6 +45,14 @@ def costs_of(cities, rng):
     return np.rint(np.hypot(*(points[:, None] - points).transpose(2, 0, 1))).astype(np.int32)
 
 
+def mutated(cities, seed, *, by_two_opt):
+    """A tour, what a mutation makes of it, the costs, and the fitness that it tells."""
+    rng = np.random.default_rng(seed)
+    parent, child = rng.permutation(cities).astype(np.uint8), np.zeros(cities + 1, np.uint8)
+    costs = costs_of(cities, rng)
+    return parent, child, costs, mutate(child, parent, costs, np.uint32(seed), by_two_opt)
+
+
 def length(tour, costs):
     return int(costs[tour, np.roll(tour, -1)].sum())
 
@@ -100,10 +108,7 @@ def test_a_child_has_a_stretch_of_one_parent_and_the_rest_in_the_others_order(ci
 
 @given(cities=st.integers(3, 70), seed=SEEDS)
 def test_a_swap_changes_two_places(cities, seed):
-    rng = np.random.default_rng(seed)
-    parent, child = rng.permutation(cities).astype(np.uint8), np.zeros(cities + 1, np.uint8)
-    costs = costs_of(cities, rng)
-    worth = mutate(child, parent, costs, np.uint32(seed), False)
+    parent, child, costs, worth = mutated(cities, seed, by_two_opt=False)
     changed = np.flatnonzero(child[:cities] != parent)
     assert len(changed) == 2
     assert list(child[changed]) == list(parent[changed][::-1])
@@ -112,10 +117,7 @@ def test_a_swap_changes_two_places(cities, seed):
 
 @given(cities=st.integers(3, 25), seed=SEEDS)
 def test_a_two_opt_mutation_makes_the_best_reversal_or_a_double_bridge(cities, seed):
-    rng = np.random.default_rng(seed)
-    parent, child = rng.permutation(cities).astype(np.uint8), np.zeros(cities + 1, np.uint8)
-    costs = costs_of(cities, rng)
-    worth = mutate(child, parent, costs, np.uint32(seed), True)
+    parent, child, costs, worth = mutated(cities, seed, by_two_opt=True)
     reversed_ones = [
         length(np.concatenate((parent[:i], parent[i : j + 1][::-1], parent[j + 1 :])), costs)
         for i in range(cities)
