@@ -23,15 +23,7 @@ SEED = 7
 
 @dataclass(frozen=True)
 class Rotation:
-    """Which matrix.
-
-    Parameters
-    ----------
-    dimension : int
-    rotations : int
-        Of planes; none gives the unit matrix.
-    seed : int
-    """
+    """Which matrix: of so many rotations of planes, where none gives the unit matrix."""
 
     dimension: int
     rotations: int = ROTATIONS

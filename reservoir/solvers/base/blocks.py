@@ -8,7 +8,7 @@ from reservoir.opencl import DeviceInfo
 from reservoir.solvers.base.work_groups import items_for, lanes_for
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Blocks:
     """Members of a population: blocks x items x lanes, padded.
 

@@ -44,6 +44,11 @@ def most_items(device: DeviceInfo) -> int:
     return min(MOST_ITEMS, device.max_work_group_size)
 
 
+def team_of(device: DeviceInfo, items: int) -> int:
+    """Items of a group that exchange in registers: a warp where the device has them in whole, or 1."""
+    return device.sub_group_size if device.warps and items % device.sub_group_size == 0 else 1
+
+
 def local_bytes_of(device: DeviceInfo) -> int:
     """Local memory that a kernel's own arrays may take."""
     return device.local_memory_bytes - LOCAL_RESERVE_BYTES

@@ -17,17 +17,8 @@ from reservoir.solvers.base.work_groups import (
 )
 from reservoir.solvers.clpso.settings import DeviceSwarmSettings
 
-#: Work items that a GPU runs in step; its groups are whole multiples of them.
-WARP = 32
-#: Swarms for each compute unit from which on a group takes several: before, every swarm has a unit of its own.
-MANY_SWARMS = 4
-#: Work items of a group whose swarms share the choice of exemplars, at most; measured with 32 and 40 particles.
-SHARING_ITEMS = 160
-#: Floats that a swarm's context and velocities may be padded with.
-_ALIGNMENT = 6
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SwarmLayout(Blocks):
     """A swarm, and swarms on a work group.
 
@@ -41,6 +32,16 @@ class SwarmLayout(Blocks):
 
     swarms: int
     best_in_global: bool
+
+
+#: Work items that a GPU runs in step; its groups are whole multiples of them.
+WARP = 32
+#: Swarms for each compute unit from which on a group takes several: before, every swarm has a unit of its own.
+MANY_SWARMS = 4
+#: Work items of a group whose swarms share the choice of exemplars, at most; measured with 32 and 40 particles.
+SHARING_ITEMS = 160
+#: Floats that a swarm's context and velocities may be padded with.
+_ALIGNMENT = 6
 
 
 def layout_for(device: DeviceInfo, problem: Problem, count: int, settings: DeviceSwarmSettings) -> SwarmLayout:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reservoir.opencl import BuiltProgram, DeviceInfo, assemble, build
-from reservoir.solvers.base.work_groups import items_for
+from reservoir.solvers.base.work_groups import items_for, team_of
 from reservoir.solvers.dsmga2.information import rank_bits
 
 #: Loci of a work item of a GPU beyond which a group takes more items, and how many it takes at most; measured on an
@@ -93,9 +93,14 @@ def model_layout(
         while items * MOST_OWN < loci and 2 * items <= min(MOST_ITEMS, device.max_work_group_size):
             items *= 2
     items = items_for(device, loci, items)
-    team = device.sub_group_size if device.warps and items % device.sub_group_size == 0 else 1
-    lanes = CPU_LANES if cpu else 1
-    return ModelLayout(loci=loci, individuals=individuals, lossy=lossy, lanes=lanes, items=items, team=team)
+    return ModelLayout(
+        loci=loci,
+        individuals=individuals,
+        lossy=lossy,
+        lanes=CPU_LANES if cpu else 1,
+        items=items,
+        team=team_of(device, items),
+    )
 
 
 def build_model_program(device: DeviceInfo, layout: ModelLayout) -> BuiltProgram:

@@ -14,25 +14,6 @@ from reservoir.problems.encoding import PERMUTATION, encoding_of
 from reservoir.solvers.base.work_groups import items_for, lanes_for, local_bytes_of, require_countable
 from reservoir.solvers.island_ga.settings import DeviceIslandSettings
 
-#: Work items of an island of tours that teams share, where every island has a compute unit of its own, and where not;
-#: measured on an H200 with islands of 128 tours of 48 cities.
-ITEMS_ALONE, ITEMS_CROWDED = 1024, 512
-#: Fewest items of such a team; with fewer, the loops of the items of a warp fall apart.
-FEWEST_IN_TEAM = 8
-#: Work items of a group of a single population: twice as fast on an H200 as the 1024 of SAK in the paper.
-SINGLE_ITEMS = 128
-#: Groups of SLK, in compute units of a GPU; a CPU's have one each.
-GROUPS_PER_UNIT = 2
-#: Work items of the group that finds the best individual.
-ITEMS_OF_BEST = {"GPU": 256, "accelerator": 256, "CPU": 1}
-
-#: Cities that genes can tell apart.
-MOST_CITIES = 65_536
-
-_TEAM_LIMIT = 32
-#: Words that a group has at hand beside its scratch, with padding.
-_GROUP_WORDS = 6
-
 
 @dataclass(frozen=True)
 class IslandLayout:
@@ -57,6 +38,26 @@ class IslandLayout:
     items: int
     stride: int
     groups: int = 1
+
+
+#: Work items of an island of tours that teams share, where every island has a compute unit of its own, and where not;
+#: measured on an H200 with islands of 128 tours of 48 cities.
+ITEMS_ALONE, ITEMS_CROWDED = 1024, 512
+#: Fewest items of such a team; with fewer, the loops of the items of a warp fall apart.
+FEWEST_IN_TEAM = 8
+#: Work items of a group of a single population: twice as fast on an H200 as the 1024 of SAK in the paper.
+SINGLE_ITEMS = 128
+#: Groups of SLK, in compute units of a GPU; a CPU's have one each.
+GROUPS_PER_UNIT = 2
+#: Work items of the group that finds the best individual.
+ITEMS_OF_BEST = {"GPU": 256, "accelerator": 256, "CPU": 1}
+
+#: Cities that genes can tell apart.
+MOST_CITIES = 65_536
+
+_TEAM_LIMIT = 32
+#: Words that a group has at hand beside its scratch, with padding.
+_GROUP_WORDS = 6
 
 
 def gene_type(problem: Problem) -> Any:

@@ -10,18 +10,8 @@ from reservoir.solvers.base.blocks import Blocks
 from reservoir.solvers.base.work_groups import local_bytes_of, require_countable, require_private
 from reservoir.solvers.lshade.settings import LshadeSettings
 
-#: Floats of a member beside its position: fitness before and after, gain, scale, rate.
-_MEMBER_FLOATS = 5
-#: Parts that the sums over a population are made in, and floats of a sum.
-PARTS, _SUM_FLOATS = 32, 4
-#: Words of a member in its work item beside its positions.
-_PRIVATE_WORDS = 6
-_FEWER = "choose fewer members_per_dimension, or a smaller archive_fraction"
-#: Floats that a context may be padded with.
-_ALIGNMENT = 3
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PopulationLayout(Blocks):
     """The first population.
 
@@ -32,6 +22,17 @@ class PopulationLayout(Blocks):
     """
 
     pool_in_global: bool
+
+
+#: Floats of a member beside its position: fitness before and after, gain, scale, rate.
+_MEMBER_FLOATS = 5
+#: Parts that the sums over a population are made in, and floats of a sum.
+PARTS, _SUM_FLOATS = 32, 4
+#: Words of a member in its work item beside its positions.
+_PRIVATE_WORDS = 6
+_FEWER = "choose fewer members_per_dimension, or a smaller archive_fraction"
+#: Floats that a context may be padded with.
+_ALIGNMENT = 3
 
 
 def layout_for(device: DeviceInfo, problem: Problem, settings: LshadeSettings) -> PopulationLayout:

@@ -6,11 +6,7 @@ from dataclasses import dataclass
 
 from reservoir.opencl import DeviceInfo, require_local
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.work_groups import items_for
-
-#: Work items of a compute unit of a GPU up to which a particle has an item for each dimension; with more, particles
-#: would not all be at work at once.
-ROOMY_ITEMS = 1024
+from reservoir.solvers.base.work_groups import items_for, team_of
 
 
 @dataclass(frozen=True)
@@ -34,6 +30,11 @@ class RingLayout:
         return self.items // self.team
 
 
+#: Work items of a compute unit of a GPU up to which a particle has an item for each dimension; with more, particles
+#: would not all be at work at once.
+ROOMY_ITEMS = 1024
+
+
 def layout_for(device: DeviceInfo, problem: Problem, particles: int, items: int | None = None) -> RingLayout:
     """On a GPU an item for each dimension, in whole sub-groups, or one sub-group; on a CPU one item for all.
 
@@ -54,7 +55,6 @@ def layout_for(device: DeviceInfo, problem: Problem, particles: int, items: int 
         roomy = particles * whole <= ROOMY_ITEMS * device.compute_units
         items = min(whole if roomy else device.sub_group_size, device.max_work_group_size)
     items = items_for(device, problem.dimension, items)
-    team = device.sub_group_size if device.warps and items % device.sub_group_size == 0 else 1
-    layout = RingLayout(items=items, team=team)
+    layout = RingLayout(items=items, team=team_of(device, items))
     require_local(device, 4 * (4 * problem.dimension + 2 * layout.workers + 4))
     return layout

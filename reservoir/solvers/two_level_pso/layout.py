@@ -9,11 +9,6 @@ from reservoir.problems.base import Problem
 from reservoir.solvers.base.work_groups import VECTOR_WIDTHS, items_for, lanes_for, local_bytes_of
 from reservoir.solvers.two_level_pso.settings import DeviceTwoLevelSettings
 
-#: Work items of a group on a GPU that share sums, and vectors of terms that one of them handles together.
-SUMMING_ITEMS, TILE = 512, 4
-#: Words at hand of each particle of a group.
-_MEMBER_WORDS = 5
-
 
 @dataclass(frozen=True)
 class TwoLevelLayout:
@@ -50,6 +45,12 @@ class TwoLevelLayout:
         """Local memory of a work group."""
         sums = self.teams * self.width + self.items if terms else 0
         return 4 * (_MEMBER_WORDS * self.members + sums)
+
+
+#: Words at hand of each particle of a group.
+_MEMBER_WORDS = 5
+#: Work items of a group on a GPU that share sums, and vectors of terms that one of them handles together.
+SUMMING_ITEMS, TILE = 512, 4
 
 
 def layout_for(device: DeviceInfo, problem: Problem, settings: DeviceTwoLevelSettings) -> TwoLevelLayout:
