@@ -46,9 +46,13 @@ def real_number(word: str) -> float:
 class Mistakes(list[Mistake]):
     """Mistakes of a file, told together when there are enough of them."""
 
-    def add(self, mistake: Mistake) -> None:
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._file = str(path)
+
+    def add(self, problem: str, expected: str, mend: str = "", *, row: int | None = None, value: object = None) -> None:
         """Keep one; InputError with all when there are as many as are told of a file."""
-        self.append(mistake)
+        self.append(Mistake(problem, expected, mend, file=self._file, row=row, value=value))
         if len(self) >= MOST_MISTAKES:
             self.tell()
 

@@ -106,5 +106,5 @@ def _problems() -> dict[str, Sequence[Problem]]:
         "networks": [network],
         "tours": [tour_problem(path("data", "tsp/att48.tsp"))],
         "ring": [FunctionProblem(each, 16, 0) for each in RING_FUNCTIONS.values()],
-        "bits": [each.of(4 * each.multiple, 1) for each in FAMILIES.values()],
+        "bits": [each.of(4 * each.stride, 1) for each in FAMILIES.values()],
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,40 +93,33 @@ class Family:
     ----------
     name, title : str
         As in the paper's figures.
-    multiple : int
-        Sizes are multiples of it.
-    problem : callable
-        Makes the problem of so many bits and with such a stream.
+    values : tuple of float
+        Of a block, by the bits that are set.
+    stride : int
+        From the first bit of a block to that of the next; sizes are multiples of it.
     """
 
     name: str
     title: str
-    multiple: int
-    problem: Callable[[int, int], BitProblem]
+    values: tuple[float, ...]
+    stride: int
 
     def of(self, bits: int, rng_stream_id: int = 0) -> BitProblem:
         """The problem of so many bits; InputError if there is none."""
-        if bits < 2 * self.multiple or bits % self.multiple:
-            expected = f"a multiple of {self.multiple}, two blocks at least"
+        if bits < 2 * self.stride or bits % self.stride:
+            expected = f"a multiple of {self.stride}, two blocks at least"
             raise InputError(Mistake(f"a {self.title.lower()} cannot have so many bits", expected, value=bits))
-        return self.problem(bits, rng_stream_id)
-
-
-def _blocks(title: str, values: tuple[float, ...], stride: int) -> Callable[[int, int], BitProblem]:
-    def problem(bits: int, rng_stream_id: int) -> BitProblem:
-        blocks = bits // stride
-        context = BlockContext(np.array(values), stride, blocks)
-        return BitProblem(f"{title} {bits}", bits, context, float(blocks), rng_stream_id)
-
-    return problem
+        blocks = bits // self.stride
+        context = BlockContext(np.array(self.values), self.stride, blocks)
+        return BitProblem(f"{self.name.upper()} {bits}", bits, context, float(blocks), rng_stream_id)
 
 
 FAMILIES = {
     family.name: family
     for family in (
-        Family("mk", "Concatenated trap", 5, _blocks("MK", TRAP, 5)),
-        Family("ftrap", "Folded trap", 6, _blocks("FTRAP", FOLDED_TRAP, 6)),
-        Family("cyc", "Cyclic trap", 4, _blocks("CYC", TRAP, 4)),
+        Family("mk", "Concatenated trap", TRAP, 5),
+        Family("ftrap", "Folded trap", FOLDED_TRAP, 6),
+        Family("cyc", "Cyclic trap", TRAP, 4),
     )
 }
 

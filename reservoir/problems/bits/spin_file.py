@@ -55,66 +55,59 @@ def read_spin_glass(path: Path) -> SpinGlass:
     if len(rows) < 3:
         expected = "the number of spins, the ground-state energy per spin, and couplings, a line each"
         raise InputError(Mistake("holds no spin glass", expected, "choose another file", file=str(path)))
-    mistakes = Mistakes()
-    spins = _spins(path, *rows[0], mistakes)
-    energy = _energy(path, *rows[1], mistakes)
+    mistakes = Mistakes(path)
+    spins = _spins(*rows[0], mistakes)
+    energy = _energy(*rows[1], mistakes)
     couplings: dict[tuple[int, int], int] = {}
     for row, words in rows[2:]:
-        _couple(path, row, words, spins, couplings, mistakes)
+        _couple(row, words, spins, couplings, mistakes)
     mistakes.tell()
-    whole = _whole_energy(path, rows[1][0], energy, spins, sum(map(abs, couplings.values())))
+    whole = _whole_energy(rows[1][0], energy, spins, sum(map(abs, couplings.values())), mistakes)
     table = np.array([(*pair, strength) for pair, strength in couplings.items()], np.int64)
     return SpinGlass(printable(path.name), spins, whole / spins, table)
 
 
-def _spins(path: Path, row: int, words: list[str], mistakes: Mistakes) -> int:
+def _spins(row: int, words: list[str], mistakes: Mistakes) -> int:
     spins = whole_number(words[0]) if len(words) == 1 else None
     if spins is not None and FEWEST <= spins <= MOST:
         return spins
-    expected = f"a whole number, {FEWEST} to {MOST:,}"
-    mistakes.add(Mistake("is no number of spins", expected, file=str(path), row=row, value=" ".join(words)))
+    mistakes.add("is no number of spins", f"a whole number, {FEWEST} to {MOST:,}", row=row, value=" ".join(words))
     return MOST
 
 
-def _energy(path: Path, row: int, words: list[str], mistakes: Mistakes) -> float:
+def _energy(row: int, words: list[str], mistakes: Mistakes) -> float:
     energy = real_number(words[0]) if len(words) == 1 else math.nan
     if not math.isfinite(energy):
-        expected = "one number"
-        mistakes.add(Mistake("is no energy per spin", expected, file=str(path), row=row, value=" ".join(words)))
+        mistakes.add("is no energy per spin", "one number", row=row, value=" ".join(words))
     return energy
 
 
-def _whole_energy(path: Path, row: int, energy: float, spins: int, strengths: int) -> int:
+def _whole_energy(row: int, energy: float, spins: int, strengths: int, mistakes: Mistakes) -> int:
     """The energy of all spins, from that of one in so many digits; `strengths` is the sum of all couplings' sizes."""
-    total = energy * spins
+    total, expected = energy * spins, ""
     if abs(total) < _COUNTED and abs(total - round(total)) > _ROUNDED:
         expected = f"{round(total) / spins:.10g}: couplings are whole, and so is the energy of all {spins:,} spins"
     elif not -strengths - _ROUNDED <= total <= _ROUNDED:
         expected = f"{-strengths / spins:.10g} to 0, as the couplings allow"
-    else:
-        return round(total)
-    raise InputError(Mistake("is no ground state's energy", expected, file=str(path), row=row, value=energy))
+    if expected:
+        mistakes.add("is no ground state's energy", expected, row=row, value=energy)
+    mistakes.tell()
+    return round(total)
 
 
-def _couple(
-    path: Path, row: int, words: list[str], spins: int, couplings: dict[tuple[int, int], int], mistakes: Mistakes
-) -> None:
+def _couple(row: int, words: list[str], spins: int, couplings: dict[tuple[int, int], int], mistakes: Mistakes) -> None:
     """Add the coupling of a line."""
-
-    def wrong(problem: str, expected: str, value: object = None) -> None:
-        found = " ".join(words) if value is None else value
-        mistakes.add(Mistake(problem, expected, file=str(path), row=row, value=found))
-
     numbers = [whole_number(word) for word in words[:4]]
     if len(numbers) != 3 or None in numbers:
-        wrong("is no coupling", "two spins and their coupling, whole numbers")
+        mistakes.add("is no coupling", "two spins and their coupling, whole numbers", row=row, value=" ".join(words))
         return
     one, other, strength = (number or 0 for number in numbers)
     pair = one - 1, other - 1
     if not (1 <= one <= spins and 1 <= other <= spins and one != other):
-        wrong("couples no two spins", f"two spins, 1 to {spins:,}")
+        mistakes.add("couples no two spins", f"two spins, 1 to {spins:,}", row=row, value=" ".join(words))
     if pair in couplings or pair[::-1] in couplings:
-        wrong("couples two spins that are coupled before", "a line for two spins, with the sum of their couplings")
+        expected = "a line for two spins, with the sum of their couplings"
+        mistakes.add("couples two spins that are coupled before", expected, row=row, value=" ".join(words))
     if abs(strength) > 10**6:
-        wrong("couples too strongly", "1,000,000 at most", strength)
+        mistakes.add("couples too strongly", "1,000,000 at most", row=row, value=strength)
     couplings[pair] = strength

@@ -69,12 +69,15 @@ class _Line:
     row: int
     words: list[str]
 
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
 
 @dataclass(frozen=True)
 class _Sheet:
     """A file taken apart: the specification by keyword, and the lines of its one section."""
 
-    file: str
     entries: dict[str, tuple[int, str]]
     section: list[_Line]
 
@@ -88,7 +91,7 @@ def read_cities(path: Path) -> Cities:
         With every mistake in the file, or if it cannot be read.
     """
     sheet = _take_apart(path, _COORDINATES)
-    mistakes = Mistakes()
+    mistakes = Mistakes(path)
     kind = _entry(sheet, "EDGE_WEIGHT_TYPE", KINDS, mistakes)
     if "TYPE" in sheet.entries:
         _entry(sheet, "TYPE", ("TSP",), mistakes)
@@ -109,16 +112,16 @@ def read_tour(path: Path, cities: int) -> NDArray[np.int64]:
     """
     sheet = _take_apart(path, _TOUR)
     order: dict[int, int] = {}  # cities, and the rows they stand in
-    mistakes = Mistakes()
+    mistakes = Mistakes(path)
     for line, word in _words_of_tour(sheet):
         city = whole_number(word) or 0
         if not 1 <= city <= cities or city in order:
             problem = "the city is in the tour twice" if city in order else "is no number of a city"
-            mistakes.add(_at(sheet, line, problem, f"1 to {cities}, each once", value=word))
+            mistakes.add(problem, f"1 to {cities}, each once", row=line.row, value=word)
         order[city] = line.row
     if not mistakes and len(order) != cities:
         row = [*order.values()][-1] if order else None
-        mistakes.add(Mistake("the tour has too few cities", f"{cities}", file=sheet.file, row=row, value=len(order)))
+        mistakes.add("the tour has too few cities", f"{cities}", row=row, value=len(order))
     mistakes.tell()
     return np.array([*order]) - 1
 
@@ -163,7 +166,7 @@ def _take_apart(path: Path, section: str) -> _Sheet:
         expected = f"a line {section}, and what belongs to it below"
         mend = "see data/tsp/att48.tsp for an example"
         raise InputError(Mistake(f"the file has no {section}", expected, mend, file=str(path)))
-    return _Sheet(str(path), entries, lines)
+    return _Sheet(entries, lines)
 
 
 def _entry(sheet: _Sheet, keyword: str, known: tuple[str, ...], mistakes: Mistakes) -> str:
@@ -172,7 +175,7 @@ def _entry(sheet: _Sheet, keyword: str, known: tuple[str, ...], mistakes: Mistak
         return value.upper()
     problem = f"{keyword} is not one that this program knows" if value else f"{keyword} is missing"
     expected = f"{keyword} : {' or '.join(known)}"
-    mistakes.add(Mistake(problem, expected, file=sheet.file, row=row, value=value or None))
+    mistakes.add(problem, expected, row=row, value=value or None)
     return ""
 
 
@@ -181,10 +184,9 @@ def _name(sheet: _Sheet, mistakes: Mistakes) -> str:
     unprintable = first_unprintable(name)
     if unprintable:
         problem, expected = f"NAME has the character {unprintable}, which cannot be shown", "printable text"
-        mistakes.add(Mistake(problem, expected, file=sheet.file, row=row, value=name))
+        mistakes.add(problem, expected, row=row, value=name)
     if len(name) > LONGEST_NAME:
-        expected = f"{LONGEST_NAME} characters at most"
-        mistakes.add(Mistake("NAME is too long", expected, file=sheet.file, row=row, value=len(name)))
+        mistakes.add("NAME is too long", f"{LONGEST_NAME} characters at most", row=row, value=len(name))
     return name
 
 
@@ -194,8 +196,7 @@ def _dimension(sheet: _Sheet, mistakes: Mistakes) -> int:
     if FEWEST <= count <= MOST:
         return count
     problem = "DIMENSION is no number of cities that this program can handle" if value else "DIMENSION is missing"
-    expected = f"DIMENSION : {FEWEST} to {MOST:,}"
-    mistakes.add(Mistake(problem, expected, file=sheet.file, row=row, value=value or None))
+    mistakes.add(problem, f"DIMENSION : {FEWEST} to {MOST:,}", row=row, value=value or None)
     return 0
 
 
@@ -207,23 +208,17 @@ def _coordinates(sheet: _Sheet, count: int, mistakes: Mistakes) -> NDArray[np.fl
         numbers = [real_number(word) for word in line.words[1:]]
         if len(line.words) != 3 or city is None or not all(abs(each) <= FARTHEST for each in numbers):
             expected = f"a whole number, and two finite coordinates, -{FARTHEST:,.0f} to {FARTHEST:,.0f}"
-            mistakes.add(_at(sheet, line, "is no city", expected))
+            mistakes.add("is no city", expected, row=line.row, value=line.text)
             continue
         if city in found:
-            mistakes.add(_at(sheet, line, "the city is there twice", "a line for each city"))
+            mistakes.add("the city is there twice", "a line for each city", row=line.row, value=line.text)
         elif count and not 1 <= city <= count:
-            mistakes.add(_at(sheet, line, "the city has a number that none has", f"1 to {count:,}, each once"))
+            expected = f"1 to {count:,}, each once"
+            mistakes.add("the city has a number that none has", expected, row=line.row, value=line.text)
         found[city] = numbers[0], numbers[1]
     if count and not mistakes and len(found) != count:
         row = sheet.entries["DIMENSION"][0]
         mend = "add the cities that are missing, or correct DIMENSION"
         expected = f"{count:,}, as DIMENSION in row {row} says"
-        mistakes.add(
-            Mistake(f"{_COORDINATES} has another number of cities", expected, mend, sheet.file, value=len(found))
-        )
+        mistakes.add(f"{_COORDINATES} has another number of cities", expected, mend, value=len(found))
     return np.array([found[city] for city in sorted(found)], np.float64)
-
-
-def _at(sheet: _Sheet, line: _Line, problem: str, expected: str, value: str | None = None) -> Mistake:
-    found = " ".join(line.words) if value is None else value
-    return Mistake(problem, expected, file=sheet.file, row=line.row, value=found)
