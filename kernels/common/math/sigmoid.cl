@@ -1,9 +1,14 @@
-// 1 / (1 + exp(-x)) of all lanes, for x times -log2(e): in a GPU's own instructions, or in operators alone (see lanes.cl).
+// 1 / (1 + exp(-x)) of all lanes, for x times -log2(e): of one lane in functions of the language, of several in operators
+// alone (see lanes.cl).
 
 #define SIGMOID_SCALE -1.44269504f
 
-#if LANES == 1
+#if LANES == 1 && defined(__NV_CL_C_VERSION)
+// NVIDIA's instructions are exact to 2e-7. How exact native functions are is each driver's choice: Intel's for CPUs has 12
+// bits of a reciprocal.
 reals sigmoid_of_scaled(const reals x) { return native_recip(1.0f + native_exp2(x)); }
+#elif LANES == 1
+reals sigmoid_of_scaled(const reals x) { return 1.0f / (1.0f + exp2(x)); }
 #else
 // The error of the polynomial for 2^rest, |rest| <= 1/2, is 2e-7 of it. Beyond |x| = 39 the result is 0 or 1 to float32.
 reals sigmoid_of_scaled(const reals x) {

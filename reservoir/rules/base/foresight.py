@@ -64,7 +64,9 @@ def water_value_gwh(
     storages = np.ascontiguousarray(np.linspace(*ends, _POINTS, axis=-1))
     plant = plant_of(model.reservoir)
     head = head_at(plant, storages, np.asarray(release_m3s)[..., np.newaxis])
-    return np.asarray(-np.trapezoid(plant.conversion(head), storages) * GWH_PER_MW_VOLUME)
+    rate = plant.conversion(head)
+    integral = (np.diff(storages) * (rate[..., 1:] + rate[..., :-1]) / 2).sum(axis=-1)  # numpy 1 has no `trapezoid`
+    return np.asarray(-integral * GWH_PER_MW_VOLUME)
 
 
 def _foresight(
