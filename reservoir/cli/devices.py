@@ -16,22 +16,26 @@ if TYPE_CHECKING:
 @options.json
 @options.debug
 def command(as_json: bool) -> None:
-    """List the OpenCL devices, and say which one is chosen by itself.
+    """List the OpenCL devices, say which one is chosen by itself, and what is installed but cannot be used.
 
     An index or a part of a name goes into --device or the environment variable RESERVOIR_DEVICE.
     """
     from reservoir.cli.screen import show_json
     from reservoir.cli.streams import say
-    from reservoir.opencl import choose_devices, list_devices, why_unavailable
+    from reservoir.opencl import choose_devices, left_out, list_devices
 
     found = list_devices()
+    lacking = [str(mistake) for mistake in left_out()]
     chosen = choose_devices("auto") if found else ()
     if as_json:
-        show_json({"devices": [_row(device) | {"chosen": device in chosen} for device in found]})
-    elif found:
+        show_json({"devices": [_row(device) | {"chosen": device in chosen} for device in found], "left_out": lacking})
+        return
+    if found:
         _show(found, chosen)
     else:
-        say(f"No OpenCL device: {why_unavailable()}.\nPlans are solved by clpso-sequential on one CPU thread.")
+        say("No OpenCL device. Plans are solved by clpso-sequential on one CPU thread.")
+    for each in lacking:
+        say(f"Left out: {each}")
 
 
 def _row(device: DeviceInfo) -> dict[str, Any]:

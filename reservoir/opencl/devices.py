@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from reservoir.errors import DeviceError, Mistake, shortened
 from reservoir.opencl.driver_cache import VARIABLE, prepare_driver_cache
 from reservoir.opencl.linker import pocl_links
+from reservoir.opencl.registered import broken_drivers
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -27,7 +28,8 @@ _FIRST_WITH_WARP_INSTRUCTIONS = 7
 
 _POCL = "portable computing language"
 
-_HOW_TO_INSTALL = "install a driver with OpenCL, or PoCL, which needs none: pip install 'pyopencl[pocl]'"
+_INSTALL = "install a driver with OpenCL, or PoCL, which runs on any CPU: pip install 'pyopencl[pocl]'"
+_CHECK = "check that its hardware is there and that its driver fits it; see the vendor's `clinfo`"
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,13 @@ def opencl_available() -> bool:
 
 def why_unavailable() -> str:
     """Say why no OpenCL device can be used; empty if one can."""
-    return _survey()[1]
+    devices, left_out = _survey()
+    return "" if devices else left_out[0].problem
+
+
+def left_out() -> list[Mistake]:
+    """What keeps OpenCL, or a part of what is installed of it, from being used, and how to mend it."""
+    return [*_survey()[1], *broken_drivers()]
 
 
 def choose_device(wanted: str | None = "auto") -> DeviceInfo:
@@ -109,13 +117,9 @@ def choose_device(wanted: str | None = "auto") -> DeviceInfo:
     asked, origin = _request(wanted)
     answering = [device for device in devices if _answers(device, asked)]
     if not answering:
-        raise DeviceError(
-            Mistake(
-                problem=f'no OpenCL device answers to "{shortened(asked)}"',
-                expected=f"an index or part of a name of: {'; '.join(map(str, devices))}",
-                column=origin,
-            )
-        )
+        problem = f'no OpenCL device answers to "{shortened(asked)}"'
+        expected = f"an index or part of a name of: {'; '.join(map(str, devices))}"
+        raise DeviceError([Mistake(problem, expected, column=origin), *left_out()])
     return min(answering, key=_rank)
 
 
@@ -142,53 +146,69 @@ def choose_devices(wanted: str | None = "auto") -> tuple[DeviceInfo, ...]:
 
 
 def _usable() -> list[DeviceInfo]:
-    devices, reason = _survey()
+    devices = list_devices()
     if not devices:
-        raise DeviceError(Mistake(problem=f"OpenCL cannot be used: {reason}", mend=_HOW_TO_INSTALL))
+        first, *others = left_out()
+        raise DeviceError([replace(first, problem=f"OpenCL cannot be used: {first.problem}"), *others])
     return devices
 
 
-def _survey() -> tuple[list[DeviceInfo], str]:
-    """Find the usable devices, or why there is none."""
+def _survey() -> tuple[list[DeviceInfo], list[Mistake]]:
+    """Find the usable devices, and what is left out; if there is no device, why is the first of that."""
     kept = prepare_driver_cache()
     try:
         import pyopencl as cl
     except (ImportError, OSError, RuntimeError) as error:  # the second where the loader of drivers is missing
-        return [], f"pyopencl cannot be imported ({error})"
+        return [], [Mistake(f"pyopencl cannot be imported ({error})", mend=_INSTALL)]
     try:
         platforms = cl.get_platforms()
     except cl.Error as error:
-        return [], f"no OpenCL platform is installed ({error})"
-    problem = _why_no_pocl(kept) if any(map(_is_pocl, platforms)) else ""
-    if problem:
-        platforms = [platform for platform in platforms if not _is_pocl(platform)]
-        if not platforms:
-            return [], problem
-    usable = [device for platform in platforms for device in _usable_devices(platform)]
-    if not usable:
-        return [], f"no platform has a usable device (platforms: {', '.join(p.name for p in platforms) or 'none'})"
-    return [_describe(index, device) for index, device in enumerate(usable)], ""
+        return [], [Mistake(f"no OpenCL platform is installed ({error})", mend=_INSTALL)]
+    usable: list[cl.Device] = []
+    left: list[Mistake] = []
+    for platform in platforms:
+        devices, mistakes = _devices_of(platform, kept)
+        usable += devices
+        left += mistakes
+    if not usable and len(left) != 1:
+        names = ", ".join(platform.name.strip() for platform in platforms) or "none"
+        left.insert(0, Mistake(f"no platform has a usable device (platforms: {names})", mend=_INSTALL))
+    return [_describe(index, device) for index, device in enumerate(usable)], left
 
 
-def _why_no_pocl(kept: bool) -> str:
-    """What PoCL lacks, and would end the process for; empty if it lacks nothing."""
+def _devices_of(platform: cl.Platform, kept: bool) -> tuple[list[cl.Device], list[Mistake]]:
+    """The usable devices of a platform, and what is left out of it."""
+    import pyopencl as cl
+
+    if problem := _why_no_pocl(kept) if _is_pocl(platform) else None:
+        return [], [problem]
+    try:
+        devices = platform.get_devices()
+    except (
+        cl.Error
+    ) as error:  # a driver whose hardware is absent says DEVICE_NOT_FOUND; the other platforms still count
+        return [], [Mistake(f"the platform {platform.name.strip()} has no device ({error})", mend=_CHECK)]
+    usable = [device for device in devices if device.available and device.compiler_available]
+    return usable, [
+        Mistake(f"{device.name.strip()} of {platform.name.strip()} {lack}", mend=_CHECK)
+        for device in devices
+        if (lack := "" if device in usable else "has no compiler" if device.available else "is not available")
+    ]
+
+
+def _why_no_pocl(kept: bool) -> Mistake | None:
+    """What PoCL lacks, and would end the process for."""
     if not kept:
-        return f"there is no folder that PoCL could write to; {VARIABLE} can name one"
-    return "" if pocl_links() else "PoCL finds no linker (ld) on the PATH; the package binutils has one"
+        mend = f"let {VARIABLE} name a folder that can be written"
+        return Mistake("there is no folder that PoCL could write to", mend=mend)
+    if not pocl_links():
+        mend = "install the package binutils, which has one, or put its folder on the PATH"
+        return Mistake("PoCL finds no linker (ld) on the PATH", mend=mend)
+    return None
 
 
 def _is_pocl(platform: cl.Platform) -> bool:
     return platform.name.strip().lower() == _POCL
-
-
-def _usable_devices(platform: cl.Platform) -> list[cl.Device]:
-    import pyopencl as cl
-
-    try:
-        devices = platform.get_devices()
-    except cl.Error:  # a driver whose hardware is absent says DEVICE_NOT_FOUND; the other platforms still count
-        return []
-    return [device for device in devices if device.available and device.compiler_available]
 
 
 def _describe(index: int, device: cl.Device) -> DeviceInfo:

@@ -55,5 +55,5 @@ def require_local(device: DeviceInfo, needed_bytes: int) -> None:
     """
     if needed_bytes > device.local_memory_bytes:
         problem = f"a work group needs {needed_bytes:,} bytes of local memory on {device.name}"
-        mend = "let a work group do less, or choose a device with more local memory"
+        mend = "choose a device with more local memory (`reservoir devices --json` tells it), or another solver"
         raise DeviceError(Mistake(problem, f"at most {device.local_memory_bytes:,} bytes", mend))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reservoir import resources
-from reservoir.errors import DeviceError, Mistake
+from reservoir.errors import DeviceError, Mistake, shortened
 from reservoir.opencl.context import context_of
 from reservoir.opencl.devices import DeviceInfo
 from reservoir.opencl.driver_cache import forget_driver_cache
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 DEFAULT_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable", "-cl-no-signed-zeros", "-cl-denorms-are-zero")
 
 _LONGEST_LOG = 20
+_LONGEST_LINE = 400
 #: Environment variables that change how kernels are compiled.
 _MEDDLING = ("PYOPENCL_BUILD_OPTIONS", "POCL_EXTRA_BUILD_FLAGS", "POCL_BUILDING", "POCL_PATH_CLANG")
 #: Both "error: file:3:5: words" (PoCL) and "file:3:5: error: words" (other compilers built on clang).
@@ -170,16 +171,13 @@ def _build_failure(device: DeviceInfo, source: str, message: str) -> DeviceError
     place = _ERROR_LINE.match(lines[first]) if lines else None
     file, row = _in_file(source, place["file"], int(place["row"])) if place else ("", None)
     # Remarks before the first error and pyopencl's own words after the log would bury the cause.
-    shown = [line for line in lines[first : first + _LONGEST_LOG] if line and not line.startswith("(")]
+    said = [shortened(line, _LONGEST_LINE) for line in lines[first:] if line and not line.startswith("(")]
+    more = [f"({len(said) - _LONGEST_LOG} more lines)"] if len(said) > _LONGEST_LOG else []
+    shown = [f"the kernel does not compile for {device.name}; the compiler says", *said[:_LONGEST_LOG], *more]
     meddling = [name for name in _MEDDLING if os.environ.get(name)]
-    return DeviceError(
-        Mistake(
-            problem=f"the kernel does not compile for {device.name}; the compiler says\n" + "\n".join(shown),
-            file=file,
-            row=row,
-            mend=f"unset {' and '.join(meddling)}" if meddling else "",
-        )
-    )
+    driver = f"the driver of {device.platform} ({device.driver}; OpenCL C 1.2 is needed, {device.version} offered)"
+    mend = f"unset {' and '.join(meddling)}" if meddling else f"update {driver}, or choose another device"
+    return DeviceError(Mistake("\n".join(shown), file=file, row=row, mend=mend))
 
 
 def _in_file(source: str, file: str, row: int) -> tuple[str, int]:

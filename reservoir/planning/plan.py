@@ -266,4 +266,8 @@ def _available(solver: str, device: str | None, options: dict[str, Any]) -> tupl
     if not reason:
         return solver, (), options
     shared = {name: value for name, value in options.items() if name in SwarmSettings.__dataclass_fields__}
-    return FALLBACK_SOLVER, (f"{reason}. Solved by {FALLBACK_SOLVER} instead of {solver}.",), shared
+    return (
+        FALLBACK_SOLVER,
+        (f"{reason}. Solved by {FALLBACK_SOLVER} instead of {solver}; `reservoir devices` says how to mend it.",),
+        shared,
+    )

@@ -75,9 +75,10 @@ def pretended_platform(name: str, *devices: SimpleNamespace) -> SimpleNamespace:
 
 
 @pytest.fixture
-def pretend(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def pretend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
     """Call it with ``{platform: [(device, kind, properties), ...]}`` to pretend that the machine has these."""
     monkeypatch.delenv("RESERVOIR_DEVICE", raising=False)
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
 
     def install(platforms: dict[str, list[tuple[str, str, dict[str, object]]]]) -> None:
         pretended = [

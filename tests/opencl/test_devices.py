@@ -7,7 +7,15 @@ from collections.abc import Callable
 import pytest
 
 from reservoir.errors import DeviceError
-from reservoir.opencl import DeviceInfo, choose_device, choose_devices, list_devices, opencl_available, why_unavailable
+from reservoir.opencl import (
+    DeviceInfo,
+    choose_device,
+    choose_devices,
+    left_out,
+    list_devices,
+    opencl_available,
+    why_unavailable,
+)
 from reservoir.opencl.devices import KINDS
 
 Pretend = Callable[[dict[str, list[tuple[str, str, dict[str, object]]]]], None]
@@ -142,11 +150,24 @@ def test_a_device_that_cannot_work_is_not_listed(pretend: Pretend, lack: str) ->
     assert [(device.index, device.name) for device in list_devices()] == [(0, "processor")]
 
 
-def _assert_unavailable(because: str) -> None:
+def test_two_drivers_of_one_name_are_told_apart_by_their_index(pretend: Pretend) -> None:
+    pretend(
+        {
+            "Portable Computing Language": [("cpu", "CPU", {"driver_version": "3.0"})],
+            "Portable Computing Language ": [("cpu", "CPU", {"driver_version": "5.0"})],
+        }
+    )
+    assert [(device.index, device.driver) for device in list_devices()] == [(0, "3.0"), (1, "5.0")]
+    assert choose_device("pocl").driver == "3.0"
+    assert choose_device("1").driver == "5.0"
+    assert len(choose_devices("all")) == 2
+
+
+def _assert_unavailable(because: str, mend: str = "pip install") -> None:
     assert not opencl_available()
     assert list_devices() == []
     assert because in why_unavailable()
-    with pytest.raises(DeviceError, match="pip install") as caught:
+    with pytest.raises(DeviceError, match=f"OpenCL cannot be used: .*Fix: .*{mend}") as caught:
         choose_device()
     assert because in str(caught.value)
 
@@ -176,11 +197,35 @@ def test_without_platforms_the_reason_is_said(pretend: Pretend) -> None:
 def test_without_usable_devices_the_platforms_are_named(pretend: Pretend) -> None:
     pretend({"NVIDIA CUDA": [], "A": [("broken", "GPU", {"available": False})]})
     _assert_unavailable("platforms: NVIDIA CUDA, A")
+    said = "\n".join(map(str, left_out()))
+    assert "the platform NVIDIA CUDA has no device (clGetDeviceIDs failed: DEVICE_NOT_FOUND). Fix: check" in said
+    assert "broken of A is not available. Fix: check" in said
+
+
+def test_the_one_platform_without_devices_is_the_reason(pretend: Pretend) -> None:
+    pretend({"NVIDIA CUDA": []})
+    _assert_unavailable("the platform NVIDIA CUDA has no device", "check that its hardware is there")
+
+
+def test_what_is_left_out_beside_devices_is_told(pretend: Pretend) -> None:
+    pretend({"NVIDIA CUDA": [], "A": [("chip", "CPU", {}), ("old", "GPU", {"compiler_available": False})]})
+    assert why_unavailable() == ""
+    assert [mistake.problem.split(" (")[0] for mistake in left_out()] == [
+        "the platform NVIDIA CUDA has no device",
+        "old of A has no compiler",
+    ]
 
 
 def test_without_a_linker_pocl_is_left_out(pretend: Pretend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reservoir.opencl.devices.pocl_links", lambda: False)
     pretend({"Portable Computing Language": [("processor", "CPU", {})]})
-    _assert_unavailable("PoCL finds no linker (ld)")
+    _assert_unavailable("PoCL finds no linker (ld)", "binutils")
     pretend({"Portable Computing Language": [("processor", "CPU", {})], "Intel": [("chip", "CPU", {})]})
     assert [device.platform for device in list_devices()] == ["Intel"]
+    assert "PoCL finds no linker" in str(left_out()[0])
+
+
+def test_without_a_folder_for_its_kernels_pocl_is_left_out(pretend: Pretend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reservoir.opencl.devices.prepare_driver_cache", lambda: False)
+    pretend({"Portable Computing Language": [("processor", "CPU", {})]})
+    _assert_unavailable("no folder that PoCL could write to", "let POCL_CACHE_DIR name a folder that can be written")

@@ -144,6 +144,8 @@ def test_a_long_log_is_trimmed_to_its_first_errors(device: DeviceInfo) -> None:
         build(device, f"__kernel void bad(__global float *x)\n{{\n{body}\n}}\n")
     assert "nonsense0" in str(caught.value)
     assert len(str(caught.value).splitlines()) < 25
+    assert "more lines)" in str(caught.value)
+    assert f"Fix: update the driver of {device.platform} ({device.driver}; OpenCL C 1.2 is needed" in str(caught.value)
 
 
 def test_other_compilers_wording_is_understood() -> None:

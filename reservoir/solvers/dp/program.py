@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from reservoir.errors import DeviceError, Mistake
 from reservoir.hydro.limits import EXACT_MARGIN
 from reservoir.hydro.plant import plant_of
 from reservoir.hydro.reservoir import Reservoir
@@ -67,12 +68,16 @@ def layout_for(device: DeviceInfo, settings: DeviceGridSettings) -> GridLayout:
     Raises
     ------
     InputError
-        If no device has such vectors or groups.
+        If no device has such vectors or groups, or if this one (DeviceError) lacks the double precision asked for.
     """
     cpu = device.kind == "CPU"
     lanes, items, double = settings.lanes, settings.items, settings.double
+    able = "cl_khr_fp64" in device.device.extensions
+    if double and not able:
+        problem = f"{device.name} has no numbers of double precision"
+        raise DeviceError(Mistake(problem, mend="leave out `double`: it then reckons in float32"))
     if double is None:
-        double = "cl_khr_fp64" in device.device.extensions
+        double = able
     if lanes is None:
         widest = device.native_float_width // (2 if double else 1)
         lanes = max(width for width in VECTOR_WIDTHS if width <= max(widest, 1)) if cpu else 1

@@ -186,6 +186,12 @@ def test_float64_is_used_where_the_device_has_it(two_cores: DeviceInfo) -> None:
     ]
 
 
+def test_double_precision_is_refused_where_a_device_has_none(two_cores: DeviceInfo) -> None:
+    single = replace(two_cores, device=SimpleNamespace(extensions="cl_khr_int64_base_atomics"))
+    with pytest.raises(DeviceError, match="two cores has no numbers of double precision"):
+        layout_for(single, DeviceGridSettings(double=True))
+
+
 def test_a_gpu_has_a_state_in_each_of_many_work_items(large_gpu: DeviceInfo) -> None:
     gpu = replace(large_gpu, device=SimpleNamespace(extensions="cl_khr_fp64"))
     layout = layout_for(gpu, DeviceGridSettings())

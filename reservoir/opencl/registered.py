@@ -1,0 +1,40 @@
+"""Drivers that are registered with OpenCL's loader but cannot be loaded: the loader leaves them out without a word."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+from reservoir.errors import Mistake
+
+#: Names the folder of the drivers' files, or one of them, in place of `USUAL_FOLDER`.
+VARIABLE = "OCL_ICD_VENDORS"
+USUAL_FOLDER = Path("/etc/OpenCL/vendors")
+
+_LONGEST_NAME = 4096
+
+
+def broken_drivers() -> list[Mistake]:
+    """Find registered drivers that cannot be loaded, with what their loading says."""
+    asked = os.environ.get(VARIABLE, "")
+    place = Path(asked) if asked else USUAL_FOLDER
+    if asked and not place.exists():
+        mend = f"unset it, or let it name a folder of .icd files, as {USUAL_FOLDER} is"
+        return [Mistake("there is no such folder or file", mend=mend, column=VARIABLE, value=asked)]
+    files = sorted(place.glob("*.icd")) if place.is_dir() else [place] if asked else []
+    return [mistake for file in files for mistake in _why_broken(file)]
+
+
+def _why_broken(file: Path) -> list[Mistake]:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            library = opened.readline(_LONGEST_NAME).strip()
+    except OSError as error:
+        return [Mistake(f"it cannot be read ({error.strerror})", mend="let it be read, or remove it", file=str(file))]
+    try:
+        ctypes.CDLL(library)
+    except (OSError, ValueError) as error:
+        mend = "install that driver again with the libraries that it needs, or remove this file"
+        return [Mistake(f"its driver cannot be loaded: {error}", mend=mend, file=str(file), value=library)]
+    return []

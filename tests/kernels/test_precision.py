@@ -1,0 +1,25 @@
+"""No kernel needs double precision, which devices may lack; where `dp-opencl` uses it, ``DOUBLE`` says so."""
+
+import re
+
+from reservoir import resources
+
+LINE_COMMENT = re.compile(r"//[^\n]*")
+#: A number with a point, or with a power of ten, that no f ends.
+DOUBLE_NUMBER = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+|\d+(?=[eE][-+]?\d))(?:[eE][-+]?\d+)?(?![\w.])")
+
+
+def _code() -> dict[str, str]:
+    folder = resources.folder("kernels")
+    files = sorted(folder.rglob("*.cl"))
+    return {str(file.relative_to(folder)): LINE_COMMENT.sub("", file.read_text(encoding="utf-8")) for file in files}
+
+
+def test_only_the_vectors_that_it_can_be_asked_of_name_it() -> None:
+    assert [name for name, code in _code().items() if re.search(r"\bdouble|fp64", code)] == ["common/vector/lanes.cl"]
+
+
+def test_every_number_is_single() -> None:
+    assert DOUBLE_NUMBER.search("x = 0.5 * y")
+    assert not DOUBLE_NUMBER.search("x = 0.5f * y + 3 + 0x1F + 1e-3f")
+    assert {name: found for name, code in _code().items() if (found := DOUBLE_NUMBER.findall(code))} == {}

@@ -1,0 +1,50 @@
+"""Every solver that needs a device solves on one that has little, or says what it lacks."""
+
+from dataclasses import replace
+
+import pytest
+
+from reservoir.errors import DeviceError
+from reservoir.opencl import DeviceInfo
+from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.solvers import SOLVERS, solve
+
+#: Local memory that OpenCL 1.2 lets a small device have.
+LITTLE_BYTES = 16 << 10
+
+
+@pytest.fixture(params=[name for name, solver in SOLVERS.items() if solver.opencl])
+def name(request: pytest.FixtureRequest) -> str:
+    """Each solver that needs a device."""
+    return request.param
+
+
+@pytest.fixture
+def little(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch):
+    """Call it with properties to have the device described with these."""
+
+    def describe(**properties: int) -> None:
+        described = replace(device, **properties)
+        monkeypatch.setattr("reservoir.opencl.devices.list_devices", lambda: [described])
+
+    return describe
+
+
+def _violations(years: list[ReservoirYear], name: str) -> list[float]:
+    less = {"generations": 100, "evaluations": 2000}
+    options = {setting: less[setting] for setting in SOLVERS[name].budget if setting in less}
+    return solve(years[:1], solver=name, **options).violation.tolist()
+
+
+def test_groups_of_one_work_item_are_enough(little, years: list[ReservoirYear], name: str) -> None:
+    little(max_work_group_size=1)
+    assert _violations(years, name) == [0.0]
+
+
+def test_little_local_memory_is_enough_or_what_lacks_is_said(little, years: list[ReservoirYear], name: str) -> None:
+    little(local_memory_bytes=LITTLE_BYTES)
+    if name == "dp-opencl":
+        with pytest.raises(DeviceError, match=r"at most 16,384 bytes. Fix: choose a device with more local memory"):
+            _violations(years, name)
+    else:
+        assert _violations(years, name) == [0.0]
