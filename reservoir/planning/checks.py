@@ -77,7 +77,7 @@ def gap_checks(solutions: Solutions, references: Solutions, feasible: NDArray[np
         worst, summed = (f"worst of {which}", f"sum of {which}") if which else ("worst year", "sum of all years")
         checks += [
             Check(f"{who}gap to dp, {worst} (either way)", float(np.abs(gap).max()), YEAR_GAP),
-            Check(f"{who}gap to dp, {summed} (either way)", abs(reference - found) / abs(reference), TOTAL_GAP),
+            Check(f"{who}gap to dp, {summed} (either way)", part_of(reference - found, reference), TOTAL_GAP),
         ]
     if not feasible.all():
         of_all = solutions.fitness, references.fitness, references.benefit
@@ -86,6 +86,11 @@ def gap_checks(solutions: Solutions, references: Solutions, feasible: NDArray[np
         what = f"energy less penalty against dp's, worst of {counted(len(short))} that cannot keep their limits"
         checks.append(Check(f"{who}{what} (either way)", float(np.max(short)), YEAR_GAP))
     return checks
+
+
+def part_of(difference: float, whole: float) -> float:
+    """Size of a difference as a part of the whole; of a whole that is nothing, the size itself."""
+    return float(abs(difference) / (abs(whole) or 1.0))
 
 
 def sum_of(solutions: Solutions, which: NDArray[np.bool_]) -> float:

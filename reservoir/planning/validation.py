@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, gap_checks, plan_checks, sum_of
+from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, gap_checks, part_of, plan_checks, sum_of
 from reservoir.planning.plan import (
+    DEVICE_REFERENCE,
     FALLBACK_SOLVER,
     HOST_REFERENCE,
     Plan,
@@ -57,8 +58,9 @@ def validate(
     Returns
     -------
     plan : Plan
-        Of the OpenCL engine (of the sequential one where there is no OpenCL).
+        Of the OpenCL engine (of the sequential one where there is no OpenCL; its checks are then of that alone).
     checks : list of Check
+        What of all that can be checked here; see `not_checked` for the rest.
     """
     settings = dict(options or {})
     plan = optimise(reservoir, inflow, seed=seed, device=device, progress=progress, **settings)
@@ -69,14 +71,44 @@ def validate(
     if reference_gwh is not None:
         found = sum(plan.references.fitness.tolist())
         checks.append(Check("dp against an independent program", abs(found / reference_gwh - 1), TOTAL_GAP))
-    if engine != FALLBACK_SOLVER:
-        checks.append(_device_reference(plan, progress))
-        again = _stage(plan, engine, seed, device, settings, progress)
-        checks += [_device_arithmetic(plan), _repeatable(plan, again)]
+    again = _stage(plan, engine, seed, device, settings, progress)
+    if on_device(plan):
+        checks += [*_device_reference(plan, progress), _device_arithmetic(plan)]
+    checks.append(_repeatable(plan, again))
     if runs > 1:
-        others = [_stage(plan, engine, seed + run, device, settings, progress) for run in range(1, runs)]
-        checks += _runs_checks(plan, engine, [plan.solutions, *others], sequential)
+        engines = {FALLBACK_SOLVER: sequential}
+        if on_device(plan):
+            others = [_stage(plan, engine, seed + run, device, settings, progress) for run in range(1, runs)]
+            engines = {engine: [plan.solutions, *others], **engines}
+        checks += _runs_checks(plan, engines)
     return plan, checks
+
+
+def on_device(plan: Plan) -> bool:
+    """Whether a device solved the plan of a validation: `validate` takes the sequential engine where there is none."""
+    return plan.solutions.solver != FALLBACK_SOLVER
+
+
+def not_checked(plan: Plan, *, runs: int, reference_gwh: float | None) -> list[str]:
+    """What a validation left out, in words, each with the reason; the arguments are those of `validate`."""
+    left = []
+    if not on_device(plan):
+        left.append(
+            "the device: its kernels against the sequential engine, its dynamic programming, its float32 arithmetic "
+            "(there is none; `reservoir devices` says why)"
+        )
+    elif plan.references.solver == HOST_REFERENCE:
+        why = f"the device cannot run it; `reservoir plan --solver {DEVICE_REFERENCE}` says why"
+        left.append(f"{DEVICE_REFERENCE} against {HOST_REFERENCE} ({why})")
+    if reference_gwh is None:
+        left.append("dp against an independent program (its total is known for the bundled case alone)")
+    if not plan.feasible.any():
+        left.append("gaps to dp (no year can keep its limits)")
+    if runs == 1:
+        left.append("spread of the totals, and a t-test between the engines (give --runs 2 or more)")
+    elif not on_device(plan):
+        left.append("a t-test between the engines (there is only one)")
+    return left
 
 
 def _stage(
@@ -93,39 +125,36 @@ def _sequential_checks(plan: Plan, sequential: Solutions) -> list[Check]:
     ]
     if plan.feasible.any():
         total, other = (sum_of(solutions, plan.feasible) for solutions in (plan.solutions, sequential))
-        name = "device against sequential, difference of the sums"
-        checks.append(Check(name, abs(total - other) / abs(other), TOTAL_GAP))
+        who = "device against sequential" if on_device(plan) else "sequential with another seed"
+        checks.append(Check(f"{who}, difference of the sums", part_of(total - other, other), TOTAL_GAP))
     return checks
 
 
-def _device_reference(plan: Plan, progress: StageProgress) -> Check:
-    """Dynamic programming on the device, which certifies plans, against the host's; worst year."""
-    best = solve(plan.years, solver=HOST_REFERENCE, progress=partial(progress, HOST_REFERENCE))
+def _device_reference(plan: Plan, progress: StageProgress) -> list[Check]:
+    """Dynamic programming on the device, which certifies plans, against the host's, worst year; where it runs."""
     found = plan.references.solver
-    return Check(
-        f"{found} against {HOST_REFERENCE}, worst year", float(relative_gap(plan.references, best).max()), REFERENCE_GAP
-    )
+    if found == HOST_REFERENCE:
+        return []
+    best = solve(plan.years, solver=HOST_REFERENCE, progress=partial(progress, HOST_REFERENCE))
+    gap = float(relative_gap(plan.references, best).max())
+    return [Check(f"{found} against {HOST_REFERENCE}, worst year", gap, REFERENCE_GAP)]
 
 
 def _device_arithmetic(plan: Plan) -> Check:
     """The device's own float32 fitness against hydro's in float64, worst year."""
-    differences = [abs(each.trace_fitness[-1] / each.fitness - 1) for each in plan.solutions]
+    differences = [part_of(each.trace_fitness[-1] - each.fitness, each.fitness) for each in plan.solutions]
     return Check("device's float32 fitness against float64, worst year", max(differences), POWER_TOLERANCE)
 
 
 def _repeatable(plan: Plan, again: Solutions) -> Check:
     pairs = zip(plan.solutions.position, again.position, strict=True)
     different = sum(one.tobytes() != other.tobytes() for one, other in pairs)
-    return Check("years that the same seed on the same device solves differently", different, 0)
+    where = "on the same device " if on_device(plan) else ""
+    return Check(f"years that the same seed {where}solves differently", different, 0)
 
 
-def _runs_checks(
-    plan: Plan,
-    engine: str,
-    device_runs: Sequence[Solutions],
-    sequential_runs: Sequence[Solutions],
-) -> list[Check]:
-    """Violation, worst gap and spread of each engine over all its runs, and a t-test between the engines.
+def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list[Check]:
+    """Violation, worst gap and spread of each engine over all its runs, and a t-test between them if there are two.
 
     Gaps and totals are of the years that can keep their limits.
     """
@@ -134,7 +163,7 @@ def _runs_checks(
     able = np.flatnonzero(plan.feasible)
     checks = []
     totals = []
-    for name, runs in ((engine, device_runs), (FALLBACK_SOLVER, sequential_runs)):
+    for name, runs in engines.items():
         violation = sum(float(each) for run in runs for each in run.violation)
         checks.append(Check(f"{name}: sum of relative violations, {len(runs)} runs", violation, 0.0))
         if not able.size:
@@ -148,11 +177,11 @@ def _runs_checks(
             Check(f"{name}: standard deviation of {len(runs)} totals, part of their mean", _spread(total), SPREAD),
         ]
         totals.append(total)
-    if not totals:
+    if len(totals) < 2:
         return checks
     p_value = float(ttest_ind(*totals).pvalue)
     return [*checks, Check("two-tailed t-test between the engines' totals, p", p_value, SIGNIFICANCE, at_least=True)]
 
 
 def _spread(totals: NDArray[np.float64]) -> float:
-    return float(totals.std(ddof=1) / totals.mean())
+    return part_of(totals.std(ddof=1), totals.mean())

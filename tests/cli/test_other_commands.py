@@ -1,4 +1,6 @@
 import json
+import os
+import platform
 import re
 import sys
 
@@ -58,7 +60,45 @@ def test_compare_runs_only_the_solvers_asked_for(run, short_record):
 @pytest.mark.device
 def test_validate_ends_with_an_acceptance_table_and_status_0(run, short_record):
     printed = json.loads(run("validate", short_record, "--json").stdout)
-    assert all(check["pass"] for check in printed["checks"])
+    assert printed["pass"]
+    assert all(check["pass"] and check.keys() == {"check", "value", "threshold", "pass"} for check in printed["checks"])
+
+
+@pytest.mark.device
+def test_what_validate_prints_for_machines_says_what_was_checked_with_what_and_what_was_not(run, short_record, device):
+    printed = json.loads(
+        run("validate", short_record, "--generations", "2000", "--runs", "2", "--json", status=None).stdout
+    )
+    assert (printed["device"], printed["settings"]["driver"]) == (device.name, device.driver)
+    assert {"numpy", "numba", "pyopencl"} <= printed["program"]["packages"].keys()
+    assert printed["machine"]["python"] == platform.python_version()
+    names = " ".join(check["check"] for check in printed["checks"])
+    assert "dp-opencl against dp" in names
+    assert "t-test" in names
+    (left,) = printed["not_checked"]
+    assert "dp against an independent program" in left
+
+
+def test_validate_without_opencl_checks_the_rest_and_says_what_is_left(run, short_record, tmp_path):
+    (tmp_path / "pyopencl.py").write_text("raise ImportError('not here')")
+    nothing = {
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]),
+        "RESERVOIR_DEVICE": "auto",
+    }
+    shown = run("validate", short_record, **nothing).stdout
+    assert "Not checked: the device: its kernels against the sequential engine" in shown
+    printed = json.loads(run("validate", short_record, "--runs", "2", "--json", **nothing).stdout)
+    assert printed["solver"] == "clpso-sequential"
+    names = [check["check"] for check in printed["checks"]]
+    assert len(set(names)) == len(names)
+    assert not [name for name in names if "device" in name or "t-test" in name]
+    assert "sequential with another seed, difference of the sums" in names
+    assert "years that the same seed solves differently" in names
+    assert [left.partition(" (")[0].partition(":")[0] for left in printed["not_checked"]] == [
+        "the device",
+        "dp against an independent program",
+        "a t-test between the engines",
+    ]
 
 
 @pytest.mark.device

@@ -9,7 +9,7 @@ import pytest
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.checks import Check, all_pass, plan_checks
+from reservoir.planning.checks import Check, all_pass, part_of, plan_checks
 from reservoir.planning.plan import Plan, optimise
 from reservoir.solvers import Solutions
 
@@ -132,3 +132,10 @@ def test_one_failed_check_fails_all() -> None:
     good, bad = Check("good", 0.0, 1.0), Check("bad", 2.0, 1.0)
     assert all_pass([good, good])
     assert not all_pass([good, bad])
+
+
+def test_a_difference_is_told_as_a_part_also_of_nothing() -> None:
+    assert part_of(-2.0, 8.0) == 0.25
+    assert part_of(3.0, -6.0) == 0.5
+    assert part_of(0.0, 0.0) == 0.0
+    assert part_of(1e-9, 0.0) == 1e-9
