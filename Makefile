@@ -7,6 +7,14 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
+# For pipes that end with the status of what failed in them.
+SHELL = bash
+# pip takes minutes: of what it says, a line a package.
+INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --editable
+PROGRESS = awk '/^ *(Downloading|Using cached) / && !/metadata/ \
+	{ sub(/Downloading|Using cached/, ""); split($$1, name, "-"); print " ", name[1], name[2], $$2, $$3; fflush() } \
+	/^Installing collected/ { print "  writing", NF - 3, "packages"; fflush() }'
+
 .PHONY: plan test lint types docs tests validate clean
 
 plan: $(VENV)/installed
@@ -31,13 +39,16 @@ validate: $(VENV)/installed
 	$(BIN)/reservoir validate --runs 25
 
 $(VENV)/installed: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	touch $@
+	@echo "Making an environment in $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "Installing reservoir and what it needs (some minutes the first time)"
+	@set -o pipefail; $(INSTALL) . | $(PROGRESS)
+	@touch $@
 
 $(VENV)/developing: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
-	touch $@
+	@echo "Installing the tools of lint, types, documentation and tests (some minutes the first time)"
+	@set -o pipefail; $(INSTALL) ".[dev]" | $(PROGRESS)
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
