@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Runs, with seeds one apart; seconds are their median.",
 )
-@options.solving()
+@options.solving(**options.SWARM, **options.EVALUATIONS)
 @options.json
 @options.debug
 def command(

@@ -194,16 +194,10 @@ json = click.option("--json", "as_json", is_flag=True, help="Print machine-reada
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
 
 
-def settings(*own: Any, particles: str, generations: str, evaluations: str) -> Decorator:
-    """Settings of engines, with a help text each, and `own`; a command gets ``settings``, those that were asked for."""
-    return _gathered(
-        "settings",
-        _given,
-        click.option("--particles", type=int, help=particles),
-        click.option("--generations", type=int, help=generations),
-        click.option("--evaluations", type=int, help=evaluations),
-        *own,
-    )
+def settings(*own: Any, **budget: str) -> Decorator:
+    """Sizes of a search, with a help text each, and `own`; a command gets ``settings``, those that were asked for."""
+    sizes = (click.option(f"--{name}", type=int, help=text) for name, text in budget.items())
+    return _gathered("settings", _given, *sizes, *own)
 
 
 #: Settings of a swarm of two levels, for an experiment that gets those that were asked for as ``swarm``.
@@ -223,13 +217,18 @@ two_level_swarm = _gathered(
 )
 
 
-def solving(*own: Any) -> Decorator:
+#: Sizes of a search by CLPSO, and by the solvers that count evaluations.
+SWARM = {
+    "particles": "Particles of a swarm of CLPSO.  [default: 40]",
+    "generations": "Generations of a swarm of CLPSO.  [default: 10000]",
+}
+EVALUATIONS = {
+    "evaluations": "Evaluations of a year by lshade, or by island-ga (usually 400000) or dsmga2 (as many as it "
+    "takes).  [default: 30000]"
+}
+
+
+def solving(*own: Any, **budget: str) -> Decorator:
     """How years are solved: the seed, the device, and settings of engines, `own` among them."""
-    budget = settings(
-        *own,
-        particles="Particles of a swarm of CLPSO.  [default: 40]",
-        generations="Generations of a swarm of CLPSO.  [default: 10000]",
-        evaluations="Evaluations of a year by lshade, or by island-ga (usually 400000) or dsmga2 (as many as it "
-        "takes).  [default: 30000]",
-    )
-    return lambda command: seed(device(budget(command)))
+    sizes = settings(*own, **budget)
+    return lambda command: seed(device(sizes(command)))

@@ -51,6 +51,8 @@ SHOWN_SHORTFALLS = 12
         "[default: on-demand]",
     ),
     click.option("--bits", type=int, help="Bits of a month's storage for dsmga2.  [default: 8]"),
+    **options.SWARM,
+    **options.EVALUATIONS,
 )
 @click.option("--reference/--no-reference", default=True, help="Compare every year with dynamic programming.")
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")

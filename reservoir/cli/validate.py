@@ -18,7 +18,7 @@ from reservoir.cli import options
     show_default=True,
     help="Runs of each engine; from 2 on, their spread and a t-test are checked.",
 )
-@options.solving()
+@options.solving(**options.SWARM)
 @options.json
 @options.debug
 def command(request: options.Request, runs: int, settings: dict[str, Any], as_json: bool, **where: Any) -> int:

@@ -1,0 +1,153 @@
+"""Every option of every command is typed once, in a process of its own, as a user types it; none may be left out."""
+
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_every_option import commands, experiments
+
+OWN = ["inflow.csv", "--reservoir", "hill-lake.toml", "--unit", "m3/s"]
+SWARM = ["--particles", "8", "--generations", "30", "--seed", "3", "--device", "pocl"]
+BENCH = ["--quick", "--runs", "2", "--seed", "3", "--device", "pocl", "--force", "--json", "--debug"]
+
+#: Calls in an order in which each finds what it needs, with the status they end with: 1 where a search of a few
+#: generations does not reach its thresholds.
+CALLS: list[tuple[list[str], int]] = [
+    (["devices", "--json", "--debug"], 0),
+    (["new", "lake", "--out", "lake.toml", "--debug"], 0),
+    (["new", "lake", "--force"], 0),
+    (["plan", *OWN, "--solver", "dp", "--out", "best", "--json", "--debug"], 0),
+    (["plan", *OWN, *SWARM, "--random", "kernel", "--no-reference", "--no-figures", "--profile", "--out", "short"], 0),
+    (["plan", *OWN, *SWARM, "--solver", "clpso", "--reference", "--figures", "--out", "short", "--force"], 1),
+    (["plan", *OWN, "--solver", "island-ga", "--scheme", "lim-async", "--evaluations", "2000", "--out", "genes"], 1),
+    (["plan", *OWN, "--solver", "ring-pso", "--mode", "async", "--generations", "20", "--out", "ring"], 1),
+    (["plan", *OWN, "--solver", "dsmga2", "--model", "sequential", "--bits", "3", "--out", "bits"], 1),
+    (["plan", "inflow.csv", "--case", "xiaowan", "--solver", "lshade", "--evaluations", "200", "--out", "other"], 1),
+    (["rules", "best", "--family", "zones", "--family", "standard", "--folds", "2", "--no-figures", "--json"], 0),
+    (
+        [
+            "rules",
+            "best",
+            "--family",
+            "standard",
+            "--forecast",
+            "none",
+            "--folds",
+            "leave-one-out",
+            "--figures",
+            "--force",
+            "--debug",
+        ],
+        0,
+    ),
+    (["operate", "best/rules/standard.json", "--month", "5", "--level", "317", "--inflow", "80", "--json"], 0),
+    (
+        [
+            *("operate", "best/rules/standard.json", "--reservoir", "hill-lake.toml", "--month", "5"),
+            *("--storage", "70", "--inflow-before", "60", "--debug"),
+        ],
+        0,
+    ),
+    (["simulate", "best/rules/standard.json", "inflow.csv", "--unit", "m3/s", "--yearly", "--no-foresight"], 0),
+    (
+        [
+            *("simulate", "best/rules/standard.json", "inflow.csv", "--reservoir", "hill-lake.toml", "--level", "317"),
+            *("--foresight", "--out", "operated", "--json", "--debug"),
+        ],
+        0,
+    ),
+    (["compare", *OWN, *SWARM, "--solver", "dp", "--repeats", "2", "--json", "--debug"], 0),
+    (["compare", "inflow.csv", "--case", "xiaowan", "--solver", "lshade", "--evaluations", "400"], 0),
+    (["validate", *OWN, *SWARM, "--runs", "2", "--json", "--debug"], 1),
+    (["validate", "inflow.csv", "--case", "xiaowan", *SWARM], 1),
+    (["bench", "case", *OWN, *BENCH, "--case", "xiaowan", "--peers", "--out", "b0"], 0),
+    (["bench", "clpso", "--functions", "f5", "--models", "lanes", *BENCH, "--out", "b1"], 0),
+    (
+        [
+            *("bench", "ann", "--tables", "1", "--iterations", "2", "--iterations-3", "2", "--iterations-5", "2"),
+            *("--baseline-iterations", "2", "--group", "16", "--inertia", "0.9", "--exchange-every", "2"),
+            *("--cognitive", "1.5", "--social", "1.5", "--velocity-fraction", "0.02", "--reach", "0.5"),
+            *("--threads", "1", "--random", "congruential", *BENCH, "--out", "b2"),
+        ],
+        0,
+    ),
+    (
+        ["bench", "ring-pso", "--dimensions", "2", "--generations", "4", "--particles", "4", *BENCH, "--out", "b3"],
+        0,
+    ),
+    (
+        [
+            *("bench", "tsp", "--file", "square.tsp", "--optimum", "40", "--iterations", "3", "--populations", "256"),
+            *(*BENCH, "--out", "b4"),
+        ],
+        0,
+    ),
+    (["bench", "dsmga2", "--sweep", "--problems", "mk", "--sizes", "20", *BENCH, "--out", "b5"], 0),
+    (["bench", "dsmga2", "--problems", "spin", "--spin", "pair", *BENCH, "--out", "b6"], 0),
+    (
+        [
+            *("bench", "functions", "--solver", "clpso", "--dim", "3", "--functions", "f7", "--rotations", "2"),
+            *("--particles", "5", "--generations", "5", *BENCH, "--out", "b7"),
+        ],
+        0,
+    ),
+    (
+        ["bench", "functions", "--solver", "lshade", "--functions", "f1", "--evaluations", "99", *BENCH, "--out", "b8"],
+        0,
+    ),
+]
+SQUARE = """NAME: square
+TYPE: TSP
+DIMENSION: 4
+EDGE_WEIGHT_TYPE: EUC_2D
+NODE_COORD_SECTION
+1 0 0
+2 0 10
+3 10 10
+4 10 0
+EOF
+"""
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory) -> Path:
+    """The folder of a user who has three years of a record, a reservoir file, a tour and a spin glass."""
+    folder = tmp_path_factory.mktemp("user")
+    example = Path(__file__).resolve().parents[2] / "docs" / "own-reservoir"
+    shutil.copy(example / "hill-lake.toml", folder)
+    lines = (example / "inflow.csv").read_text().splitlines()
+    (folder / "inflow.csv").write_text("\n".join(lines[:6]) + "\n")
+    (folder / "square.tsp").write_text(SQUARE)
+    (folder / "pair").write_text("3\n-1.0\n1 2 1\n2 3 1\n1 3 1\n")
+    return folder
+
+
+def name_of(words: list[str]) -> str:
+    return " ".join(words[:2]) if words[0] == "bench" else words[0]
+
+
+@pytest.mark.pocl(reason="the calls name a device")
+@pytest.mark.parametrize(("words", "status"), CALLS, ids=[" ".join(words) for words, _ in CALLS])
+def test_the_call_ends_as_it_should(workplace, words, status):
+    done = subprocess.run(
+        [sys.executable, "-m", "reservoir", *words], cwd=workplace, capture_output=True, text=True, timeout=250
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_option_of_the_program_is_left_out():
+    typed = defaultdict(set)
+    for words, _ in CALLS:
+        typed[name_of(words)] |= {word for word in words if word.startswith("--")}
+    known = commands() | {f"bench {name}": command for name, command in experiments().items()}
+    for name, command in known.items():
+        every = {
+            word for each in command.params for word in (*each.opts, *each.secondary_opts) if word.startswith("--")
+        }
+        assert every - {"--help"} - typed[name] == set(), name
+        assert typed[name] <= every, name
