@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from reservoir.text.limited_read import read_limited
@@ -53,19 +54,21 @@ def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def unsound(content: object) -> Iterator[str]:
     """What is wrong with a JSON value, wherever it stands in it: depth, numbers, characters."""
-    waiting = [(content, 0)]
-    while waiting:
-        value, depth = waiting.pop()
-        if depth > DEEPEST:
-            yield f"more than {DEEPEST} lists or objects within each other"
-        elif isinstance(value, dict):
-            waiting += [(each, depth + 1) for pair in value.items() for each in pair]
-        elif isinstance(value, list):
-            waiting += [(each, depth + 1) for each in value]
-        elif isinstance(value, str):
-            yield from _unsound_text(value)
-        elif isinstance(value, int | float) and not _is_sound(value):
-            yield "a number that is none, or beyond any that is written there"
+    within: list[Iterator[Any]] = [iter((content,))]  # what is still to be looked at, a level each
+    while within:
+        for value in within[-1]:
+            if isinstance(value, dict | list):
+                if value and len(within) > DEEPEST:
+                    yield f"more than {DEEPEST} lists or objects within each other"
+                else:
+                    within.append(chain(value, value.values()) if isinstance(value, dict) else iter(value))
+                    break
+            elif isinstance(value, str):
+                yield from _unsound_text(value)
+            elif isinstance(value, int | float) and not _is_sound(value):
+                yield "a number that is none, or beyond any that is written there"
+        else:
+            within.pop()
 
 
 def _is_sound(value: float) -> bool:
