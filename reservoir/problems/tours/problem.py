@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,7 +53,8 @@ class TourProblem:
 
     def __post_init__(self) -> None:
         """Refuse tours that are too long."""
-        longest = int(np.abs(self.costs).max(axis=1).sum())
+        # By rows: a copy of all costs may not fit into memory.
+        longest = sum(max(int(row.max()), -int(row.min())) for row in self.costs)
         if longest > _LONGEST:
             mend = "give the coordinates in a larger unit"
             raise InputError(Mistake("tours may be too long", f"at most {_LONGEST:,}", mend, value=f"{longest:,}"))
@@ -120,8 +121,11 @@ def tour_problem(path: Path, optimum: int | None = None) -> TourProblem:
         With every mistake in the files, or if one cannot be read.
     """
     cities = read_cities(path)
-    problem = TourProblem(cities.name, cities.distances())
+    try:
+        problem = TourProblem(cities.name, cities.distances())
+    except InputError as refused:
+        raise InputError(replace(mistake, file=str(path)) for mistake in refused.mistakes) from None
     beside = path.with_suffix(".opt.tour")
     if optimum is None and beside.exists():
         optimum = problem.length(read_tour(beside, problem.dimension))
-    return TourProblem(cities.name, problem.costs, optimum=optimum)
+    return replace(problem, optimum=optimum)
