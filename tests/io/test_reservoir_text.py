@@ -66,6 +66,8 @@ def test_a_pipe_is_read_once_and_its_bytes_are_kept(tmp_path: Path) -> None:
         ("a." * 900 + "a = 1", "row 3: holds a key of more than 32 parts"),
         ('"a".' * 900 + "a = 1", "row 3: holds a key of more than 32 parts"),
         ("[" + "a . " * 900 + "a]", "row 3: holds a key of more than 32 parts"),
+        ("a." * 100_000, "row 3: holds a key of more than 32 parts"),
+        ('"#\\"".' + "a." * 900 + "a = 1", "row 3: holds a key of more than 32 parts"),
         ("a." * 30 + "a = 1", "a: is not a known key"),
         ("a = " + "[" * 20_000, "too deep within each other"),
         ("a = " + "{a=" * 20_000, "too deep within each other"),

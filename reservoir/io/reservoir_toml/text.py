@@ -18,7 +18,8 @@ MOST_PARTS = 32
 MOST_DIGITS = 400
 
 _START_ANEW = '"reservoir new NAME" writes a commented file to start from'
-_PART = re.compile(r"[\w-]+|\"[^\"]*\"|'[^']*'")
+_PART = r"""(?:[\w-]++|"(?:[^"\\]|\\.)*+"|'[^']*+')"""
+_LONG_KEY = re.compile(rf"(?:^|[,=\[\]{{}}])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS}}}")
 
 #: What is wrong with a line, by how the decoder's message begins.
 _SYNTAX = {
@@ -88,15 +89,9 @@ def _require_decodable(text: str, file: str) -> None:
         if digits:
             problem = f"holds a number of {len(digits[0]):,} digits"
             raise InputError(Mistake(problem, f"at most {MOST_DIGITS}", "round it", file=file, row=row))
-        if any(_is_long_key(chunk) for chunk in re.split(r"[,=\[\]{}#]", line)):
+        if line.count(".") >= MOST_PARTS and _LONG_KEY.search(line):
             problem = f"holds a key of more than {MOST_PARTS} parts"
             raise InputError(Mistake(problem, "section.key", "write it below its [section]", file=file, row=row))
-
-
-def _is_long_key(chunk: str) -> bool:
-    if chunk.count(".") < MOST_PARTS:
-        return False
-    return all(_PART.fullmatch(part.strip()) for part in chunk.split("."))
 
 
 def _not_toml(message: str, text: str, file: str) -> Mistake:
