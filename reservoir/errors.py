@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -70,6 +71,25 @@ def _shown(value: object, longest: int = 60) -> str:
 def shortened(text: str, longest: int = 60) -> str:
     """A text, cut where it is longer than a message can bear."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+#: Mistakes told in one go, and of one kind among them.
+MOST_MISTAKES, MOST_ALIKE = 50, 12
+
+
+def worth_telling(mistakes: Iterable[Mistake], file: str) -> list[Mistake]:
+    """Cut a long list of a file's mistakes short, so that one slip made everywhere does not hide the others."""
+    told: list[Mistake] = []
+    alike: Counter[str] = Counter()
+    for mistake in mistakes:
+        alike[mistake.problem] += 1
+        if alike[mistake.problem] <= MOST_ALIKE and len(told) < MOST_MISTAKES:
+            told.append(mistake)
+    untold = alike.total() - len(told)
+    if untold:
+        more = "1 more mistake is" if untold == 1 else f"{untold} more mistakes are"
+        told.append(Mistake(f"{more} not shown", mend="correct these first, then read the file again", file=file))
+    return told
 
 
 class ReservoirError(Exception):

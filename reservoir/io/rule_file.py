@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import reservoir as package
-from reservoir.errors import InputError, Mistake, OutputError
+from reservoir.errors import InputError, Mistake, OutputError, worth_telling
 from reservoir.rules import rule_from_dict
 from reservoir.rules.base.rule import Rule
 from reservoir.rules.base.wording import WRITTEN
@@ -21,7 +21,7 @@ from reservoir.text.sound_json import each_key_once
 #: Number of the format; another one is not read.
 FORMAT = 1
 #: A table of releases takes some hundred kilobytes.
-_MOST_BYTES = 20_000_000
+MOST_BYTES = 1_000_000
 _EXPECTED = 'a rule file (JSON), as "reservoir rules" writes it'
 
 
@@ -106,13 +106,13 @@ def read_rule_file(path: str | Path) -> RuleFile:
         digest = hashlib.sha256(read).hexdigest()
         return RuleFile(rule, found if isinstance(found, dict) else {}, str(path), digest)
     except InputError as refused:
-        mistakes = [replace(mistake, file=str(path)) for mistake in refused.mistakes]
+        mistakes = worth_telling((replace(mistake, file=str(path)) for mistake in refused.mistakes), str(path))
     raise InputError(mistakes)
 
 
 def _bytes(path: str | Path) -> bytes:
     try:
-        return read_limited(path, _MOST_BYTES)
+        return read_limited(path, MOST_BYTES)
     except FileNotFoundError:
         problem, mend = "is not there", "check the path"
     except IsADirectoryError:
@@ -135,7 +135,10 @@ def _parsed(text: str) -> object:
         return json.loads(text, object_pairs_hook=each_key_once)
     except json.JSONDecodeError as error:
         mistake = Mistake(f"is not JSON: {error.msg}", _EXPECTED, WRITTEN, row=error.lineno, column=str(error.colno))
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        problem = "is not JSON that can be read: lists or objects lie too deep within each other"
+        mistake = Mistake(problem, _EXPECTED, WRITTEN)
+    except ValueError as error:
         mistake = Mistake(f"is not JSON that can be read: {error}", _EXPECTED, WRITTEN)
     raise InputError(mistake)
 

@@ -10,8 +10,8 @@ from reservoir.errors import InputError, Mistake
 from reservoir.text.decoding import text_of
 from reservoir.text.limited_read import read_limited
 
-#: Bytes of a file at most: a hundred times what the largest problem takes.
-MOST_BYTES = 32_000_000
+#: Bytes of a file at most: several times what the largest problem takes.
+MOST_BYTES = 8_000_000
 #: Mistakes that are told of a file; who makes more has another file in mind.
 MOST_MISTAKES = 20
 

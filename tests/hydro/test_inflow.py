@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import MOST_ALIKE, MOST_MISTAKES, InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3, key_suffix
 from reservoir.io.inflow_csv import lines
-from reservoir.io.inflow_csv.reader import MOST_ALIKE, MOST_MISTAKES, read_inflow
+from reservoir.io.inflow_csv.reader import read_inflow
 
 MONTHS = [f"m{month:02}" for month in range(1, 13)]
 JUNE_TO_MAY = MONTHS[5:] + MONTHS[:5]
@@ -386,7 +386,7 @@ class TestValues:
         path = write("date,inflow", *(dated(n, n + 1, kinds[n % 5])[0] for n in range(60)))
         *told, last = mistakes_of(path)
         assert len(told) == MOST_MISTAKES
-        assert last.problem == f"{60 - MOST_MISTAKES} more mistakes are not shown"
+        assert (last.problem, last.file) == (f"{60 - MOST_MISTAKES} more mistakes are not shown", str(path))
 
 
 class TestUnits:

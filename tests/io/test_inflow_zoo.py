@@ -246,6 +246,10 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "many years": (wide(*(f"{1000 + year},{ROW}" for year in range(MOST_YEARS + 1))), "the record has 8,001 years"),
     "many months": (long(months=12 * (MOST_YEARS + 1)), "the record has 8,001 years"),
     "many comments": ("#\n" * (MOST_COMMENTS + 1) + WIDE, "lines of comments"),
+    "comments of a book": (
+        ("# " + "word " * 1500 + "\n") * 14 + WIDE,
+        "the comments have 104,986 characters; expected at",
+    ),
     "many bytes": (WIDE.encode() + b" " * MOST_BYTES, "too large"),
     # Caveats.
     "escape in a caveat": (f"# caveat: \x1b[31m red\n{WIDE}", "row 1: the caveat holds the character U+001B"),

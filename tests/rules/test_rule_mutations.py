@@ -78,6 +78,17 @@ def test_numbers_with_which_a_network_could_not_reckon_are_refused(contents, key
     assert any(mistake.column == key and said in mistake.problem for mistake in refused.value.mistakes)
 
 
+@pytest.mark.parametrize("value", [None, 1.0])
+def test_a_slip_made_everywhere_is_told_a_few_times(contents, tmp_path, value):
+    content = copy.deepcopy(contents["standard"])
+    content["rule"]["storage_hm3"] = [value] * 5000
+    (tmp_path / "rule.json").write_text(json.dumps(content))
+    with pytest.raises(InputError) as refused:
+        read_rule(tmp_path / "rule.json")
+    assert len(refused.value.mistakes) < 30
+    assert "more mistakes are not shown" in str(refused.value)
+
+
 def test_a_rule_file_without_end_is_given_up(tmp_path):
     (tmp_path / "rule.json").symlink_to("/dev/zero")
     with pytest.raises(InputError) as refused:

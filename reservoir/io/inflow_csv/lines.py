@@ -17,6 +17,8 @@ MOST_BYTES = 16_000_000
 MOST_LINES = 200_000
 MOST_CHARACTERS = 10_000
 MOST_COMMENTS = 1_000
+#: Characters of all comments: every word of theirs is weighed, as it may speak of the unit.
+MOST_COMMENTED = 100_000
 
 DELIMITERS = ",;\t"
 #: Lines above the header that are looked through for it.
@@ -85,6 +87,9 @@ def content_of(data: bytes) -> Content:
     comments = tuple(Comment(line.number, _comment(line.text)) for line in lines if _is_comment(line.text))
     if len(comments) > MOST_COMMENTS:
         raise _too_much(f"the file has {len(comments):,} lines of comments", f"at most {MOST_COMMENTS:,}")
+    commented = sum(len(comment.text) for comment in comments)
+    if commented > MOST_COMMENTED:
+        raise _too_much(f"the comments have {commented:,} characters", f"at most {MOST_COMMENTED:,} in all")
     content = [line for line in lines if line.text.strip() and not _is_comment(line.text)]
     delimiter, content = _announced_delimiter(content)
     if not content:

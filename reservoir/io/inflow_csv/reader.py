@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
@@ -27,9 +26,6 @@ from reservoir.io.inflow_csv.years import whole_years
 LARGEST_FLOW_M3S = 1e6
 
 _MONTHS = range(1, MONTHS_PER_YEAR + 1)
-#: Mistakes told in one go, and of one kind among them.
-MOST_MISTAKES = 50
-MOST_ALIKE = 12
 
 
 def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_month: int | None = None) -> Inflow:
@@ -64,7 +60,8 @@ def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_
     try:
         return _read(file, unit, first_month)
     except InputError as refused:
-        mistakes = _worth_telling(_in_file(mistake, file) for mistake in refused.mistakes)
+        in_order = sorted(refused.mistakes, key=lambda mistake: mistake.row or 0)
+        mistakes = worth_telling((_in_file(mistake, file) for mistake in in_order), file)
     raise InputError(mistakes)
 
 
@@ -133,18 +130,3 @@ def _flow_m3s(readings: Sequence[MonthlyValue], calendar: Calendar, unit: Inflow
         mend = 'check the value, and name the unit if it is another: a comment line "# unit: hm3" does it'
         raise InputError(readings[index].mistake(problem, expected, mend) for index in excessive.tolist())
     return flow
-
-
-def _worth_telling(mistakes: Iterable[Mistake]) -> list[Mistake]:
-    """Order mistakes by row, and cut long lists short so that one slip made everywhere does not hide the others."""
-    told: list[Mistake] = []
-    alike: dict[str, int] = defaultdict(int)
-    for mistake in sorted(mistakes, key=lambda mistake: mistake.row or 0):
-        alike[mistake.problem] += 1
-        if alike[mistake.problem] <= MOST_ALIKE and len(told) < MOST_MISTAKES:
-            told.append(mistake)
-    untold = sum(alike.values()) - len(told)
-    if untold:
-        more = "1 more mistake is" if untold == 1 else f"{untold} more mistakes are"
-        told.append(Mistake(f"{more} not shown", mend="correct these first, then read the file again"))
-    return told

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.io.plan_folder.tables import AGAIN, INFLOW, MOST_BYTES, PROVENANCE, changed
+from reservoir.io.plan_folder.tables import AGAIN, INFLOW, MOST_BYTES, MOST_PROVENANCE_BYTES, PROVENANCE, changed
 from reservoir.text.limited_read import read_limited
 from reservoir.text.sound_json import read_json
 
@@ -78,7 +78,7 @@ def read_provenance(folder: Path) -> dict[str, Any]:
     require_folder(folder)
     path = folder / PROVENANCE
     try:
-        content = read_json(path, MOST_BYTES)
+        content = read_json(path, MOST_PROVENANCE_BYTES)
     except FileNotFoundError as error:
         problem = f"is no plan: it holds no {PROVENANCE}"
         raise InputError(Mistake(problem, "a folder that `reservoir plan` wrote", file=str(folder))) from error

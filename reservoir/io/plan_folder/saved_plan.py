@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
@@ -134,7 +134,7 @@ def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mappin
         if value < 0
     ]
     if below:
-        raise InputError(below)
+        raise InputError(worth_telling(below, str(path)))
     flow = schedule["inflow_m3s"].to_numpy(float).reshape(years, MONTHS_PER_YEAR)
     source = origin["inflow"]
     return Inflow(
@@ -206,7 +206,7 @@ def _check_follows(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:
             found = float(schedule[name].iloc[row])
             mistakes.append(Mistake(problem, f"{expected} {unit}", AGAIN, str(path), row + 2, name, found))
     if mistakes:
-        raise InputError(mistakes)
+        raise InputError(worth_telling(mistakes, str(path)))
 
 
 def _check_figures(folder: Path, origin: Mapping[str, Any]) -> None:

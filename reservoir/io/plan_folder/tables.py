@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from reservoir.errors import InputError, Mistake
+from reservoir.errors import InputError, Mistake, worth_telling
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.io.inflow_csv.record import MOST_YEARS
 from reservoir.text.limited_read import read_limited
 from reservoir.text.sound_json import read_json
 
@@ -22,8 +24,14 @@ RESERVOIR, INFLOW = "reservoir.toml", "inflow.csv"
 FIGURES = "figures"
 #: How to mend a file that is not as it was written.
 AGAIN = "run `reservoir plan` again, or restore the file"
-#: No file of a plan is larger: that many months are more than three thousand years.
-MOST_BYTES = 50_000_000
+#: No file of a plan is larger: that many months are more than eight thousand years.
+MOST_BYTES = 20_000_000
+#: Nor is its provenance, which tells of every month outside its limits.
+MOST_PROVENANCE_BYTES = 10_000_000
+#: Lines of a table: the months of as many years as a record may have, and the heading.
+_MOST_LINES = MOST_YEARS * MONTHS_PER_YEAR + 1
+#: Bytes of the heading, which names every column.
+_LONGEST_HEADING = 2_000
 #: No flow, volume, energy or count in a table is as large, and none but 0 as small: tables have six decimals.
 _LARGEST, _SMALLEST = 1e15, 1e-9
 _SCHEDULE = ("year", "month", "inflow_m3s", "release_m3s", "storage_start_hm3", "energy_gwh")
@@ -77,7 +85,7 @@ def read_caveats(folder: Path) -> tuple[str, ...]:
     """
     path = folder / PROVENANCE
     try:
-        return tuple(str(each) for each in read_json(path, MOST_BYTES).get("caveats", ()))
+        return tuple(str(each) for each in read_json(path, MOST_PROVENANCE_BYTES).get("caveats", ()))
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise changed(path, "cannot be read as the provenance of a plan") from error
 
@@ -91,6 +99,11 @@ def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) 
     """A CSV file with the columns needed, and others if they are there, all but the year's label finite numbers."""
     try:
         content = read_limited(path, MOST_BYTES)
+        if len(content.partition(b"\n")[0]) > _LONGEST_HEADING:
+            raise changed(path, f"has a heading of more than {_LONGEST_HEADING:,} bytes")
+        lines = content.count(b"\n")
+        if lines > _MOST_LINES:
+            raise changed(path, f"holds {lines:,} lines; no plan has more than {_MOST_LINES:,}")
         table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False).fillna("")
     except FileNotFoundError as error:
         raise InputError(Mistake("is missing", mend=AGAIN, file=str(path))) from error
@@ -104,7 +117,9 @@ def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) 
         raise changed(path, "has no rows")
     read = (*needed[1:], *(name for name in optional if name in table.columns))
     numbers = {name: pd.to_numeric(table[name], errors="coerce").astype(float) for name in read}
-    mistakes = [mistake for name in numbers for mistake in _not_numbers(path, table[name], numbers[name])]
+    mistakes = worth_telling(
+        (each for name in numbers for each in _not_numbers(path, table[name], numbers[name])), str(path)
+    )
     if mistakes:
         raise InputError(mistakes)
     return table.assign(**numbers)
@@ -115,8 +130,9 @@ def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[M
     if cells.name == "reference_gwh" and (cells == "").all():
         return
     size = np.abs(numbers)
+    texts = cells.to_numpy()
     for row in np.flatnonzero(~(size <= _LARGEST) | (size > 0) & (size < _SMALLEST)):
-        cell = str(cells.iloc[row])
+        cell = str(texts[row])
         problem, found = ("is no finite number", cell) if cell else ("is empty", None)
         if np.isfinite(numbers.iloc[row]):
             problem = "is a number that no table of a plan holds"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -29,6 +29,8 @@ from reservoir.text.sound_json import LARGEST
 
 #: The volume of 1 m3/s in the shortest and in the longest month, with room for roundings, hm3.
 MONTH_HM3 = (2.4, 2.7)
+#: Refusals of one claim on one value; a list of a million wrong values has no more of them.
+MOST_REFUSALS = 100
 #: The sound fields before the one that is judged.
 Known = Mapping[str, Any]
 
@@ -67,10 +69,10 @@ def _raise(errors: Sequence[InitErrorDetails]) -> None:
 
 
 def check(claim: Callable[[Any, Known], Iterable[Refusal]]) -> AfterValidator:
-    """Refuse a value with every refusal of a claim, which sees the value and what is known."""
+    """Refuse a value with the refusals of a claim, which sees the value and what is known."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
-        _raise([_error(refusal) for refusal in claim(value, info.data)])
+        _raise([_error(refusal) for refusal in islice(claim(value, info.data), MOST_REFUSALS)])
         return value
 
     return AfterValidator(validate)

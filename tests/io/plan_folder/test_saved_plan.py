@@ -396,3 +396,17 @@ def test_a_plan_keeps_the_reservoir_file_as_it_was_read(fate, five_years, tmp_pa
     write_plan(plan, tmp_path / "plan", plan_checks(plan), figures=False)
     assert (tmp_path / "plan/reservoir.toml").read_bytes() == content
     assert read_plan(tmp_path / "plan").plan.energy_gwh == pytest.approx(plan.energy_gwh, abs=1e-5)
+
+
+def test_a_table_of_a_million_columns_is_refused(folder):
+    (folder / "schedule.csv").write_text("year" + ",a" * 1_000_000)
+    (mistake,) = refused(folder)
+    assert "has a heading of more than 2,000 bytes" in mistake.problem
+
+
+@pytest.mark.parametrize("lines", [60_000, 100_000])
+def test_a_table_of_wrong_cells_is_refused_in_a_few_lines(folder, lines):
+    (folder / "schedule.csv").write_text((folder / "schedule.csv").read_text().split("\n")[0] + "\nx,,,,," * lines)
+    mistakes = refused(folder)
+    assert len(mistakes) < 60
+    assert "more mistakes are not shown" in str(mistakes[-1]) or "no plan has more than 96,001" in str(mistakes[-1])
