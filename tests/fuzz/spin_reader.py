@@ -1,0 +1,46 @@
+"""Files of spin glasses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from reservoir.problems.bits.problem import spin_problem
+from reservoir.problems.bits.spin_file import read_spin_glass
+from tests.fuzz.case import Reader, one_file
+from tests.fuzz.spoiling import spoiled
+
+_GLASS = b"4\n-0.5\n1 2 1\n2 3 -1\n\n3 4 1\n4 1 1\n"
+_WORDS = (
+    b"2",
+    b"65536",
+    b"65537",
+    b"1 3 1\n",
+    b"2 1 1\n",
+    b"1 1 1\n",
+    b"1000000",
+    b"1000001",
+    b"-0.25",
+    b"0.0001",
+    b"1e15",
+)
+
+FILE = "glass"
+
+
+def reader() -> Reader:
+    """`read_spin_glass`, and the problem that it makes."""
+    bundled = Path(__file__).parents[2] / "data" / "spin" / "own36_1"
+    return Reader(FILE, one_file(FILE, spoiled([_GLASS, _GLASS, bundled.read_bytes()], _WORDS, cells=b" ")), _read)
+
+
+def _read(folder: Path) -> None:
+    glass = read_spin_glass(folder / FILE)
+    assert 2 <= glass.spins <= 65_536
+    assert glass.couplings.shape[1] == 3
+    assert 0 <= glass.couplings[:, :2].min() <= glass.couplings[:, :2].max() < glass.spins
+    assert -np.abs(glass.couplings[:, 2]).sum() <= round(glass.ground_energy * glass.spins) <= 0
+    problem = spin_problem(glass)
+    assert problem.dimension == glass.spins
+    assert np.isfinite(problem.optimum)
