@@ -49,9 +49,13 @@ _CELLS = (
 )
 
 
+def sound_folder() -> dict[str, bytes]:
+    """The files of a plan of two years."""
+    return dict(_sound())
+
+
 @cache
 def _sound() -> dict[str, bytes]:
-    """The files of a plan of two years."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "small.toml").write_text(SMALL)

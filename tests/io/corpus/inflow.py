@@ -1,0 +1,724 @@
+"""Inflow records by months, by years, and files that are no record."""
+
+from __future__ import annotations
+
+LONG = """\
+date,inflow_m3s
+1953-01,400
+1953-02,390
+1953-03,420
+1953-04,510
+1953-05,790
+1953-06,1470
+1953-07,2650
+1953-08,2380
+1953-09,2740
+1953-10,1720
+1953-11,850
+1953-12,600
+"""
+
+#: Of a record by months.
+BY_MONTHS: dict[str, tuple[str, str, str]] = {
+    "kcfs": (
+        "inflow_m3s",
+        "inflow_kcfs",
+        (
+            'inflow.csv, row 1, column inflow_kcfs: unknown unit (found "kcfs"); expected m3/s, cfs (mean flow) '
+            "or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of "
+            "these units alone."
+        ),
+    ),
+    "thousand acre-feet": (
+        "inflow_m3s",
+        "inflow_taf",
+        (
+            'inflow.csv, row 1, column inflow_taf: unknown unit (found "taf"); expected m3/s, cfs (mean flow) or '
+            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of "
+            "these units alone."
+        ),
+    ),
+    "million acre-feet": (
+        "inflow_m3s",
+        "inflow_maf",
+        (
+            'inflow.csv, row 1, column inflow_maf: unknown unit (found "maf"); expected m3/s, cfs (mean flow) or '
+            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of "
+            "these units alone."
+        ),
+    ),
+    "litres a second": (
+        "inflow_m3s",
+        "inflow (l/s)",
+        (
+            'inflow.csv, row 1, column inflow (l/s): unknown unit (found "lps"); expected m3/s, cfs (mean flow) '
+            "or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of "
+            "these units alone."
+        ),
+    ),
+    "cubic kilometres": (
+        "inflow_m3s",
+        "volume_km3",
+        (
+            'inflow.csv, row 1, column volume_km3: unknown unit (found "km3"); expected m3/s, cfs (mean flow) or '
+            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of "
+            "these units alone."
+        ),
+    ),
+    "a depth": (
+        "inflow_m3s",
+        "runoff_mm",
+        (
+            'inflow.csv, row 1, column runoff_mm: unknown unit (found "mm"); expected m3/s, cfs (mean flow) or '
+            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of "
+            "these units alone."
+        ),
+    ),
+    "ten thousand m3": (
+        "inflow_m3s",
+        "径流量(万m3)",
+        (
+            'inflow.csv, row 1, column 径流量(万m3): m3 with "万", which is not understood (found "万"); expected '
+            "m3/s, cfs (mean flow) or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the "
+            "values, or name one of these units alone."
+        ),
+    ),
+    "a day's volume": (
+        "inflow_m3s",
+        "inflow (m3/day)",
+        (
+            'inflow.csv, row 1, column inflow (m3/day): m3 with "/ day", which is not understood (found "/ '
+            'day"); expected m3/s, cfs (mean flow) or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). '
+            "Fix: convert the values, or name one of these units alone."
+        ),
+    ),
+    "a level": (
+        "inflow_m3s",
+        "level_m",
+        (
+            'inflow.csv, row 1, column level_m: unknown unit (found "m"); expected m3/s, cfs (mean flow) or hm3, '
+            "Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of these "
+            "units alone.\n"
+            "inflow.csv, row 1, column level_m: the column does not seem to hold inflow; expected the mean flow "
+            "or the volume of every month's inflow. Fix: keep the column of inflows; if this is it, name it "
+            "inflow_m3s, or inflow with another unit."
+        ),
+    ),
+    "an outflow": (
+        "inflow_m3s",
+        "outflow_m3s",
+        (
+            "inflow.csv, row 1, column outflow_m3s: the column does not seem to hold inflow; expected the mean "
+            "flow or the volume of every month's inflow. Fix: keep the column of inflows; if this is it, name it "
+            "inflow_m3s, or inflow with another unit."
+        ),
+    ),
+    "a volume of no unit": (
+        "inflow_m3s",
+        "volume",
+        (
+            "inflow.csv, row 1, column volume: nothing says the unit of the values; expected m3/s, cfs (mean "
+            "flow) or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: name the column inflow_m3s "
+            '(or inflow_hm3, ...), add a line "# unit: m3/s", or give the unit in the call (--unit m3/s).'
+        ),
+    ),
+    "day, month's name, year": (
+        "1953-01",
+        "01-Jan-1953",
+        (
+            'inflow.csv, row 2, column date: not an ISO date (found "01-Jan-1953"); expected 1953-01 or '
+            "1953-01-31 (year, month, day). Fix: write dates as YYYY-MM or YYYY-MM-DD, without a time zone."
+        ),
+    ),
+    "year and month's name": (
+        "1953-01",
+        "1953-Jan",
+        (
+            'inflow.csv, row 2, column date: not an ISO date (found "1953-Jan"); expected 1953-01 or 1953-01-31 '
+            "(year, month, day). Fix: write dates as YYYY-MM or YYYY-MM-DD, without a time zone."
+        ),
+    ),
+    "two ways to read": (
+        "1953-01",
+        "01/02/1953",
+        (
+            "inflow.csv, row 2, column date: ambiguous date: it does not say which number is the day (found "
+            '"01/02/1953"); expected 1953-01 or 1953-01-31 (year, month, day). Fix: write dates as YYYY-MM or '
+            "YYYY-MM-DD, without a time zone."
+        ),
+    ),
+    "American slashes": (
+        "1953-01",
+        "1953/01",
+        (
+            'inflow.csv, row 2, column date: not an ISO date (found "1953/01"); expected 1953-01 or 1953-01-31 '
+            "(year, month, day). Fix: write dates as YYYY-MM or YYYY-MM-DD, without a time zone."
+        ),
+    ),
+    "a season": (
+        "1953-01",
+        "Winter 1953",
+        (
+            'inflow.csv, row 2, column date: not an ISO date (found "Winter 1953"); expected 1953-01 or '
+            "1953-01-31 (year, month, day). Fix: write dates as YYYY-MM or YYYY-MM-DD, without a time zone."
+        ),
+    ),
+    "a decade of a month": (
+        "1953-01",
+        "1953-01 upper",
+        (
+            'inflow.csv, row 2, column date: not an ISO date (found "1953-01 upper"); expected 1953-01 or '
+            "1953-01-31 (year, month, day). Fix: write dates as YYYY-MM or YYYY-MM-DD, without a time zone."
+        ),
+    ),
+    "BC": (
+        "1953-01",
+        "-0044-03",
+        (
+            'inflow.csv, row 2, column date: not an ISO date (found "-0044-03"); expected 1953-01 or 1953-01-31 '
+            "(year, month, day). Fix: write dates as YYYY-MM or YYYY-MM-DD, without a time zone."
+        ),
+    ),
+    "year 10000": (
+        "1953-01",
+        "10000-01",
+        (
+            'inflow.csv, row 2, column date: not an ISO date (found "10000-01"); expected 1953-01 or 1953-01-31 '
+            "(year, month, day). Fix: write dates as YYYY-MM or YYYY-MM-DD, without a time zone."
+        ),
+    ),
+    "month 13": (
+        "1953-12",
+        "1953-13",
+        (
+            'inflow.csv, row 13, column date: there is no such date (found "1953-13"); expected a day that '
+            "exists. Fix: correct the date."
+        ),
+    ),
+    "31 April": (
+        "1953-04",
+        "1953-04-31",
+        (
+            'inflow.csv, row 5, column date: there is no such date (found "1953-04-31"); expected a day that '
+            "exists. Fix: correct the date."
+        ),
+    ),
+    "a trace of rain": (
+        "790",
+        "T",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "T"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "an estimate": (
+        "790",
+        "790 e",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "790 e"); expected a number such as 413 '
+            "or 412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "a flag": (
+        "790",
+        "790R",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "790R"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "a range": (
+        "790",
+        "780-800",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "780-800"); expected a number such as 413 '
+            "or 412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "a question mark": (
+        "790",
+        "?",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "?"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "below detection": (
+        "790",
+        "<1",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "<1"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "minus a balance": (
+        "790",
+        "-12.5",
+        (
+            'inflow.csv, row 6, column inflow_m3s: negative flow (found "-12.5"); expected a number of 0 or '
+            "more. Fix: correct the value; inflows computed from a reservoir's balance must be smoothed first."
+        ),
+    ),
+    "octal": (
+        "790",
+        "0o20",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "0o20"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "a fraction": (
+        "790",
+        "1/2",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "1/2"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "per cent": (
+        "790",
+        "50%",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "50%"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "a currency": (
+        "790",
+        "$790",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "$790"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "huge exponent": (
+        "790",
+        "1e99999",
+        (
+            'inflow.csv, row 6, column inflow_m3s: infinite flow (found "1e99999"); expected a finite number. '
+            "Fix: correct the value."
+        ),
+    ),
+    "infinite by name": (
+        "790",
+        "∞",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "∞"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "NaN with a sign": (
+        "790",
+        "-nan",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "-nan"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "Roman": (
+        "790",
+        "DCCXC",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "DCCXC"); expected a number such as 413 '
+            "or 412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "Persian digits": (
+        "790",
+        "۷۹۰",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "۷۹۰"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "superscript": (
+        "790",
+        "79²",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "79²"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "a subnormal flow is no flood": (
+        "790",
+        "1e7",
+        (
+            'inflow.csv, row 6, column inflow_m3s: no river carries so much, if the unit is m3/s (found "1e7"); '
+            "expected a mean flow of at most 1,000,000 m3/s. Fix: check the value, and name the unit if it is "
+            'another: a comment line "# unit: hm3" does it.'
+        ),
+    ),
+    "a date in place of a flow": (
+        "790",
+        "1953-05",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "1953-05"); expected a number such as 413 '
+            "or 412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "a formula": (
+        "790",
+        "=A2*2",
+        (
+            'inflow.csv, row 6, column inflow_m3s: not a number (found "=A2*2"); expected a number such as 413 '
+            "or 412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "a header over two lines": (
+        "date,inflow_m3s",
+        ("date,inflow\n,m3/s"),
+        (
+            'inflow.csv, row 2, column date: not an ISO date (found ""); expected 1953-01 or 1953-01-31 (year, '
+            "month, day). Fix: write dates as YYYY-MM or YYYY-MM-DD, without a time zone.\n"
+            'inflow.csv, row 2, column inflow: not a number (found "m3/s"); expected a number such as 413 or '
+            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+        ),
+    ),
+    "comment of another unit": (
+        "date,inflow_m3s",
+        ("# unit: hm3\ndate,inflow_m3s"),
+        (
+            "inflow.csv, row 2, column inflow_m3s: units that contradict: the comment in row 1 says hm3, the "
+            "column's name says m3/s; expected one unit. Fix: find out which unit the values have, and remove or "
+            "correct the other."
+        ),
+    ),
+    "comment of a multiplier": (
+        "date,inflow_m3s",
+        ("# values x 1000\ndate,inflow_m3s"),
+        (
+            'inflow.csv, row 1: unknown unit (found "x 1000"); expected m3/s, cfs (mean flow) or hm3, Mm3, MCM, '
+            "1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of these units alone."
+        ),
+    ),
+    "comment of no unit": (
+        "date,inflow_m3s",
+        ("# unit: buckets\ndate,inflow_m3s"),
+        (
+            'inflow.csv, row 1: unknown unit (found "buckets"); expected m3/s, cfs (mean flow) or hm3, Mm3, MCM, '
+            "1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of these units alone."
+        ),
+    ),
+    "a caveat with a bell": (
+        "date,inflow_m3s",
+        ("# caveat: x\x07y\ndate,inflow_m3s"),
+        (
+            "inflow.csv, row 1: the caveat holds the character U+0007, which cannot be shown; expected plain "
+            "text. Fix: delete the character."
+        ),
+    ),
+    "eleven months": (
+        "1953-12,600\n",
+        "",
+        (
+            "inflow.csv: no whole water year, Jan to Dec, lies in 1953-01 to 1953-11 (11 months); expected at "
+            "least the twelve months of one water year, Jan to Dec. Fix: add months to the record, or name "
+            "another first month of the water year."
+        ),
+    ),
+    "a month twice": (
+        "1953-12",
+        "1953-11",
+        (
+            'inflow.csv, row 13, column date: the month stands twice, first in row 12 (found "1953-11"); '
+            "expected one row for each month. Fix: delete one of the rows; average daily records to months first."
+        ),
+    ),
+    "a month left out": (
+        "1953-06,1470\n",
+        "",
+        (
+            "inflow.csv, row 7, column date: the month 1953-06 is missing between 1953-05 and 1953-07. Fix: add "
+            "the missing rows, or keep only the part of the record before or after the hole."
+        ),
+    ),
+}
+
+WIDE = """\
+year,m01,m02,m03,m04,m05,m06,m07,m08,m09,m10,m11,m12
+1953,400,390,420,510,790,1470,2650,2380,2740,1720,850,600
+1954,400,390,420,510,790,1470,2650,2380,2740,1720,850,600
+"""
+
+#: Of a record by years.
+BY_YEARS: dict[str, tuple[str, str, str]] = {
+    "year of both": (
+        "1953,",
+        "1953/1955,",
+        (
+            'inflow.csv, row 2, column year: a water year joins two consecutive years (found "1953/1955"); '
+            "expected 1953/54. Fix: correct the year."
+        ),
+    ),
+    "year by its end": (
+        "1953,",
+        "WY1953,",
+        (
+            'inflow.csv, row 2, column year: not a year (found "WY1953"); expected a whole number such as 1953, '
+            "or 1953/54. Fix: write the year alone, or 1953/54 for a water year that begins in 1953."
+        ),
+    ),
+    "fiscal year": (
+        "1953,",
+        "FY53,",
+        (
+            'inflow.csv, row 2, column year: not a year (found "FY53"); expected a whole number such as 1953, or '
+            "1953/54. Fix: write the year alone, or 1953/54 for a water year that begins in 1953."
+        ),
+    ),
+    "a year in words": (
+        "1953,",
+        "MCMLIII,",
+        (
+            'inflow.csv, row 2, column year: not a year (found "MCMLIII"); expected a whole number such as 1953, '
+            "or 1953/54. Fix: write the year alone, or 1953/54 for a water year that begins in 1953."
+        ),
+    ),
+    "a year with a point": (
+        "1953,",
+        "1953.0,",
+        (
+            'inflow.csv, row 2, column year: not a year (found "1953.0"); expected a whole number such as 1953, '
+            "or 1953/54. Fix: write the year alone, or 1953/54 for a water year that begins in 1953."
+        ),
+    ),
+    "a total row": (
+        "1954,",
+        "Total,",
+        (
+            'inflow.csv, row 3, column year: not a year (found "Total"); expected a whole number such as 1953, '
+            "or 1953/54. Fix: delete rows of means and totals."
+        ),
+    ),
+    "a total column": (
+        "year,m01,m02,m03,m04,m05,m06,m07,m08,m09,m10,m11,m12",
+        "year,m01,m02,m03,m04,m05,m06,m07,m08,m09,m10,m11,m12,Total",
+        (
+            "inflow.csv, row 1, column Total: a column that is neither the year nor a month; expected the year "
+            "and twelve months. Fix: delete the column, or rename it after its month.\n"
+            "inflow.csv, row 2: wrong number of cells (found 13); expected 14 cells, as in the header. Fix: fill "
+            "in what is missing, one cell for each column of the header.\n"
+            "inflow.csv, row 3: wrong number of cells (found 13); expected 14 cells, as in the header. Fix: fill "
+            "in what is missing, one cell for each column of the header."
+        ),
+    ),
+    "a month in another language": (
+        "m03",
+        "März",
+        (
+            "inflow.csv, row 1, column März: a column that is neither the year nor a month; expected the year "
+            "and twelve months. Fix: delete the column, or rename it after its month.\n"
+            "inflow.csv, row 1: no column for Mar; expected twelve columns of months. Fix: add what is missing, "
+            "with names from m01 to m12 or from Jan to Dec."
+        ),
+    ),
+    "thirteen": (
+        "m12",
+        "m13",
+        (
+            "inflow.csv, row 1, column m13: a column that is neither the year nor a month; expected the year and "
+            "twelve months. Fix: delete the column, or rename it after its month.\n"
+            "inflow.csv, row 1: no column for Dec; expected twelve columns of months. Fix: add what is missing, "
+            "with names from m01 to m12 or from Jan to Dec."
+        ),
+    ),
+    "a month twice": (
+        "m02",
+        "m01",
+        (
+            "inflow.csv, row 1, column m01: a second column for Jan; expected one column for each month. Fix: "
+            "delete or rename one of them.\n"
+            "inflow.csv, row 1: no column for Feb; expected twelve columns of months. Fix: add what is missing, "
+            "with names from m01 to m12 or from Jan to Dec."
+        ),
+    ),
+    "years out of order is no fault but a hole is": (
+        "1954,",
+        "1960,",
+        (
+            "inflow.csv, row 3, column year: the years 1954 to 1959 are missing between 1953 and 1960. Fix: add "
+            "the missing rows, or keep only the part of the record before or after the hole."
+        ),
+    ),
+    "an empty cell": (
+        "1953,400,",
+        "1953,,",
+        (
+            'inflow.csv, row 2, column m01: missing month: the cell holds no value (found ""); expected a number '
+            "of 0 or more. Fix: fill in the month's value, or keep only the part of the record that is complete."
+        ),
+    ),
+    "a space for nothing": (
+        "1953,400,",
+        "1953, ,",
+        (
+            'inflow.csv, row 2, column m01: missing month: the cell holds no value (found ""); expected a number '
+            "of 0 or more. Fix: fill in the month's value, or keep only the part of the record that is complete."
+        ),
+    ),
+    "a code": (
+        "1953,400,",
+        "1953,-999,",
+        (
+            'inflow.csv, row 2, column m01: negative flow, which looks like a missing-value code (found "-999"); '
+            "expected a number of 0 or more. Fix: fill in the month's value, or keep only the part of the record "
+            "that is complete."
+        ),
+    ),
+    "many nines": (
+        "1953,400,",
+        "1953,99999,",
+        (
+            'inflow.csv, row 2, column m01: looks like a missing-value code (found "99999"); expected the value '
+            "of the month. Fix: fill in the month's value, or keep only the part of the record that is complete; "
+            "if it is known, write a digit more: 99999.1."
+        ),
+    ),
+    "a cell with a line break": (
+        "1953,400,",
+        ('1953,"4\n00",'),
+        (
+            'inflow.csv, row 2: the line cannot be cut into cells (unexpected end of data) (found "1953,"4"). '
+            "Fix: close every quotation mark on the line where it opens.\n"
+            "inflow.csv, row 3: wrong number of cells (found 12); expected 13 cells, as in the header. Fix: fill "
+            "in what is missing, one cell for each column of the header."
+        ),
+    ),
+    "a quote that is not closed": (
+        "1953,400,",
+        '1953,"400,',
+        (
+            "inflow.csv, row 2: the line cannot be cut into cells (unexpected end of data) (found "
+            '"1953,"400,390,420,510,790,1470,2650,2380,2740,1720,850,600"). Fix: close every quotation mark on '
+            "the line where it opens."
+        ),
+    ),
+    "decimal comma": (
+        "1953,400,",
+        '1953,"400,5",',
+        (
+            'inflow.csv, row 2, column m01: not a number (found "400,5"); expected a number such as 413 or '
+            "412.5. Fix: use a point as decimal mark and nothing between thousands: 1412.5."
+        ),
+    ),
+    "thousands": (
+        "1953,400,",
+        '1953,"1,400",',
+        (
+            'inflow.csv, row 2, column m01: not a number (found "1,400"); expected a number such as 413 or '
+            "412.5. Fix: use a point as decimal mark and nothing between thousands: 1412.5."
+        ),
+    ),
+}
+
+#: What is no record at all, and what is said of it.
+NO_RECORD: dict[str, tuple[bytes, str]] = {
+    "nothing": (
+        b"",
+        (
+            "inflow.csv: the file is empty; expected a header line, then the record's rows. Fix: check that this "
+            "is the file you mean."
+        ),
+    ),
+    "spaces": (
+        b"  \n \n",
+        (
+            "inflow.csv: the file is empty; expected a header line, then the record's rows. Fix: check that this "
+            "is the file you mean."
+        ),
+    ),
+    "a byte order mark alone": (
+        b"\xef\xbb\xbf",
+        (
+            "inflow.csv: the file is empty; expected a header line, then the record's rows. Fix: check that this "
+            "is the file you mean."
+        ),
+    ),
+    "a comment alone": (
+        b"# inflow\n",
+        (
+            "inflow.csv: the file holds comments only; expected a header line, then the record's rows. Fix: "
+            "check that this is the file you mean."
+        ),
+    ),
+    "a header alone": (
+        b"date,inflow_m3s\n",
+        "inflow.csv, row 1: there are no rows below the header. Fix: add the record's rows.",
+    ),
+    "gzip": (
+        b"\x1f\x8b\x08\x00\x00\x00\x00\x00",
+        (
+            "inflow.csv, row 1: the line holds a NUL byte: binary data, or text in UTF-16; expected text in "
+            'UTF-8. Fix: save it again as text in UTF-8 (in a spreadsheet: "CSV UTF-8").'
+        ),
+    ),
+    "PDF": (
+        b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n",
+        (
+            "inflow.csv, row 2: the line is not in UTF-8: it holds the byte 0xe2; expected text in UTF-8. Fix: "
+            'save it again as text in UTF-8 (in a spreadsheet: "CSV UTF-8").'
+        ),
+    ),
+    "old Excel": (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00",
+        (
+            "inflow.csv, row 1: the line holds a NUL byte: binary data, or text in UTF-16; expected text in "
+            'UTF-8. Fix: save it again as text in UTF-8 (in a spreadsheet: "CSV UTF-8").'
+        ),
+    ),
+    "xlsx": (
+        b"PK\x03\x04\x14\x00",
+        (
+            "inflow.csv, row 1: the file is a workbook or an archive, not text; expected text in UTF-8. Fix: "
+            'save it again as text in UTF-8 (in a spreadsheet: "CSV UTF-8").'
+        ),
+    ),
+    "UTF-16": (
+        b"\xff\xfed\x00a\x00t\x00e\x00,\x00i\x00n\x00f\x00l\x00o\x00w\x00_\x00m\x003\x00s\x00\n\x00",
+        (
+            "inflow.csv, row 1: the file is in UTF-16, not UTF-8; expected text in UTF-8. Fix: save it again as "
+            'text in UTF-8 (in a spreadsheet: "CSV UTF-8").'
+        ),
+    ),
+    "code page 1252": (
+        b"date,d\xe9bit_m3s\n1953-01,1\n",
+        (
+            "inflow.csv, row 1: the line is not in UTF-8: it holds the byte 0xe9; expected text in UTF-8. Fix: "
+            'save it again as text in UTF-8 (in a spreadsheet: "CSV UTF-8").'
+        ),
+    ),
+    "XML": (
+        b'<?xml version="1.0"?>\n<inflow/>\n',
+        (
+            'inflow.csv, row 1: the header has only one column (found "<?xml version="1.0"?>"); expected '
+            '"year,m01,...,m12" with one row a year, or "date,inflow_m3s" with one row a month. Fix: separate '
+            "the columns with commas, semicolons or tabs."
+        ),
+    ),
+    "TOML of a reservoir": (
+        b'name = "small"\nfirst_month = 1\n\n[plant]\ninstalled_capacity_m',
+        (
+            'inflow.csv, row 1: the header has only one column (found "name = "small""); expected '
+            '"year,m01,...,m12" with one row a year, or "date,inflow_m3s" with one row a month. Fix: separate '
+            "the columns with commas, semicolons or tabs."
+        ),
+    ),
+    "one number": (
+        b"413\n",
+        (
+            "inflow.csv, row 1: there are no rows below the header. Fix: add the record's rows.\n"
+            'inflow.csv, row 1: the header line is missing: this line holds data (found "413"); expected '
+            '"year,m01,...,m12" with one row a year, or "date,inflow_m3s" with one row a month. Fix: put a line '
+            "with the columns' names above it."
+        ),
+    ),
+    "Python": (
+        b"import numpy\n",
+        (
+            "inflow.csv, row 1: there are no rows below the header. Fix: add the record's rows.\n"
+            'inflow.csv, row 1: the header has only one column (found "import numpy"); expected '
+            '"year,m01,...,m12" with one row a year, or "date,inflow_m3s" with one row a month. Fix: separate '
+            "the columns with commas, semicolons or tabs."
+        ),
+    ),
+}

@@ -1,0 +1,162 @@
+"""Folders of a plan of two years: a file, what is changed in it, what it becomes (None: it is gone), the message."""
+
+from __future__ import annotations
+
+ODD: dict[str, tuple[str, str | None, str | None, str]] = {
+    "schedule.csv: gone": (
+        "schedule.csv",
+        None,
+        None,
+        "schedule.csv: is missing. Fix: run `reservoir plan` again, or restore the file.",
+    ),
+    "summary.csv: gone": (
+        "summary.csv",
+        None,
+        None,
+        "summary.csv: is missing. Fix: run `reservoir plan` again, or restore the file.",
+    ),
+    "reservoir.toml: gone": (
+        "reservoir.toml",
+        None,
+        None,
+        "reservoir.toml: is missing. Fix: run `reservoir plan` again, or restore the file.",
+    ),
+    "plan.json: gone": (
+        "plan.json",
+        None,
+        None,
+        "FOLDER: is no plan: it holds no plan.json; expected a folder that `reservoir plan` wrote.",
+    ),
+    "plan.json: years in words": (
+        "plan.json",
+        '"years": 2',
+        '"years": "two"',
+        (
+            "plan.json, years: is missing or of another kind; expected a number. Fix: run `reservoir plan` "
+            "again, or restore the file."
+        ),
+    ),
+    "plan.json: another number of years": (
+        "plan.json",
+        '"years": 2',
+        '"years": 3',
+        ("schedule.csv: holds 24 months; the plan has 36. Fix: run `reservoir plan` again, or restore the file."),
+    ),
+    "plan.json: no solver": (
+        "plan.json",
+        '"solver": "dp",',
+        "",
+        (
+            "plan.json, solver: is missing or of another kind; expected a text. Fix: run `reservoir plan` again, "
+            "or restore the file."
+        ),
+    ),
+    "plan.json: notes of numbers": (
+        "plan.json",
+        '"notes": []',
+        '"notes": [1]',
+        (
+            "plan.json, notes: is missing or of another kind; expected a list of texts. Fix: run `reservoir "
+            "plan` again, or restore the file."
+        ),
+    ),
+    "plan.json: a figure of a number": (
+        "plan.json",
+        '"figures": {}',
+        '"figures": {"fan": 1}',
+        (
+            "plan.json, figures: is missing or of another kind; expected a text for each figure. Fix: run "
+            "`reservoir plan` again, or restore the file."
+        ),
+    ),
+    "plan.json: a key twice": (
+        "plan.json",
+        '"years": 2',
+        '"years": 2, "years": 2',
+        (
+            "plan.json: cannot be read as the provenance of a plan (the key years twice in one object). Fix: run "
+            "`reservoir plan` again, or restore the file."
+        ),
+    ),
+    "plan.json: infinite years": (
+        "plan.json",
+        '"years": 2',
+        '"years": 1e400',
+        (
+            "plan.json: cannot be read as the provenance of a plan (a number that is none, or beyond any that is "
+            "written there). Fix: run `reservoir plan` again, or restore the file."
+        ),
+    ),
+    "schedule.csv: no months": (
+        "schedule.csv",
+        "year,month",
+        "year,months",
+        "schedule.csv: has no column month. Fix: run `reservoir plan` again, or restore the file.",
+    ),
+    "schedule.csv: another month": (
+        "schedule.csv",
+        "1953,1,",
+        "1953,2,",
+        (
+            'schedule.csv, row 2, column month: is another month than the one that follows (found "2"); expected '
+            "1. Fix: run `reservoir plan` again, or restore the file."
+        ),
+    ),
+    "schedule.csv: another year": (
+        "schedule.csv",
+        "1953,1,",
+        "1952,1,",
+        (
+            'schedule.csv, row 3, column year: is another year than the one that follows (found "1953"); '
+            "expected 1952. Fix: run `reservoir plan` again, or restore the file."
+        ),
+    ),
+    "schedule.csv: an empty cell": (
+        "schedule.csv",
+        "1953,1,20.000000",
+        "1953,1,",
+        (
+            "schedule.csv, row 2, column inflow_m3s: is empty; expected a number. Fix: run `reservoir plan` "
+            "again, or restore the file."
+        ),
+    ),
+    "schedule.csv: two points": (
+        "schedule.csv",
+        "1953,1,20.000000",
+        "1953,1,20..0",
+        (
+            'schedule.csv, row 2, column inflow_m3s: is no finite number (found "20..0"); expected a number. '
+            "Fix: run `reservoir plan` again, or restore the file."
+        ),
+    ),
+    "schedule.csv: a flow below 0": (
+        "schedule.csv",
+        "1953,1,20.000000",
+        "1953,1,-20",
+        (
+            "schedule.csv, row 2, column inflow_m3s: is below 0 (found -20.0); expected 0 or more. Fix: run "
+            "`reservoir plan` again, or restore the file."
+        ),
+    ),
+    "schedule.csv: a flow of no river": (
+        "schedule.csv",
+        "1953,1,20.000000",
+        "1953,1,1e16",
+        (
+            'schedule.csv, row 2, column inflow_m3s: is a number that no table of a plan holds (found "1e16"); '
+            "expected a number. Fix: run `reservoir plan` again, or restore the file."
+        ),
+    ),
+    "summary.csv: another year": (
+        "summary.csv",
+        "1953,",
+        "1990,",
+        ("summary.csv: does not hold the years of schedule.csv. Fix: run `reservoir plan` again, or restore the file."),
+    ),
+    "reservoir.toml: a reservoir that was changed": (
+        "reservoir.toml",
+        "dead_hm3 = 20",
+        "dead_hm3 = 21",
+        ("reservoir.toml: was changed since the plan was made. Fix: run `reservoir plan` again, or restore the file."),
+    ),
+}

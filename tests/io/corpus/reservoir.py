@@ -1,0 +1,353 @@
+"""Reservoir files: changes of the small one."""
+
+from __future__ import annotations
+
+ODD: dict[str, tuple[str, str, str]] = {
+    "storage in ft3": (
+        "dead_hm3 = 20",
+        "dead_ft3 = 20",
+        (
+            'r.toml, storage.dead_ft3: is not a known key: "ft3" is no unit known here (found 20); expected one '
+            "of dead_hm3, dead_mm3 (Mm3), dead_mcm (MCM), dead_1e8m3, dead_m3, dead_acre_ft. Fix: convert it to "
+            "one of these units."
+        ),
+    ),
+    "level in feet": (
+        "normal_m = 445",
+        "normal_ft = 1460",
+        (
+            'r.toml, marks.normal_ft: is not a known key: "ft" is no unit known here (found 1460); expected '
+            "normal_m. Fix: convert the value."
+        ),
+    ),
+    "two limits crossed": (
+        "full_hm3 = 120",
+        "full_hm3 = 12",
+        ("r.toml, storage.dead_hm3: leaves no active storage (found 20); expected less than the full storage, 12 hm3."),
+    ),
+    "text for a number": (
+        "full_hm3 = 120",
+        'full_hm3 = "120"',
+        (
+            'r.toml, storage.full_hm3: is not a number (found "120"); expected a number: the storage above which '
+            "the lake is never filled."
+        ),
+    ),
+    "a decimal comma": (
+        "full_hm3 = 120",
+        "full_hm3 = 120,5",
+        (
+            'r.toml, row 14: goes on after its value (found "full_hm3 = 120,5"); expected key = value, with text '
+            'in "quotes", lists in [brackets] and decimals with a point.'
+        ),
+    ),
+    "thousands": (
+        "full_hm3 = 120",
+        "full_hm3 = 1 200",
+        (
+            'r.toml, row 14: goes on after its value (found "full_hm3 = 1 200"); expected key = value, with text '
+            'in "quotes", lists in [brackets] and decimals with a point.'
+        ),
+    ),
+    "no value": (
+        "full_hm3 = 120",
+        "full_hm3 =",
+        (
+            'r.toml, row 14: has no value, or one that is no number, text or list (found "full_hm3 ="); expected '
+            'key = value, with text in "quotes", lists in [brackets] and decimals with a point.'
+        ),
+    ),
+    "no equals sign": (
+        "full_hm3 = 120",
+        "full_hm3 120",
+        (
+            'r.toml, row 14: has a key without = and a value (found "full_hm3 120"); expected key = value, with '
+            'text in "quotes", lists in [brackets] and decimals with a point.'
+        ),
+    ),
+    "a colon": (
+        "full_hm3 = 120",
+        "full_hm3: 120",
+        (
+            'r.toml, row 14: has a key without = and a value (found "full_hm3: 120"); expected key = value, with '
+            'text in "quotes", lists in [brackets] and decimals with a point.'
+        ),
+    ),
+    "not a number by name": (
+        "full_hm3 = 120",
+        "full_hm3 = nan",
+        (
+            "r.toml, storage.full_hm3: is not a finite number (found nan); expected a number: the storage above "
+            "which the lake is never filled."
+        ),
+    ),
+    "minus infinite": (
+        "full_hm3 = 120",
+        "full_hm3 = -inf",
+        (
+            "r.toml, storage.full_hm3: is not a finite number (found -inf); expected a number: the storage above "
+            "which the lake is never filled."
+        ),
+    ),
+    "a date": (
+        "full_hm3 = 120",
+        "full_hm3 = 1953-01-01",
+        (
+            'r.toml, storage.full_hm3: is not a number (found "1953-01-01"); expected a number: the storage '
+            "above which the lake is never filled."
+        ),
+    ),
+    "a list for a number": (
+        "full_hm3 = 120",
+        "full_hm3 = [120]",
+        (
+            "r.toml, storage.full_hm3: is not a number; expected a number: the storage above which the lake is "
+            "never filled."
+        ),
+    ),
+    "a list of lists": (
+        "lower_m3s = 4",
+        "lower_m3s = [[4]]",
+        ("r.toml, release.lower_m3s: has 1 value; expected one number, or a list of twelve (January to December)."),
+    ),
+    "thirteen months": (
+        "lower_m3s = 4",
+        "lower_m3s = [1,1,1,1,1,1,1,1,1,1,1,1,1]",
+        ("r.toml, release.lower_m3s: has 13 values; expected one number, or a list of twelve (January to December)."),
+    ),
+    "an empty list": (
+        "lower_m3s = 4",
+        "lower_m3s = []",
+        ("r.toml, release.lower_m3s: has 0 values; expected one number, or a list of twelve (January to December)."),
+    ),
+    "mixed kinds": (
+        "lower_m3s = 4",
+        'lower_m3s = [1,"a",1,1,1,1,1,1,1,1,1,1]',
+        (
+            'r.toml, release.lower_m3s: value 2 of the list is not a number (found "a"); expected a number: the '
+            "least release: one number, or a list of twelve (January to December)."
+        ),
+    ),
+    "a section twice": (
+        "[release]",
+        ("[release]\n[storage]"),
+        'r.toml, row 19: gives a section a second time (found "[storage]").',
+    ),
+    "a key twice": (
+        "dead_hm3 = 20",
+        ("dead_hm3 = 20\ndead_hm3 = 21"),
+        'r.toml, row 14: gives a key a second time (found "dead_hm3 = 21").',
+    ),
+    "a section not closed": (
+        "[release]",
+        "[release",
+        (
+            "r.toml, row 18: is not TOML: Expected ']' at the end of a table declaration (found \"[release\"); "
+            'expected key = value, with text in "quotes", lists in [brackets] and decimals with a point.'
+        ),
+    ),
+    "a quote not closed": (
+        'name = "small"',
+        'name = "small',
+        (
+            'r.toml, row 1: is not TOML: Illegal character \'\\n\' (found "name = "small"); expected key = value, '
+            'with text in "quotes", lists in [brackets] and decimals with a point.'
+        ),
+    ),
+    "an unknown escape": (
+        'name = "small"',
+        'name = "sm\\q"',
+        (
+            'r.toml, row 1: is not TOML: Unescaped \'\\\' in a string (found "name = "sm\\q""); expected key = '
+            'value, with text in "quotes", lists in [brackets] and decimals with a point.'
+        ),
+    ),
+    "an empty name": (
+        'name = "small"',
+        'name = ""',
+        (
+            'r.toml, name: is not a name that can stand in file names (found ""); expected letters a to z, '
+            "digits, - and _ only."
+        ),
+    ),
+    "a path for a name": (
+        'name = "small"',
+        'name = "../small"',
+        (
+            'r.toml, name: is not a name that can stand in file names (found "../small"); expected letters a to '
+            "z, digits, - and _ only."
+        ),
+    ),
+    "zero power": (
+        "installed_capacity_mw = 30",
+        "installed_capacity_mw = -0.0",
+        (
+            "r.toml, plant.installed_capacity_mw: is out of range (found -0.0); expected a number above 0, a "
+            "number not below 0.0001 MW: the installed capacity of the plant, MW."
+        ),
+    ),
+    "kilowatts": (
+        "installed_capacity_mw = 30",
+        "installed_capacity_kw = 30000",
+        (
+            'r.toml, plant.installed_capacity_kw: is not a known key: "kw" is no unit known here (found 30000); '
+            "expected installed_capacity_mw (MW). Fix: convert the value."
+        ),
+    ),
+    "a month's name": (
+        "first_month = 1",
+        'first_month = "June"',
+        (
+            'r.toml, first_month: is not a whole number (found "June"); expected a whole number: the calendar '
+            "month in which the water year begins, 1 to 12."
+        ),
+    ),
+    "month zero": (
+        "first_month = 1",
+        "first_month = 0",
+        (
+            "r.toml, first_month: is out of range (found 0); expected a number above 0, a number not below 1: "
+            "the calendar month in which the water year begins, 1 to 12."
+        ),
+    ),
+    "flows in barrels": (
+        "lower_m3s = 4",
+        "lower_barrels = 4",
+        (
+            'r.toml, release.lower_barrels: is not a known key: "barrels" is no unit known here (found 4); '
+            "expected one of lower_m3s, lower_cfs. Fix: convert it to one of these units."
+        ),
+    ),
+    "efficiency in per cent": (
+        "output_coefficient = 8.3",
+        "efficiency = 85",
+        (
+            "r.toml, plant.efficiency: is out of range (found 85); expected a number not above 1: the overall "
+            "efficiency as a fraction: 0.92 for 92 %."
+        ),
+    ),
+    "negative efficiency": (
+        "output_coefficient = 8.3",
+        "efficiency = -0.8",
+        (
+            "r.toml, plant.efficiency: is out of range (found -0.8); expected a number above 0, a number not "
+            "below 0.01: the overall efficiency as a fraction: 0.92 for 92 %."
+        ),
+    ),
+    "a curve of one point": (
+        "storage_hm3 = [10, 20, 40, 60, 80, 100, 120, 130]",
+        "storage_hm3 = [10]",
+        "r.toml, curves.level.storage_hm3: has 1 values but level_m has 8; expected lists of one length.",
+    ),
+    "a curve of text": (
+        "storage_hm3 = [10, 20, 40, 60, 80, 100, 120, 130]",
+        'storage_hm3 = "10, 20"',
+        (
+            'r.toml, curves.level.storage_hm3: is not a list (found "10, 20"); expected numbers in square '
+            "brackets: a list of storages."
+        ),
+    ),
+    "a falling curve": (
+        "[405, 412,",
+        "[412, 405,",
+        (
+            "r.toml, curves.level.level_m: does not rise from point 1 (10 hm3: 412 m) to point 2 (20 hm3: 405 "
+            "m); expected a level that rises with the storage."
+        ),
+    ),
+    "infinite level": (
+        "[405, 412,",
+        "[-inf, 412,",
+        (
+            "r.toml, curves.level.level_m: value 1 of the list is not a finite number (found -inf); expected a "
+            "number: a list of levels, m, one for each storage."
+        ),
+    ),
+    "no kind": (
+        ('[curves.tailrace]\nkind = "power"\n'),
+        "[curves.tailrace]\n",
+        ('r.toml, curves.tailrace.kind: is missing; expected "table", "polynomial" or "power": the kind of curve.'),
+    ),
+    "cubic spline": (
+        'kind = "power"',
+        'kind = "spline"',
+        (
+            'r.toml, curves.tailrace.kind: is not one of the choices (found "spline"); expected "table", '
+            '"polynomial" or "power": the kind of curve.'
+        ),
+    ),
+    "exponent of text": (
+        "exponent = 0.6",
+        'exponent = "0.6"',
+        (
+            'r.toml, curves.tailrace.exponent: is not a number (found "0.6"); expected a number: the exponent of '
+            "offset + factor * (variable - origin)^exponent."
+        ),
+    ),
+    "a huge exponent": (
+        "exponent = 0.6",
+        "exponent = 1e9",
+        "r.toml, curves.tailrace.exponent: is out of range (found 1000000000.0); expected -10 to 10.",
+    ),
+    "start above the lake": (
+        "initial_hm3 = 110",
+        "initial_hm3 = 500",
+        ("r.toml, storage.initial_hm3: is outside the lake (found 500); expected 20 hm3 (dead) to 120 hm3 (full)."),
+    ),
+    "start below 0": (
+        "initial_hm3 = 110",
+        "initial_hm3 = -1",
+        (
+            "r.toml, storage.initial_hm3: is out of range (found -1); expected a number not below 0 hm3: the "
+            "storage with which every year begins."
+        ),
+    ),
+    "tailrace above the lake": (
+        "offset_m = 362",
+        "offset_m = 3620",
+        (
+            "r.toml, curves.tailrace: the lake at dead storage stands at 412 m, not above the tailrace at the "
+            "largest release; expected a level above 3623.844 m. Fix: check that both levels have one datum."
+        ),
+    ),
+    "a comment's mark in place of a key": (
+        "dead_hm3 = 20",
+        "// dead_hm3 = 20",
+        (
+            'r.toml, row 13: is neither key = value nor [section] (found "// dead_hm3 = 20"); expected key = '
+            'value, with text in "quotes", lists in [brackets] and decimals with a point.'
+        ),
+    ),
+    "JSON": (
+        "",
+        '{"name": "small"}',
+        (
+            'r.toml, row 1: is neither key = value nor [section] (found "{"name": "small"}"); expected key = '
+            'value, with text in "quotes", lists in [brackets] and decimals with a point.'
+        ),
+    ),
+    "INI": (
+        "",
+        ("[storage]\ndead: 20\n"),
+        (
+            'r.toml, row 2: has a key without = and a value (found "dead: 20"); expected key = value, with text '
+            'in "quotes", lists in [brackets] and decimals with a point.'
+        ),
+    ),
+    "nothing": (
+        "",
+        "",
+        (
+            'r.toml: is empty; expected a reservoir file (TOML). Fix: "reservoir new NAME" writes a commented '
+            "file to start from."
+        ),
+    ),
+    "a comment alone": (
+        "",
+        "# nothing\n",
+        (
+            'r.toml: is empty; expected a reservoir file (TOML). Fix: "reservoir new NAME" writes a commented '
+            "file to start from."
+        ),
+    ),
+}
