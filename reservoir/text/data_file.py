@@ -11,7 +11,7 @@ from reservoir.text.decoding import text_of
 from reservoir.text.limited_read import read_limited
 
 #: Bytes of a file at most: several times what the largest problem takes.
-MOST_BYTES = 8_000_000
+MOST_BYTES = 4_000_000
 #: Mistakes that are told of a file; who makes more has another file in mind.
 MOST_MISTAKES = 20
 
