@@ -107,7 +107,11 @@ class InputError(ReservoirError):
 
     def __init__(self, mistakes: Mistake | Iterable[Mistake]) -> None:
         self.mistakes = (mistakes,) if isinstance(mistakes, Mistake) else tuple(mistakes)
-        super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
+        super().__init__(self.mistakes)
+
+    def __str__(self) -> str:
+        """A line for each mistake, made when it is asked for: a reader may find many thousands and tell a few."""
+        return "\n".join(map(str, self.mistakes))
 
 
 class OutputError(InputError):

@@ -106,7 +106,7 @@ def read_rule_file(path: str | Path) -> RuleFile:
         digest = hashlib.sha256(read).hexdigest()
         return RuleFile(rule, found if isinstance(found, dict) else {}, str(path), digest)
     except InputError as refused:
-        mistakes = worth_telling((replace(mistake, file=str(path)) for mistake in refused.mistakes), str(path))
+        mistakes = [replace(mistake, file=str(path)) for mistake in worth_telling(refused.mistakes, str(path))]
     raise InputError(mistakes)
 
 

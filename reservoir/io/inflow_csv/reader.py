@@ -61,7 +61,7 @@ def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_
         return _read(file, unit, first_month)
     except InputError as refused:
         in_order = sorted(refused.mistakes, key=lambda mistake: mistake.row or 0)
-        mistakes = worth_telling((_in_file(mistake, file) for mistake in in_order), file)
+        mistakes = [_in_file(mistake, file) for mistake in worth_telling(in_order, file)]
     raise InputError(mistakes)
 
 
