@@ -1,158 +1,168 @@
-"""The largest files of each kind that are looked into: what costs most memory or time for its bytes."""
+"""The files that cost a reader most memory or time for their bytes, as large as it takes them.
+
+``python -m tests.fuzz.largest [NAME...]`` reads those named, or all, and ends with 1 if one takes more than 10 s of a
+processor, or 1 GB more than is held before.
+"""
 
 from __future__ import annotations
 
+import gc
 import json
+import signal
+import sys
+import tempfile
+import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
+from reservoir.errors import InputError
 from reservoir.io import rule_file
 from reservoir.io.inflow_csv import lines
+from reservoir.io.inflow_csv.reader import read_inflow
 from reservoir.io.plan_folder import tables
+from reservoir.io.plan_folder.provenance import read_provenance
 from reservoir.io.reservoir_toml import text
+from reservoir.io.reservoir_toml.reader import read_reservoir
+from reservoir.io.rule_file import read_rule
+from reservoir.problems.bits.spin_file import read_spin_glass
+from reservoir.problems.tours.problem import tour_problem
+from reservoir.problems.tours.tsplib import read_tour
 from reservoir.text import data_file
+from tests.fuzz.judge import SECONDS, Hang, limit_memory, most_held
 from tests.io.small_reservoir import SMALL
 
-_RULES = Path(__file__).parents[2] / "reports" / "xiaowan" / "rules"
+_STANDARD = Path(__file__).parents[2] / "reports" / "xiaowan" / "rules" / "standard.json"
+_CITIES = b"NAME : a\nDIMENSION : 10000\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n"
+_LEVEL = SMALL.partition("storage_hm3 =")[0].encode() + b"storage_hm3 = ["
+_SCHEDULE = b"year,month,inflow_m3s,release_m3s,storage_start_hm3,energy_gwh\n"
 
 
-def filled(begin: bytes, unit: bytes, most: int, end: bytes = b"") -> bytes:
-    """As many times a unit between a beginning and an end as a file may hold."""
+class Largest(NamedTuple):
+    """A file: its name, how it is read, and what makes its bytes."""
+
+    name: str
+    read: Callable[[Path], object]
+    make: Callable[[], bytes]
+
+
+def filled(most: int, begin: bytes, unit: bytes, end: bytes = b"") -> bytes:
+    """A unit between a beginning and an end, as often as so many bytes hold it."""
     return begin + unit * ((most - len(begin) - len(end)) // len(unit)) + end
 
 
-def rule_with(value: str) -> bytes:
-    content = json.loads((_RULES / "standard.json").read_text())
+def _rule_of(value: bytes) -> bytes:
+    """A rule with a list of one value."""
+    content = json.loads(_STANDARD.read_text())
     content["rule"]["storage_hm3"] = "HERE"
-    begin, end = json.dumps(content).split('"HERE"')
-    return filled(f"{begin}[{value}".encode(), f",{value}".encode(), rule_file.MOST_BYTES, f"]{end}".encode())
+    begin, end = json.dumps(content).encode().split(b'"HERE"')
+    return filled(rule_file.MOST_BYTES, begin + b"[" + value, b"," + value, b"]" + end)
 
 
-def plan_with(value: str) -> bytes:
-    return filled(f'{{"notes":[{value}'.encode(), f",{value}".encode(), tables.MOST_PROVENANCE_BYTES, b"]}")
+def _counted(line: bytes, most: int) -> bytes:
+    return b"".join(line % (number, number * 7919 % 10_007, number * 104_729 % 10_009) for number in range(1, most + 1))
 
 
-HEAD = b"NAME : a\nDIMENSION : 10000\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n"
-D = data_file.MOST_BYTES
-FILES: Mapping[str, tuple[str, Callable[[], bytes]]] = {
-    "csv lines": (
-        "inflow",
-        lambda: filled(b"date,inflow\n", b"1953-01,5\n", min(lines.MOST_BYTES, 10 * lines.MOST_LINES)),
-    ),
-    "csv cells": (
-        "inflow",
-        lambda: filled(b"date" + b",a" * 60 + b"\n", b"\xf0\x9f\x98\x80," * 61 + b"\n", 61 * 5 * 16000),
-    ),
-    "csv bad dates": ("inflow", lambda: filled(b"date,inflow\n", b"x,y\n", 4 * lines.MOST_LINES)),
-    "csv wide": ("inflow", lambda: filled(b"year,Jan\n", b"x,y\n", 4 * lines.MOST_LINES)),
-    "csv comments": (
-        "inflow",
-        lambda: filled(b"date,inflow\n" + b"#" + b" in" * 3000 + b"\n", b"#" + b" m3 in," * 1250 + b"\n", 900 * 8000),
-    ),
-    "toml keys": ("reservoir", lambda: filled(SMALL.encode(), b"a=1\n", text.MOST_BYTES)),
-    "toml many keys": ("reservoir", lambda: SMALL.encode() + b"".join(b"k%d=1\n" % i for i in range(80_000))),
-    "toml list": (
-        "reservoir",
-        lambda: filled(
-            SMALL.encode().split(b"storage_hm3 =")[0] + b"storage_hm3 = [",
-            b"1,",
-            text.MOST_BYTES - 800,
-            b"]\n[curves.tailrace]\nkind='power'\n",
-        ),
-    ),
-    "toml list of lists": (
-        "reservoir",
-        lambda: filled(
-            SMALL.encode().split(b"storage_hm3 =")[0] + b"storage_hm3 = [", b"[],", text.MOST_BYTES - 800, b"]\n"
-        ),
-    ),
-    "toml tables": ("reservoir", lambda: filled(b"", b"[[a]]\n", text.MOST_BYTES)),
-    "toml dotted": ("reservoir", lambda: b"".join(b".".join([b"a"] * 30) + b".k%d=1\n" % i for i in range(13_000))),
-    "toml deep tables": (
-        "reservoir",
-        lambda: b"".join(b"[[" + b".".join([b"a"] * 30) + b"]]\n" for i in range(14_000)),
-    ),
-    "toml quotes": ("reservoir", lambda: filled(b'a = "', b"\\u0041", text.MOST_BYTES, b'"\n')),
-    "toml brackets": ("reservoir", lambda: filled(b"a = ", b"[", text.MOST_BYTES)),
-    "toml digits": ("reservoir", lambda: filled(b"a = [", b"9" * 400 + b",", text.MOST_BYTES, b"]")),
-    "toml bad quotes": ("reservoir", lambda: filled(b"", b'"', text.MOST_BYTES)),
-    "toml dots": ("reservoir", lambda: filled(b"", b"a.", text.MOST_BYTES)),
-    "toml curve": (
-        "reservoir",
-        lambda: (
-            SMALL.replace(
-                "storage_hm3 = [10, 20, 40, 60, 80, 100, 120, 130]",
-                "storage_hm3 = [" + ",".join(str(10 + i / 500) for i in range(60_000)) + "]",
-            )
-            .replace(
-                "level_m = [405, 412, 422, 429, 435, 440.2, 445, 447.2]",
-                "level_m = [" + ",".join(str(405 + i / 1000) for i in range(60_000)) + "]",
-            )
-            .encode()
-        ),
-    ),
-    "rule nulls": ("rule", lambda: rule_with("null")),
-    "rule numbers": ("rule", lambda: rule_with("1")),
-    "rule falling": (
-        "rule",
-        lambda: filled(
-            rule_with("1")[:0]
-            + json.dumps({"format": 1}).encode()[:-1]
-            + b',"rule":{"family":"standard","storage_hm3":[',
-            b"2,1,",
-            rule_file.MOST_BYTES,
-            b"1]}}",
-        ),
-    ),
-    "rule lists": ("rule", lambda: rule_with("[]")),
-    "rule objects": ("rule", lambda: rule_with("{}")),
-    "rule objects of one": ("rule", lambda: rule_with('{"":0}')),
-    "rule keys": (
-        "rule",
-        lambda: b'{"format":1,"rule":{"family":"standard",' + b",".join(b'"%x":0' % i for i in range(85_000)) + b"}}",
-    ),
-    "plan nulls": ("plan.json", lambda: plan_with("0")),
-    "plan lists": ("plan.json", lambda: plan_with("[]")),
-    "plan objects": ("plan.json", lambda: plan_with("{}")),
-    "plan bad numbers": ("plan.json", lambda: plan_with("1e31")),
-    "schedule rows": (
-        "schedule.csv",
-        lambda: filled(
-            b"year,month,inflow_m3s,release_m3s,storage_start_hm3,energy_gwh\n", b"x,,,,,\n", tables.MOST_BYTES
-        ),
-    ),
-    "schedule sound rows": (
-        "schedule.csv",
-        lambda: filled(
-            b"year,month,inflow_m3s,release_m3s,storage_start_hm3,energy_gwh\n", b"1953,1,1,1,1,1\n", tables.MOST_BYTES
-        ),
-    ),
-    "schedule columns": ("schedule.csv", lambda: filled(b"year", b",a", tables.MOST_BYTES)),
-    "schedule cells": (
-        "schedule.csv",
-        lambda: filled(b"year" + b",a" * 100 + b"\n", b"," * 100 + b"\n", tables.MOST_BYTES),
-    ),
-    "tsp lines": ("tsplib", lambda: filled(HEAD, b"1 1 1\n", D)),
-    "tsp short lines": ("tsplib", lambda: filled(HEAD, b"12\n", D)),
-    "tsp words": ("tsplib", lambda: filled(HEAD, b"12 ", D)),
-    "tsp keywords": ("tsplib", lambda: b"".join(b"%x:1\n" % i for i in range(900_000))),
-    "tsp cities": (
-        "tsplib",
-        lambda: HEAD + b"".join(b"%d %d %d\n" % (i, i * 7919 % 10007, i * 104729 % 10009) for i in range(1, 10_001)),
-    ),
-    "tsp far": (
-        "tsplib",
-        lambda: (
-            HEAD
-            + b"".join(b"%d %d %d\n" % (i, i * 7919 % 10007 * 100000, i * 104729 % 10009) for i in range(1, 10_001))
-        ),
-    ),
-    "tour words": ("tour", lambda: filled(b"TOUR_SECTION\n", b"12 ", D)),
-    "tour lines": ("tour", lambda: filled(b"TOUR_SECTION\n", b"12\n", D)),
-    "spin couplings": (
-        "spin",
-        lambda: b"65536\n-0.0\n" + b"".join(b"%d %d 1\n" % (i % 65535 + 1, 65536 - i // 65535) for i in range(560_000)),
-    ),
-    "spin lines": ("spin", lambda: filled(b"65536\n0\n", b"1\n", D)),
-    "spin words": ("spin", lambda: filled(b"65536\n0\n", b"12 ", D)),
+def _couplings(most: int) -> bytes:
+    return b"65536\n0\n" + b"".join(b"%d %d 1\n" % (at % 65_000 + 1, 65_536 - at // 65_000) for at in range(most))
+
+
+_inflow = partial(Largest, "inflow.csv", read_inflow)
+_reservoir = partial(Largest, "reservoir.toml", read_reservoir)
+_rule = partial(Largest, "rule.json", read_rule)
+_provenance = partial(Largest, "plan.json", lambda path: read_provenance(path.parent))
+_schedule = partial(Largest, "schedule.csv", lambda path: tables.read_schedule(path.parent))
+_tsplib = partial(Largest, "some.tsp", tour_problem)
+_tour = partial(Largest, "some.tour", lambda path: read_tour(path, data_file.MOST_BYTES))
+_spin = partial(Largest, "glass", read_spin_glass)
+
+_toml = partial(filled, text.MOST_BYTES)
+_json = partial(filled, tables.MOST_PROVENANCE_BYTES)
+_table = partial(filled, tables.MOST_BYTES)
+_data = partial(filled, data_file.MOST_BYTES)
+
+FILES: Mapping[str, Largest] = {
+    "months of one": _inflow(lambda: filled(10 * lines.MOST_LINES, b"date,inflow\n", b"1953-01,5\n")),
+    "wrong months": _inflow(lambda: filled(4 * lines.MOST_LINES, b"date,inflow\n", b"x,y\n")),
+    "wide cells": _inflow(lambda: filled(5_000_000, b"date" + b",a" * 60 + b"\n", b"\xf0\x9f\x98\x80," * 61 + b"\n")),
+    "comments": _inflow(lambda: filled(8_000_000, b"date,inflow\n", b"#" + b" m3 in," * 1250 + b"\n")),
+    "most comments": _inflow(lambda: filled(lines.MOST_COMMENTED, b"date,inflow\n", b"#" + b" m3 in," * 1250 + b"\n")),
+    "keys": _reservoir(lambda: _counted(b"k%d_%d_%d = 1\n", 40_000)),
+    "a list": _reservoir(lambda: _toml(_LEVEL, b"1,", b"]\n")),
+    "a list of lists": _reservoir(lambda: _toml(_LEVEL, b"[],", b"]\n")),
+    "sections": _reservoir(lambda: _toml(b"", b"[[a]]\n")),
+    "long sections": _reservoir(lambda: _toml(b"", b"[[" + b".".join([b"a"] * 30) + b"]]\n")),
+    "a key of points": _reservoir(lambda: _toml(b"", b"a.")),
+    "escapes": _reservoir(lambda: _toml(b'a = "', b"\\u0041", b'"\n')),
+    "brackets": _reservoir(lambda: _toml(b"a = ", b"[")),
+    "quotes": _reservoir(lambda: _toml(b"", b'"')),
+    "long numbers": _reservoir(lambda: _toml(b"a = [", b"9" * 400 + b",", b"]")),
+    "a rule of nulls": _rule(lambda: _rule_of(b"null")),
+    "a rule of one number": _rule(lambda: _rule_of(b"1")),
+    "a rule of lists": _rule(lambda: _rule_of(b"[]")),
+    "a rule of keys": _rule(lambda: b'{"format":1,"rule":{"family":"zones"' + _counted(b',"%d%d%d":0', 50_000) + b"}}"),
+    "a plan of numbers": _provenance(lambda: _json(b"[0", b",0", b"]")),
+    "a plan of lists": _provenance(lambda: _json(b"[[]", b",[]", b"]")),
+    "a plan of objects": _provenance(lambda: _json(b'[{"":0}', b',{"":0}', b"]")),
+    "rows of nothing": _schedule(lambda: _table(_SCHEDULE, b"x,,,,,\n")),
+    "wrong rows": _schedule(lambda: _SCHEDULE + b"x,,,,,\n" * 96_000),
+    "a heading": _schedule(lambda: _table(b"year", b",a")),
+    "empty columns": _schedule(lambda: _table(b"year" + b"," * 220 + b"\n", b"," * 220 + b"\n")),
+    "cities": _tsplib(lambda: _CITIES + _counted(b"%d %d %d\n", 10_000)),
+    "short lines of cities": _tsplib(lambda: _data(_CITIES, b"12\n")),
+    "one line of cities": _tsplib(lambda: _data(_CITIES, b"12 ")),
+    "keywords": _tsplib(lambda: _counted(b"%d%d%d:1\n", 200_000)),
+    "a tour of lines": _tour(lambda: _data(b"TOUR_SECTION\n", b"12\n")),
+    "a tour of one line": _tour(lambda: _data(b"TOUR_SECTION\n", b"12 ")),
+    "couplings": _spin(lambda: _couplings(270_000)),
+    "short lines of couplings": _spin(lambda: _data(b"65536\n0\n", b"1\n")),
+    "one line of couplings": _spin(lambda: _data(b"65536\n0\n", b"12 ")),
 }
+#: What took minutes or gigabytes once, and is quick to try.
+QUICK = (
+    *("comments", "a key of points", "a rule of one number", "a plan of numbers", "rows of nothing", "a heading"),
+    *("short lines of cities", "short lines of couplings"),
+)
+
+
+def read_within_limits(file: Largest) -> str:
+    """Read one; what becomes of it, with its time and memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / file.name
+        path.write_bytes(file.make())
+        size = path.stat().st_size
+        gc.collect()
+        limit_memory()
+        held, began = most_held(), time.process_time()
+        signal.signal(signal.SIGPROF, _give_up)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        try:
+            file.read(path)
+            said = "read"
+        except InputError as refused:
+            said = f"refused: {str(refused).replace(folder, '')[:80]}"
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+    seconds, more = time.process_time() - began, (most_held() - held) / 1e6
+    return f"{size / 1e6:.1f} MB, {seconds:.2f} s, memory +{more:.0f} MB, {said}"
+
+
+def _give_up(*_: object) -> None:
+    raise Hang(f"more than {SECONDS} s")
+
+
+def main() -> int:
+    """Read the files named, or all; the status is 1 if one goes beyond the limits."""
+    status = 0
+    for name in sys.argv[1:] or FILES:
+        try:
+            print(f"{name}: {read_within_limits(FILES[name])}", flush=True)
+        except (Exception, Hang) as error:
+            print(f"{name}: FAILED: {type(error).__name__}: {error}", flush=True)
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
