@@ -62,7 +62,8 @@ def cli() -> None:
 
 def _status(arguments: list[str]) -> int | None:
     try:
-        return cli.main(arguments, "reservoir", standalone_mode=False)
+        status: int | None = cli.main(arguments, "reservoir", standalone_mode=False)
+        return status
     except Exception:
         if interrupts.received():  # code in between has made an error of its own of the interruption
             raise KeyboardInterrupt from None

@@ -67,7 +67,7 @@ def command(
 def _show(rows: Sequence[Comparison]) -> None:
     from rich.markup import escape
 
-    from reservoir.cli.screen import Column, show_table
+    from reservoir.cli.screen_table import Column, show_table
     from reservoir.cli.streams import say
     from reservoir.planning.infeasible import counted, listed
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST = 1e9
 
 
-class Amount(click.ParamType):
+class Amount(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 and later alone
     """A flow or a volume: a number of 0 or more."""
 
     name = "number"

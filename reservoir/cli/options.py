@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
 
 
-class FolderPath(click.ParamType):
+class FolderPath(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 and later alone
     """A folder to write; ``~`` at its beginning is the home folder, which shells leave as it is after ``--out=``."""
 
     name = "path"

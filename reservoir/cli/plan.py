@@ -165,7 +165,7 @@ def _energy(plan: Plan) -> str:
 
 
 def _show_profile(measured: Profile) -> None:
-    from reservoir.cli.screen import Column, show_table
+    from reservoir.cli.screen_table import Column, show_table
 
     rows = [(stage, f"{seconds:.3f}", f"{part:.1%}") for stage, seconds, part in measured.rows()]
     total = ("total", f"{measured.total_seconds:.3f}", f"{1:.1%}")

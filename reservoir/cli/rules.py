@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LEAVE_ONE_OUT = "leave-one-out"
 
 
-class Folds(click.ParamType):
+class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 and later alone
     """A number of blocks, or ``leave-one-out``, which is told as 0."""
 
     name = "folds"
@@ -139,7 +139,7 @@ def _show(evaluation: Evaluation) -> None:
     from rich.markup import escape
 
     from reservoir.cli.console import console
-    from reservoir.cli.screen import Column, show_table
+    from reservoir.cli.screen_table import Column, show_table
     from reservoir.rules.evaluation.evaluation import Sample, SimulationMode
     from reservoir.rules.evaluation.shortfalls import shortfalls
 

@@ -79,7 +79,7 @@ class Limits:
     @property
     def steps(self) -> int:
         """Number of steps of a year."""
-        return self.inflow_m3s.shape[-1]
+        return int(self.inflow_m3s.shape[-1])
 
     @property
     def cyclic(self) -> bool:
@@ -89,7 +89,7 @@ class Limits:
     @property
     def capacity_hm3(self) -> FloatArray:
         """Largest storage that any bound of a year allows, shape (years,)."""
-        return np.maximum(self.storage_upper_hm3.max(axis=-1), self.start_bounds_hm3[..., 1])
+        return np.asarray(np.maximum(self.storage_upper_hm3.max(axis=-1), self.start_bounds_hm3[..., 1]))
 
     def starting_at(self, storage_hm3: float | FloatArray) -> Limits:
         """Fix the start of each year, and the end too where it is cyclic."""
@@ -236,7 +236,7 @@ def satisfiable(limits: Limits) -> NDArray[np.bool_]:
     lower, upper = corridor(fixed)
     slack = 1e-9 * limits.capacity_hm3[..., np.newaxis]
     kept = (lower[..., 1:] >= fixed.storage_lower_hm3 - slack) & (upper[..., 1:] <= fixed.storage_upper_hm3 + slack)
-    return np.all(kept, axis=-1)
+    return np.asarray(np.all(kept, axis=-1))
 
 
 def _drawn_in(gains_hm3: tuple[FloatArray, FloatArray], slack_hm3: float | FloatArray) -> tuple[FloatArray, FloatArray]:

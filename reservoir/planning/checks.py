@@ -95,7 +95,7 @@ def part_of(difference: float, whole: float) -> float:
 
 def sum_of(solutions: Solutions, which: NDArray[np.bool_]) -> float:
     """Fitness of some of the years, summed."""
-    return sum(solutions.fitness[which].tolist())
+    return float(sum(solutions.fitness[which].tolist()))
 
 
 def balance_residual(operation: Operation, inflow: Inflow) -> float:

@@ -170,7 +170,7 @@ def as_batch(problems: Sequence[Problem]) -> Any:
 
 def kernel_contexts(problems: Sequence[Problem]) -> NDArray[np.float32]:
     """`Problem.kernel_context` of problems of one program, a row each."""
-    return as_batch(problems).kernel_contexts()
+    return np.asarray(as_batch(problems).kernel_contexts(), np.float32)
 
 
 def rng_stream_ids(problems: Sequence[Problem]) -> NDArray[np.uint32]:
@@ -180,7 +180,7 @@ def rng_stream_ids(problems: Sequence[Problem]) -> NDArray[np.uint32]:
 
 def certify_all(problems: Sequence[Problem], positions: Sequence[FloatArray]) -> CertifiedBatch:
     """`Problem.certify` of a position of each problem; of any programs, in the problems' order."""
-    found = [
+    found: list[tuple[Sequence[int], CertifiedBatch]] = [
         (members, as_batch(take(problems, members)).certify(np.stack([positions[index] for index in members])))
         for members in by_program_key(problems).values()
     ]

@@ -37,7 +37,8 @@ def fitness_of(context, position, scratch):
 
 @overload(fitness_of, jit_options=INLINED)  # type: ignore[arg-type]
 def _fitness_of(context, position, scratch):
-    return _FITNESS.get(getattr(context, "instance_class", None))
+    kind: Any = getattr(context, "instance_class", None)
+    return _FITNESS.get(kind)
 
 
 def scaled_noise(context, number):
@@ -47,5 +48,6 @@ def scaled_noise(context, number):
 
 @overload(scaled_noise, jit_options=INLINED)  # type: ignore[arg-type]
 def _scaled_noise(context, number):
-    noise = np.float32(_NOISE.get(getattr(context, "instance_class", None), 0.0))
+    kind: Any = getattr(context, "instance_class", None)
+    noise = np.float32(noise_of(kind))
     return lambda context, number: noise * number

@@ -15,12 +15,12 @@ from reservoir.io.placing.draft_folder import claimed, drafted
 from reservoir.io.placing.moves import leaves
 from reservoir.io.plan_folder.provenance import require_folder
 from reservoir.io.plan_folder.saved_plan import SavedPlan
+from reservoir.io.plan_folder.tables import FIGURES
 from reservoir.io.rule_belonging import belongings
 from reservoir.io.rule_file import write_rule
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.report.folder import (
-    FIGURES,
     REPORT,
     RULES,
     RULES_PROVENANCE,

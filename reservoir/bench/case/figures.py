@@ -11,10 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, NullLocator
 
-from reservoir.bench.case.runs import DEVICE_ENGINE, SEQUENTIAL, counted_runs
+from reservoir.bench.case.runs import DEVICE_ENGINE, counted_runs
 from reservoir.bench.case.scaling import SWEEPS
 from reservoir.bench.experiment import select
 from reservoir.bench.figures import log_axis, panels, short
+from reservoir.planning.plan import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.report.figures.axes import written
 from reservoir.report.figures.style import DASHES, INFLOW, LIMITS, RELEASE, STORAGE, on_axes, sheet_figure, tint
 

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.bench.case.runs import DEVICE_ENGINE, ENGINES, PAPER, SEQUENTIAL, STREAM, CaseSetup, counted_runs
+from reservoir.bench.case.runs import DEVICE_ENGINE, ENGINES, PAPER, STREAM, CaseSetup, counted_runs
 from reservoir.bench.experiment import select
 from reservoir.bench.host_time import host_time_table
 from reservoir.bench.result import ResultTable, result_table
 from reservoir.bench.samples import p_value, summary
 from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check
+from reservoir.planning.plan import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.planning.validation import SIGNIFICANCE, SPREAD
 
 #: Two cores of a CPU in vectors against one thread of compiled scalar code.

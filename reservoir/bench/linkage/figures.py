@@ -58,7 +58,8 @@ def _building(sheet: SubFigure, times: pd.DataFrame) -> Axes:
     axes[0][1].set_title("Linkage sets")
     for ax in axes[-1]:
         ax.set_xlabel("Bits")
-    return axes[0][0]
+    corner: Axes = axes[0][0]
+    return corner
 
 
 def _by_kind(frame: pd.DataFrame, value: str, models: dict[str, str], label: str, foot: list[str]) -> Figure:

@@ -93,7 +93,9 @@ class _Watch:
         return [Attempt(*each) for each in found]
 
 
-def _programs(like: ReservoirYear, algorithm: str, options: Mapping[str, Any]) -> tuple[Callable, Callable]:
+def _programs(
+    like: ReservoirYear, algorithm: str, options: Mapping[str, Any]
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Compiled: begin the swarms of all years, and advance them by `_CHUNK` generations.
 
     Swarms move in the unit cube, as evosax knows no bounds: a position outside is brought back to the nearest inside.

@@ -45,7 +45,7 @@ def pymoo(objective: YearObjective, algorithm: str, settings: Mapping[str, Any],
     from pymoo.core.problem import Problem
     from pymoo.optimize import minimize
 
-    class Year(Problem):
+    class Year(Problem):  # type: ignore[misc]
         """A year as pymoo wants a problem."""
 
         def _evaluate(self, x: FloatArray, out: dict[str, Any], *args: Any, **kwargs: Any) -> None:

@@ -15,13 +15,13 @@ from reservoir.bench.experiment import numbers_named, processor_name, select
 from reservoir.bench.figures import BASE_LOOK, MAIN_LOOK, SECOND_LOOK, line, log_axis, number_ticks
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.ring.findings import DEAR, REFERENCE, STANDARD, ZERO, RingFindings, mean_of_best, ring_checks
-from reservoir.bench.ring.runs import ASYNC, BATCH, ENGINES, SEQUENTIAL, STANDARD_RUNS, SYNC, RingSetup, all_runs
+from reservoir.bench.ring.runs import BATCH, ENGINES, SEQUENTIAL, STANDARD_RUNS, RingSetup, all_runs
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.functions.problem import FEWEST, MOST_OF_SUM
 from reservoir.problems.sums.functions import RING_FUNCTIONS
 from reservoir.report.figures.style import sheet_figure
-from reservoir.solvers.ring_pso.settings import RingSettings
+from reservoir.solvers.ring_pso.settings import ASYNC, SYNC, RingSettings
 
 #: Powers of two as in the paper, and 10, of which more is known.
 DIMENSIONS, QUICK_DIMENSIONS = (2, 4, 8, 10, 16, 32, 64, 128), (2, 10, 32)
@@ -183,7 +183,8 @@ def _figure(found: RingFindings) -> Figure:
             ax.set_title(title)
         for ax in panels[-1]:
             ax.set_xlabel("Variables")
-        return panels[0][1]
+        upper: Axes = panels[0][1]
+        return upper
 
     about = f"{setup.particles} particles, {setup.generations:,} generations, {setup.budget.runs} runs · "
     return sheet_figure(8.2, [setup.foot(about, f"; sequential: {processor_name()}")], draw)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from reservoir.bench.data import bundled
 from reservoir.bench.experiment import select
-from reservoir.bench.ring.runs import ASYNC, SEQUENTIAL, SYNC, RingSetup
+from reservoir.bench.ring.runs import SEQUENTIAL, RingSetup
 from reservoir.planning.checks import Check
 from reservoir.problems.sums.functions import RING_FUNCTIONS
+from reservoir.solvers.ring_pso.settings import ASYNC, SYNC
 
 #: Part of the runs whose mean is told: "the 98 best results out of 100 runs".
 BEST_FRACTION = 0.98

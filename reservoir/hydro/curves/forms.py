@@ -29,7 +29,7 @@ class PolynomialForm(NamedTuple):
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float32]:
         """Values at `x` in float32, as a device computes them."""
-        return polynomial_value(self, np.asarray(x, np.float32))
+        return np.asarray(polynomial_value(self, np.asarray(x, np.float32)))
 
 
 class UnclampedPolynomial(NamedTuple):
@@ -49,7 +49,7 @@ class UniformTable(NamedTuple):
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float32]:
         """Values at `x` in float32, as a device computes them."""
-        return table_value(self, np.asarray(x, np.float32))
+        return np.asarray(table_value(self, np.asarray(x, np.float32)))
 
 
 def exact_value(curve, x):

@@ -84,13 +84,13 @@ class TrainingError(SymmetricBox):
     @cached_property
     def ranges(self) -> FloatArray:
         """Largest less smallest desired value of each output (eq. 3), shape (outputs,)."""
-        return np.ptp(self.desired, axis=0)
+        return np.asarray(np.ptp(self.desired, axis=0))
 
     @cached_property
     def shares(self) -> FloatArray:
         """What the square of each sample's errors counts, shape (samples,)."""
         weights = np.ones(len(self.inputs)) if self.weights is None else np.asarray(self.weights, float)
-        return weights / (weights.sum() * self.network.outputs)
+        return np.asarray(weights / (weights.sum() * self.network.outputs))
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """The error as a sum over the samples."""

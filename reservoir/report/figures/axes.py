@@ -91,7 +91,7 @@ def storage_at(reservoir: Reservoir, levels_m: FloatArray, near_hm3: tuple[float
     storages = np.linspace(low - (high - low), high + (high - low), 6001)
     levels = reservoir.level(storages)
     rising = np.concatenate([[True], np.diff(np.maximum.accumulate(levels)) > 0])
-    return np.interp(levels_m, levels[rising], storages[rising], left=np.nan, right=np.nan)
+    return np.asarray(np.interp(levels_m, levels[rising], storages[rising], left=np.nan, right=np.nan))
 
 
 def level_axis(ax: Axes, reservoir: Reservoir) -> Axes:

@@ -34,7 +34,8 @@ def duration_curves_figure(evaluation: Evaluation) -> Figure:
             ax.set_xlabel("")
         for handle in outside_handles(evaluation):
             panels[0].add_line(handle)
-        return panels[0]
+        left: Axes = panels[0]
+        return left
 
     return plan_figure(evaluation.plan, 3.7, draw, held_out_note(evaluation))
 

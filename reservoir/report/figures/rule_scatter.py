@@ -35,7 +35,8 @@ def rule_scatter_figure(evaluation: Evaluation, family: str = FAMILY) -> Figure:
             ax.set_ylabel("")
         sheet.supxlabel(WATER, fontsize=8.5)
         sheet.supylabel(RELEASE, fontsize=8.5)
-        return panels[0, 0]
+        corner: Axes = panels[0, 0]
+        return corner
 
     return plan_figure(evaluation.plan, 6.0, draw, fitted_note(evaluation), above=True)
 
@@ -68,7 +69,7 @@ def draw_rule_scatter(ax: Axes, evaluation: Evaluation, step: int, family: str =
 
 def shown_years(years: int) -> list[int]:
     """Places of the years that are drawn."""
-    return np.unique(np.linspace(0, years - 1, min(years, MOST_YEARS)).round().astype(int)).tolist()
+    return list(map(int, np.unique(np.linspace(0, years - 1, min(years, MOST_YEARS)).round())))
 
 
 def water_available_hm3(training: Training) -> FloatArray:

@@ -94,7 +94,8 @@ def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> 
         for ax in panels[0]:
             ax.set_ylim(0, top)  # flows on one scale: the eye sees what the reservoir does to them
             ax.set_xlabel("")
-        return panels[0, 0]
+        corner: Axes = panels[0, 0]
+        return corner
 
     return plan_figure(plan, 6.0, draw, title="Year and its mean inflow")
 

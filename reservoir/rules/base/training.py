@@ -86,7 +86,7 @@ class Training:
     @property
     def steps(self) -> int:
         """Steps in a year."""
-        return self.inflow_m3s.shape[1]
+        return int(self.inflow_m3s.shape[1])
 
 
 def inflow_before(flow_m3s: FloatArray, first_m3s: float | None = None) -> FloatArray:

@@ -81,7 +81,7 @@ class SwarmSettings(Settings):
     def learning_probability(self) -> NDArray[np.float64]:
         """L_i of every particle (eq. 5), shape (particles,): from 0.05 to 0.5."""
         rank = np.arange(self.particles) / (self.particles - 1)
-        return 0.05 + 0.45 * np.expm1(10 * rank) / np.expm1(10)
+        return np.asarray(0.05 + 0.45 * np.expm1(10 * rank) / np.expm1(10))
 
     def constants(self) -> dict[str, float]:
         """Macros of a program that is specialised for these settings."""

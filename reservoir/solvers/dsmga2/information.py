@@ -71,7 +71,7 @@ def between_variables(matrix: NDArray[np.int64], individuals: int, bits: int) ->
     unit = np.ldexp(float(individuals), scale_bits(loci, individuals) + rank_bits(loci))
     blocks = (np.maximum(matrix, 0) / unit).reshape(loci // bits, bits, loci // bits, bits).sum(axis=(1, 3))
     np.fill_diagonal(blocks, 0)
-    return np.maximum(blocks - bits**2 / (2 * individuals), 0)
+    return np.asarray(np.maximum(blocks - bits**2 / (2 * individuals), 0))
 
 
 def entropy_table(loci: int, individuals: int) -> NDArray[np.int64]:

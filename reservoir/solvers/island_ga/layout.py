@@ -150,7 +150,7 @@ def _stride(problem: Problem) -> int:
     """
     size = np.dtype(gene_type(problem)).itemsize
     words = -(-(problem.dimension + 1) * size // 4)
-    return (words + (words + 1) % 2) * 4 // size
+    return int((words + (words + 1) % 2) * 4 // size)
 
 
 def _scratch_words(problem: Problem, layout: IslandLayout) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from reservoir.hydro.jit import INLINED, overload
@@ -16,7 +18,8 @@ def fresh_noise(context, states, particle):
 
 @overload(fresh_noise, jit_options=INLINED)  # type: ignore[arg-type]
 def _fresh_noise(context, states, particle):
-    noise = noise_of(getattr(context, "instance_class", None))
+    kind: Any = getattr(context, "instance_class", None)
+    noise = noise_of(kind)
     if noise == 0:
         return lambda context, states, particle: np.float32(0)
     return lambda context, states, particle: np.float32(noise) * next_uniform(states, particle)

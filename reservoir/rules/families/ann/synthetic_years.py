@@ -42,4 +42,4 @@ def _correlations(now: FloatArray, before: FloatArray) -> FloatArray:
     centred = [each - each.mean(axis=0) for each in (now, before)]
     scale = np.sqrt((centred[0] ** 2).sum(axis=0) * (centred[1] ** 2).sum(axis=0))
     both = (centred[0] * centred[1]).sum(axis=0)
-    return np.clip(np.divide(both, scale, out=np.zeros_like(both), where=scale > 0), -0.99, 0.99)
+    return np.asarray(np.clip(np.divide(both, scale, out=np.zeros_like(both), where=scale > 0), -0.99, 0.99))

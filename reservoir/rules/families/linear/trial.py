@@ -79,7 +79,7 @@ class LinearTrial:
                     moves[at] *= SHORTER
             if moves.max() <= SHORTEST_MOVE * self.range_hm3:
                 break
-        return self.rules(moved[None])[0]
+        return np.asarray(self.rules(moved[None])[0])
 
     def rules(self, moved: FloatArray) -> FloatArray:
         """Constants and factors of rules on the scale of the search."""
