@@ -71,8 +71,9 @@ def _other_value(draw: Draw, told: Any) -> None:
 
 def _scaled(draw: Draw, told: Any) -> None:
     holder, last = _holder(draw, told)
-    if isinstance(holder[last], int | float):
-        holder[last] = holder[last] * draw(st.sampled_from(_FACTORS))
+    value = holder[last]
+    if isinstance(value, int | float) and -1e300 < value < 1e300:
+        holder[last] = value * draw(st.sampled_from(_FACTORS))
 
 
 def _gone(draw: Draw, told: Any) -> None:
