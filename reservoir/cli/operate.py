@@ -10,6 +10,7 @@ import click
 
 from reservoir.cli import options
 from reservoir.errors import InputError, Mistake
+from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
     from reservoir.cli.rule_inputs import RuleInputs
@@ -181,12 +182,15 @@ def _show(
     for caveat in caveats:
         screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
     rows = [
-        ("On the first day", f"level {level:,.2f} m, storage {situation.storage_hm3:,.0f} hm3"),
-        ("Inflow", f"{situation.inflow_m3s:,.0f} m3/s, {situation.inflow_before_m3s:,.0f} m3/s in the month before"),
-        ("Release", f"[bold]{advice.release_m3s:,.0f} m3/s[/]{_release_note(advice)}"),
-        ("On the last day", f"level {advice.end_level_m:,.2f} m, storage {advice.end_storage_hm3:,.0f} hm3"),
-        ("Power", f"{advice.power_mw:,.0f} MW, mean head {advice.head_m:,.1f} m"),
-        ("Energy", f"{advice.energy_gwh:,.0f} GWh in the month"),
+        ("On the first day", f"level {level:,.2f} m, storage {quantity(situation.storage_hm3)} hm3"),
+        (
+            "Inflow",
+            f"{quantity(situation.inflow_m3s)} m3/s, {quantity(situation.inflow_before_m3s)} m3/s in the month before",
+        ),
+        ("Release", f"[bold]{quantity(advice.release_m3s)} m3/s[/]{_release_note(advice)}"),
+        ("On the last day", f"level {advice.end_level_m:,.2f} m, storage {quantity(advice.end_storage_hm3)} hm3"),
+        ("Power", f"{quantity(advice.power_mw)} MW, mean head {advice.head_m:,.1f} m"),
+        ("Energy", f"{quantity(advice.energy_gwh)} GWh in the month"),
     ]
     if zone is not None:
         rows.append(("Zone", f"{zone} output (dispatch chart)"))
@@ -201,11 +205,16 @@ def _show(
 
 
 def _release_note(advice: Advice) -> str:
-    spill = f", {advice.spill_m3s:,.0f} of them past the turbines" if advice.spill_m3s >= 0.5 else ""
-    asked = f" (the rule asked for {advice.asked_m3s:,.0f}, which the limits do not allow)" if advice.repaired else ""
+    seen = advice.spill_m3s >= VISIBLE * advice.release_m3s
+    spill = f", {quantity(advice.spill_m3s)} of them past the turbines" if seen else ""
+    asked = (
+        f" (the rule asked for {quantity(advice.asked_m3s)}, which the limits do not allow)" if advice.repaired else ""
+    )
     return spill + asked
 
 
 def _alike_words(similar: AnalogueYears) -> str:
-    span = f"{similar.lowest_m3s:,.0f} to {similar.highest_m3s:,.0f} m3/s, median {similar.median_m3s:,.0f}"
+    span = (
+        f"{quantity(similar.lowest_m3s)} to {quantity(similar.highest_m3s)} m3/s, median {quantity(similar.median_m3s)}"
+    )
     return f"{span}, in the {len(similar.labels)} most like it: {', '.join(similar.labels)}"

@@ -9,6 +9,7 @@ import click
 
 from reservoir.cli import options
 from reservoir.errors import InputError, Mistake
+from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
     from reservoir.rules.evaluation.evaluation import Evaluation
@@ -122,16 +123,16 @@ def _best(evaluation: Evaluation) -> str | None:
 
 
 _COLUMNS = (
-    ("mean, GWh", "mean_gwh", "{:,.0f}"),
-    ("% of foresight", "percent_of_foresight", "{:.2f}"),
-    ("worst decile", "worst_decile_gwh", "{:,.0f}"),
-    ("worst", "worst_gwh", "{:,.0f}"),
-    ("reliability", "reliability", "{:.0%}"),
-    ("resilience", "resilience", "{:.0%}"),
-    ("vulnerability", "vulnerability", "{:.1%}"),
-    ("spill, hm3", "spill_hm3", "{:,.0f}"),
-    ("repairs", "repairs", "{:d}"),
-    ("months outside", "months_violated", "{:d}"),
+    ("mean, GWh", "mean_gwh", quantity),
+    ("% of foresight", "percent_of_foresight", "{:.2f}".format),
+    ("worst decile", "worst_decile_gwh", quantity),
+    ("worst", "worst_gwh", quantity),
+    ("reliability", "reliability", "{:.0%}".format),
+    ("resilience", "resilience", "{:.0%}".format),
+    ("vulnerability", "vulnerability", "{:.1%}".format),
+    ("spill, hm3", "spill_hm3", quantity),
+    ("repairs", "repairs", "{:d}".format),
+    ("months outside", "months_violated", "{:d}".format),
 )
 
 
@@ -154,12 +155,12 @@ def _show(evaluation: Evaluation) -> None:
     foresight = evaluation.foresight_gwh[SimulationMode.CONTINUOUS]
     outside = evaluation.foresight_violations.months
     blank = [""] * (len(_COLUMNS) - 3)
-    rows = [("foresight", "all", f"{foresight.mean():,.0f}", "100.00", *blank, f"{outside:d}")]
+    rows = [("foresight", "all", quantity(foresight.mean()), "100.00", *blank, f"{outside:d}")]
     lines = [0]
     for result in evaluation.families:
         for sample in Sample:
             row = result.scores[SimulationMode.CONTINUOUS, sample].as_dict()
-            cells = [form.format(row[name]) for _, name, form in _COLUMNS]
+            cells = [form(row[name]) for _, name, form in _COLUMNS]
             rows.append((result.family, str(sample), *cells))
         lines.append(len(rows) - 1)
     columns = [Column("family"), Column("years"), *(Column(title, "right") for title, _, _ in _COLUMNS)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reservoir.cli import options
+from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
     from reservoir.rules.evaluation.record_evaluation import RecordEvaluation
@@ -88,11 +89,11 @@ def _show(run: RecordEvaluation) -> None:
     rows = [
         (
             "Energy",
-            f"{score.mean_gwh:,.0f} GWh a year at equal end storage (worst year {score.worst_gwh:,.0f}; "
+            f"{quantity(score.mean_gwh)} GWh a year at equal end storage (worst year {quantity(score.worst_gwh)}; "
             f"{score.end_storage_value_gwh:+,.1f} of them for the water left at the end)",
         ),
         ("Targets", _targets(run)),
-        ("Spill", f"{score.spill_hm3:,.0f} hm3 a year"),
+        ("Spill", f"{quantity(score.spill_hm3)} hm3 a year"),
         ("Repairs", f"{score.repairs} of {run.inflow.flow_m3s.size} months"),
     ]
     if score.months_violated:
@@ -111,6 +112,6 @@ def _targets(run: RecordEvaluation) -> str:
     if run.targets is None:
         return "none: the reservoir guarantees no energy"
     return (
-        f"{run.targets.annual_gwh:,.0f} GWh a year reached in {run.score.reliability:.0%} of the years, "
-        f"{run.targets.firm_mw:,.0f} MW in {run.score.firm_reliability:.0%} of the months"
+        f"{quantity(run.targets.annual_gwh)} GWh a year reached in {run.score.reliability:.0%} of the years, "
+        f"{quantity(run.targets.firm_mw)} MW in {run.score.firm_reliability:.0%} of the months"
     )

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import left_out_sentence
-from reservoir.report.figures.axes import THOUSANDS, name_lines, written, year_axis
+from reservoir.report.figures.axes import THOUSANDS, name_lines, year_axis
 from reservoir.report.figures.style import DASHES, LIMITS, OUTSIDE_MARK, POWER, REFERENCE, SPILL, plan_figure, tint
+from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]
 
@@ -69,9 +70,9 @@ def _mark_left_out(ax: Axes, plan: Plan) -> None:
 
 def _energy_lines(plan: Plan) -> list[tuple[float, str, str]]:
     energy, guaranteed = plan.kept_energy_gwh, plan.reservoir.guaranteed_energy_gwh
-    lines = [(float(energy.mean()), f"mean\n{written(energy.mean())} GWh", REFERENCE)] if energy.size > 1 else []
+    lines = [(float(energy.mean()), f"mean\n{quantity(energy.mean())} GWh", REFERENCE)] if energy.size > 1 else []
     if guaranteed is not None:
-        lines.append((guaranteed, f"guaranteed\n{written(guaranteed)} GWh", LIMITS))
+        lines.append((guaranteed, f"guaranteed\n{quantity(guaranteed)} GWh", LIMITS))
     return lines
 
 
@@ -103,7 +104,7 @@ def caption(plan: Plan) -> str:
     who = f"{count} of {years} years spill {least} their inflow" if count else f"no year spills {least} its inflow"
     text = (
         f"The best energy of every year with its inflow known in advance; {who}, and all "
-        f"that is spilled comes to {written(spill.sum())} hm³."
+        f"that is spilled comes to {quantity(spill.sum())} hm³."
     )
     return " ".join([text, left_out_sentence(plan, "marked")]).strip()
 

@@ -25,11 +25,6 @@ TEXT_SHARE = 0.055
 LEAST_YEARS = 6
 
 
-def written(value: float) -> str:
-    """Write a number for reading: whole from a thousand on, four figures below."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
 def month_ends(calendar: Calendar) -> FloatArray:
     """Place the start of the year and the end of every month on a month axis, shape (steps + 1,)."""
     return np.arange(calendar.steps + 1, dtype=np.float64)

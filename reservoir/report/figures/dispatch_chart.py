@@ -7,13 +7,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from reservoir.report.figures.axes import TEXT_SHARE, month_ends, written
+from reservoir.report.figures.axes import TEXT_SHARE, month_ends
 from reservoir.report.figures.record_runs import fitted_note, result_of
 from reservoir.report.figures.storage_axis import draw_storage_frame, storage_bounds
 from reservoir.report.figures.style import family_look, on_axes, plan_figure, shade, tint
 from reservoir.rules.evaluation.evaluation import Evaluation
 from reservoir.rules.families.zones.chart import ZONES
 from reservoir.rules.families.zones.rule import FAMILY, ZonesRule
+from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]
 
@@ -79,7 +80,7 @@ def drawn_zones(rule: ZonesRule) -> list[list[int]]:
 
 
 def _outputs(rule: ZonesRule, zones: list[int]) -> str:
-    least, most = written(rule.outputs_mw[zones[0]]), written(rule.outputs_mw[zones[-1]])
+    least, most = quantity(rule.outputs_mw[zones[0]]), quantity(rule.outputs_mw[zones[-1]])
     return f"{least} MW" if least == most else f"{least} to {most} MW"
 
 
@@ -87,7 +88,7 @@ def _thickness(most_hm3: float, shown_hm3: float) -> str:
     """Say in the legend of a zone that is hardly seen how thick it is."""
     if most_hm3 == 0:
         return " (in no month)"
-    return f" (at most {written(most_hm3)} hm³ thick)" if most_hm3 < _VISIBLE * shown_hm3 else ""
+    return f" (at most {quantity(most_hm3)} hm³ thick)" if most_hm3 < _VISIBLE * shown_hm3 else ""
 
 
 def zone_edges(rule: ZonesRule, lower_hm3: FloatArray, upper_hm3: FloatArray) -> FloatArray:

@@ -10,11 +10,12 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedLocator
 from numpy.typing import NDArray
 
-from reservoir.report.figures.axes import TEXT_SHARE, THOUSANDS, written
+from reservoir.report.figures.axes import TEXT_SHARE, THOUSANDS
 from reservoir.report.figures.record_runs import held_out_note, outside_caption, outside_handles, record_runs
 from reservoir.report.figures.storage_axis import cut_off
 from reservoir.report.figures.style import DASHES, LIMITS, OUTSIDE_MARK, REFERENCE, plan_figure
 from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]
 
@@ -59,7 +60,7 @@ def draw_power(ax: Axes, evaluation: Evaluation) -> Axes:
     # Below the line, where no curve begins, unless the ticks are there; above it where all curves are below.
     above = firm < NAME_HEIGHT * ax.get_ylim()[1] or firm >= highest
     ax.annotate(
-        f"firm\n{written(firm)} MW",
+        f"firm\n{quantity(firm)} MW",
         (2, firm),
         xytext=(0, 3 if above else -3),
         textcoords="offset points",

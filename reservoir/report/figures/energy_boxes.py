@@ -10,7 +10,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from reservoir.report.figures.axes import THOUSANDS, name_lines, written
+from reservoir.report.figures.axes import THOUSANDS, name_lines
 from reservoir.report.figures.record_runs import (
     FORESIGHT_NAME,
     HELD_OUT,
@@ -31,6 +31,7 @@ from reservoir.report.figures.style import (
     tint,
 )
 from reservoir.rules.evaluation.evaluation import Evaluation, SimulationMode
+from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]
 
@@ -104,7 +105,7 @@ def _draw_box(ax: Axes, place: float, energy: FloatArray, colour: str, *, filled
 
 def _draw_guaranteed(ax: Axes, annual_gwh: float) -> None:
     ax.axhline(annual_gwh, color=LIMITS, lw=1.2, ls=DASHES, zorder=1.5)
-    name_lines(ax, [(annual_gwh, f"guaranteed\n{written(annual_gwh)} GWh", LIMITS)])
+    name_lines(ax, [(annual_gwh, f"guaranteed\n{quantity(annual_gwh)} GWh", LIMITS)])
 
 
 def sample_patches() -> list[Patch]:

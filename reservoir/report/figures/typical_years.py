@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import Plan
-from reservoir.report.figures.axes import THOUSANDS, month_axis, month_ends, month_middles, written
+from reservoir.report.figures.axes import THOUSANDS, month_axis, month_ends, month_middles
 from reservoir.report.figures.style import DASHES, DRY, LIMITS, NORMAL, OUTSIDE_MARK, WET, plan_figure
+from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]
 
@@ -196,4 +197,4 @@ def _label(plan: Plan, year: TypicalYear) -> str:
     label, mean = plan.inflow.labels[year.row], plan.inflow.annual_mean_m3s[year.row]
     kinds = f"{', '.join(year.kinds)}: " if len(plan.years) > 1 else ""
     outside = "" if plan.keeps_limits[year.row] else ", leaves its limits"
-    return f"{kinds}{label}, {written(mean)} m³/s{outside}"
+    return f"{kinds}{label}, {quantity(mean)} m³/s{outside}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from reservoir.planning.infeasible import counted
 from reservoir.report.html.page import Column, HtmlTable
-from reservoir.report.html.tables import number
+from reservoir.report.html.tables import QUANTITY, number
 from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode
 from reservoir.rules.evaluation.scores import worst_decile
 
@@ -21,7 +21,7 @@ class ScoreColumn:
     name: str
     title: str
     unit: str
-    form: str = "{:,.0f}"
+    form: str = QUANTITY
     times: float = 1.0
 
     def written(self, value: float) -> str:
@@ -48,9 +48,9 @@ SERVICE = (
     ScoreColumn("firm_vulnerability", "Shortfall", "months, %", "{:.1f}", 100),
 )
 LIMITS = (
-    ScoreColumn("months_at_limit", "At a limit", "months"),
-    ScoreColumn("repairs", "Repaired", "months"),
-    ScoreColumn("months_violated", "Outside", "months"),
+    ScoreColumn("months_at_limit", "At a limit", "months", "{:,.0f}"),
+    ScoreColumn("repairs", "Repaired", "months", "{:,.0f}"),
+    ScoreColumn("months_violated", "Outside", "months", "{:,.0f}"),
     ScoreColumn("largest_violation_hm3", "Farthest", "hm³", "{:,.3g}"),
 )
 

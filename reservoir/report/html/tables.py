@@ -12,6 +12,7 @@ from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
 from reservoir.report.html.page import Column, HtmlTable
+from reservoir.text.quantities import quantity
 
 #: Quantities of the schedule whose medians are shown: column, title, unit, decimals.
 _MONTHLY = (
@@ -25,6 +26,8 @@ _MONTHLY = (
     ("power_mw", "Power", "MW", 0),
     ("energy_gwh", "Energy", "GWh", 0),
 )
+#: The form of a quantity that may be large or small (`reservoir.text.quantities`).
+QUANTITY = ""
 #: Quantities of the summary.
 _YEARLY = (
     ("inflow_mean_m3s", "Mean inflow", "m³/s", "{:,.0f}"),
@@ -86,9 +89,9 @@ def number(value: float, form: str) -> str:
     """Write a number with a true minus sign; a dash where there is none, no sign on what rounds to 0."""
     if not math.isfinite(value):
         return "–"
-    text = form.format(value)
+    text = quantity(value) if form == QUANTITY else form.format(value)
     if float(text.replace(",", "")) == 0:
-        return form.format(0.0) if "e" not in form else "0"
+        return form.format(0.0) if "e" not in form and form != QUANTITY else "0"
     return text.replace("-", "−")
 
 
