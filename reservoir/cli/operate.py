@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: No river carries as much (m3/s), and no lake holds as much (hm3).
 _MOST = 1e9
+#: Spill is told of from this fraction of the release on.
+_VISIBLE = 5e-4
 
 
 class Amount(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 and later alone
@@ -205,7 +207,7 @@ def _show(
 
 
 def _release_note(advice: Advice) -> str:
-    seen = advice.spill_m3s >= VISIBLE * advice.release_m3s
+    seen = advice.spill_m3s >= _VISIBLE * advice.release_m3s
     spill = f", {quantity(advice.spill_m3s)} of them past the turbines" if seen else ""
     asked = (
         f" (the rule asked for {quantity(advice.asked_m3s)}, which the limits do not allow)" if advice.repaired else ""

@@ -21,6 +21,7 @@ from reservoir.report.rules_folder import rules_provenance
 from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
 from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode
 from reservoir.rules.evaluation.shortfalls import shortfalls
+from reservoir.text.quantities import quantity
 from tests.report.html.test_html import Structure
 
 PLAN_TABLES = ("acceptance-table", "monthly-table", "yearly-table")
@@ -168,14 +169,14 @@ def test_perfect_foresight_heads_the_energies(any_evaluation: Evaluation):
     for mode in SimulationMode:
         top = tables[f"energy-{mode}"].rows[0]
         energy = any_evaluation.foresight_gwh[mode]
-        assert top[:5] == ("perfect foresight", "all", f"{energy.mean():,.0f}", "100.00", "0")
-        assert top[7] == f"{energy.min():,.0f}"
+        assert top[:5] == ("perfect foresight", "all", quantity(energy.mean()), "100.00", "0")
+        assert top[7] == quantity(energy.min())
         spill = {
             SimulationMode.CONTINUOUS: any_evaluation.foresight.release_m3s - any_evaluation.foresight.turbined_m3s,
             SimulationMode.YEARLY: any_evaluation.plan.spill_m3s.ravel(),
         }[mode]
         volume = any_evaluation.training.hm3_per_m3s.ravel()
-        assert top[8] == f"{spill @ volume / any_evaluation.training.years:,.0f}"
+        assert top[8] == quantity(spill @ volume / any_evaluation.training.years)
         assert "perfect foresight" not in [row[0] for row in tables[f"service-{mode}"].rows]
 
 
