@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from reservoir.report.figures.axes import written
 from reservoir.report.figures.style import DRY, LIMITS, POWER, RELEASE, STORAGE, Look
+from reservoir.text.quantities import quantity
 
 #: Looks of engines: the sequential one that others are measured by; the one that an experiment is about; and others.
 BASE_LOOK, MAIN_LOOK = Look(LIMITS, (0, (1, 1)), "D"), Look(STORAGE, "-", "o")
@@ -55,7 +55,7 @@ def log_axis(
     *,
     subs: tuple[float, ...] = (1, 2, 5),
     ticks: int | None = 20,
-    form: Callable[[float], str] = written,
+    form: Callable[[float], str] = quantity,
 ) -> None:
     """Make the ``x`` or ``y`` axis logarithmic, with ticks at some digits of each power of ten."""
     getattr(ax, f"set_{which}scale")("log")

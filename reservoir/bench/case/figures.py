@@ -16,8 +16,8 @@ from reservoir.bench.case.scaling import SWEEPS
 from reservoir.bench.experiment import select
 from reservoir.bench.figures import log_axis, panels, short
 from reservoir.planning.plan import FALLBACK_SOLVER as SEQUENTIAL
-from reservoir.report.figures.axes import written
 from reservoir.report.figures.style import DASHES, INFLOW, LIMITS, RELEASE, STORAGE, on_axes, sheet_figure, tint
+from reservoir.text.quantities import quantity
 
 COLUMNS, PANEL_INCHES = 3, 2.05
 _HEIGHT = 0.34
@@ -67,7 +67,9 @@ def _draw_row(ax: Axes, place: int, milliseconds: np.ndarray, colour: str) -> No
     spread = _HEIGHT * (np.modf(np.arange(len(milliseconds)) * 0.618)[0] - 0.5)
     ax.plot(milliseconds, place + spread, ls="none", marker="o", ms=2.5, color=colour, alpha=0.8)
     median = float(np.median(milliseconds))
-    ax.text(median, place - _HEIGHT * 0.75, f"{written(median)} ms", ha="center", va="bottom", color=colour, fontsize=8)
+    ax.text(
+        median, place - _HEIGHT * 0.75, f"{quantity(median)} ms", ha="center", va="bottom", color=colour, fontsize=8
+    )
 
 
 def scaling_figure(points: pd.DataFrame, moves_limit: float, foot: Sequence[str]) -> Figure:

@@ -21,9 +21,9 @@ from reservoir.bench.figures import (
 )
 from reservoir.bench.linkage.findings import LinkageFindings, by_kind_and_bits
 from reservoir.bench.linkage.runs import MODELS, SPIN, TITLES
-from reservoir.report.figures.axes import written
 from reservoir.report.figures.style import POWER, RELEASE, Look, sheet_figure
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL
+from reservoir.text.quantities import quantity
 
 _KIND_LOOKS = {"mk": MAIN_LOOK, "ftrap": LOSSY_LOOK, "cyc": Look(RELEASE, CHAINED, "^"), SPIN: BASE_LOOK}
 _MODEL_LOOKS = {SEQUENTIAL: BASE_LOOK, LOSSLESS: MAIN_LOOK, LOSSY: LOSSY_LOOK, ON_DEMAND: Look(POWER, CHAINED, "^")}
@@ -92,4 +92,4 @@ def _dress(ax: Axes) -> None:
         log_axis(ax, subs=(1, 3) if max(values) > 100 * min(values) else (1, 2, 5), ticks=None)
     else:
         ax.set_ylim(bottom=0)
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: written(value)))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: quantity(value)))
