@@ -16,7 +16,7 @@ class AnnRegressionRule(AnnRule):
 
 
 def fit(training: Training, forecast: Forecast) -> AnnRule:
-    """The first stage of `ann_training.trained`."""
+    """The first stage of `reservoir.rules.families.ann.training`."""
     from reservoir.rules.families.ann.training import trained
 
     found = trained(training, forecast)

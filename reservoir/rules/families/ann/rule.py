@@ -3,7 +3,7 @@
 Cancelliere, Giuliano, Ancarani and Rossi 2002, Water Resour. Manag. 16:71, fit such networks to optimised years;
 Pianosi, Thi and Soncini-Sessa 2011, Proc. 18th IFAC World Congress, search for their numbers by what the operation
 brings (direct policy search; Giuliani et al. 2016, J. Water Resour. Plan. Manag. 142:04015050). Here the second begins
-where the first ends: see `ann_training`.
+where the first ends: see `reservoir.rules.families.ann.training`.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class AnnRule(Rule):
 
 
 def fit(training: Training, forecast: Forecast) -> AnnRule:
-    """Both stages of `ann_training.trained`."""
+    """Both stages of `reservoir.rules.families.ann.training`."""
     from reservoir.rules.families.ann.training import trained
 
     found = trained(training, forecast)

@@ -3,8 +3,8 @@
 Stage 1, regression: the network learns which part of the feasible range the plan releases (the optimised ensemble).
 Stage 2, direct policy search: from there the swarm goes on, and what counts is the penalised energy that the operation
 itself makes, over the training years and, behind them, synthetic years made from them, so that the network does not
-learn a few years by heart. Both stages by the swarm of `solvers.ann_pso`. The second is run several times, each with
-other synthetic years, and the mean of the networks it ends with is the rule's: a network with the units of all.
+learn a few years by heart. Both stages by the swarm of the solver ``ann-pso``. The second is run several times, each
+with other synthetic years, and the mean of the networks it ends with is the rule's: a network with the units of all.
 
 Before, for each size, both stages are tried in short on parts of the training years and judged on the others: the size
 is taken that makes the most energy there, and each stage stops where it did best there (early stopping).

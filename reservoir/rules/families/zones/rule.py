@@ -1,7 +1,7 @@
 """Dispatch chart (调度图): storages that part reduced, guaranteed, increased and full output, month by month.
 
 The chart of Chinese practice: the storage at the start of a month falls in a zone, and the zone says the output. How it
-is fitted is in `zones_search`.
+is fitted is in `reservoir.rules.families.zones.search`.
 """
 
 from __future__ import annotations
