@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_every_option import commands, experiments
+from tests.problems.tours.square import SQUARE
 
 OWN = ["inflow.csv", "--reservoir", "hill-lake.toml", "--unit", "m3/s"]
 SWARM = ["--particles", "8", "--generations", "30", "--seed", "3", "--device", "pocl"]
@@ -100,17 +101,6 @@ CALLS: list[tuple[list[str], int]] = [
         0,
     ),
 ]
-SQUARE = """NAME: square
-TYPE: TSP
-DIMENSION: 4
-EDGE_WEIGHT_TYPE: EUC_2D
-NODE_COORD_SECTION
-1 0 0
-2 0 10
-3 10 10
-4 10 0
-EOF
-"""
 
 
 @pytest.fixture(scope="module")

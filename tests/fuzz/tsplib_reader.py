@@ -10,19 +10,9 @@ from reservoir.problems.tours.problem import tour_problem
 from reservoir.text.printable import first_unprintable
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled
+from tests.problems.tours.square import SQUARE
 
-SQUARE = b"""\
-NAME : square
-TYPE : TSP
-DIMENSION : 4
-EDGE_WEIGHT_TYPE : EUC_2D
-NODE_COORD_SECTION
-1 0 0
-2 0 1.5
-3 2 1.5
-4 2 0
-EOF
-"""
+CITIES = SQUARE.encode()
 WORDS = (
     *(
         b"DIMENSION : 1000000000\n",
@@ -49,7 +39,7 @@ FILE = "some.tsp"
 def reader() -> Reader:
     """`tour_problem`, with the costs."""
     data = Path(__file__).parents[2] / "data" / "tsp" / "att48.tsp"
-    sound = [SQUARE, SQUARE, SQUARE, data.read_bytes()]
+    sound = [CITIES, CITIES, CITIES, data.read_bytes()]
     return Reader(FILE, one_file(FILE, spoiled(sound, WORDS, cells=b" ")), _read)
 
 

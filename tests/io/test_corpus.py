@@ -21,6 +21,7 @@ from reservoir.problems.tours.tsplib import read_tour
 from tests.fuzz.plan_reader import sound_folder
 from tests.io.corpus import inflow, plan, problems, reservoir, rule
 from tests.io.small_reservoir import SMALL
+from tests.problems.tours.square import SQUARE
 
 RULE = Path(__file__).parents[2] / "reports" / "xiaowan" / "rules" / "guide-curve.json"
 
@@ -34,7 +35,7 @@ CHANGED: tuple[tuple[str, str, Callable[[Path], object], dict[str, tuple[str, st
     ("inflow.csv", inflow.LONG, read_inflow, inflow.BY_MONTHS),
     ("inflow.csv", inflow.WIDE, read_inflow, inflow.BY_YEARS),
     ("r.toml", SMALL, read_reservoir, reservoir.ODD),
-    ("some.tsp", problems.CITIES, tour_problem, problems.OF_CITIES),
+    ("some.tsp", SQUARE, tour_problem, problems.OF_CITIES),
     ("some.tour", problems.TOUR, read_a_tour, problems.OF_A_TOUR),
     ("glass", problems.GLASS, read_spin_glass, problems.OF_A_GLASS),
 )

@@ -2,18 +2,6 @@
 
 from __future__ import annotations
 
-CITIES = """\
-NAME : square
-TYPE : TSP
-DIMENSION : 4
-EDGE_WEIGHT_TYPE : EUC_2D
-NODE_COORD_SECTION
-1 0 0
-2 0 1.5
-3 2 1.5
-4 2 0
-EOF
-"""
 OF_CITIES: dict[str, tuple[str, str, str]] = {
     "geographical": (
         "EUC_2D",

@@ -11,19 +11,9 @@ from reservoir.problems.tours.problem import TourProblem, tour_problem
 from reservoir.problems.tours.tsplib import KINDS, Cities, read_cities, read_tour
 from reservoir.solvers import solve
 from tests.bench.mutations import read_anyway
+from tests.problems.tours.square import SQUARE
 
 ATT48 = resources.path("data", "tsp/att48.tsp")
-SQUARE = """NAME : square
-TYPE : TSP
-DIMENSION : 4
-EDGE_WEIGHT_TYPE : EUC_2D
-NODE_COORD_SECTION
-1 0 0
-2 0 1.5
-3 2 1.5
-4 2 0
-EOF
-"""
 
 
 def written(folder: Path, text: str, name: str = "square.tsp") -> Path:
