@@ -11,7 +11,8 @@ import os
 import shutil
 import time
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -44,7 +45,8 @@ def prepare_driver_cache() -> bool:
     folder = usable_folder("pocl", asked, VARIABLE if asked else "XDG_CACHE_HOME")
     if folder is None:
         return False
-    _remove_damaged(folder, alone=_alone_in(folder))
+    with _alone_in(folder) as alone:
+        _remove_damaged(folder, alone=alone)
     os.environ[VARIABLE] = str(folder)
     atexit.register(_record, folder)
     return True
@@ -53,9 +55,10 @@ def prepare_driver_cache() -> bool:
 def forget_driver_cache() -> None:
     """Remove every kernel kept, where what was built from them makes no sense and no other process needs them."""
     folder = os.environ.get(VARIABLE)
-    if folder and _alone_in(Path(folder)):
-        for program in _programs(Path(folder)):
-            shutil.rmtree(program, ignore_errors=True)
+    if folder:
+        with _alone_in(Path(folder)) as alone:
+            for program in _programs(Path(folder)) if alone else ():
+                shutil.rmtree(program, ignore_errors=True)
 
 
 @cache
@@ -64,23 +67,29 @@ def _in_use(folder: Path) -> int:
     return os.open(folder / _IN_USE, os.O_RDWR | os.O_CREAT, 0o600)
 
 
-def _alone_in(folder: Path) -> bool:
-    """Whether no other process uses the folder; from now on, this one does."""
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[bool]:
+    """Whether no other process uses the folder; one that begins meanwhile waits. From then on, this one uses it."""
     try:
         import fcntl
     except ImportError:  # no PoCL is installed there
-        return True
+        yield True
+        return
     try:
         file = _in_use(folder)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
+            alone = True
         except BlockingIOError:
-            return False
-        finally:
-            fcntl.flock(file, fcntl.LOCK_SH)
+            alone = False
     except OSError:  # a file system without locks
-        return False
+        yield False
+        return
+    try:
+        yield alone
+    finally:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_SH)
 
 
 def _programs(folder: Path) -> list[Path]:
@@ -89,33 +98,45 @@ def _programs(folder: Path) -> list[Path]:
 
 
 def _remove_damaged(folder: Path, *, alone: bool = True) -> None:
+    """Remove what is damaged and, where no other process is at work, what has been unused for longest.
+
+    PoCL ends a process whose program's folder has gone while it builds: of programs that others may be building, files
+    are removed, and the folders left.
+    """
     room = MOST_BYTES
     now = time.time()
-    programs = [(_size_and_time(program / _USED)[1], program) for program in _programs(folder)]
+    programs = [(_last_use(program), program) for program in _programs(folder)]
     for used, program in sorted(programs, reverse=True):
-        files = _files(program)
-        states = [_size_and_time(path, gone=now) for path in files]
-        room -= sum(size for size, _ in states)
-        unused = room < 0 and used < now - _DAY_SECONDS
-        writing = not alone and max((changed for _, changed in states), default=now) > now - _WRITING_SECONDS
-        if unused or (not writing and _damaged(program, files)):
+        damaged = _damaged(program)
+        room -= sum(_size(path) for path in _files(program))
+        if alone and (damaged or (room < 0 and used < now - _DAY_SECONDS)):
             shutil.rmtree(program, ignore_errors=True)
-    for left in folder.glob("tempfile_*"):  # PoCL forgets them
+        elif settled := [path for path in damaged if _last_change(path) < now - _WRITING_SECONDS]:
+            _remove_files(*settled, program / SUMS)
+    # PoCL forgets its drafts.
+    _remove_files(*(draft for draft in folder.glob("tempfile_*") if _last_change(draft) < now - _DAY_SECONDS))
+
+
+def _remove_files(*paths: Path) -> None:
+    for path in paths:
         with suppress(OSError):
-            if left.stat().st_mtime < now - _DAY_SECONDS:
-                left.unlink()
+            path.unlink()
 
 
-def _damaged(program: Path, files: list[Path]) -> bool:
+def _damaged(program: Path) -> list[Path]:
+    """The files of a program that are not what was recorded, or not whole; or its record, if that is wrong."""
+    files = {str(path.relative_to(program)): path for path in _files(program)}
     try:
         known = _sums(program)
-        present = {str(path.relative_to(program)): path for path in files}
-        if any(name not in present or not _unchanged(present[name], *known[name]) for name in known):
-            return True
-        # Of a process that was ended no sums are written: look at least whether the files are whole.
-        return any(not _plausible(path) for name, path in present.items() if name not in known)
+        missing = [program / SUMS] if known.keys() - files.keys() else []
+        return missing + [path for name, path in files.items() if not _sound(path, known.get(name))]
     except (OSError, ValueError, TypeError, AttributeError):
-        return True
+        return [program / SUMS]
+
+
+def _sound(path: Path, recorded: tuple[int, int, int] | None) -> bool:
+    # Of a process that was ended no sums are written: look at least whether the files are whole.
+    return _unchanged(path, *recorded) if recorded else _plausible(path)
 
 
 def _record(folder: Path) -> None:
@@ -155,13 +176,25 @@ def _sum(path: Path) -> int:
     return zlib.crc32(path.read_bytes())
 
 
-def _size_and_time(path: Path, gone: float = 0.0) -> tuple[int, float]:
-    """Size and time of the last change (s); 0 and `gone` of what another process has removed."""
+def _size(path: Path) -> int:
+    """Zero for what another process has removed."""
     try:
-        state = path.stat()
+        return path.stat().st_size
     except OSError:
-        return 0, gone
-    return state.st_size, state.st_mtime
+        return 0
+
+
+def _last_use(program: Path) -> float:
+    mark = program / _USED
+    return _last_change(mark if mark.exists() else program)
+
+
+def _last_change(path: Path) -> float:
+    """In seconds, as `time.time`; that of now for what another process has removed, or not written yet."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return time.time()
 
 
 def _plausible(path: Path) -> bool:

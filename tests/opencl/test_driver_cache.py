@@ -64,21 +64,44 @@ def test_what_was_not_used_for_long_makes_room(program, tmp_path, monkeypatch):
     assert not program.exists()
 
 
+@pytest.mark.parametrize("marked", [True, False], ids=["marked as used", "not yet marked"])
+def test_beside_another_process_nothing_makes_room(program, tmp_path, monkeypatch, marked):
+    """PoCL ends a process whose program's folder goes while it builds."""
+    monkeypatch.setattr(driver_cache, "MOST_BYTES", 10)
+    if marked:
+        os.utime(program / "last_accessed", (0, 0))
+    else:
+        (program / "last_accessed").unlink()
+    before = sorted(program.rglob("*"))
+    driver_cache._remove_damaged(tmp_path, alone=False)
+    assert sorted(program.rglob("*")) == before
+
+
 def test_what_another_process_may_be_writing_is_left_alone(program, tmp_path):
     (program / "program.bc").write_bytes(CODE[:-3])
     driver_cache._remove_damaged(tmp_path, alone=False)
-    assert program.exists()
+    assert (program / "program.bc").exists()
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_beside_another_process_a_damaged_file_goes_and_its_program_stays(program, tmp_path, recorded):
+    if recorded:
+        driver_cache._record(tmp_path)
+    (program / "program.bc").write_bytes(CODE[:-3])
     for path in program.rglob("*"):
         os.utime(path, (0, 0))
     driver_cache._remove_damaged(tmp_path, alone=False)
-    assert not program.exists()
+    left = {str(path.relative_to(program)) for path in program.rglob("*") if path.is_file()}
+    assert left == {"kernel/1-1-1/kernel.so", "last_accessed"}
 
 
 def test_a_process_knows_whether_another_uses_the_folder(tmp_path):
     fcntl = pytest.importorskip("fcntl", reason="locks of files are POSIX")
     with open(tmp_path / driver_cache._IN_USE, "w") as other:
         fcntl.flock(other, fcntl.LOCK_SH)
-        assert not driver_cache._alone_in(tmp_path)
-    assert driver_cache._alone_in(tmp_path)
+        with driver_cache._alone_in(tmp_path) as alone:
+            assert not alone
+    with driver_cache._alone_in(tmp_path) as alone:
+        assert alone
     with open(tmp_path / driver_cache._IN_USE, "w") as other, pytest.raises(BlockingIOError):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
