@@ -14,6 +14,8 @@ from reservoir.text.printable import printable
 #: Width where output goes into a pipe or a file: more than anything needs.
 _PIPE_WIDTH = 100_000
 _USUAL_WIDTH = 80
+#: Nothing here is as high; without both numbers rich reads COLUMNS and LINES, and ends with one of 5,000 digits.
+_HEIGHT = 24
 
 
 class PrintableConsole(Console):
@@ -28,7 +30,7 @@ def console(stderr: bool = False) -> Console:
     """A console on standard output (or error) that does not cut lines in pipes."""
     stream = sys.stderr if stderr else sys.stdout
     width = _terminal_width(stream) if stream.isatty() else _PIPE_WIDTH
-    return PrintableConsole(file=stream, width=width, highlight=False, soft_wrap=False)
+    return PrintableConsole(file=stream, width=width, height=_HEIGHT, highlight=False, soft_wrap=False)
 
 
 def _terminal_width(stream: TextIO) -> int:
