@@ -33,7 +33,8 @@ docs: $(VENV)/developing
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
 
 tests: $(VENV)/developing
-	$(BIN)/python -m pytest -n auto --dist loadfile
+# A worker that an OpenCL driver ended is not replaced: pytest-xdist then waits for ever.
+	$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0
 
 validate: $(VENV)/installed
 	$(BIN)/reservoir validate --runs 25
