@@ -6,12 +6,13 @@ the step came to. ``kernels/problems/reservoir/stage_benefit.cl`` is the same fo
 
 from __future__ import annotations
 
+from reservoir.hydro.elementwise import Numbers
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
 #: GWh in the unit of `stage_benefit`; a constant factor, which loops leave to their end.
 GWH_PER_STAGE_BENEFIT = GWH_PER_MW_VOLUME
 
 
-def stage_benefit(power_mw, hm3_per_m3s):
+def stage_benefit(power_mw: Numbers, hm3_per_m3s: Numbers | float) -> Numbers:
     """Energy of a step, in `GWH_PER_STAGE_BENEFIT`: its power times its length in units of 1e6 s."""
     return power_mw * hm3_per_m3s

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from reservoir.hydro.benefit import stage_benefit
-from reservoir.hydro.elementwise import clip, mean
+from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import inlined
+from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import enforce_limits, power_at, relative_violation, steered
 
 #: Loops over more steps than this are compiled as loops.
@@ -43,46 +44,50 @@ class YearArrays(NamedTuple):
 
 
 @inlined
-def steps_in(year):
+def steps_in(year: YearArrays) -> int:
     """Number of steps; known when code is compiled where ``unrolled`` is not empty."""
     return len(year.unrolled) or len(year.inflow)
 
 
 @inlined
-def lower_reach(year, step, start):
+def lower_reach(year: YearArrays, step: int, start: float) -> float:
     """Lowest storage at the end of a step from which the year can be completed (eq. 16)."""
+    lower: float = year.reach_lower[step]
     if year.cyclic:
-        return clip(start - year.drift_lower[step], year.reach_lower[step], year.reach_upper[step])
-    return year.reach_lower[step]
+        lower = clip(start - year.drift_lower[step], year.reach_lower[step], year.reach_upper[step])
+    return lower
 
 
 @inlined
-def upper_reach(year, step, start):
+def upper_reach(year: YearArrays, step: int, start: float) -> float:
     """Highest storage at the end of a step from which the year can be completed (eq. 17)."""
+    upper: float = year.reach_upper[step]
     if year.cyclic:
-        return clip(start - year.drift_upper[step], year.reach_lower[step], year.reach_upper[step])
-    return year.reach_upper[step]
+        upper = clip(start - year.drift_upper[step], year.reach_lower[step], year.reach_upper[step])
+    return upper
 
 
 @inlined
-def violation_at(year, step, storage, start):
+def violation_at(year: YearArrays, step: int, storage: float, start: float) -> float:
     """Violation of the storage bounds at the end of a step, relative to them (eq. 20).
 
     At the end of a cyclic year the bound is its start.
     """
-    lower, upper = year.storage_lower[step], year.storage_upper[step]
+    lower: float = year.storage_lower[step]
+    upper: float = year.storage_upper[step]
     if year.cyclic and step == steps_in(year) - 1:
         lower = upper = start
-    return relative_violation(storage, lower, upper, year.capacity)
+    violation: float = relative_violation(storage, lower, upper, year.capacity)
+    return violation
 
 
 @inlined
-def follow(year, wanted, releases, storages):
+def follow(year: YearArrays, wanted: RealArray, releases: RealArray, storages: RealArray) -> float:
     """Run a year from ``storages[0]`` with the releases wanted, repaired; fills `releases` and `storages`.
 
     Returns the sum of the violations.
     """
-    start = storages[0]
+    start: float = storages[0]
     storage, violation = start, start - start
     for step in range(steps_in(year)):
         reach = lower_reach(year, step, start), upper_reach(year, step, start)
@@ -96,7 +101,9 @@ def follow(year, wanted, releases, storages):
 
 
 @inlined
-def follow_repairable(year, flow_per_volume, wanted, releases, storages):
+def follow_repairable(
+    year: YearArrays, flow_per_volume: RealArray, wanted: RealArray, releases: RealArray, storages: RealArray
+) -> None:
     """As `follow`, in a year that is always repairable (`repairable.always_repairable`): no bound can be violated.
 
     Only the chain from one storage to the next waits for its turn; the releases follow for all steps at once, by a
@@ -113,9 +120,11 @@ def follow_repairable(year, flow_per_volume, wanted, releases, storages):
 
 
 @inlined
-def benefit_of(plant, year, releases, storages, gwh_per_stage_benefit):
+def benefit_of(
+    plant: Plant, year: YearArrays, releases: RealArray, storages: RealArray, gwh_per_stage_benefit: float
+) -> float:
     """Benefit of a year, GWh (eq. 6); the last argument is a constant in the precision of the arrays."""
-    benefit = storages[0] - storages[0]
+    benefit: float = storages[0] - storages[0]
     for step in range(steps_in(year)):
         power = power_at(plant, mean(storages[step], storages[step + 1]), releases[step])
         benefit += stage_benefit(power, year.hm3_per_m3s[step])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.hydro.curves.curve import Curve
-from reservoir.hydro.elementwise import clip, curve_value
+from reservoir.hydro.elementwise import Numbers, clip, curve_value
 from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.hydro.units import MW_PER_KW_HOURS, WATER_MW_PER_M3S_M
 
@@ -31,7 +31,7 @@ class Conversion(NamedTuple):
         return np.asarray(conversion_value(self, np.asarray(head_m, np.float64)))
 
 
-def conversion_value(conversion, head_m):
+def conversion_value(conversion: Conversion, head_m: Numbers) -> Numbers:
     """Value of a `Conversion`."""
     value = curve_value(conversion.curve, head_m)
     head = clip(head_m, conversion.lower, conversion.upper)

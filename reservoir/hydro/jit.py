@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cache, wraps
 from inspect import isfunction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -37,13 +37,16 @@ try:
         warnings.filterwarnings("error", "Environment variable")
         import numba
         import numba.core.config as numba_config
-        from numba.extending import overload as overload
+        from numba.extending import overload as numba_overload
 
         from reservoir.hydro.jit_cache import KeptCode
 except ImportError:
     raise
 except Exception as error:  # numba reads its settings when it is imported, and raises what each of them happens to
     raise _refuse(str(error).partition("\n")[0].rstrip(".")) from error
+
+#: A function that is compiled: what Python and the type checker see of it stays as it is written.
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: Reassociation and contraction allowed. Infinities and NaN keep their meaning: solvers use the first as "worse than
 #: anything", and the second must never become a best.
@@ -69,7 +72,7 @@ OPTIONS: dict[str, Any] = {"fastmath": set(FAST), "_nrt": False, "error_model": 
 INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
 
 
-def compiled(function: Callable[..., Any]) -> Any:
+def compiled(function: Function) -> Function:
     """Decorate `function` as numba code that Python calls: without the interpreter's lock, cached on disk."""
     dispatcher = numba.njit(nogil=True, **OPTIONS)(function)
     if numba_config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -82,10 +85,10 @@ def compiled(function: Callable[..., Any]) -> Any:
             dispatcher._cache = KeptCode(function)
         finally:
             numba_config.CACHE_DIR = before  # type: ignore[attr-defined]
-    return dispatcher
+    return cast(Function, dispatcher)
 
 
-def compiled_for_any(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled_for_any(function: Function) -> Function:
     """As `compiled`, for code whose first argument is a named tuple that a program of its own may have made.
 
     The cache on disk holds types by name: one that other programs cannot import would break it for them. For such a
@@ -101,7 +104,7 @@ def compiled_for_any(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(named: Any, *arguments: Any) -> Any:
         return (kept if _of_this_package(named) else fresh())(named, *arguments)
 
-    return call
+    return cast(Function, call)
 
 
 def _of_this_package(value: Any) -> bool:
@@ -112,20 +115,28 @@ def _of_this_package(value: Any) -> bool:
     return mine and all(map(_of_this_package, value))
 
 
-def inlined(function: Callable[..., Any]) -> Any:
+def inlined(function: Function) -> Function:
     """Decorate a scalar function that is compiled into its callers."""
-    return numba.njit(**INLINED)(function)
+    return cast(Function, numba.njit(**INLINED)(function))
 
 
-def compiled_part(function: Callable[..., Any]) -> Any:
+def compiled_part(function: Function) -> Function:
     """Decorate a function that compiled code calls: on its own the compiler knows more of its arrays than inlined."""
-    return numba.njit(**OPTIONS)(function)
+    return cast(Function, numba.njit(**OPTIONS)(function))
+
+
+def overload(function: Callable[..., Any], options: dict[str, Any] = INLINED) -> Callable[[Function], Function]:
+    """Decorate what chooses the compiled form of a function of Python by the types of its arguments.
+
+    ``strict`` is off: numba would take two names of one argument for different where their annotations differ.
+    """
+    return cast(Callable[[Function], Function], numba_overload(function, jit_options=options, strict=False))
 
 
 def _let_compiled_code_call(function: Callable[..., Any], form: Callable[..., Any]) -> None:
     """Compile `form` into compiled code wherever that calls a function of Python."""
 
-    @overload(function, jit_options=INLINED, strict=False)  # type: ignore[arg-type]
+    @overload(function)
     def _(*_: Any) -> Callable[..., Any]:
         return form
 
@@ -148,6 +159,6 @@ for _module in (elementwise, step, benefit, forms, conversion):
 _EVALUATIONS = {**forms.EVALUATIONS, conversion.Conversion: conversion.conversion_value}
 
 
-@overload(elementwise.curve_value, jit_options=INLINED, strict=False)  # type: ignore[arg-type]
+@overload(elementwise.curve_value)
 def _curve_value(curve: Any, _: Any) -> Callable[..., Any] | None:
     return _EVALUATIONS.get(getattr(curve, "instance_class", type(None)))

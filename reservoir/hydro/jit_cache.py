@@ -35,6 +35,8 @@ class SummedFile(IndexDataCacheFile):  # type: ignore[misc]
 class KeptCode(FunctionCache):  # type: ignore[misc]
     """A function's compiled code on disk."""
 
+    _cache_file: IndexDataCacheFile
+
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         given = self._cache_file

@@ -253,7 +253,7 @@ def _later_sum(gains: FloatArray) -> FloatArray:
 
 
 @compiled
-def _draw_in(gain_most, gain_least, lower, upper):
+def _draw_in(gain_most: FloatArray, gain_least: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
     """Draw bounds of storages in to those from which the year can be completed (Yu et al. 2020, eq. 16-17)."""
     for year in range(len(lower)):
         for step in range(lower.shape[1] - 2, -1, -1):

@@ -97,14 +97,21 @@ def operate(
 
 
 @compiled
-def _operate(plant, years, wanted, releases, storages, columns):
+def _operate(
+    plant: Plant,
+    years: YearArrays,
+    wanted: FloatArray,
+    releases: FloatArray,
+    storages: FloatArray,
+    columns: FloatArray,
+) -> None:
     for index in range(len(wanted)):
         year = year_at(years, index)
         _operate_year(plant, year, wanted[index], releases[index], storages[index], columns[:, index])
 
 
 @inlined
-def year_at(years, index):
+def year_at(years: YearArrays, index: int) -> YearArrays:
     """One of many years, for compiled code."""
     return YearArrays(
         years.inflow[index],
@@ -125,7 +132,14 @@ def year_at(years, index):
 
 
 @inlined
-def _operate_year(plant, year, wanted, releases, storages, columns):
+def _operate_year(
+    plant: Plant,
+    year: YearArrays,
+    wanted: FloatArray,
+    releases: FloatArray,
+    storages: FloatArray,
+    columns: FloatArray,
+) -> None:
     start = storages[0]
     follow(year, wanted, releases, storages)
     for step in range(len(releases)):

@@ -35,7 +35,7 @@ def generation(reservoir: Reservoir, mean_storage_hm3: ArrayLike, release_m3s: A
         Of shapes that broadcast.
     """
     plant, release = plant_of(reservoir), np.asarray(release_m3s, np.float64)
-    head = np.asarray(head_at(plant, mean_storage_hm3, release))
+    head = np.asarray(head_at(plant, np.asarray(mean_storage_hm3, np.float64), release))
     with np.errstate(divide="ignore"):  # where a head makes no power, the installed capacity limits nothing
         turbined = np.asarray(turbined_at(plant, head, release))
     return Generation(head, turbined, np.asarray(power_at_head(plant, head, release)))

@@ -7,6 +7,7 @@ vector instructions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -17,10 +18,10 @@ from numba.extending import intrinsic
 ROW = 512
 
 
-def _allocated(array, shape):
+def _allocated(array: Any, shape: tuple[int, ...]) -> Callable[..., Any]:
     """Code that makes an uninitialised array of a type and shape on the stack."""
 
-    def allocate(context, builder, _signature, _arguments):
+    def allocate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         element = context.get_data_type(array.dtype)
         size = context.get_abi_sizeof(element)
         data = cgutils.alloca_once(builder, element, size=context.get_constant(types.intp, prod(shape)))
@@ -35,7 +36,7 @@ def _allocated(array, shape):
     return allocate
 
 
-def _stack_array(_typing, room, dtype):
+def _stack_array(_typing: Any, room: Any, dtype: Any) -> tuple[Any, Callable[..., Any]]:
     """An uninitialised array of as many elements as the tuple `room`; must not outlive the function that asks for it.
 
     For compiled code only. A tuple, because its length is known when code is compiled.
@@ -44,7 +45,7 @@ def _stack_array(_typing, room, dtype):
     return array(room, dtype), _allocated(array, (len(room),))
 
 
-def _stack_rows(_typing, room, dtype):
+def _stack_rows(_typing: Any, room: Any, dtype: Any) -> tuple[Any, Callable[..., Any]]:
     """The same with a row of `ROW` elements for each element of the tuple."""
     array = types.Array(dtype.dtype, 2, "C")
     return array(room, dtype), _allocated(array, (len(room), ROW))

@@ -8,25 +8,34 @@ Storages in hm3, flows in m3/s, ``hm3_per_m3s`` is 0.0864 times the days of the 
 
 from __future__ import annotations
 
-from reservoir.hydro.elementwise import choose, clip, curve_value, greater, lesser
+from reservoir.hydro.elementwise import Numbers, choose, clip, curve_value, greater, lesser
+from reservoir.hydro.plant import Plant
 
 
-def volume_gained(inflow, release, hm3_per_m3s):
+def volume_gained(inflow: Numbers, release: Numbers | float, hm3_per_m3s: Numbers | float) -> Numbers:
     """What a step adds to the storage, hm3 (eq. 10)."""
     return (inflow - release) * hm3_per_m3s
 
 
-def storage_after(storage, inflow, release, hm3_per_m3s):
+def storage_after(storage: Numbers, inflow: Numbers, release: Numbers | float, hm3_per_m3s: Numbers | float) -> Numbers:
     """Storage at the end of a step (eq. 10)."""
     return storage + volume_gained(inflow, release, hm3_per_m3s)
 
 
-def release_to_reach(storage, end, inflow, hm3_per_m3s):
+def release_to_reach(
+    storage: Numbers, end: Numbers | float, inflow: Numbers | float, hm3_per_m3s: Numbers | float
+) -> Numbers:
     """Release that a step ends at a storage with (eq. 10), whether it is within its bounds or not."""
     return inflow - (end - storage) / hm3_per_m3s
 
 
-def feasible_releases(storage, inflow, flow_per_volume, storages, releases):
+def feasible_releases(
+    storage: Numbers,
+    inflow: Numbers,
+    flow_per_volume: Numbers | float,
+    storages: tuple[Numbers | float, Numbers | float],
+    releases: tuple[Numbers | float, Numbers | float],
+) -> tuple[Numbers, Numbers]:
     """Releases that end a step at its highest and at its lowest storage, within their bounds: what lies between may be.
 
     As `release_to_reach`, by a product with m3/s that carry 1 hm3 in the step.
@@ -36,20 +45,40 @@ def feasible_releases(storage, inflow, flow_per_volume, storages, releases):
     return filling, emptying
 
 
-def steered(storage, wanted, inflow, hm3_per_m3s, storages):
+def steered(
+    storage: Numbers,
+    wanted: Numbers | float,
+    inflow: Numbers,
+    hm3_per_m3s: Numbers | float,
+    storages: tuple[Numbers | float, Numbers | float],
+) -> tuple[Numbers, Numbers]:
     """Storage at the end of a step brought between two, and the volume that the release must add for that (eq. 18)."""
     end = storage_after(storage, inflow, wanted, hm3_per_m3s)
     target = clip(end, storages[0], storages[1])
     return target, end - target
 
 
-def limited(storage, release, target, inflow, hm3_per_m3s, releases):
+def limited(
+    storage: Numbers,
+    release: Numbers,
+    target: Numbers,
+    inflow: Numbers,
+    hm3_per_m3s: Numbers | float,
+    releases: tuple[Numbers | float, Numbers | float],
+) -> tuple[Numbers, Numbers]:
     """A release that leads to a target, brought within its bounds, and the storage that it then leads to (eq. 19)."""
     kept = clip(release, releases[0], releases[1])
     return kept, choose(kept != release, storage_after(storage, inflow, kept, hm3_per_m3s), target)
 
 
-def enforce_limits(storage, wanted, inflow, hm3_per_m3s, storages, releases):
+def enforce_limits(
+    storage: Numbers,
+    wanted: Numbers,
+    inflow: Numbers,
+    hm3_per_m3s: Numbers | float,
+    storages: tuple[Numbers | float, Numbers | float],
+    releases: tuple[Numbers | float, Numbers | float],
+) -> tuple[Numbers, Numbers]:
     """Release of a step and the storage at its end, whatever is wanted (eq. 18-19).
 
     The end is brought between two storages as far as the bounds of the release allow. The deviation is made up by the
@@ -60,39 +89,43 @@ def enforce_limits(storage, wanted, inflow, hm3_per_m3s, storages, releases):
     return limited(storage, wanted + excess / hm3_per_m3s, target, inflow, hm3_per_m3s, releases)
 
 
-def relative_violation(storage, lower, upper, capacity):
+def relative_violation(
+    storage: Numbers, lower: Numbers | float, upper: Numbers | float, capacity: Numbers | float
+) -> Numbers:
     """By how much a storage is beyond its bounds, relative to the one it is beyond (eq. 20); 0 between them."""
     bound = choose(storage < lower, lower, upper)
     beyond = greater(lower - storage, storage - upper)
     return greater(beyond, storage - storage) / violation_scale(bound, capacity)
 
 
-def violation_scale(bound, capacity):
+def violation_scale(bound: Numbers, capacity: Numbers | float) -> Numbers:
     """What a violation of a bound is relative to: the bound, or the largest storage where it is 0."""
     return choose(bound > 0, bound, capacity)
 
 
-def head_at(plant, mean_storage, release):
+def head_at(plant: Plant, mean_storage: Numbers, release: Numbers) -> Numbers:
     """Head, m (eq. 8): forebay level at the step's mean storage less tailrace level at its release."""
     return curve_value(plant.level, mean_storage) - curve_value(plant.tailrace, release)
 
 
-def turbined_at(plant, head, release):
+def turbined_at(plant: Plant, head: Numbers, release: Numbers) -> Numbers:
     """Power discharge, m3/s (eq. 9): the release, as far as hydraulic and installed capacity allow."""
     allowed = lesser(curve_value(plant.capacity, head), plant.installed_mw / curve_value(plant.conversion, head))
-    return lesser(release, allowed)
+    turbined: Numbers = lesser(release, allowed)
+    return turbined
 
 
-def power_of(plant, head, discharge):
+def power_of(plant: Plant, head: Numbers, discharge: Numbers) -> Numbers:
     """Power, MW (eq. 7), of a discharge that the turbines can take."""
-    return lesser(curve_value(plant.conversion, head) * discharge, plant.installed_mw)
+    power: Numbers = lesser(curve_value(plant.conversion, head) * discharge, plant.installed_mw)
+    return power
 
 
-def power_at_head(plant, head, release):
+def power_at_head(plant: Plant, head: Numbers, release: Numbers) -> Numbers:
     """Power, MW (eq. 7 with eq. 9): that of `turbined_at`, with one division less."""
     return power_of(plant, head, lesser(release, curve_value(plant.capacity, head)))
 
 
-def power_at(plant, mean_storage, release):
+def power_at(plant: Plant, mean_storage: Numbers, release: Numbers) -> Numbers:
     """Power, MW, at a mean storage and a release (eq. 7-9)."""
     return power_at_head(plant, head_at(plant, mean_storage, release), release)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.jit import INLINED, inlined, overload
+from reservoir.hydro.jit import inlined, overload
 from reservoir.problems.base import Problem
 
 _POSITIONS: dict[type, Callable[..., Any]] = {}
@@ -36,7 +36,7 @@ def level_position(coding, parts, position):
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(level_position, jit_options=INLINED)  # type: ignore[arg-type]
+@overload(level_position)
 def _level_position(coding, parts, position):
     return _POSITIONS.get(coding.instance_class)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from reservoir.hydro.jit import INLINED, overload
+from reservoir.hydro.jit import overload
 
 _FITNESS: dict[type, Callable[..., Any]] = {}
 _NOISE: dict[type, float] = {}
@@ -35,7 +35,7 @@ def fitness_of(context, position, scratch):
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(fitness_of, jit_options=INLINED)  # type: ignore[arg-type]
+@overload(fitness_of)
 def _fitness_of(context, position, scratch):
     kind: Any = getattr(context, "instance_class", None)
     return _FITNESS.get(kind)
@@ -46,7 +46,7 @@ def scaled_noise(context, number):
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(scaled_noise, jit_options=INLINED)  # type: ignore[arg-type]
+@overload(scaled_noise)
 def _scaled_noise(context, number):
     kind: Any = getattr(context, "instance_class", None)
     noise = np.float32(noise_of(kind))

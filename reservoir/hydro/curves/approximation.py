@@ -162,7 +162,8 @@ def _differences(
     given = plant_of(reservoir)
     storages, releases = np.meshgrid(np.linspace(*storage, 601), np.linspace(*release, 601))
     head, form_head = (head_at(each, storages, releases) for each in (given, plant))
-    power, form_power = power_at_head(given, head, releases), power_at_head(plant, form_head, np.float32(releases))
+    single: Any = np.float32(releases)
+    power, form_power = power_at_head(given, head, releases), power_at_head(plant, form_head, single)
     produced = power > 0
     relative = np.abs(form_power - power)[produced] / power[produced]
     return float(np.max(np.abs(form_head - head))), float(np.max(relative, initial=0.0))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.hydro.curves.curve import CompiledCurve
-from reservoir.hydro.elementwise import clip, lesser
+from reservoir.hydro.elementwise import Numbers, clip, lesser
 
 
 class PolynomialForm(NamedTuple):
@@ -29,7 +29,8 @@ class PolynomialForm(NamedTuple):
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float32]:
         """Values at `x` in float32, as a device computes them."""
-        return np.asarray(polynomial_value(self, np.asarray(x, np.float32)))
+        numbers: Any = np.asarray(x, np.float32)
+        return np.asarray(polynomial_value(self, numbers))
 
 
 class UnclampedPolynomial(NamedTuple):
@@ -49,14 +50,16 @@ class UniformTable(NamedTuple):
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float32]:
         """Values at `x` in float32, as a device computes them."""
-        return np.asarray(table_value(self, np.asarray(x, np.float32)))
+        numbers: Any = np.asarray(x, np.float32)
+        return np.asarray(table_value(self, numbers))
 
 
-def exact_value(curve, x):
+def exact_value(curve: CompiledCurve, x: float) -> float:
     """Value of a `CompiledCurve`; for one number alone."""
     held = min(max(x, curve.breaks[0]), curve.breaks[-1])
     if curve.is_power:
-        return curve.coefficients[0, 1] + curve.coefficients[0, 0] * (held - curve.origin) ** curve.exponent
+        power_law: float = curve.coefficients[0, 1] + curve.coefficients[0, 0] * (held - curve.origin) ** curve.exponent
+        return power_law
     piece, last = 0, curve.coefficients.shape[0] - 1
     while piece < last:
         middle = (piece + last + 1) // 2
@@ -65,33 +68,36 @@ def exact_value(curve, x):
         else:
             last = middle - 1
     offset = held - curve.breaks[piece]
-    value = curve.coefficients[piece, 0]
+    value: float = curve.coefficients[piece, 0]
     for power in range(1, curve.coefficients.shape[1]):
         value = value * offset + curve.coefficients[piece, power]
     return value
 
 
-def polynomial_value(form, x):
+def polynomial_value(form: PolynomialForm, x: Numbers) -> Numbers:
     """Value of a `PolynomialForm`."""
-    return unclamped_value(form, clip(x, form.lower, form.upper))
+    value: Numbers = unclamped_value(form, clip(x, form.lower, form.upper))
+    return value
 
 
-def unclamped_value(form, x):
+def unclamped_value(form: PolynomialForm | UnclampedPolynomial, x: Numbers) -> Numbers:
     """Value of a polynomial by Horner's rule."""
     scaled = (x - form.centre) * form.per_unit
-    value = form.coefficients[0]
+    value: Numbers = form.coefficients[0]
     for coefficient in form.coefficients[1:]:
         value = value * scaled + coefficient
     return value
 
 
-def table_value(table, x):
+def table_value(table: UniformTable, x: Numbers) -> Numbers:
     """Value of a `UniformTable`."""
     last = np.float32(len(table.values) - 1)
     place = clip((x - table.lower) * table.per_unit, np.float32(0.0), last)
-    left = lesser(np.int64(place), len(table.values) - 2)
+    whole: Any = np.int64(place)  # of an array too
+    left = lesser(whole, len(table.values) - 2)
     fraction = place - np.float32(left)
-    return table.values[left] + fraction * (table.values[left + 1] - table.values[left])
+    value: Numbers = table.values[left] + fraction * (table.values[left + 1] - table.values[left])
+    return value
 
 
 #: How compiled code evaluates a curve of a class.

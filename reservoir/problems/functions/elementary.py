@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import types
 
-from reservoir.hydro.jit import INLINED, inlined, overload
+from reservoir.hydro.jit import inlined, overload
 
 #: Of sin(pi x) / x in powers of x^2, |x| <= 1/2, highest first; relative error 6e-9.
 _SINE = tuple(np.float32(each) for each in (0.077560387, -0.5982421264, 2.550069726, -5.167709685, 3.141592637))
@@ -34,7 +34,7 @@ def squared_sine_of_half_turns(x):
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(squared_sine_of_half_turns, jit_options=INLINED)  # type: ignore[arg-type]
+@overload(squared_sine_of_half_turns)
 def _squared_sine_of_half_turns(x):
     def short(x):
         sine = _sine_near(x - np.floor(x + _HALF))
@@ -51,7 +51,7 @@ def sine_of_turns(x):
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(sine_of_turns, jit_options=INLINED)  # type: ignore[arg-type]
+@overload(sine_of_turns)
 def _sine_of_turns(x):
     def short(x):
         turn = x - np.floor(x + _HALF)

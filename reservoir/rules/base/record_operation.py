@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import inlined
+from reservoir.hydro.plant import Plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import enforce_limits, power_at, violation_scale
 from reservoir.rules.base.foresight import water_value_gwh
@@ -102,7 +103,9 @@ def stored_gwh_per_hm3(training: Training) -> float:
 
 
 @inlined
-def generated(plant, record, step, storage, asked):
+def generated(
+    plant: Plant, record: RecordArrays, step: int, storage: float, asked: float
+) -> tuple[float, float, float]:
     """Energy (GWh) of a step, storage at its end and cost of what that is outside its bounds.
 
     The release asked for is within its own bounds.

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
-from reservoir.hydro.compiled_year import violation_at
+from reservoir.hydro.compiled_year import YearArrays, violation_at
 from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.jit import compiled
 from reservoir.hydro.limits import Limits, corridor
+from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import power_at, release_to_reach
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
@@ -160,7 +161,14 @@ def _solve_grid(year: ReservoirYear, limits: Limits, grid: FloatArray) -> Trajec
 
 
 @compiled
-def _bellman(plant, year, grid, penalty, values, choices):
+def _bellman(
+    plant: Plant,
+    year: YearArrays,
+    grid: FloatArray,
+    penalty: float,
+    values: FloatArray,
+    choices: NDArray[np.int64],
+) -> int:
     """Backward recursion: best value from every storage of the grid, and the next storage that gives it.
 
     From a storage with no next one on the grid within the bounds of the release, the nearest is taken at a penalty.
@@ -202,7 +210,14 @@ def _bellman(plant, year, grid, penalty, values, choices):
 
 
 @compiled
-def _trace(year, grid, values, choices, storages, releases):
+def _trace(
+    year: YearArrays,
+    grid: FloatArray,
+    values: FloatArray,
+    choices: NDArray[np.int64],
+    storages: FloatArray,
+    releases: FloatArray,
+) -> None:
     """Follow the choices from the best start."""
     state = 0
     for other in range(1, grid.shape[1]):

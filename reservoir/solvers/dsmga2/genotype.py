@@ -80,7 +80,7 @@ def bits_fitness(kind, genes, states):
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(bits_fitness, jit_options=OPTIONS)  # type: ignore[arg-type]
+@overload(bits_fitness, OPTIONS)
 def _bits_fitness(kind, genes, states):
     if kind.instance_class is Plain:
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.jit import INLINED, overload
+from reservoir.hydro.jit import overload
 from reservoir.problems.base import Problem
 from reservoir.problems.encoding import PERMUTATION, encoding_of
 from reservoir.solvers.island_ga.layout import gene_type
@@ -47,7 +47,7 @@ def first_individual(kind, row, word, individual):
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(first_individual, jit_options=INLINED)  # type: ignore[arg-type]
+@overload(first_individual)
 def _first_individual(kind, row, word, individual):
     first = _FIRST[kind.instance_class]
     return lambda kind, row, word, individual: first(kind, row, word, individual)
@@ -58,7 +58,7 @@ def breed(kind, genes, fitness, order, parents, crossed, word, left):
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(breed, jit_options=INLINED)  # type: ignore[arg-type]
+@overload(breed)
 def _breed(kind, genes, fitness, order, parents, crossed, word, left):
     bred = _BREED[kind.instance_class]
     return lambda kind, genes, fitness, order, parents, crossed, word, left: bred(

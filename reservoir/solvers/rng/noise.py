@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reservoir.hydro.jit import INLINED, overload
+from reservoir.hydro.jit import overload
 from reservoir.problems.fitness import noise_of
 from reservoir.solvers.rng.stream import next_uniform
 
@@ -16,7 +16,7 @@ def fresh_noise(context, states, particle):
     raise NotImplementedError("call this from compiled code")
 
 
-@overload(fresh_noise, jit_options=INLINED)  # type: ignore[arg-type]
+@overload(fresh_noise)
 def _fresh_noise(context, states, particle):
     kind: Any = getattr(context, "instance_class", None)
     noise = noise_of(kind)

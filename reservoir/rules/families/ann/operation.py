@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from reservoir.hydro.benefit import stage_benefit
-from reservoir.hydro.elementwise import clip, mean
+from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import feasible_releases, limited, power_at, steered
@@ -44,12 +44,12 @@ class OperationContext(NamedTuple):
 
 
 @inlined
-def _decided(network, hidden, storage, known):
+def _decided(network: RealArray, hidden: int, storage: float, known: RealArray) -> float:
     """Output of the network; zero and one are written so that they keep the precision of the rest."""
     zero = storage - storage
     one = zero + 1
     inputs = len(known) + 1
-    output = network[hidden * (inputs + 2)]
+    output: float = network[hidden * (inputs + 2)]
     for unit in range(hidden):
         at = unit * (inputs + 2)
         active = network[at + inputs] + network[at] * storage
@@ -59,7 +59,7 @@ def _decided(network, hidden, storage, known):
     return output
 
 
-def _fitness(context, position, scratch):
+def _fitness(context: OperationContext, position: RealArray, scratch: Any) -> float:
     storage = context.start
     benefit = cost = storage - storage
     zero, one = benefit, benefit + 1
@@ -80,7 +80,8 @@ def _fitness(context, position, scratch):
         benefit += stage_benefit(power_at(context.plant, mean(storage, end), release), per_flow)
         storage = end
     left = (storage - context.start) * context.water_value
-    return (benefit * context.gwh_per_stage_benefit + left - cost) * context.per_year
+    fitness: float = (benefit * context.gwh_per_stage_benefit + left - cost) * context.per_year
+    return fitness
 
 
 register_fitness(OperationContext, _fitness)
@@ -89,7 +90,7 @@ _operated = inlined(_fitness)
 
 
 @compiled
-def operate_networks(context, networks, fitness):
+def operate_networks(context: OperationContext, networks: RealArray, fitness: RealArray) -> None:
     """Fill `fitness`, the mean GWh of a year, with what each network makes; networks have shape (networks, numbers)."""
     for place in range(len(networks)):
         fitness[place] = _operated(context, networks[place], 0)

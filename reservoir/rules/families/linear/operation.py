@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from reservoir.hydro.elementwise import clip
+from reservoir.hydro.elementwise import FloatArray, clip
 from reservoir.hydro.jit import compiled
+from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import release_to_reach
-from reservoir.rules.base.record_operation import generated
+from reservoir.rules.base.record_operation import RecordArrays, generated
 
 
 @compiled
-def operate_linear(plant, record, rules, stored_gwh_per_hm3, worths):
+def operate_linear(
+    plant: Plant, record: RecordArrays, rules: FloatArray, stored_gwh_per_hm3: float, worths: FloatArray
+) -> None:
     """Operate every rule from the start of the record; fills `worths`, GWh.
 
     A rule is worth its energy and the water stored at the end, less the cost of storages outside their bounds.

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from reservoir.hydro.elementwise import clip
+from reservoir.hydro.elementwise import FloatArray, clip
 from reservoir.hydro.jit import compiled, inlined
+from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import release_to_reach
-from reservoir.rules.base.record_operation import generated
+from reservoir.rules.base.record_operation import RecordArrays, generated
+from reservoir.rules.families.zones.chart import IntArray
 
 
 class Releases(NamedTuple):
@@ -47,7 +49,16 @@ class Followed(NamedTuple):
 
 
 @compiled
-def operate_charts(plant, record, table, value, curves, levels, first, worths):
+def operate_charts(
+    plant: Plant,
+    record: RecordArrays,
+    table: Releases,
+    value: Value,
+    curves: FloatArray,
+    levels: IntArray,
+    first: Followed,
+    worths: FloatArray,
+) -> None:
     """Operate every chart from the start of the record; fills `first`, what the first of them does, and `worths`.
 
     ``curves`` has shape (charts, curves, steps), ``levels`` (charts, zones), ``worths`` (charts,).
@@ -75,7 +86,7 @@ def operate_charts(plant, record, table, value, curves, levels, first, worths):
 
 
 @inlined
-def _zone(curves, chart, month, storage):
+def _zone(curves: FloatArray, chart: int, month: int, storage: float) -> int:
     zone = 0
     for curve in range(curves.shape[1]):
         zone += storage > curves[chart, curve, month]
@@ -83,7 +94,9 @@ def _zone(curves, chart, month, storage):
 
 
 @inlined
-def _step(plant, record, table, step, storage, level):
+def _step(
+    plant: Plant, record: RecordArrays, table: Releases, step: int, storage: float, level: int
+) -> tuple[float, float, float]:
     """Energy of a step, storage at its end and cost of its violation, as the simulation of `ZonesRule` has them."""
     last = table.values.shape[1] - 1
     place = min(max((storage - table.lowest) * table.per_unit, 0.0), float(last))
