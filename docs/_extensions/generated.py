@@ -1,4 +1,4 @@
-"""Directives whose text comes from the program itself, so that it cannot drift."""
+"""Directives that take their text from the program, so that the pages always agree with it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-#: Columns of a help text: as a terminal shows it.
+#: Width of a help text, in characters.
 WIDTH = 100
 Rows = Iterable[tuple[str, ...]]
 
@@ -69,11 +69,11 @@ def curve_keys(name: str) -> Iterator[tuple[str, ...]]:
 
 
 def keys_of(section: type[BaseModel]) -> Iterator[tuple[str, ...]]:
-    """Kind of the section, where it has one, then key, whether it is needed, and what is expected."""
+    """Kind of the section (empty if it has none), key, whether it is required, and what is expected."""
     kind = "".join(map(str, get_args(getattr(section.model_fields.get("kind"), "annotation", None))))
     for name, field in section.model_fields.items():
         if field.description and name != "kind":
-            needed = "needed" if field.is_required() else "optional"
+            needed = "required" if field.is_required() else "optional"
             yield (f'`"{kind}"`', f"`{field.alias or name}`", needed, field.description)
 
 
@@ -104,8 +104,8 @@ def units(_: str) -> Rows:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add the directives."""
     app.add_directive("command-help", CommandHelp)
-    app.add_directive("key-table", table(("key", "", "what it holds"), section_keys))
-    app.add_directive("curve-table", table(("kind", "key", "", "what it holds"), curve_keys))
-    app.add_directive("column-table", table(("column", "what it holds"), columns))
-    app.add_directive("unit-table", table(("unit", "", "one is", "spellings"), units))
+    app.add_directive("key-table", table(("key", "", "meaning"), section_keys))
+    app.add_directive("curve-table", table(("kind", "key", "", "meaning"), curve_keys))
+    app.add_directive("column-table", table(("column", "meaning"), columns))
+    app.add_directive("unit-table", table(("unit", "quantity", "one unit is", "spellings"), units))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
