@@ -10,7 +10,6 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.fuzz.spoiling import spoiled
-from tests.spoilt_json import places
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -34,14 +33,20 @@ ODD_VALUES = (
     *([[1.0] * 12] * 12, [True] * 12, ["a"] * 12, {"0": 1}, [1e30] * 12, [-1.0] * 12),
 )
 _FACTORS = (1e30, 1e-30, 1e10, -1, 0, 1e25, 1.001, 0.999, 2)
+#: Levels below the first at which a value is changed.
+_DEEPEST = 5
 #: Lists within each other beyond what any reader follows.
 _DEPTHS = (40, 60, 900, 100_000)
 
 
-@st.composite
-def spoiled_json(draw: Draw, sound: Sequence[Any], most: int = 3) -> bytes:
+def spoiled_json(sound: Sequence[Any], most: int = 3) -> st.SearchStrategy[bytes]:
     """A sound value, changed in up to `most` places and written; now and then the text is changed as well."""
-    told = copy.deepcopy(draw(st.sampled_from(sound)))
+    return _spoiled_texts([json.dumps(each) for each in sound], most)
+
+
+@st.composite
+def _spoiled_texts(draw: Draw, sound: Sequence[str], most: int) -> bytes:
+    told = json.loads(draw(st.sampled_from(sound)))
     for change in draw(st.lists(st.sampled_from(_CHANGES), max_size=most)):
         change(draw, told)
     style = draw(st.sampled_from(({"indent": 2}, {}, {"ensure_ascii": False}, {"separators": (",", ":")})))
@@ -54,14 +59,16 @@ def spoiled_json(draw: Draw, sound: Sequence[Any], most: int = 3) -> bytes:
 
 
 def _holder(draw: Draw, told: Any) -> tuple[Any, Any]:
-    """An object or list anywhere within a value, and a key or place of it."""
-    found = [place for place in places(told) if place]
-    if not found:
-        return {"x": None}, "x"
-    *above, last = found[draw(st.integers(0, 2**20)) % len(found)]
-    for key in above:
-        told = told[key]
-    return told, last
+    """An object or list anywhere within a value, and a key or place of it; each level is as likely to be the last."""
+    holder, last = {"x": None}, "x"
+    within = told
+    for _ in range(1 + draw(st.integers(0, _DEEPEST))):
+        if not isinstance(within, dict | list) or not within:
+            break
+        keys = list(within) if isinstance(within, dict) else range(len(within))
+        holder, last = within, keys[draw(st.integers(0, len(keys) - 1))]
+        within = holder[last]
+    return holder, last
 
 
 def _other_value(draw: Draw, told: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -143,7 +144,13 @@ def _own_bytes(path: Path) -> bytes:
 
 def render(heading: Heading, sections: Sequence[Section]) -> str:
     """Write a page; every text in it is escaped, only the drawings are taken as they are."""
-    environment = Environment(
+    return _environment().get_template("report.html.j2").render(heading=heading, sections=sections)
+
+
+@cache
+def _environment() -> Environment:
+    """The templates, which are compiled once: it takes longer than to write the page of a few years."""
+    return Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -151,4 +158,3 @@ def render(heading: Heading, sections: Sequence[Section]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("report.html.j2").render(heading=heading, sections=sections)
