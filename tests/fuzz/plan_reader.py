@@ -6,7 +6,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -15,12 +15,13 @@ import numpy as np
 from hypothesis import strategies as st
 
 import reservoir as package
-from reservoir.hydro.curves.approximation import Approximation, approximate
+from reservoir.hydro.curves.approximation import approximate
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.inflow_csv.reader import read_inflow
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.plan_folder.tables import read_caveats
-from reservoir.io.reservoir_toml.reader import read_reservoir
+from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
+from reservoir.io.reservoir_toml.text import file_content
 from reservoir.planning.checks import plan_checks
 from reservoir.report.folder import write_plan
 from reservoir.report.html.page import render
@@ -50,7 +51,7 @@ _CELLS = (
     b"1953,1,",
     b"99999999999",
 )
-#: Reservoir files of which the fitted curves are kept: the sound one is among the first.
+#: Reservoirs that are kept with their fitted curves.
 _MOST_KEPT = 100
 
 
@@ -98,27 +99,21 @@ def _cases(draw: Draw, sound: dict[str, bytes]) -> Case:
     return files
 
 
-class _Approximations:
-    """The forms of the curves of a reservoir file, fitted once: most cases spoil another file than the reservoir's."""
-
-    def __init__(self) -> None:
-        self._by_sha256: dict[str, Approximation] = {}
-
-    def __call__(self, reservoir: Reservoir) -> Approximation:
-        if reservoir.sha256 not in self._by_sha256:
-            fitted = approximate(reservoir)
-            if len(self._by_sha256) >= _MOST_KEPT:
-                return fitted
-            self._by_sha256[reservoir.sha256] = fitted
-        return self._by_sha256[reservoir.sha256]
+_reservoir_of = lru_cache(_MOST_KEPT)(reservoir_of)
+_approximate = lru_cache(_MOST_KEPT)(approximate)
 
 
-_approximations = _Approximations()
+def _read_reservoir(path: Path) -> Reservoir:
+    """`read_reservoir`, quick where it has read the same bytes before: most cases spoil another file."""
+    return _reservoir_of(file_content(path), str(path))
 
 
 def _read(folder: Path) -> None:
     read_caveats(folder)
-    with patch("reservoir.problems.reservoir.year.approximate", _approximations):
+    with (
+        patch("reservoir.io.plan_folder.saved_plan.read_reservoir", _read_reservoir),
+        patch("reservoir.problems.reservoir.year.approximate", _approximate),
+    ):
         saved = read_plan(folder)
     plan = saved.plan
     assert np.isfinite(plan.operation.energy_gwh).all()
