@@ -101,7 +101,8 @@ def test_an_odd_plan_is_refused_with_its_message(name, old, new, said, tmp_path)
         (tmp_path / name).unlink()
     else:
         assert old.encode() in files[name]
-        (tmp_path / name).write_bytes(files[name].replace(old.encode(), new.encode(), 1))
+        changed = new.encode(errors="surrogateescape")  # which stands for a byte that is no UTF-8
+        (tmp_path / name).write_bytes(files[name].replace(old.encode(), changed, 1))
     assert said_of(read_plan, tmp_path) == said
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import pandas as pd
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.io.inflow_csv.record import MOST_YEARS
+from reservoir.io.plan_folder.csv_rows import wrong_row
+from reservoir.text.decoding import text_of
 from reservoir.text.limited_read import read_limited
 from reservoir.text.sound_json import read_json
 
@@ -97,19 +100,7 @@ def changed(path: Path, problem: str) -> InputError:
 
 def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> pd.DataFrame:
     """A CSV file with the columns needed, and others if they are there, all but the year's label finite numbers."""
-    try:
-        content = read_limited(path, MOST_BYTES)
-        if len(content.partition(b"\n")[0]) > _LONGEST_HEADING:
-            raise changed(path, f"has a heading of more than {_LONGEST_HEADING:,} bytes")
-        lines = content.count(b"\n")
-        if lines > _MOST_LINES:
-            raise changed(path, f"holds {lines:,} lines; no plan has more than {_MOST_LINES:,}")
-        table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False).fillna("")
-    except FileNotFoundError as error:
-        raise InputError(Mistake("is missing", mend=AGAIN, file=str(path))) from error
-    except (OSError, ValueError) as error:
-        reason = (error.strerror or error) if isinstance(error, OSError) else " ".join(str(error).split())
-        raise changed(path, f"cannot be read as a table ({reason})") from error
+    table = _cells(path)
     missing = [name for name in needed if name not in table.columns]
     if missing:
         raise changed(path, f"has no column {', '.join(missing)}")
@@ -125,16 +116,50 @@ def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) 
     return table.assign(**numbers)
 
 
+def _cells(path: Path) -> pd.DataFrame:
+    """Every cell of a CSV file as text."""
+    try:
+        content = read_limited(path, MOST_BYTES)
+    except FileNotFoundError as error:
+        raise InputError(Mistake("is missing", mend=AGAIN, file=str(path))) from error
+    except (OSError, ValueError) as error:
+        raise changed(path, f"cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    if len(content.partition(b"\n")[0]) > _LONGEST_HEADING:
+        raise changed(path, f"has a heading of more than {_LONGEST_HEADING:,} bytes")
+    lines = content.count(b"\n")
+    if lines > _MOST_LINES:
+        raise changed(path, f"holds {lines:,} lines; no plan has more than {_MOST_LINES:,}")
+    try:
+        text = text_of(content, str(path))
+    except InputError as refused:
+        raise InputError([replace(each, mend=AGAIN) for each in refused.mistakes]) from refused
+    try:
+        table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False)
+    except pd.errors.EmptyDataError as error:
+        raise changed(path, "is empty") from error
+    except ValueError as error:
+        raise _uneven(path, text, " ".join(str(error).split())) from error
+    if not isinstance(table.index, pd.RangeIndex):  # what pandas makes of the cells that the heading does not name
+        raise _uneven(path, text, "rows have more cells than the heading")
+    return table.fillna("")
+
+
+def _uneven(path: Path, text: str, reason: str) -> InputError:
+    """Refuse a table by its first wrong row, or for the reason given where no row is wrong by itself."""
+    mistake = wrong_row(text) or Mistake(f"cannot be read as a table ({reason})")
+    return InputError(replace(mistake, mend=AGAIN, file=str(path)))
+
+
 def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[Mistake]:
     # A plan without a reference has no number there, in any year.
     if cells.name == "reference_gwh" and (cells == "").all():
         return
-    size = np.abs(numbers)
-    texts = cells.to_numpy()
+    values, texts = numbers.to_numpy(), cells.to_numpy()
+    size = np.abs(values)
     for row in np.flatnonzero(~(size <= _LARGEST) | (size > 0) & (size < _SMALLEST)):
         cell = str(texts[row])
         problem, found = ("is no finite number", cell) if cell else ("is empty", None)
-        if np.isfinite(numbers.iloc[row]):
+        if np.isfinite(values[row]):
             problem = "is a number that no table of a plan holds"
         # The heading is row 1.
         yield Mistake(problem, "a number", AGAIN, str(path), int(row) + 2, str(cells.name), found)

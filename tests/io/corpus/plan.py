@@ -147,6 +147,60 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
             "expected a number. Fix: run `reservoir plan` again, or restore the file."
         ),
     ),
+    "schedule.csv: a byte of another encoding": (
+        "schedule.csv",
+        "1953,2,",
+        "1953,\udce9,",
+        (
+            "schedule.csv, row 3: the line is not in UTF-8: it holds the byte 0xe9; expected text in UTF-8. Fix: run "
+            "`reservoir plan` again, or restore the file."
+        ),
+    ),
+    "schedule.csv: a NUL byte": (
+        "schedule.csv",
+        "1953,2,",
+        "1953,\x00,",
+        (
+            "schedule.csv, row 3: the line holds a NUL byte: binary data, or text in UTF-16; expected text in UTF-8. "
+            "Fix: run `reservoir plan` again, or restore the file."
+        ),
+    ),
+    "schedule.csv: a cell more": (
+        "schedule.csv",
+        "1953,2,",
+        "1953,2,2,",
+        (
+            "schedule.csv, row 3: has 15 cells; expected 14, as in the heading. Fix: run `reservoir plan` again, or "
+            "restore the file."
+        ),
+    ),
+    "schedule.csv: a cell more in the first row": (
+        "schedule.csv",
+        "1953,1,",
+        "1953,1,1,",
+        (
+            "schedule.csv, row 2: has 15 cells; expected 14, as in the heading. Fix: run `reservoir plan` again, or "
+            "restore the file."
+        ),
+    ),
+    "schedule.csv: an open quotation mark": (
+        "schedule.csv",
+        "1953,2,",
+        '"1953,2,',
+        (
+            "schedule.csv, row 3: has a quotation mark that does not enclose a whole cell. Fix: run `reservoir plan` "
+            "again, or restore the file."
+        ),
+    ),
+    "summary.csv: a byte of another encoding in the heading": (
+        "summary.csv",
+        "year,",
+        "year\udcff,",
+        (
+            "summary.csv, row 1: the line is not in UTF-8: it holds the byte 0xff; expected text in UTF-8. Fix: run "
+            "`reservoir plan` again, or restore the file."
+        ),
+    ),
     "summary.csv: another year": (
         "summary.csv",
         "1953,",

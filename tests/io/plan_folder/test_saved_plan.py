@@ -256,12 +256,20 @@ def test_missing_rows_are_refused(folder, gone):
     assert mistake.file == str(folder / "schedule.csv")
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xff\xfe,\xe9\n", b"year,month\n1953,1\n1953,2,3\n", b'year\n"1953\n'])
-def test_a_table_that_cannot_be_read_is_told_in_one_line(folder, content):
+@pytest.mark.parametrize(
+    ("content", "row", "problem"),
+    [
+        (b"", None, "is empty"),
+        (b"year,month\n\xff\xff\xfe,\xe9\n", 2, "the line is not in UTF-8: it holds the byte 0xff"),
+        (b"year,month\n1953,1\n1953,2,3\n", 3, "has 3 cells"),
+        (b'year\n"1953\n', 2, "has a quotation mark that does not enclose a whole cell"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_told_with_its_row(folder, content, row, problem):
     (folder / "schedule.csv").write_bytes(content)
     (mistake,) = refused(folder)
-    assert "cannot be read as a table" in mistake.problem
-    assert "\n" not in str(mistake)
+    assert (mistake.row, mistake.problem) == (row, problem)
+    assert mistake.mend == "run `reservoir plan` again, or restore the file"
 
 
 def test_missing_columns_are_named(folder):
