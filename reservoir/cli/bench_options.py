@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -67,7 +66,7 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             "--file",
             "path",
             metavar="NAME.tsp",
-            type=click.Path(path_type=Path),
+            type=options.FilePath(),
             help="Cities in TSPLIB's format, EUC_2D or ATT.  [default: the bundled att48]",
         ),
         click.option(
@@ -98,7 +97,7 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             "--spin",
             metavar="FILE",
             multiple=True,
-            type=click.Path(path_type=Path),
+            type=options.FilePath(),
             help="A spin glass, repeatable (see data/spin/README.md).  [default: the bundled ones]",
         ),
     ),

@@ -11,7 +11,7 @@ from reservoir.cli import options
 
 @click.command("new")
 @click.argument("name")
-@click.option("--out", type=click.Path(path_type=Path), help="File to write; NAME.toml in this folder by default.")
+@click.option("--out", type=options.FilePath(), help="File to write; NAME.toml in this folder by default.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @options.debug
 def command(name: str, out: Path | None, force: bool) -> None:

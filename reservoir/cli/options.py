@@ -15,6 +15,20 @@ if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
 
 
+class FilePath(click.Path):
+    """A file or folder to read, or a file to write; its reader says what is wrong with one that cannot be used."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Read a path; click asks the system for it, which raises ValueError for what no file can be called."""
+        try:
+            return Path(super().convert(value, param, ctx))  # type: ignore[arg-type] # text, not bytes: see path_type
+        except ValueError:
+            return Path(value)
+
+
 class FolderPath(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 and later alone
     """A folder to write; ``~`` at its beginning is the home folder, which shells leave as it is after ``--out=``."""
 
@@ -139,7 +153,7 @@ def _given(**settings: Any) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
 
 
-_path = click.Path(path_type=Path)
+_path = FilePath()
 
 
 def out(default: str) -> Decorator:

@@ -32,7 +32,7 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
 
 
 @click.command("rules")
-@click.argument("plan_folder", metavar="PLAN_DIR", type=click.Path(path_type=Path))
+@click.argument("plan_folder", metavar="PLAN_DIR", type=options.FilePath())
 @options.forecast
 @click.option(
     "--folds",

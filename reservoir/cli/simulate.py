@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("simulate")
 @options.rule
-@click.argument("inflow_file", metavar="INFLOW.csv", type=click.Path(path_type=Path))
+@click.argument("inflow_file", metavar="INFLOW.csv", type=options.FilePath())
 @options.rule_reservoir
 @options.unit
 @click.option(

@@ -55,8 +55,9 @@ def write_rule(rule: Rule, path: str | Path, fitted_to: Mapping[str, Any]) -> No
             draft = Path(workplace) / target.name
             draft.write_text(text, encoding="utf-8")
             draft.replace(target)
-    except OSError as error:
-        mistake = Mistake(f"cannot be written ({error.strerror})", file=str(path), mend="choose another place")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        mistake = Mistake(f"cannot be written ({reason})", file=str(path), mend="choose another place")
         raise OutputError(mistake) from error
 
 

@@ -69,8 +69,8 @@ def sha256_of(path: Path) -> str:
     """Hash of a file of a plan's folder; raises as `schedule_sha256` does."""
     try:
         return hashlib.sha256(read_limited(path, MOST_BYTES)).hexdigest()
-    except OSError as error:
-        raise changed(path, f"cannot be read ({error.strerror or error})") from error
+    except (OSError, ValueError) as error:
+        raise changed(path, f"cannot be read ({getattr(error, 'strerror', None) or error})") from error
 
 
 def read_summary(folder: Path) -> pd.DataFrame:

@@ -26,13 +26,14 @@ def write_template(name: str, target: Path, *, force: bool = False) -> Path:
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         expected = f"letters, digits, - and _, at most {LONGEST_NAME}"
         raise InputError(Mistake("is no name for a reservoir", expected, "choose another name", value=name))
-    if target.exists() and not (force and target.is_file()):
-        mend = "choose another --out" if target.is_dir() else "choose another --out, or replace it with --force"
-        raise OutputError(Mistake("exists already", file=str(target), mend=mend))
     text = resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
     try:
+        if target.exists() and not (force and target.is_file()):
+            mend = "choose another --out" if target.is_dir() else "choose another --out, or replace it with --force"
+            raise OutputError(Mistake("exists already", file=str(target), mend=mend))
         write_whole(target, text)
-    except OSError as error:
-        mistake = Mistake(f"cannot be written ({error.strerror})", file=str(target), mend="choose another --out")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        mistake = Mistake(f"cannot be written ({reason})", file=str(target), mend="choose another --out")
         raise OutputError(mistake) from error
     return target
