@@ -1,11 +1,13 @@
 """An interrupted experiment goes on where it was, and never mixes runs of different settings."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from reservoir.bench.journal import Journal
+from reservoir import resources
+from reservoir.bench.journal import Journal, sources_digest
 from reservoir.errors import InputError, OutputError
 
 ORIGIN = {"device": "one", "runs": 3}
@@ -135,3 +137,15 @@ def test_a_journal_beyond_any_experiment_is_refused_unread(tmp_path, monkeypatch
     with pytest.raises(InputError, match="is too large"):
         Journal.beside(tmp_path / "bench").begin(ORIGIN)
     assert path.stat().st_size > 100
+
+
+@pytest.mark.parametrize(("folder", "file"), [("data", "bench/models.toml"), ("kernels", "common/rng/philox.cl")])
+def test_runs_of_other_data_or_kernels_are_other_runs(folder, file, tmp_path, monkeypatch):
+    before = sources_digest()
+    changed = shutil.copytree(resources.folder(folder), tmp_path / folder)
+    found = resources.folder
+    monkeypatch.setattr(resources, "folder", lambda name: changed if name == folder else found(name))
+    assert sources_digest() == before
+    with (changed / file).open("a") as opened:
+        opened.write("\n")
+    assert sources_digest() != before
