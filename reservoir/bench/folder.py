@@ -29,9 +29,12 @@ FLOAT_FORMAT = "%.8g"
 
 
 def default_folder(name: str, device: DeviceInfo | None) -> Path:
-    """The folder under ``./reports`` of an experiment on a device: CPUs, and the host alone, are ``cpu``."""
+    """The folder of an experiment on a device: CPUs, and the host alone, are ``cpu``.
+
+    It is always the same, so that an interrupted experiment goes on; none of the committed results is in it.
+    """
     where = "cpu" if device is None or device.kind == "CPU" else _slug(device.name)
-    return Path("reports") / f"bench-{name}-{where}"
+    return Path("reports", "bench", f"{name}-{where}")
 
 
 def check_target(target: Path, force: bool) -> None:

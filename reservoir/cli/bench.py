@@ -61,7 +61,7 @@ def _command(experiment: Experiment, case: str | None = None) -> click.Command:
         ),
         options.seed,
         options.device,
-        options.out("one"),
+        options.out("bench/NAME-DEVICE"),
         click.option("--force", is_flag=True, help="Replace an earlier result in that folder."),
         options.json,
         options.debug,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from reservoir.bench import EXPERIMENTS
 from reservoir.bench.folder import PROVENANCE, TABLES, check_target, default_folder, write_result
 from reservoir.bench.result import ExperimentResult
 from reservoir.errors import OutputError
@@ -51,7 +52,12 @@ def test_a_folder_without_a_readable_record_is_foreign(tmp_path: Path):
 
 
 def test_folders_are_named_by_the_case_and_the_device(two_cores: DeviceInfo):
-    assert default_folder("small", two_cores) == Path("reports/bench-small-cpu")
-    assert default_folder("small", None) == Path("reports/bench-small-cpu")
+    assert default_folder("small", two_cores) == Path("reports/bench/small-cpu")
+    assert default_folder("small", None) == Path("reports/bench/small-cpu")
     gpu = replace(two_cores, kind="GPU", name="NVIDIA H200 (PCIe)")
-    assert default_folder("small", gpu) == Path("reports/bench-small-nvidia-h200-pcie")
+    assert default_folder("small", gpu) == Path("reports/bench/small-nvidia-h200-pcie")
+
+
+@pytest.mark.parametrize("experiment", [*EXPERIMENTS, "xiaowan", "functions-clpso", "functions-lshade"])
+def test_no_folder_is_that_of_a_committed_result(experiment: str):
+    assert not (Path(__file__).parents[2] / default_folder(experiment, None)).exists()

@@ -113,5 +113,5 @@ def test_any_solver_can_be_tried_on_functions(call, tmp_path, monkeypatch):
     monkeypatch.setattr("reservoir.opencl.choose_devices", lambda *_: pytest.fail("needs no device"))
     asked = ("--solver", "clpso-sequential", "--dim", "4", "--functions", "f1", "--quick", "--generations", "50")
     call("bench", "functions", *asked)
-    assert (tmp_path / "reports" / "bench-functions-clpso-sequential-cpu" / "runs.csv").exists()
+    assert (tmp_path / "reports" / "bench" / "functions-clpso-sequential-cpu" / "runs.csv").exists()
     assert "solves no functions" in call("bench", "functions", "--solver", "dp", status=2).err
