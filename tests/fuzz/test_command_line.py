@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ from reservoir.cli import COMMANDS, LazyGroup, main
 from reservoir.cli.bench import BenchGroup
 from reservoir.errors import InputError, Mistake
 from reservoir.text import limited_read
+from tests.fuzz.judge import time_limit
+from tests.fuzz.tiny_calls import PLAN, PREPARATIONS, tiny_calls
 from tests.io.corpus.inflow import WIDE
 from tests.io.small_reservoir import SMALL
 
@@ -118,8 +122,14 @@ def calls(draw: Draw, commands: dict[tuple[str, ...], click.Command]) -> list[st
     return typed
 
 
-def _lay_out(folder: Path) -> None:
-    files = {"record.csv": WIDE, "small.toml": SMALL, "odd.csv": WIDE[:90], "odd.toml": SMALL[:200], "odd.json": "{}"}
+#: Three years of the small reservoir, of one row a month.
+_MONTHS = "date,inflow\n" + "".join(f"{1953 + at // 12}-{at % 12 + 1:02},{20 + at % 12 * 5 + at}\n" for at in range(36))
+#: Seconds of a call that computes.
+_SECONDS = 120
+
+
+def _lay_out(folder: Path, record: str = WIDE) -> None:
+    files = {"record.csv": record, "small.toml": SMALL, "odd.csv": WIDE[:90], "odd.toml": SMALL[:200], "odd.json": "{}"}
     for name, text in files.items():
         (folder / name).write_text(text)
     rules = Path(__file__).parents[2] / "reports" / "xiaowan" / "rules"
@@ -142,11 +152,16 @@ def _what_stands(folder: Path) -> dict[str, bytes | None]:
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A folder of files to call commands in, which compute nothing."""
-    _lay_out(tmp_path)
+    """A folder of files to call commands in."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(limited_read, "PATIENCE_SECONDS", 0.01)
+    return tmp_path
+
+
+@pytest.fixture
+def without_computing(monkeypatch):
+    """Commands compute nothing, and say so."""
 
     def understood(*_: object, **__: object) -> None:
         raise InputError(Mistake("understood"))
@@ -154,7 +169,6 @@ def place(tmp_path, monkeypatch):
     for name in HEAVY:
         monkeypatch.setattr(name, understood)
     monkeypatch.setattr("reservoir.cli.bench._run", lambda experiment: understood)
-    return tmp_path
 
 
 def _ended(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
@@ -164,12 +178,19 @@ def _ended(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
     return int(ended.value.code or 0)
 
 
+def _cases(least: int) -> settings:
+    """So many cases, or as many as the profile asks for."""
+    return settings(max_examples=max(least, settings().max_examples), suppress_health_check=list(HealthCheck))
+
+
 @pytest.mark.device
+@pytest.mark.usefixtures("without_computing")
 def test_any_call_ends_with_its_status_and_writes_nowhere_else(place, monkeypatch, capsys):
+    _lay_out(place)
     before = _what_stands(place)
     found = set()
 
-    @settings(max_examples=200, suppress_health_check=list(HealthCheck))
+    @_cases(200)
     @given(arguments=calls(_commands()))
     def every(arguments: list[str]) -> None:
         status = _ended(arguments, monkeypatch)
@@ -189,3 +210,39 @@ def test_any_call_ends_with_its_status_and_writes_nowhere_else(place, monkeypatc
 
     every()
     assert {(0, False), (2, False), (2, True)} <= found
+
+
+@pytest.mark.device
+def test_calls_that_compute_end_with_their_status_and_write_where_they_are_asked_to(place, monkeypatch, capsys):
+    _lay_out(place, _MONTHS)
+    for call in PREPARATIONS:
+        assert _ended(list(call), monkeypatch) in (0, 1), capsys.readouterr().err
+    before, planned = _what_stands(place), place.with_name("planned")
+    shutil.copytree(place / PLAN, planned)
+    capsys.readouterr()
+    computed: Counter[bool] = Counter()
+
+    @_cases(50)
+    @given(arguments=tiny_calls())
+    def every(arguments: list[str]) -> None:
+        with time_limit(_SECONDS):
+            status = _ended(arguments, monkeypatch)
+        said = capsys.readouterr()
+        assert status in (0, 1, 2), f"{arguments}: {said.err}"
+        assert "Traceback" not in said.err + said.out
+        assert status != 2 or "rror" in said.err, f"{arguments}: nothing is said"
+        assert status == 2 or said.out, f"{arguments}: nothing is shown"
+        asked = {"reports", *(word.split("/")[0] for word in arguments)}
+        now = _what_stands(place)
+        differing = {name.split("/")[0] for name, _ in before.items() ^ now.items()}
+        assert differing <= asked, f"{arguments}: wrote {differing - asked}"
+        kept = {name: content for name, content in before.items() if name.split("/")[0] != PLAN}
+        assert kept.items() <= now.items(), f"{arguments}: changed or removed a file"
+        for name in (differing | {"out"}) - {each.split("/")[0] for each in kept}:
+            shutil.rmtree(place / name, ignore_errors=True)
+        if PLAN in differing:
+            shutil.copytree(planned, place / PLAN)
+        computed[status < 2] += 1
+
+    every()
+    assert min(computed[True], computed[False]) > computed.total() / 6
