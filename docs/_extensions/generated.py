@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-#: Width of a help text, in characters.
-WIDTH = 100
+#: Width of a help text, in characters: the page shows it without scrolling.
+WIDTH = 72
 Rows = Iterable[tuple[str, ...]]
 
 
