@@ -2,8 +2,8 @@
 
     python docs/examples/problem.py
 
-solves it by two engines of the package. A problem stands twice: in Python, for the engines on the CPU and for the value
-in float64 that counts, and in OpenCL C, for the engines on devices. Everything is scalar on purpose.
+solves it with two solvers of the package. A problem is written twice: in Python, for solvers on the CPU and for the
+final value in float64, and in OpenCL C, for solvers on devices. For clarity all code is scalar.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reservoir.problems.fitness import register_fitness
 from reservoir.solvers import solve
 
 
-# 1. Compiled Python: what it reads of a problem, and the fitness, to be made as large as possible.
+# 1. Compiled Python: the data of a problem, and its fitness, to be maximised.
 class GaugingContext(NamedTuple):
     """Gauged flows (m3/s) and levels (m), in float32."""
 
@@ -29,7 +29,7 @@ class GaugingContext(NamedTuple):
 
 
 def fitness(context, position, scratch):
-    """The negative sum of squared misfits; without annotations, since numba reads the types from the arguments."""
+    """The negative sum of squared residuals; without annotations, because numba infers the types from the arguments."""
     total = position[0] - position[0]  # zero in the precision of the position
     for gauging in range(len(context.flow)):
         misfit = position[0] + position[1] * context.flow[gauging] ** position[2] - context.level[gauging]
@@ -39,8 +39,8 @@ def fitness(context, position, scratch):
 
 register_fitness(GaugingContext, fitness)
 
-# 2. OpenCL C: a work item carries a vector of candidates, `reals`. Its lanes are taken one by one: PoCL has no `pow` of
-# vectors. The bounds stand in the context behind the gaugings.
+# 2. OpenCL C: a work item computes a vector of candidates, `reals`, one lane at a time: PoCL has no `pow` for vectors.
+# In the context the bounds follow the gaugings.
 SOURCE = """
 #define CONTEXT (2 * GAUGINGS + 2 * DIM)
 REAL lower(const int d, CONTEXT_SPACE const REAL *context) { return context[2 * GAUGINGS + d]; }
@@ -59,7 +59,7 @@ reals fitness(const reals *position, CONTEXT_SPACE const REAL *context) {
 """
 
 
-# 3. The problem itself: whatever has these attributes is one (`reservoir.problems.base.Problem`).
+# 3. The problem: a class with these attributes (`reservoir.problems.base.Problem`).
 @dataclass(frozen=True, eq=False)
 class RatingCurve:
     """Gauged flows (m3/s) and levels (m), arrays of shape (gaugings,); variables are offset, factor and exponent."""
@@ -75,23 +75,23 @@ class RatingCurve:
 
     @property
     def program_key(self) -> Hashable:
-        """Problems of one key share a device's program."""
+        """Problems with the same key share a program on the device."""
         return "rating curve", len(self.flow_m3s)
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
-        """The OpenCL C, and the macros it needs."""
+        """The OpenCL C source and its macros."""
         return KernelProblem(SOURCE, (), {"DIM": self.dimension, "GAUGINGS": len(self.flow_m3s)})
 
     def kernel_context(self) -> NDArray[np.float32]:
-        """What the OpenCL C reads, in its order."""
+        """The numbers that the OpenCL C reads, in this order."""
         return np.concatenate([self.flow_m3s, self.level_m, self.lower, self.upper]).astype(np.float32)
 
     def compiled_context(self) -> GaugingContext:
-        """What compiled Python reads."""
+        """The data that compiled Python reads."""
         return GaugingContext(self.flow_m3s.astype(np.float32), self.level_m.astype(np.float32))
 
     def certify(self, position: FloatArray) -> Certified:
-        """The fitness in float64: no figure that a user sees comes from float32."""
+        """The fitness in float64: no number that a user sees is computed in float32."""
         offset, factor, exponent = position
         misfit = offset + factor * self.flow_m3s**exponent - self.level_m
         benefit = -float(np.sum(misfit**2))
@@ -99,7 +99,7 @@ class RatingCurve:
 
 
 def main(device: str = "auto") -> dict[str, FloatArray]:
-    """Offset, factor and exponent by engine, from gaugings of 4.2 + 0.9 q^0.55."""
+    """Offset, factor and exponent by solver, from gaugings of 4.2 + 0.9 q^0.55."""
     flow = np.array([2.0, 5.0, 11.0, 24.0, 60.0, 130.0, 310.0])
     problem = RatingCurve(flow, 4.2 + 0.9 * flow**0.55)
     found = {}
@@ -107,7 +107,7 @@ def main(device: str = "auto") -> dict[str, FloatArray]:
         (solution,) = solve([problem], solver=engine, device=device, **settings)
         found[engine] = solution.position
         offset, factor, exponent = solution.position
-        print(f"{engine:<18} {offset:.3f} m + {factor:.3f} q^{exponent:.3f}, squared misfit {-solution.fitness:.2e} m2")
+        print(f"{engine:<18} {offset:.3f} m + {factor:.3f} q^{exponent:.3f}, sum of squares {-solution.fitness:.2e} m2")
     return found
 
 

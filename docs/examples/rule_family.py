@@ -1,9 +1,9 @@
-"""A family of rules in one file: release a share of the water there is, another share each month.
+"""A family of rules in one file: release a share of the available water, which differs by month.
 
     python docs/examples/rule_family.py
 
-fits it to ten optimised years of the bundled record, operates the other 52 by it, and compares it with two families of
-the package. Everything is scalar on purpose: speed comes later, and only where fitting needs it.
+fits it to ten optimised years of the bundled record, operates the other 52 years by it, and compares it with two
+families of the package. For clarity all code is scalar.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ FAMILY: Final = "share"
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-# 1. What the rule holds, and what it decides. The fields and their checks are the format of its JSON file.
+# 1. The rule. Its fields and their checks define its JSON file.
 class ShareRule(Rule):
-    """What share of the water there is (storage above the lowest in any year, and inflow) to release, by month."""
+    """Share of the available water (storage above the lowest in any year, and inflow) to release, by month."""
 
     family: Literal["share"]
     lowest_hm3: float
     share: tuple[Share, ...]
 
     def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
-        """Release (m3/s) wanted in a step; the simulation keeps the physical limits, whatever is wanted here."""
+        """Requested release of a step (m3/s); the simulation keeps the physical limits."""
         inflow = self.months.inflow_m3s[step] if inflow_now_m3s is None else inflow_now_m3s
         carried_m3s = (storage_hm3 - self.lowest_hm3) / self.months.volume_per_flow[step]
         return self.share[step] * max(carried_m3s + inflow, 0.0)
 
 
-# 2. How it is fitted to optimised years: here, the median share that they released in each month.
+# 2. The fit to optimised years: here, the median share that they released in each month.
 def fit(training: Training, forecast: Forecast) -> ShareRule:
-    """Take each month's median over the years."""
+    """Fit each month's share as the median over the years."""
     lowest = float(training.storage_start_hm3.min())
     shares = []
     for step in range(training.steps):
@@ -55,25 +55,25 @@ def fit(training: Training, forecast: Forecast) -> ShareRule:
     return ShareRule.fitted(training, forecast, lowest_hm3=lowest, share=tuple(shares))
 
 
-# 3. One line in the registry: rules, simulate, operate, the report and the tests go through it.
+# 3. One line in the registry, which rules, simulate, operate, the report and the tests use.
 def register() -> None:
-    """Make the family known, as its line in `reservoir.rules.FAMILIES` would."""
-    FAMILIES[FAMILY] = Family(FAMILY, __name__, "ShareRule", "release a share of the water there is")
+    """Register the family; in the package this is a line in `reservoir.rules.FAMILIES`."""
+    FAMILIES[FAMILY] = Family(FAMILY, __name__, "ShareRule", "release a share of the available water")
 
 
 def main() -> dict[str, float]:
-    """Mean energy of a year (GWh) on years that no rule was fitted to, by family."""
+    """Mean annual energy (GWh) of the years that no rule was fitted to, by family."""
     register()
     case = reservoir.bundled_case()
     plant, record = case.reservoir(), case.inflow()
-    learnt = Inflow(flow_m3s=record.flow_m3s[:10], calendar=Calendar(1953, 10))
-    unseen = Inflow(flow_m3s=record.flow_m3s[10:], calendar=Calendar(1963, record.years - 10))
-    training = Training.of(reservoir.optimise(plant, learnt, solver="dp"))
+    first_years = Inflow(flow_m3s=record.flow_m3s[:10], calendar=Calendar(1953, 10))
+    last_years = Inflow(flow_m3s=record.flow_m3s[10:], calendar=Calendar(1963, record.years - 10))
+    training = Training.of(reservoir.optimise(plant, first_years, solver="dp"))
     energy = {}
     for family in ("standard", FAMILY, "guide-curve"):
         rule = rules.fit(family, training, Forecast.MONTH)
-        run = simulate(rule, training.model, unseen, float(training.storage_start_hm3[0, 0]))
-        energy[family] = float(run.energy_gwh.sum() / unseen.years)
+        run = simulate(rule, training.model, last_years, float(training.storage_start_hm3[0, 0]))
+        energy[family] = float(run.energy_gwh.sum() / last_years.years)
         print(f"{family:<12} {energy[family]:10,.0f} GWh a year")
     return energy
 

@@ -2,8 +2,8 @@
 
     python docs/examples/solver.py
 
-plans three years of the bundled record by it, and compares them with dynamic programming. Everything is scalar on
-purpose: a position is changed one variable at a time, and judged in float64.
+plans three years of the bundled record with it, and compares them with dynamic programming. For clarity all code is
+scalar, and the fitness is computed in float64.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.base.settings import Settings, number
 
 NAME = "one-plus-one"
-#: A step grows by this after a gain and shrinks by its fourth root after a failure: one gain in five keeps its length.
+#: The step is multiplied by this after a success and divided by its fourth root after a failure: with one success in
+#: five its length is constant.
 GROWTH = 1.5
 
 
-# 1. Settings: default, least and most. They are checked together, and written into every solution.
+# 1. Settings: default, smallest and largest value. They are checked together, and stored in every solution.
 @dataclass(frozen=True)
 class EvolutionSettings(Settings):
     """Settings of the strategy.
@@ -36,9 +37,9 @@ class EvolutionSettings(Settings):
     Parameters
     ----------
     evaluations : int
-        Positions that are judged.
+        Number of positions evaluated.
     first_step : float
-        Standard deviation of the first changes, as a fraction of a variable's range.
+        First standard deviation of the changes, as a fraction of a variable's range.
     """
 
     evaluations: int = number(6000, 1, 10**9)
@@ -47,13 +48,13 @@ class EvolutionSettings(Settings):
 
 # 2. The engine: `solve_one` for an engine on the CPU; one on devices is a `PopulationEngine` (see solvers/lshade).
 class EvolutionStrategy(HostEngine[EvolutionSettings]):
-    """One parent, one child; the better of both is the next parent."""
+    """One parent, one child; the better one is the next parent."""
 
     name = NAME
     settings_class = EvolutionSettings
 
     def solve_one(self, problem: Problem) -> EngineResult:
-        """Solve one problem; the seed and the problem's own number name its random numbers."""
+        """Solve one problem; the seed and the problem's stream determine its random numbers."""
         random = np.random.default_rng([self.seed, problem.rng_stream_id])
         best = [random.uniform(low, high) for low, high in zip(problem.lower, problem.upper, strict=True)]
         fitness = problem.certify(np.array(best)).fitness
@@ -75,9 +76,9 @@ class EvolutionStrategy(HostEngine[EvolutionSettings]):
 ENGINE = EvolutionStrategy
 
 
-# 3. One line in the registry: the command line, compare, the benches and the tests go through it.
+# 3. One line in the registry, which the command line, compare, the benchmarks and the tests use.
 def register() -> None:
-    """Make the solver known, as its line in `reservoir.solvers.SOLVERS` would."""
+    """Register the solver; in the package this is a line in `reservoir.solvers.SOLVERS`."""
     SOLVERS[NAME] = Solver(name=NAME, summary="(1+1) evolution strategy", module=__name__, budget=("evaluations",))
 
 
