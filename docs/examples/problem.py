@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.problems.base import Certified, FloatArray, KernelProblem
-from reservoir.problems.fitness import register_fitness
+from reservoir.problems.fitness import Scratch, register_fitness
 from reservoir.solvers import solve
 
 
@@ -28,9 +28,9 @@ class GaugingContext(NamedTuple):
     level: Any
 
 
-def fitness(context, position, scratch):
-    """The negative sum of squared residuals; without annotations, because numba infers the types from the arguments."""
-    total = position[0] - position[0]  # zero in the precision of the position
+def fitness(context: GaugingContext, position: NDArray[np.floating], scratch: Scratch) -> float:
+    """The negative sum of squared residuals."""
+    total: float = position[0] - position[0]  # zero in the precision of the position
     for gauging in range(len(context.flow)):
         misfit = position[0] + position[1] * context.flow[gauging] ** position[2] - context.level[gauging]
         total -= misfit * misfit

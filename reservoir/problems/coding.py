@@ -31,13 +31,13 @@ def register_position(coding: type, function: Callable[..., Any]) -> None:
     _POSITIONS[coding] = function
 
 
-def level_position(coding, parts, position):
+def level_position(coding: tuple[Any, ...], parts: NDArray[np.float32], position: NDArray[np.float32]) -> None:
     """Fill a position from parts in [0, 1]."""
     raise NotImplementedError("call this from compiled code")
 
 
 @overload(level_position)
-def _level_position(coding, parts, position):
+def _level_position(coding: Any, parts: Any, position: Any) -> Callable[..., Any] | None:
     return _POSITIONS.get(coding.instance_class)
 
 
@@ -52,7 +52,7 @@ def coding_of(problem: Problem) -> tuple[Any, int]:
 
 
 @inlined
-def gray_level(genes, first, bits):
+def gray_level(genes: NDArray[np.uint8], first: int, bits: int) -> int:
     """Level 0 .. 2^bits - 1 of so many genes from `first` on, the most significant in front."""
     level, bit = 0, 0
     for place in range(bits):
@@ -61,7 +61,7 @@ def gray_level(genes, first, bits):
     return level
 
 
-def _box_position(coding, parts, position):
+def _box_position(coding: BoxCoding, parts: NDArray[np.float32], position: NDArray[np.float32]) -> None:
     for variable in range(len(parts)):
         upper = coding.lower[variable] + coding.width[variable]
         position[variable] = min(coding.lower[variable] + parts[variable] * coding.width[variable], upper)

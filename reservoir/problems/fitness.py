@@ -9,8 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from reservoir.hydro.elementwise import RealArray
 from reservoir.hydro.jit import overload
+
+#: A named tuple, of a class that a problem has of its own.
+Context = tuple[Any, ...]
+#: Two arrays of dimension + 1 numbers, room to work in.
+Scratch = RealArray | tuple[RealArray, RealArray]
 
 _FITNESS: dict[type, Callable[..., Any]] = {}
 _NOISE: dict[type, float] = {}
@@ -30,24 +37,24 @@ def noise_of(context: type) -> float:
     return _NOISE.get(context, 0.0)
 
 
-def fitness_of(context, position, scratch):
-    """Fitness of a position, to be maximised; `scratch` is two arrays of dimension + 1 numbers."""
+def fitness_of(context: Context, position: NDArray[Any], scratch: Scratch) -> float:
+    """Fitness of a position, to be maximised; `scratch` is room to work in."""
     raise NotImplementedError("call this from compiled code")
 
 
 @overload(fitness_of)
-def _fitness_of(context, position, scratch):
+def _fitness_of(context: Any, position: Any, scratch: Any) -> Callable[..., Any] | None:
     kind: Any = getattr(context, "instance_class", None)
     return _FITNESS.get(kind)
 
 
-def scaled_noise(context, number):
+def scaled_noise(context: Context, number: np.float32) -> float:
     """What is added to a fitness for a number in [0, 1): nothing if the problem is not noisy."""
     raise NotImplementedError("call this from compiled code")
 
 
 @overload(scaled_noise)
-def _scaled_noise(context, number):
+def _scaled_noise(context: Any, number: Any) -> Callable[..., Any]:
     kind: Any = getattr(context, "instance_class", None)
     noise = np.float32(noise_of(kind))
     return lambda context, number: noise * number

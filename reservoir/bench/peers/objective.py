@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from reservoir.bench.peers.entry import SearchBudget, gap_to
 from reservoir.hydro.jit import compiled
-from reservoir.problems.fitness import fitness_of
+from reservoir.problems.fitness import Context, fitness_of
 from reservoir.problems.reservoir.year import ReservoirYear
 
 FloatArray = NDArray[np.float64]
+Floats = NDArray[np.float32]
 
 
 class SearchOver(Exception):
@@ -70,7 +71,7 @@ class YearObjective:
 
 
 @compiled
-def _judge(context, positions, scratch, values):
+def _judge(context: Context, positions: Floats, scratch: Floats, values: Floats) -> None:
     """Fill `values`, shape (n,), with the fitness of `positions`, shape (n, dimension)."""
     for row in range(len(values)):
         values[row] = fitness_of(context, positions[row], scratch)

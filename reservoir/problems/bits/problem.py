@@ -81,7 +81,7 @@ class BitProblem:
 
 
 @compiled
-def _worth(context, genes, scratch):
+def _worth(context: BlockContext | SpinContext, genes: NDArray[np.uint8], scratch: FloatArray) -> float:
     return fitness_of(context, genes, scratch)
 
 

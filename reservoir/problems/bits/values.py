@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.elementwise import RealArray
 from reservoir.problems.fitness import register_fitness
 
 
@@ -26,7 +27,7 @@ class SpinContext(NamedTuple):
     strength: NDArray[np.int32]  # (couplings,)
 
 
-def _blocks_worth(context, position, scratch):
+def _blocks_worth(context: BlockContext, position: NDArray[np.uint8], scratch: RealArray) -> float:
     size, bits = len(context.values) - 1, context.blocks * context.stride
     total = 0.0
     for block in range(context.blocks):
@@ -37,13 +38,14 @@ def _blocks_worth(context, position, scratch):
     return total
 
 
-def _spins_worth(context, position, scratch):
+def _spins_worth(context: SpinContext, position: NDArray[np.uint8], scratch: RealArray) -> float:
     """Sum of J x x over the couplings, by the spins: x x is 1 - 2 (bits differ)."""
     total = 0
     for coupling in range(len(context.strength)):
         apart = position[context.one[coupling]] ^ position[context.other[coupling]]
         total += context.strength[coupling] * (1 - 2 * np.int64(apart))
-    return total / (scratch.shape[1] - 1)
+    worth: float = total / (scratch.shape[1] - 1)
+    return worth
 
 
 register_fitness(BlockContext, _blocks_worth)

@@ -8,6 +8,8 @@ instructions, where the library's functions would be a call for each number; the
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -20,7 +22,7 @@ _HALF, _QUARTER, _TWO = np.float32(0.5), np.float32(0.25), np.float32(2)
 
 
 @inlined
-def _sine_near(x):
+def _sine_near(x: np.float32) -> np.float32:
     """sin(pi x), |x| <= 1/2, float32."""
     square = x * x
     value = _SINE[0]
@@ -29,31 +31,31 @@ def _sine_near(x):
     return value * x
 
 
-def squared_sine_of_half_turns(x):
+def squared_sine_of_half_turns(x: float | np.floating) -> float:
     """sin(pi x)^2 = (1 - cos(2 pi x)) / 2."""
     raise NotImplementedError("call this from compiled code")
 
 
 @overload(squared_sine_of_half_turns)
-def _squared_sine_of_half_turns(x):
-    def short(x):
+def _squared_sine_of_half_turns(x: Any) -> Callable[..., Any]:
+    def short(x: np.float32) -> np.float32:
         sine = _sine_near(x - np.floor(x + _HALF))
         return sine * sine
 
-    def exact(x):
+    def exact(x: float) -> float:
         return math.sin(math.pi * (x - np.floor(x + 0.5))) ** 2
 
     return short if x == types.float32 else exact
 
 
-def sine_of_turns(x):
+def sine_of_turns(x: float | np.floating) -> float:
     """sin(2 pi x)."""
     raise NotImplementedError("call this from compiled code")
 
 
 @overload(sine_of_turns)
-def _sine_of_turns(x):
-    def short(x):
+def _sine_of_turns(x: Any) -> Callable[..., Any]:
+    def short(x: np.float32) -> np.float32:
         turn = x - np.floor(x + _HALF)
         if turn > _QUARTER:
             turn = _HALF - turn
@@ -61,7 +63,7 @@ def _sine_of_turns(x):
             turn = -_HALF - turn
         return _sine_near(_TWO * turn)
 
-    def exact(x):
+    def exact(x: float) -> float:
         return math.sin(2 * math.pi * (x - np.floor(x + 0.5)))
 
     return short if x == types.float32 else exact

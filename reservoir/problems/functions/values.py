@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from reservoir.hydro.elementwise import RealArray
 from reservoir.hydro.jit import inlined
 from reservoir.problems.functions.elementary import sine_of_turns, squared_sine_of_half_turns
 
@@ -20,7 +23,7 @@ _SCHWEFEL_REACH = 500.0
 
 
 @inlined
-def sphere(x):
+def sphere(x: RealArray) -> np.floating:
     """f1."""
     total = x.dtype.type(0)
     for d in range(len(x)):
@@ -29,7 +32,7 @@ def sphere(x):
 
 
 @inlined
-def schwefel_2_22(x):
+def schwefel_2_22(x: RealArray) -> np.floating:
     """f2: the sum of all magnitudes and their product."""
     total, product = x.dtype.type(0), x.dtype.type(1)
     for d in range(len(x)):
@@ -39,7 +42,7 @@ def schwefel_2_22(x):
 
 
 @inlined
-def noisy_quartic(x):
+def noisy_quartic(x: RealArray) -> np.floating:
     """f3 without its noise."""
     real = x.dtype.type
     total = real(0)
@@ -50,7 +53,7 @@ def noisy_quartic(x):
 
 
 @inlined
-def rosenbrock(x):
+def rosenbrock(x: RealArray) -> np.floating:
     """f4."""
     real = x.dtype.type
     total = real(0)
@@ -61,7 +64,7 @@ def rosenbrock(x):
 
 
 @inlined
-def rosenbrock_swapped(x):
+def rosenbrock_swapped(x: RealArray) -> np.floating:
     """f2 of Li and Liu 2017, Table 4: f4 with its indices swapped, as it is printed."""
     real = x.dtype.type
     total = real(0)
@@ -72,7 +75,7 @@ def rosenbrock_swapped(x):
 
 
 @inlined
-def _squares_and_sines(x):
+def _squares_and_sines(x: RealArray) -> tuple[np.floating, np.floating]:
     """Sums of x^2 and of sin(pi x)^2."""
     squares, sines = x.dtype.type(0), x.dtype.type(0)
     for d in range(len(x)):
@@ -82,14 +85,14 @@ def _squares_and_sines(x):
 
 
 @inlined
-def rastrigin(x):
+def rastrigin(x: RealArray) -> np.floating:
     """f5."""
     squares, sines = _squares_and_sines(x)
     return squares + x.dtype.type(20) * sines
 
 
 @inlined
-def ackley(x):
+def ackley(x: RealArray) -> np.floating:
     """f6."""
     real = x.dtype.type
     squares, sines = _squares_and_sines(x)
@@ -99,7 +102,7 @@ def ackley(x):
 
 
 @inlined
-def rotated_schwefel(x, rotation, turned):
+def rotated_schwefel(x: RealArray, rotation: RealArray, turned: RealArray) -> np.floating:
     """f7: turned about the optimum; beyond 500 the sine counts nothing. Uses `turned` to work in."""
     real = x.dtype.type
     total = real(_SCHWEFEL_OFFSET) * real(len(x))
@@ -112,14 +115,14 @@ def rotated_schwefel(x, rotation, turned):
 
 
 @inlined
-def rotated_rastrigin(x, rotation, turned):
+def rotated_rastrigin(x: RealArray, rotation: RealArray, turned: RealArray) -> np.floating:
     """f8: f5 of the turned position. Uses `turned` to work in."""
     _turn(x, rotation, x.dtype.type(0), turned)
     return rastrigin(turned[: len(x)])
 
 
 @inlined
-def _turn(x, rotation, centre, turned):
+def _turn(x: RealArray, rotation: RealArray, centre: np.floating, turned: RealArray) -> None:
     """The position turned about a centre, put into `turned`."""
     for row in range(len(x)):
         total = centre

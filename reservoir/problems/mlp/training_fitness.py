@@ -9,10 +9,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.hydro.jit import compiled_part, inlined
 from reservoir.hydro.stack_array import ROW, stack_rows
 from reservoir.problems.fitness import register_fitness
+
+Row = NDArray[np.float32]
 
 
 class TrainingContext(NamedTuple):
@@ -34,11 +37,11 @@ class TrainingContext(NamedTuple):
 
 
 @inlined
-def sigmoid(x):
+def sigmoid(x: np.float32) -> np.float32:
     """1 / (1 + exp(-x)) in float32; the polynomial of ``kernels/common/math/sigmoid.cl``."""
     real = np.float32
     bounded = min(max(x * real(-1.44269504), real(-39)), real(39))
-    nearest = np.floor(bounded + real(0.5))
+    nearest: np.float32 = np.floor(bounded + real(0.5))
     rest = bounded - nearest
     value = real(0.0013276472) * rest + real(0.009675541)
     value = value * rest + real(0.05550713)
@@ -50,45 +53,45 @@ def sigmoid(x):
 
 
 @compiled_part
-def _fill(row, value):
+def _fill(row: Row, value: np.float32) -> None:
     for sample in range(len(row)):
         row[sample] = value
 
 
 @compiled_part
-def _add_scaled(row, factor, other):
+def _add_scaled(row: Row, factor: np.float32, other: Row) -> None:
     for sample in range(len(row)):
         row[sample] += factor * other[sample]
 
 
 @compiled_part
-def _add_both(row, one_factor, one, other_factor, other):
+def _add_both(row: Row, one_factor: np.float32, one: Row, other_factor: np.float32, other: Row) -> None:
     for sample in range(len(row)):
         row[sample] += one_factor * one[sample] + other_factor * other[sample]
 
 
 @compiled_part
-def _activate(row):
+def _activate(row: Row) -> None:
     for sample in range(len(row)):
         row[sample] = sigmoid(row[sample])
 
 
 @compiled_part
-def _add_squares(row, scale, desired, squares):
+def _add_squares(row: Row, scale: np.float32, desired: Row, squares: Row) -> None:
     for sample in range(len(row)):
         error = row[sample] * scale - desired[sample]
         squares[sample] += error * error
 
 
 @compiled_part
-def _weighted(squares, shares):
+def _weighted(squares: Row, shares: Row) -> np.float32:
     total = np.float32(0)
     for sample in range(len(squares)):
         total += squares[sample] * shares[sample]
     return total
 
 
-def _fitness(context, position, scratch):
+def _fitness(context: TrainingContext, position: Row, scratch: object) -> float:
     inputs, outputs, bias = len(context.inputs), len(context.desired), context.bias
     unit_size = inputs + bias + outputs
     active, made = stack_rows(context.row, np.float32)[0], stack_rows(context.outputs, np.float32)

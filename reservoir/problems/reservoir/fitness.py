@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from reservoir.hydro.compiled_year import YearArrays, benefit_of, follow, follow_repairable, steps_in
+from reservoir.hydro.elementwise import RealArray
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
-from reservoir.problems.fitness import register_fitness
+from reservoir.problems.fitness import Scratch, register_fitness
 
 
 class ReservoirContext(NamedTuple):
@@ -28,21 +29,22 @@ class RepairableContext(NamedTuple):
     gwh_per_stage_benefit: Any
 
 
-def _fitness(context, position, scratch):
+def _fitness(context: ReservoirContext, position: RealArray, scratch: Scratch) -> float:
     releases, storages = _started(context.year, position, scratch)
     violation = follow(context.year, position, releases, storages)
     benefit = benefit_of(context.plant, context.year, releases, storages, context.gwh_per_stage_benefit)
-    return benefit - context.penalty * violation
+    fitness: float = benefit - context.penalty * violation
+    return fitness
 
 
-def _fitness_repairable(context, position, scratch):
+def _fitness_repairable(context: RepairableContext, position: RealArray, scratch: Scratch) -> float:
     releases, storages = _started(context.year, position, scratch)
     follow_repairable(context.year, context.flow_per_volume, position, releases, storages)
     return benefit_of(context.plant, context.year, releases, storages, context.gwh_per_stage_benefit)
 
 
 @inlined
-def _started(year, position, scratch):
+def _started(year: YearArrays, position: RealArray, scratch: Scratch) -> tuple[RealArray, RealArray]:
     releases, storages = scratch[0], scratch[1]
     storages[0] = position[steps_in(year)] if year.cyclic else year.start
     return releases, storages

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reservoir.hydro.compiled_year import YearArrays, lower_reach, steps_in, upper_reach
-from reservoir.hydro.elementwise import clip
+from reservoir.hydro.elementwise import RealArray, clip
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.step import release_to_reach, storage_after
 from reservoir.problems.coding import register_position
@@ -26,7 +26,7 @@ class StorageCoding(NamedTuple):
     start_upper: np.float32
 
 
-def _position(coding, parts, position):
+def _position(coding: StorageCoding, parts: RealArray, position: RealArray) -> None:
     year = coding.year
     storage, first = year.start, 0
     if year.cyclic:
@@ -41,7 +41,7 @@ def _position(coding, parts, position):
 
 
 @inlined
-def _release_to(year, step, storage, start, part):
+def _release_to(year: YearArrays, step: int, storage: float, start: float, part: float) -> tuple[float, float]:
     """Release of a step, and the storage that it leaves."""
     per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
     least = storage_after(storage, inflow, year.release_upper[step], per_flow)

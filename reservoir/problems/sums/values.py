@@ -5,12 +5,15 @@ Each is written once, for positions of either precision. Weights stand in an arr
 
 from __future__ import annotations
 
+import numpy as np
+
+from reservoir.hydro.elementwise import RealArray
 from reservoir.hydro.jit import inlined
 from reservoir.problems.functions.elementary import squared_sine_of_half_turns
 
 
 @inlined
-def elliptic(x, weights):
+def elliptic(x: RealArray, weights: RealArray) -> np.floating:
     """High-conditioned elliptic: the sum of weighted squares."""
     total = x.dtype.type(0)
     for d in range(len(x)):
@@ -19,7 +22,7 @@ def elliptic(x, weights):
 
 
 @inlined
-def griewank(x, weights):
+def griewank(x: RealArray, weights: RealArray) -> np.floating:
     """1 + the sum of x^2 / 4000 - the product of cos(2 pi w x), where w is 1 / (2 pi sqrt(d))."""
     real = x.dtype.type
     total, product = real(0), real(1)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.jit import compiled_for_any, inlined
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
-from reservoir.problems.fitness import fitness_of
+from reservoir.problems.fitness import Context, fitness_of
 from reservoir.solvers.base.denormals import SMALLEST_VELOCITY
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.results import EngineResult
@@ -103,7 +103,7 @@ def new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
 
 
 @inlined
-def _initialise(swarm, i):
+def _initialise(swarm: Swarm, i: int) -> None:
     """Step 1: uniform velocity within its limits and uniform position within its bounds."""
     one, two = np.float32(1), np.float32(2)
     for d in range(len(swarm.unrolled)):
@@ -115,7 +115,7 @@ def _initialise(swarm, i):
 
 
 @inlined
-def _choose_exemplar(swarm, i):
+def _choose_exemplar(swarm: Swarm, i: int) -> None:
     """Step 3: on each dimension the particle itself, or the better of two drawn at random (eq. 5 and after)."""
     particles, dimension, strict = len(swarm.learning), len(swarm.unrolled), swarm.strict
     learns = False
@@ -142,14 +142,14 @@ def _choose_exemplar(swarm, i):
 
 
 @inlined
-def _follow_teachers(swarm, i):
+def _follow_teachers(swarm: Swarm, i: int) -> None:
     """Bring an exemplar up to its teachers."""
     for d in range(len(swarm.unrolled)):
         swarm.exemplar[i, d] = swarm.best[swarm.teacher[i, d], d]
 
 
 @inlined
-def _apart(first, second, i):
+def _apart(first: int, second: int, i: int) -> tuple[int, int]:
     """Two particles other than `i` from numbers below N - 1 and N - 2."""
     first += first >= i
     second += second >= min(first, i)
@@ -158,7 +158,7 @@ def _apart(first, second, i):
 
 
 @inlined
-def _move(swarm, i, inertia):
+def _move(swarm: Swarm, i: int, inertia: np.float32) -> bool:
     """Step 3, eq. 1-3; tells whether the new position is within its bounds."""
     smallest, zero = np.float32(SMALLEST_VELOCITY), np.float32(0)
     # The new state stands on the stack until all of the old is read, so that the loop becomes vector instructions.
@@ -181,13 +181,13 @@ def _move(swarm, i, inertia):
 
 
 @inlined
-def _copy(source, target, unrolled):
+def _copy(source: NDArray[np.float32], target: NDArray[np.float32], unrolled: tuple[int, ...]) -> None:
     for d in range(len(unrolled)):
         target[d] = source[d]
 
 
 @inlined
-def _judge(context, swarm, i, noise):
+def _judge(context: Context, swarm: Swarm, i: int, noise: np.float32) -> None:
     """Step 4: keep the position as the personal best if it is better, else count the stagnation."""
     room = (*swarm.unrolled, 0)
     scratch = stack_array(room, np.float32), stack_array(room, np.float32)
@@ -200,7 +200,7 @@ def _judge(context, swarm, i, noise):
 
 
 @compiled_for_any
-def _run(context, swarm, generations, trace_every, trace):
+def _run(context: Context, swarm: Swarm, generations: int, trace_every: int, trace: NDArray[np.float32]) -> int:
     """Run one swarm, fill `trace` and return the number of evaluations; generation 0 judges the first positions."""
     particles = len(swarm.best_fitness)
     for i in range(particles):

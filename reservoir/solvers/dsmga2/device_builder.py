@@ -13,7 +13,8 @@ from reservoir.hydro.jit import compiled, inlined
 from reservoir.opencl import BuiltProgram, Session
 from reservoir.solvers.dsmga2.device_program import ModelLayout
 from reservoir.solvers.dsmga2.information import entropy_table
-from reservoir.solvers.dsmga2.population import below, select
+from reservoir.solvers.dsmga2.model import Model
+from reservoir.solvers.dsmga2.population import Population, below, select
 from reservoir.solvers.dsmga2.run import LINKAGE_STAGE, MATRIX_STAGE, Run
 
 #: Rows of sets that are read at first where sets may end early: the first has their lengths, and few are longer.
@@ -113,7 +114,7 @@ class DeviceBuilder:
 
 
 @compiled
-def _select(population, model, lossy, numbers):
+def _select(population: Population, model: Model, lossy: bool, numbers: NDArray[np.uint32]) -> None:
     """Select, draw an individual for each set of a lossy model, and list all that the kernels read, in their order.
 
     Parameters
@@ -141,7 +142,7 @@ def _select(population, model, lossy, numbers):
 
 
 @inlined
-def _appended(numbers, at, part):
+def _appended(numbers: NDArray[np.uint32], at: int, part: NDArray[np.integer]) -> int:
     for place in range(len(part)):
         numbers[at + place] = part[place]
     return at + len(part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +60,7 @@ def position_of(problem: Problem, kind: Plain | Coded, genes: NDArray[np.uint8])
 
 
 @inlined
-def fill_position(kind, genes):
+def fill_position(kind: Coded, genes: NDArray[np.uint8]) -> None:
     """Fill the position of a coded individual."""
     highest = np.float32((1 << kind.bits) - 1)
     for variable in range(len(kind.parts)):
@@ -68,11 +69,11 @@ def fill_position(kind, genes):
 
 
 @compiled_for_any
-def _decode(kind, genes):
+def _decode(kind: Coded, genes: NDArray[np.uint8]) -> None:
     fill_position(kind, genes)
 
 
-def bits_fitness(kind, genes, states):
+def bits_fitness(kind: Plain | Coded, genes: NDArray[np.uint8], states: NDArray[np.uint32]) -> float:
     """Fitness of bits, to be maximised; one that is no number is the worst. A noisy problem draws from the stream.
 
     Not compiled into its callers: there are four, and a year's fitness takes seconds to compile.
@@ -81,16 +82,16 @@ def bits_fitness(kind, genes, states):
 
 
 @overload(bits_fitness, OPTIONS)
-def _bits_fitness(kind, genes, states):
+def _bits_fitness(kind: Any, genes: Any, states: Any) -> Callable[..., Any]:
     if kind.instance_class is Plain:
 
-        def plain(kind, genes, states):
+        def plain(kind: Plain, genes: NDArray[np.uint8], states: NDArray[np.uint32]) -> float:
             fitness = np.float64(fitness_of(kind.context, genes, kind.scratch))
             return fitness if fitness == fitness else -np.inf
 
         return plain
 
-    def judged(kind, genes, states):
+    def judged(kind: Coded, genes: NDArray[np.uint8], states: NDArray[np.uint32]) -> float:
         fill_position(kind, genes)
         fitness = fitness_of(kind.context, kind.position, kind.scratch)
         fitness = np.float64(fitness + fresh_noise(kind.context, states, 0))

@@ -6,16 +6,20 @@ All functions work on a `Model`, whose arrays are described there.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.hydro.jit import compiled, compiled_part, inlined
 from reservoir.solvers.dsmga2.information import USED
+from reservoir.solvers.dsmga2.model import Model
+
+Integers = NDArray[np.int64]
 
 _PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 _BYTES, _ONES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 
 @inlined
-def bits_in(word):
+def bits_in(word: np.uint64) -> np.int64:
     """Bits that are set in 64; compilers know the idiom and use the processor's instruction."""
     word = word - ((word >> np.uint64(1)) & _PAIRS)
     word = (word & _FOURS) + ((word >> np.uint64(2)) & _FOURS)
@@ -24,7 +28,7 @@ def bits_in(word):
 
 
 @compiled
-def find_matrix(genes, model):
+def find_matrix(genes: NDArray[np.uint8], model: Model) -> None:
     """Fill a model's words and dependency structure matrix.
 
     Parameters
@@ -38,7 +42,7 @@ def find_matrix(genes, model):
 
 
 @compiled_part
-def _count_genes(genes, winners, words):
+def _count_genes(genes: NDArray[np.uint8], winners: NDArray[np.int32], words: NDArray[np.uint64]) -> None:
     """Bit i % 64 of word i // 64 of a locus is the gene of the i-th winner (FastCounting, section 4.2)."""
     loci = words.shape[1]
     for word in range(words.shape[0]):
@@ -53,7 +57,9 @@ def _count_genes(genes, winners, words):
 
 
 @compiled_part
-def _fill_matrix(words, individuals, table, ones, both, matrix):
+def _fill_matrix(
+    words: NDArray[np.uint64], individuals: int, table: Integers, ones: Integers, both: Integers, matrix: Integers
+) -> None:
     """Mutual information of every two loci (section 2.2).
 
     What a locus has in common with itself is `information.USED`: when its row is added to a set's strengths, that
@@ -74,7 +80,7 @@ def _fill_matrix(words, individuals, table, ones, both, matrix):
 
 
 @compiled_part
-def _count_pairs(words, one, both):
+def _count_pairs(words: NDArray[np.uint64], one: int, both: Integers) -> None:
     """Individuals that have both genes set, for `one` and every later locus."""
     for other in range(one + 1, len(both)):
         both[other] = 0
@@ -86,7 +92,7 @@ def _count_pairs(words, one, both):
 
 
 @compiled_part
-def _fill_row(table, individuals, ones, both, one, row):
+def _fill_row(table: Integers, individuals: int, ones: Integers, both: Integers, one: int, row: Integers) -> None:
     of_one = table[individuals] - table[ones[one]] - table[individuals - ones[one]]
     for other in range(one + 1, len(row)):
         neither = individuals - ones[one] - ones[other] + both[other]
@@ -96,7 +102,7 @@ def _fill_row(table, individuals, ones, both, one, row):
 
 
 @compiled_part
-def begin_set(model, start, strengths):
+def begin_set(model: Model, start: int, strengths: Integers) -> np.int64:
     """Strengths of all loci beside a set of `start` alone: its row of the matrix, and a rank in the lowest bits.
 
     Ranks are read from the place of the start on, so that equals are in another order for each. Returns the largest.
@@ -112,17 +118,17 @@ def begin_set(model, start, strengths):
 
 
 @inlined
-def strongest(model, most, start):
+def strongest(model: Model, most: np.int64, start: int) -> int:
     """The locus of the largest strength, by the rank in its lowest bits."""
     loci, mask = len(model.places), np.int64(1)
     while mask < loci:
         mask *= 2
-    locus = model.places[most & (mask - 1)] - start
+    locus: int = model.places[most & (mask - 1)] - start
     return locus + loci if locus < 0 else locus
 
 
 @compiled_part
-def extend_set(matrix, locus, strengths):
+def extend_set(matrix: Integers, locus: int, strengths: Integers) -> np.int64:
     """Add a locus to a set: its row of the matrix to the strengths of the others. Returns the largest strength then."""
     row = matrix[locus]
     most = np.int64(USED)
@@ -134,7 +140,7 @@ def extend_set(matrix, locus, strengths):
 
 
 @compiled
-def fill_sets(model):
+def fill_sets(model: Model) -> None:
     """Fill every set: all loci, from each start, in the order in which they join (FindClique, section 2.3)."""
     loci, strengths = len(model.places), model.strengths[0]
     for start in range(loci):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined
-from reservoir.solvers.dsmga2.genotype import bits_fitness
+from reservoir.solvers.dsmga2.genotype import Coded, Plain, bits_fitness
 from reservoir.solvers.dsmga2.linkage import begin_set, extend_set, strongest
-from reservoir.solvers.dsmga2.population import EQUAL, HIT, MIXING, below, note_hit, permute
+from reservoir.solvers.dsmga2.model import Model
+from reservoir.solvers.dsmga2.population import EQUAL, HIT, MIXING, Population, below, note_hit, permute
+
+Linkage = NDArray[np.uint16]
 
 
 @compiled_for_any
-def mix(kind, population, model, mask_order):
+def mix(kind: Plain | Coded, population: Population, model: Model, mask_order: NDArray[np.int64]) -> None:
     """Every individual is a receiver of restricted mixing once in each of loci / 50 rounds; ends at the optimum.
 
     Parameters
@@ -39,7 +43,7 @@ def mix(kind, population, model, mask_order):
 
 
 @compiled_part
-def _donated(population, model, receiver, start):
+def _donated(population: Population, model: Model, receiver: int, start: int) -> int:
     """Loci of the longest linkage set from `start` at which some individual differs from the receiver throughout.
 
     At most half of the loci. Where the model is built on demand, sets grow here.
@@ -68,7 +72,7 @@ def _donated(population, model, receiver, start):
 
 
 @inlined
-def _grown(model, start):
+def _grown(model: Model, start: int) -> bool:
     """Make a set one locus longer if it is built on demand: there is room for the strengths of every set then."""
     if model.strengths.shape[0] < model.lengths.shape[0]:
         return False
@@ -86,7 +90,7 @@ def _grown(model, start):
 
 
 @compiled_part
-def _restricted(kind, population, linkage, size, receiver):
+def _restricted(kind: Plain | Coded, population: Population, linkage: Linkage, size: int, receiver: int) -> int:
     """Flip the first 1, 2, ... loci until that does no harm; stop where that individual exists already.
 
     Returns
@@ -111,7 +115,9 @@ def _restricted(kind, population, linkage, size, receiver):
 
 
 @compiled_part
-def _spread(kind, population, linkage, flips, source, order):
+def _spread(
+    kind: Plain | Coded, population: Population, linkage: Linkage, flips: int, source: int, order: NDArray[np.int64]
+) -> None:
     """Offer the source's pattern to everybody: equals are welcome until somebody has become strictly better by it."""
     pattern, equals = population.genes[source], True
     for receiver in order:
@@ -134,7 +140,7 @@ def _spread(kind, population, linkage, flips, source, order):
 
 
 @inlined
-def _judged(kind, population):
+def _judged(kind: Plain | Coded, population: Population) -> float:
     """Fitness of the trial, counted."""
     population.tally[MIXING] += 1
     fitness = bits_fitness(kind, population.trial, population.states)
@@ -144,7 +150,9 @@ def _judged(kind, population):
 
 
 @inlined
-def _replace(population, individual, linkage, flips, key, fitness):
+def _replace(
+    population: Population, individual: int, linkage: Linkage, flips: int, key: np.uint64, fitness: float
+) -> None:
     """Take the trial's genes, which differ at some of the first loci of a linkage set."""
     bit = np.uint64(1) << np.uint64(individual % 64)
     for place in range(flips):
@@ -156,13 +164,13 @@ def _replace(population, individual, linkage, flips, key, fitness):
 
 
 @inlined
-def _copy(source, target):
+def _copy(source: NDArray[np.uint8], target: NDArray[np.uint8]) -> None:
     for locus in range(len(source)):
         target[locus] = source[locus]
 
 
 @compiled_part
-def _exists(keys, key):
+def _exists(keys: NDArray[np.uint64], key: np.uint64) -> bool:
     """Whether an individual of that key lives."""
     found = False
     for index in range(len(keys)):

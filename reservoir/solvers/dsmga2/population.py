@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.jit import compiled, compiled_for_any, compiled_part, inlined
-from reservoir.solvers.dsmga2.genotype import bits_fitness
+from reservoir.solvers.dsmga2.genotype import Coded, Plain, bits_fitness
+from reservoir.solvers.dsmga2.model import Model
 from reservoir.solvers.rng.stream import next_bits, stream_states
 
 #: Fitness closer than this is equal.
@@ -50,13 +51,13 @@ def new_population(loci: int, individuals: int, *, seed: int, rng_stream_id: int
 
 
 @inlined
-def below(states, count):
+def below(states: NDArray[np.uint32], count: int) -> int:
     """A random number in 0 .. count - 1."""
-    return np.int64((np.uint64(next_bits(states, 0)) * np.uint64(count)) >> np.uint64(32))
+    return int(np.int64((np.uint64(next_bits(states, 0)) * np.uint64(count)) >> np.uint64(32)))
 
 
 @compiled_part
-def permute(states, order):
+def permute(states: NDArray[np.uint32], order: NDArray[np.int64]) -> None:
     """Fill with a random permutation of 0 .. len - 1."""
     for place in range(len(order)):
         order[place] = place
@@ -66,14 +67,14 @@ def permute(states, order):
 
 
 @inlined
-def note_hit(population):
+def note_hit(population: Population) -> None:
     """Remember how many evaluations it took, if nobody had the optimum before."""
     if population.tally[HIT] == 0:
         population.tally[HIT] = population.tally[MIXING] + population.tally[CLIMBING]
 
 
 @compiled_for_any
-def begin(kind, population, climb_order):
+def begin(kind: Plain | Coded, population: Population, climb_order: NDArray[np.int64]) -> None:
     """Random bits, improved by hill climbing: one pass over the loci in random order, flips kept if strictly better.
 
     `climb_order` is room for a permutation of the loci.
@@ -104,7 +105,7 @@ def begin(kind, population, climb_order):
 
 
 @inlined
-def _enter(population, individual):
+def _enter(population: Population, individual: int) -> None:
     """Key and columns of an individual's genes."""
     key, bit = np.uint64(0), np.uint64(1) << np.uint64(individual % 64)
     for locus in range(len(population.zobrist)):
@@ -115,7 +116,7 @@ def _enter(population, individual):
 
 
 @compiled
-def select(population, model):
+def select(population: Population, model: Model) -> None:
     """Tournaments of two without replacement: every individual meets two others. Also draws the ranks of the loci.
 
     Fills winners, ranks and places of the `Model`: winner i is the better of entries 2i and 2i + 1 of two permutations

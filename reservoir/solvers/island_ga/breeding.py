@@ -6,6 +6,7 @@ the tuple's class.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from reservoir.solvers.island_ga.real_breeding import Vectors, breed_vectors, fi
 from reservoir.solvers.island_ga.settings import IslandSettings
 from reservoir.solvers.island_ga.tour_breeding import Tours, breed_tours, first_tour, tours_of
 
-_FIRST = {Tours: first_tour, Vectors: first_vector}
-_BREED = {Tours: breed_tours, Vectors: breed_vectors}
+_FIRST: dict[type, Callable[..., Any]] = {Tours: first_tour, Vectors: first_vector}
+_BREED: dict[type, Callable[..., Any]] = {Tours: breed_tours, Vectors: breed_vectors}
 
 
 def kind_of(problem: Problem, settings: IslandSettings) -> Tours | Vectors:
@@ -42,24 +43,35 @@ def _tours(problem: Problem) -> bool:
     return encoding_of(problem) == PERMUTATION
 
 
-def first_individual(kind, row, word, individual):
+def first_individual(kind: Tours | Vectors, row: NDArray[Any], word: np.uint32, individual: int) -> float:
     """Fill a row of genes from random numbers, and return its fitness."""
     raise NotImplementedError("call this from compiled code")
 
 
 @overload(first_individual)
-def _first_individual(kind, row, word, individual):
+def _first_individual(kind: Any, row: Any, word: Any, individual: Any) -> Callable[..., Any]:
     first = _FIRST[kind.instance_class]
     return lambda kind, row, word, individual: first(kind, row, word, individual)
 
 
-def breed(kind, genes, fitness, order, parents, crossed, word, left):
+def breed(
+    kind: Tours | Vectors,
+    genes: NDArray[Any],
+    fitness: NDArray[Any],
+    order: NDArray[np.int64],
+    parents: int,
+    crossed: int,
+    word: np.uint32,
+    left: float,
+) -> None:
     """Make and judge every child of an island's generation, in the rows of those that lost."""
     raise NotImplementedError("call this from compiled code")
 
 
 @overload(breed)
-def _breed(kind, genes, fitness, order, parents, crossed, word, left):
+def _breed(
+    kind: Any, genes: Any, fitness: Any, order: Any, parents: Any, crossed: Any, word: Any, left: Any
+) -> Callable[..., Any]:
     bred = _BREED[kind.instance_class]
     return lambda kind, genes, fitness, order, parents, crossed, word, left: bred(
         kind, genes, fitness, order, parents, crossed, word, left

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.jit import compiled_part, inlined
 from reservoir.problems.base import Problem
-from reservoir.problems.fitness import fitness_of, scaled_noise
+from reservoir.problems.fitness import Context, fitness_of, scaled_noise
 from reservoir.solvers.island_ga.settings import IslandSettings
 from reservoir.solvers.island_ga.steps import place_below
 from reservoir.solvers.rng.stream import mixed, uniform_of
+
+Floats = NDArray[np.float32]
 
 
 class Vectors(NamedTuple):
@@ -45,19 +47,19 @@ def vectors_of(problem: Problem, settings: IslandSettings) -> Vectors:
 
 
 @inlined
-def numbers_of_child(dimension):
+def numbers_of_child(dimension: int) -> int:
     """Numbers that a child draws: two parents, two of each variable, and the noise of its fitness."""
     return 2 * dimension + 3
 
 
 @inlined
-def number_at(word, place):
+def number_at(word: np.uint32, place: int) -> np.float32:
     """The number of a place among those of a word, in [0, 1)."""
     return uniform_of(mixed(word, place))
 
 
 @inlined
-def judged(context, position, scratch, word, first_number):
+def judged(context: Context, position: Floats, scratch: Floats, word: np.uint32, first_number: int) -> np.float32:
     """Fitness with the noise of a noisy problem; never NaN."""
     noise = number_at(word, first_number + 2 * len(position) + 2)
     value = np.float32(fitness_of(context, position, scratch) + scaled_noise(context, noise))
@@ -65,7 +67,7 @@ def judged(context, position, scratch, word, first_number):
 
 
 @compiled_part
-def first_vector(vectors, position, word, individual):
+def first_vector(vectors: Vectors, position: Floats, word: np.uint32, individual: int) -> np.float32:
     """A random position within the bounds and its fitness."""
     lower, upper = vectors.lower, vectors.upper
     first_number = individual * numbers_of_child(len(position))
@@ -75,14 +77,24 @@ def first_vector(vectors, position, word, individual):
 
 
 @inlined
-def normal(one, other):
+def normal(one: np.float32, other: np.float32) -> np.float32:
     """A standard normal number of two in [0, 1) (Box and Muller 1958)."""
     turns = np.float32(2 * math.pi) * other
-    return np.sqrt(np.float32(-2) * np.log(np.float32(1) - one)) * np.cos(turns)
+    number: np.float32 = np.sqrt(np.float32(-2) * np.log(np.float32(1) - one)) * np.cos(turns)
+    return number
 
 
 @compiled_part
-def breed_vectors(vectors, genes, fitness, order, parents, crossed, word, left):
+def breed_vectors(
+    vectors: Vectors,
+    genes: Floats,
+    fitness: Floats,
+    order: NDArray[np.int64],
+    parents: int,
+    crossed: int,
+    word: np.uint32,
+    left: float,
+) -> None:
     """Every child of an island's generation, in the rows of those that lost; `left` is the part of the run to come."""
     dimension, lower, upper, blend = genes.shape[1], vectors.lower, vectors.upper, vectors.blend
     spread = vectors.mutation_scale * np.float32(left)

@@ -18,8 +18,10 @@ from reservoir.problems.encoding import encoding_of
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.island_ga.breeding import arrays_of, breed, first_individual, kind_of
+from reservoir.solvers.island_ga.real_breeding import Vectors
 from reservoir.solvers.island_ga.settings import IslandSettings
 from reservoir.solvers.island_ga.steps import largest, migrate, select
+from reservoir.solvers.island_ga.tour_breeding import Tours
 from reservoir.solvers.rng.stream import StreamKey, philox_word, stream_key
 
 
@@ -81,7 +83,7 @@ def _new_islands(problem: Problem, settings: IslandSettings, seed: int) -> Islan
 
 
 @compiled_for_any
-def _run(kind, islands):
+def _run(kind: Tours | Vectors, islands: Islands) -> None:
     """Evolve all islands from one migration to the next."""
     fitness, iteration, last = islands.fitness, 0, islands.stages[-1]
     for island in range(fitness.shape[0]):

@@ -7,12 +7,17 @@ nothing is copied.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from reservoir.hydro.jit import compiled_part, inlined
 from reservoir.solvers.rng.stream import below, mixed
 
 
 @compiled_part
-def select(fitness, before, after, parents):
+def select(fitness: NDArray[Any], before: NDArray[np.int64], after: NDArray[np.int64], parents: int) -> None:
     """Tournaments of neighbours: the winners' rows come first, in the order of the tournaments, then the losers'."""
     size = len(before)
     for tournament in range(parents):
@@ -30,7 +35,7 @@ def select(fitness, before, after, parents):
 
 
 @compiled_part
-def rank(fitness, ranks):
+def rank(fitness: NDArray[Any], ranks: NDArray[np.int64]) -> None:
     """How many rows are better; of equals, the first."""
     for row in range(len(fitness)):
         better = 0
@@ -41,7 +46,7 @@ def rank(fitness, ranks):
 
 
 @compiled_part
-def migrate(genes, fitness, ranks, migrants):
+def migrate(genes: NDArray[Any], fitness: NDArray[Any], ranks: NDArray[np.int64], migrants: int) -> None:
     """The best of each island take the places of the worst of the next, around the ring.
 
     Nobody who leaves is overwritten, and nobody who is overwritten has left: both are at most half of an island.
@@ -65,9 +70,9 @@ def migrate(genes, fitness, ranks, migrants):
 
 
 @compiled_part
-def largest(fitness):
+def largest(fitness: NDArray[Any]) -> float:
     """The best fitness of all islands."""
-    best = fitness[0, 0]
+    best: float = fitness[0, 0]
     for island in range(fitness.shape[0]):
         for row in range(fitness.shape[1]):
             best = max(best, fitness[island, row])
@@ -75,6 +80,6 @@ def largest(fitness):
 
 
 @inlined
-def place_below(word, place, count):
+def place_below(word: np.uint32, place: int, count: int) -> int:
     """The number of a place among those of a word, as one in 0 .. count - 1."""
     return below(mixed(word, place), count)

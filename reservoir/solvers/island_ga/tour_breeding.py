@@ -21,6 +21,10 @@ from reservoir.solvers.island_ga.steps import place_below
 NUMBERS = 4
 
 
+Tour = NDArray[np.uint16]
+Costs = NDArray[np.int32]
+
+
 class Tours(NamedTuple):
     """What breeding tours needs."""
 
@@ -41,17 +45,17 @@ def tours_of(problem: Problem, settings: IslandSettings) -> Tours:
 
 
 @inlined
-def tour_fitness(tour, costs):
+def tour_fitness(tour: Tour, costs: Costs) -> int:
     """Minus the sum of the edges."""
     last = costs.shape[0] - 1
-    total = costs[tour[last], tour[0]]
+    total: int = costs[tour[last], tour[0]]
     for place in range(last):
         total += costs[tour[place], tour[place + 1]]
     return -total
 
 
 @compiled_part
-def first_tour(tours, tour, word, individual):
+def first_tour(tours: Tours, tour: Tour, word: np.uint32, individual: int) -> int:
     """A random tour (Fisher and Yates) and its fitness."""
     costs = tours.costs
     cities = costs.shape[0]
@@ -64,7 +68,7 @@ def first_tour(tours, tour, word, individual):
 
 
 @inlined
-def two_points(word, first_number, cities):
+def two_points(word: np.uint32, first_number: int, cities: int) -> tuple[int, int]:
     """Two different places, the lower one first."""
     one = place_below(word, first_number, cities)
     other = (one + 1 + place_below(word, first_number + 1, cities - 1)) % cities
@@ -72,7 +76,16 @@ def two_points(word, first_number, cities):
 
 
 @compiled_part
-def crossed_tour(child, one, other, costs, word, first_number, by_order, used):
+def crossed_tour(
+    child: Tour,
+    one: Tour,
+    other: Tour,
+    costs: Costs,
+    word: np.uint32,
+    first_number: int,
+    by_order: bool,
+    used: NDArray[np.uint8],
+) -> int:
     """A child that has a stretch of one parent, and the cities it lacks in the order of the other; its fitness.
 
     `child` has room for one city more than there are: each city is written, and stays where it was lacking.
@@ -102,7 +115,7 @@ def crossed_tour(child, one, other, costs, word, first_number, by_order, used):
 
 
 @compiled_part
-def mutated_tour(child, parent, costs, word, first_number, by_two_opt):
+def mutated_tour(child: Tour, parent: Tour, costs: Costs, word: np.uint32, first_number: int, by_two_opt: bool) -> int:
     """A copy of a parent with two cities swapped, or with its best 2-opt move; its fitness."""
     cities = costs.shape[0]
     for place in range(cities):
@@ -121,7 +134,7 @@ def mutated_tour(child, parent, costs, word, first_number, by_two_opt):
 
 
 @compiled_part
-def best_move(tour, costs):
+def best_move(tour: Tour, costs: Costs) -> tuple[int, int, int]:
     """Ends of the stretch whose reversal shortens a tour most, and by how much; the first of equals."""
     cities = costs.shape[0]
     first = last = gain = 0
@@ -136,7 +149,7 @@ def best_move(tour, costs):
 
 
 @inlined
-def double_bridge(child, parent, cities, word, first_number):
+def double_bridge(child: Tour, parent: Tour, cities: int, word: np.uint32, first_number: int) -> None:
     """Two neighbouring stretches of a tour change places."""
     one = 1 + place_below(word, first_number, cities - 1)
     two = 1 + place_below(word, first_number + 1, cities - 1)
@@ -149,7 +162,16 @@ def double_bridge(child, parent, cities, word, first_number):
 
 
 @compiled_part
-def breed_tours(tours, genes, fitness, order, parents, crossed, word, left):
+def breed_tours(
+    tours: Tours,
+    genes: Tour,
+    fitness: NDArray[np.int32],
+    order: NDArray[np.int64],
+    parents: int,
+    crossed: int,
+    word: np.uint32,
+    left: float,
+) -> None:
     """Every child of an island's generation, in the rows of those that lost."""
     costs = tours.costs
     for place in range(parents, len(order)):

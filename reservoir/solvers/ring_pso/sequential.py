@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined
 from reservoir.problems.base import Problem
-from reservoir.problems.fitness import fitness_of, scaled_noise
+from reservoir.problems.fitness import Context, fitness_of, scaled_noise
 from reservoir.solvers.base.denormals import SMALLEST_VELOCITY
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.ring_pso.settings import STAR, STOP, SequentialRingSettings
 from reservoir.solvers.rng.stream import StreamKey, below, mixed, philox_word, stream_key, uniform_of
+
+Floats = NDArray[np.float32]
 
 #: Positions so near to zero, in parts of their range, are zero: their squares would be denormal numbers, which a CPU
 #: handles a hundred times slower; a device flushes them.
@@ -106,7 +108,7 @@ def _new_swarm(problem: Problem, settings: SequentialRingSettings, seed: int) ->
 
 
 @compiled_part
-def _scatter(swarm, particle, word):
+def _scatter(swarm: Swarm, particle: int, word: np.uint32) -> None:
     """First position, and a first velocity that is half the way to another."""
     position, velocity, best = swarm.position[particle], swarm.velocity[particle], swarm.best[particle]
     for d in range(len(position)):
@@ -118,7 +120,20 @@ def _scatter(swarm, particle, word):
 
 
 @compiled_part
-def _move(position, velocity, own, lead, lower, upper, bounded, stops, inertia, cognitive, social, word):
+def _move(
+    position: Floats,
+    velocity: Floats,
+    own: Floats,
+    lead: Floats,
+    lower: Floats,
+    upper: Floats,
+    bounded: bool,
+    stops: bool,
+    inertia: np.float32,
+    cognitive: np.float32,
+    social: np.float32,
+    word: np.uint32,
+) -> None:
     # Arrays of a dimension each, not the swarm: so the loop is a tenth faster.
     for d in range(len(position)):
         at = position[d]
@@ -138,15 +153,15 @@ def _move(position, velocity, own, lead, lower, upper, bounded, stops, inertia, 
 
 
 @inlined
-def _judge(context, swarm, particle, word):
+def _judge(context: Context, swarm: Swarm, particle: int, word: np.uint32) -> None:
     noise = scaled_noise(context, uniform_of(mixed(word, 2 * swarm.position.shape[1])))
     swarm.fitness[particle] = fitness_of(context, swarm.position[particle], swarm.scratch) + noise
 
 
 @compiled_part
-def _keep_better(swarm, particle):
+def _keep_better(swarm: Swarm, particle: int) -> bool:
     """A personal best is taken by what is better, and never by NaN; whether it was."""
-    better = swarm.fitness[particle] > swarm.best_fitness[particle]
+    better: bool = swarm.fitness[particle] > swarm.best_fitness[particle]
     if better:
         swarm.best_fitness[particle] = swarm.fitness[particle]
         for d in range(swarm.position.shape[1]):
@@ -155,7 +170,7 @@ def _keep_better(swarm, particle):
 
 
 @compiled_part
-def _informant_in_ring(best_fitness, particle):
+def _informant_in_ring(best_fitness: Floats, particle: int) -> int:
     """The best of a particle and its neighbours: itself, if neither is better; of equals the left one."""
     count, found = len(best_fitness), particle
     for other in ((particle + count - 1) % count, (particle + 1) % count):
@@ -165,7 +180,7 @@ def _informant_in_ring(best_fitness, particle):
 
 
 @compiled_part
-def _informant_in_star(best_fitness, links, particle):
+def _informant_in_star(best_fitness: Floats, links: NDArray[np.int64], particle: int) -> int:
     """The best of a particle and those that inform it."""
     found = particle
     for other in range(len(best_fitness)):
@@ -177,7 +192,7 @@ def _informant_in_star(best_fitness, links, particle):
 
 
 @compiled_part
-def _draw_links(links, word):
+def _draw_links(links: NDArray[np.int64], word: np.uint32) -> None:
     for particle in range(links.shape[0]):
         for link in range(links.shape[1]):
             bits = mixed(word, particle * links.shape[1] + link)
@@ -185,15 +200,15 @@ def _draw_links(links, word):
 
 
 @compiled_part
-def _largest(numbers):
-    best = numbers[0]
+def _largest(numbers: Floats) -> float:
+    best: float = numbers[0]
     for each in numbers:
         best = max(best, each)
     return best
 
 
 @compiled_for_any
-def _run(context, swarm):
+def _run(context: Context, swarm: Swarm) -> None:
     count = len(swarm.position)
     for particle in range(count):
         word = philox_word(particle, swarm.key, 0)

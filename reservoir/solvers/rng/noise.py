@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.hydro.jit import overload
-from reservoir.problems.fitness import noise_of
+from reservoir.problems.fitness import Context, noise_of
 from reservoir.solvers.rng.stream import next_uniform
 
 
-def fresh_noise(context, states, particle):
+def fresh_noise(context: Context, states: NDArray[np.uint32], particle: int) -> np.float32:
     """What is added to a fitness, drawn from the particle's stream if the problem is noisy."""
     raise NotImplementedError("call this from compiled code")
 
 
 @overload(fresh_noise)
-def _fresh_noise(context, states, particle):
+def _fresh_noise(context: Any, states: Any, particle: Any) -> Callable[..., Any]:
     kind: Any = getattr(context, "instance_class", None)
     noise = noise_of(kind)
     if noise == 0:

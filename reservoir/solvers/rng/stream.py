@@ -68,7 +68,9 @@ def stream_states(seed: int, rng_stream_id: int, particles: int) -> NDArray[np.u
 
 
 @inlined
-def _advanced(s0, s1, s2, s3):
+def _advanced(
+    s0: np.uint32, s1: np.uint32, s2: np.uint32, s3: np.uint32
+) -> tuple[np.uint32, np.uint32, np.uint32, np.uint32, np.uint32]:
     """32 bits of a stream and its next state (xoshiro128+; Blackman and Vigna 2021)."""
     bits = np.uint32(s0 + s3)
     shifted = np.uint32(s1 << np.uint32(9))
@@ -81,13 +83,13 @@ def _advanced(s0, s1, s2, s3):
 
 
 @inlined
-def uniform_of(bits):
+def uniform_of(bits: np.uint32) -> np.float32:
     """A float32 in [0, 1), in steps of 2^-23."""
     return np.float32(np.int32(bits >> np.uint32(9))) * np.float32(2.0**-23)
 
 
 @inlined
-def philox_word(particle, key, generation):
+def philox_word(particle: int, key: StreamKey, generation: int) -> np.uint32:
     """First word of `philox4x32` of (particle, stream, generation, 1) under the key of the seed's two words."""
     x, y, z, w = np.uint32(particle), key.rng_stream_id, np.uint32(generation), np.uint32(1)
     low, high = key.seed_low, key.seed_high
@@ -103,7 +105,7 @@ def philox_word(particle, key, generation):
 
 
 @inlined
-def next_bits(states, particle):
+def next_bits(states: NDArray[np.uint32], particle: int) -> np.uint32:
     """Advance one stream and return 32 bits."""
     s0, s1, s2, s3 = states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3]
     bits, states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3] = _advanced(s0, s1, s2, s3)
@@ -111,7 +113,9 @@ def next_bits(states, particle):
 
 
 @inlined
-def fill_uniform(states, particle, drawn, unrolled):
+def fill_uniform(
+    states: NDArray[np.uint32], particle: int, drawn: NDArray[np.float32], unrolled: tuple[int, ...]
+) -> None:
     """Fill the first numbers of `drawn` as `next_uniform` would; the state stays in registers meanwhile."""
     s0, s1, s2, s3 = states[particle, 0], states[particle, 1], states[particle, 2], states[particle, 3]
     for d in range(len(unrolled)):
@@ -121,13 +125,13 @@ def fill_uniform(states, particle, drawn, unrolled):
 
 
 @inlined
-def next_uniform(states, particle):
+def next_uniform(states: NDArray[np.uint32], particle: int) -> np.float32:
     """A float32 in [0, 1), in steps of 2^-23."""
     return uniform_of(next_bits(states, particle))
 
 
 @inlined
-def mixed(drawn, step):
+def mixed(drawn: np.uint32, step: int) -> np.uint32:
     """32 bits for each step from one draw, so that steps do not wait for each other.
 
     SplitMix with the mixer lowbias32 of C. Wellons.
@@ -139,23 +143,23 @@ def mixed(drawn, step):
 
 
 @inlined
-def below(bits, count):
+def below(bits: np.uint32, count: int) -> int:
     """A number in 0 .. count - 1 from 32 bits.
 
     From the upper 16 of them, unless these would make some numbers twice as likely as others.
     """
     if count > EVEN_IN_16_BITS:
-        return np.int64((np.uint64(bits) * np.uint64(count)) >> np.uint64(32))
+        return int(np.int64((np.uint64(bits) * np.uint64(count)) >> np.uint64(32)))
     return _in_16_bits(bits >> np.uint32(16), count)
 
 
 @inlined
-def _in_16_bits(bits, count):
-    return (np.int64(bits) * np.int64(count)) >> 16
+def _in_16_bits(bits: np.uint32, count: int) -> int:
+    return int((np.int64(bits) * np.int64(count)) >> 16)
 
 
 @inlined
-def rivals(bits, probability, count, other_count):
+def rivals(bits: np.uint32, probability: np.float32, count: int, other_count: int) -> tuple[np.bool_, int, int]:
     """Whether a particle learns, and two numbers, below `count` and `other_count`, that it would choose between.
 
     What is left of the bits below the probability is spread over 32 bits by a multiplication; their halves are the two

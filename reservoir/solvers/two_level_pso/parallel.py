@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.jit import compiled_for_any, compiled_part, inlined
 from reservoir.problems.base import Problem
-from reservoir.problems.fitness import fitness_of, scaled_noise
+from reservoir.problems.fitness import Context, fitness_of, scaled_noise
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.progress import Progress
 from reservoir.solvers.base.results import EngineResult
@@ -132,7 +132,7 @@ def _new_swarm(
 
 
 @compiled_part
-def _scatter(swarm, i, word):
+def _scatter(swarm: Swarm, i: int, word: np.uint32) -> None:
     """First position, within the bounds unless it is given, and first velocity within its limits."""
     position, velocity, best = swarm.position[i], swarm.velocity[i], swarm.best[i]
     one, two = np.float32(1), np.float32(2)
@@ -147,7 +147,7 @@ def _scatter(swarm, i, word):
 
 
 @compiled_part
-def _move(swarm, i, leading, word):
+def _move(swarm: Swarm, i: int, leading: NDArray[np.float32], word: np.uint32) -> None:
     """Eq. 5-6 with a limit of the velocity; a particle that comes to a bound stops there."""
     position, velocity, best = swarm.position[i], swarm.velocity[i], swarm.best[i]
     lower, upper, zero = swarm.lower, swarm.upper, np.float32(0)
@@ -165,13 +165,13 @@ def _move(swarm, i, leading, word):
 
 
 @compiled_part
-def _copy(source, target):
+def _copy(source: NDArray[np.float32], target: NDArray[np.float32]) -> None:
     for d in range(len(target)):
         target[d] = source[d]
 
 
 @inlined
-def _judge(context, swarm, i, word, scratch):
+def _judge(context: Context, swarm: Swarm, i: int, word: np.uint32, scratch: NDArray[np.float32]) -> None:
     value = fitness_of(context, swarm.position[i], (scratch[0], scratch[1]))
     value += scaled_noise(context, uniform_of(mixed(word, 2 * swarm.position.shape[1])))
     if value > swarm.best_fitness[i]:
@@ -180,7 +180,7 @@ def _judge(context, swarm, i, word, scratch):
 
 
 @inlined
-def _leader(swarm, first, last):
+def _leader(swarm: Swarm, first: int, last: int) -> int:
     leader = first
     for i in range(first + 1, last):
         if swarm.best_fitness[i] > swarm.best_fitness[leader]:
@@ -189,7 +189,15 @@ def _leader(swarm, first, last):
 
 
 @compiled_for_any
-def _run(context, swarm, before, last_generation, first_group, last_group, scratch):
+def _run(
+    context: Context,
+    swarm: Swarm,
+    before: int,
+    last_generation: int,
+    first_group: int,
+    last_group: int,
+    scratch: NDArray[np.float32],
+) -> None:
     """Run groups after one generation up to another; generation 0 judges first positions."""
     particles, size = swarm.position.shape[0], swarm.group
     for group in range(first_group, last_group):

@@ -59,7 +59,7 @@ def _decided(network: RealArray, hidden: int, storage: float, known: RealArray) 
     return output
 
 
-def _fitness(context: OperationContext, position: RealArray, scratch: Any) -> float:
+def _fitness(context: OperationContext, position: RealArray, scratch: object) -> float:
     storage = context.start
     benefit = cost = storage - storage
     zero, one = benefit, benefit + 1
