@@ -128,7 +128,7 @@ def compiled_part(function: Function) -> Function:
 def overload(function: Callable[..., Any], options: dict[str, Any] = INLINED) -> Callable[[Function], Function]:
     """Decorate what chooses the compiled form of a function of Python by the types of its arguments.
 
-    ``strict`` is off: numba would take two names of one argument for different where their annotations differ.
+    ``strict`` is off: its comparison of signatures includes the annotations, which differ.
     """
     return cast(Callable[[Function], Function], numba_overload(function, jit_options=options, strict=False))
 
