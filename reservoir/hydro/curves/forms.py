@@ -41,6 +41,16 @@ class UnclampedPolynomial(NamedTuple):
     coefficients: tuple[Any, ...]
 
 
+class CurveCursor(NamedTuple):
+    """A `CompiledCurve` that is asked for neighbouring arguments: looks for their piece from the last one on.
+
+    ``piece`` has room for its number. Values are the curve's own.
+    """
+
+    curve: CompiledCurve
+    piece: NDArray[np.int64]
+
+
 class UniformTable(NamedTuple):
     """Values at even distances from `lower`, joined by straight lines and held at the ends."""
 
@@ -67,11 +77,36 @@ def exact_value(curve: CompiledCurve, x: float) -> float:
             piece = middle
         else:
             last = middle - 1
-    offset = held - curve.breaks[piece]
+    return piece_value(curve, held, piece)
+
+
+def piece_value(curve: CompiledCurve, x: float, piece: int) -> float:
+    """Value of a `CompiledCurve` by one of its pieces."""
+    offset = x - curve.breaks[piece]
     value: float = curve.coefficients[piece, 0]
+    if curve.coefficients.shape[1] == 4:  # the same, a tenth faster
+        value = value * offset + curve.coefficients[piece, 1]
+        value = value * offset + curve.coefficients[piece, 2]
+        value = value * offset + curve.coefficients[piece, 3]
+        return value
     for power in range(1, curve.coefficients.shape[1]):
         value = value * offset + curve.coefficients[piece, power]
     return value
+
+
+def cursor_value(cursor: CurveCursor, x: float) -> float:
+    """Value of a `CurveCursor`; for one number alone."""
+    curve = cursor.curve
+    if curve.is_power:
+        return exact_value(curve, x)
+    held = min(max(x, curve.breaks[0]), curve.breaks[-1])
+    piece, last = cursor.piece[0], curve.coefficients.shape[0] - 1
+    while piece < last and held >= curve.breaks[piece + 1]:
+        piece += 1
+    while piece > 0 and held < curve.breaks[piece]:
+        piece -= 1
+    cursor.piece[0] = piece
+    return piece_value(curve, held, piece)
 
 
 def polynomial_value(form: PolynomialForm, x: Numbers) -> Numbers:
@@ -103,6 +138,7 @@ def table_value(table: UniformTable, x: Numbers) -> Numbers:
 #: How compiled code evaluates a curve of a class.
 EVALUATIONS: dict[type, Callable[..., Any]] = {
     CompiledCurve: exact_value,
+    CurveCursor: cursor_value,
     PolynomialForm: polynomial_value,
     UnclampedPolynomial: unclamped_value,
     UniformTable: table_value,

@@ -16,7 +16,7 @@ from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
 from reservoir.solvers.base.program import build_around
 from reservoir.solvers.base.work_groups import VECTOR_WIDTHS, items_for, lanes_for
-from reservoir.solvers.dp.settings import DeviceGridSettings, GridSettings
+from reservoir.solvers.dp.settings import DeviceGridSettings, GridSettings, first_grids
 
 #: Points of a curve's table: power by the tables differs from the curves' own by some 1e-7 of it at most.
 TABLE_POINTS = 4096
@@ -86,14 +86,6 @@ def layout_for(device: DeviceInfo, settings: DeviceGridSettings) -> GridLayout:
     room = max(settings.fine_states, *first_grids(settings))
     lanes, items = lanes_for(device, room, lanes), items_for(device, room, items)
     return GridLayout(lanes=lanes, items=items, room=-(-room // lanes) * lanes, double=double)
-
-
-def first_grids(settings: GridSettings) -> list[int]:
-    """States of every first grid that may be tried."""
-    grids = [settings.states]
-    while grids[-1] < settings.most_states:
-        grids.append(grids[-1] * 3 // 2)
-    return grids
 
 
 def build_program(

@@ -9,27 +9,31 @@ behind before refinement starts.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
 from reservoir.hydro.compiled_year import YearArrays, violation_at
+from reservoir.hydro.curves.forms import CurveCursor
 from reservoir.hydro.elementwise import clip, mean
-from reservoir.hydro.jit import compiled
+from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.limits import Limits, corridor
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.step import power_at, release_to_reach
+from reservoir.hydro.step import power_at, release_to_reach, storage_after
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.results import EngineResult
-from reservoir.solvers.dp.settings import GridSettings, reservoir_years
+from reservoir.solvers.dp.settings import GridSettings, first_grids, reservoir_years
 
 FloatArray = NDArray[np.float64]
+T = TypeVar("T")
 
 
 class SequentialDp(HostEngine[GridSettings]):
@@ -49,18 +53,23 @@ class SequentialDp(HostEngine[GridSettings]):
 
     def solve_each(self, problems: Sequence[Problem], keep: Callable[[EngineResult], None]) -> None:
         """Years side by side; a fault, or an interrupt, leaves out those that have not begun."""
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        processors = os.cpu_count() or 1
+        solved = partial(self._solved, threads=max(processors // len(problems), 1))
+        with ThreadPoolExecutor(processors) as pool:
             try:
-                for result in pool.map(self.solve_one, problems):
+                for result in pool.map(solved, problems):
                     keep(result)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
 
     def solve_one(self, problem: Problem) -> EngineResult:
-        """A year's best trajectory."""
+        """A year's best trajectory, with as many threads as there are processors."""
+        return self._solved(problem, threads=os.cpu_count() or 1)
+
+    def _solved(self, problem: Problem, threads: int) -> EngineResult:
         (year,) = reservoir_years([problem])
-        found = best_trajectory(year, self.settings)
+        found = best_trajectory(year, self.settings, threads)
         return EngineResult(position=found.position, generations=found.refinements, evaluations=found.transitions)
 
 
@@ -78,19 +87,47 @@ class Trajectory:
     transitions: int
 
 
-def best_trajectory(year: ReservoirYear, settings: GridSettings) -> Trajectory:
-    """Find one year's best trajectory; in a cyclic year, over all starts."""
+def best_trajectory(year: ReservoirYear, settings: GridSettings, threads: int = 1) -> Trajectory:
+    """Find one year's best trajectory; in a cyclic year, over all starts.
+
+    Parameters
+    ----------
+    year : ReservoirYear
+        Of any number of steps.
+    settings : GridSettings
+    threads : int
+        At work on it: two share the first two first grids, any number the starts of a cyclic year. The result does not
+        depend on them.
+    """
     if year.limits.cyclic:
-        return _best_cycle(year, settings)
-    best = _refined(year, year.limits, settings)
-    while settings.states < settings.most_states:
-        settings = replace(settings, states=settings.states * 3 // 2)
-        other = _refined(year, year.limits, settings)
+        return _best_cycle(year, settings, threads)
+    runs = _runs(year, settings, threads)
+    best = next(runs)
+    for other in runs:
         agreed = abs(other.fitness - best.fitness) <= settings.agreement * abs(other.fitness)
         best = _better(best, other)
         if agreed:
             break
     return best
+
+
+def _runs(year: ReservoirYear, settings: GridSettings, threads: int) -> Iterator[Trajectory]:
+    """Solve a year from each first grid; the first two side by side, since one alone agrees with nothing."""
+
+    def run(states: int) -> Trajectory:
+        return _refined(year, year.limits, settings, states)
+
+    grids = first_grids(settings)
+    yield from _side_by_side(run, grids[:2], threads)
+    yield from map(run, grids[2:])
+
+
+def _side_by_side(function: Callable[[T], Trajectory], arguments: Iterable[T], threads: int) -> list[Trajectory]:
+    """What a function returns for each argument, by some threads."""
+    if threads == 1:
+        return list(map(function, arguments))
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, arguments))
 
 
 def _better(one: Trajectory, other: Trajectory) -> Trajectory:
@@ -101,30 +138,32 @@ def _better(one: Trajectory, other: Trajectory) -> Trajectory:
     )
 
 
-def _best_cycle(year: ReservoirYear, settings: GridSettings) -> Trajectory:
+def _best_cycle(year: ReservoirYear, settings: GridSettings, threads: int) -> Trajectory:
     """Try starts on a grid, then search between the neighbours of the best one."""
     from scipy.optimize import minimize_scalar
 
-    tried: dict[float, Trajectory] = {}
+    def run(start: float) -> Trajectory:
+        return _refined(year, year.limits.starting_at(start), settings, settings.states)
 
     def loss(start: float) -> float:
-        tried[start] = _refined(year, year.limits.starting_at(start), settings)
-        return -tried[start].fitness
+        tried.append(run(start))
+        return -tried[-1].fitness
 
     lowest, highest = year.limits.start_bounds_hm3
     starts = np.linspace(lowest, highest, settings.start_states)
-    best = int(np.argmin([loss(float(start)) for start in starts]))
+    tried = _side_by_side(run, starts.tolist(), threads)
+    best = int(np.argmax([each.fitness for each in tried]))
     neighbours = starts[max(best - 1, 0)], starts[min(best + 1, len(starts) - 1)]
     precision = settings.agreement * float(starts[-1])
     minimize_scalar(loss, bounds=neighbours, method="bounded", options={"xatol": precision})
-    return max(tried.values(), key=lambda each: each.fitness)
+    return max(tried, key=lambda each: each.fitness)
 
 
-def _refined(year: ReservoirYear, limits: Limits, settings: GridSettings) -> Trajectory:
+def _refined(year: ReservoirYear, limits: Limits, settings: GridSettings, states: int) -> Trajectory:
     """Solve on the first grid, then refine until nothing changes."""
     lower, upper = corridor(limits)
-    spacing = (upper - lower) / (settings.states - 1)
-    best = latest = _solve_grid(year, limits, np.linspace(lower, upper, settings.states, axis=1))
+    spacing = (upper - lower) / (states - 1)
+    best = latest = _solve_grid(year, limits, np.linspace(lower, upper, states, axis=1))
     quiet = 0
     while quiet < 2 and best.refinements < settings.most_refinements:
         half_width = settings.reach * spacing
@@ -151,13 +190,23 @@ def _at_edge(storages: FloatArray, low: FloatArray, high: FloatArray, lower: Flo
 def _solve_grid(year: ReservoirYear, limits: Limits, grid: FloatArray) -> Trajectory:
     steps, states = limits.steps, grid.shape[1]
     arrays = limits.arrays()
-    values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.int64)
+    values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.uint16)
     storages, releases = np.empty(steps + 1), np.empty(steps)
-    tried = _bellman(year.model.exact, arrays, grid, year.penalty_gwh, values, choices)
+    plant = plant_with_cursors(year.model.exact)
+    tried = _bellman(plant, arrays, grid, year.penalty_gwh, values, choices, np.empty(states))
     _trace(arrays, grid, values, choices, storages, releases)
     position = np.append(releases, storages[0]) if year.limits.cyclic else releases
     fitness = year.certify(position).fitness
     return Trajectory(storages=storages, position=position, fitness=fitness, refinements=1, transitions=tried)
+
+
+def plant_with_cursors(plant: Plant) -> Plant:
+    """The plant for one thread that asks its curves for neighbouring arguments."""
+    level, tailrace, rate, capacity = (
+        CurveCursor(curve, np.zeros(1, np.int64))
+        for curve in (plant.level, plant.tailrace, plant.conversion.curve, plant.capacity)
+    )
+    return Plant(level, tailrace, plant.conversion._replace(curve=rate), capacity, plant.installed_mw)
 
 
 @compiled
@@ -167,11 +216,13 @@ def _bellman(
     grid: FloatArray,
     penalty: float,
     values: FloatArray,
-    choices: NDArray[np.int64],
+    choices: NDArray[np.integer],
+    violations: FloatArray,
 ) -> int:
     """Backward recursion: best value from every storage of the grid, and the next storage that gives it.
 
-    From a storage with no next one on the grid within the bounds of the release, the nearest is taken at a penalty.
+    Rows of `grid` are even. From a storage with no next one on the grid within the bounds of the release, the nearest
+    is taken at a penalty. `violations` has room for a number a state.
     """
     steps, states = choices.shape
     tried = 0
@@ -182,26 +233,27 @@ def _bellman(
         least, most = year.release_lower[step], year.release_upper[step]
         rounding = 1e-12 * (abs(grid[step, states - 1]) + 1.0) / per_flow
         for state in range(states):
+            violations[state] = violation_at(year, step, grid[step + 1, state], grid[step + 1, state])
+        for state in range(states):
             storage = grid[step, state]
             best, choice = -np.inf, 0
-            nearest, nearest_choice = np.inf, 0
-            for following in range(states):
+            lowest = storage_after(storage, inflow, most + rounding, per_flow)
+            highest = storage_after(storage, inflow, least - rounding, per_flow)
+            first, last = _states_between(grid[step + 1], lowest, highest)
+            for following in range(first, last + 1):
                 end = grid[step + 1, following]
                 release = release_to_reach(storage, end, inflow, per_flow)
                 beyond = max(release - most, least - release)
                 if beyond > rounding:
-                    if beyond < nearest:
-                        nearest, nearest_choice = beyond, following
                     continue
                 tried += 1
                 power = power_at(plant, mean(storage, end), clip(release, least, most))
                 energy = stage_benefit(power, per_flow) * GWH_PER_STAGE_BENEFIT
-                cost = penalty * violation_at(year, step, end, end)
-                value = energy - cost + values[step + 1, following]
+                value = energy - penalty * violations[following] + values[step + 1, following]
                 if value > best:
                     best, choice = value, following
             if best == -np.inf:
-                choice = nearest_choice
+                choice, nearest = _nearest(grid[step + 1], storage, inflow, per_flow, least, most)
                 shortage = nearest * per_flow / max(abs(storage), 1.0)
                 best = values[step + 1, choice] - penalty * shortage
             values[step, state] = best
@@ -209,12 +261,38 @@ def _bellman(
     return tried
 
 
+@inlined
+def _states_between(row: FloatArray, lowest: float, highest: float) -> tuple[int, int]:
+    """First and last state of an even row between two storages, and one more at either end."""
+    last = len(row) - 1
+    spacing = (row[last] - row[0]) / last
+    if not spacing > 0:
+        return 0, last
+    first_place = clip((lowest - row[0]) / spacing, -1.0, last + 1.0)
+    last_place = clip((highest - row[0]) / spacing, -1.0, last + 1.0)
+    return max(int(np.floor(first_place)) - 1, 0), min(int(np.ceil(last_place)) + 1, last)
+
+
+@inlined
+def _nearest(
+    row: FloatArray, storage: float, inflow: float, per_flow: float, least: float, most: float
+) -> tuple[int, float]:
+    """State whose release is nearest to its bounds, and by how much it is beyond them, m3/s."""
+    choice, nearest = 0, np.inf
+    for following in range(len(row)):
+        release = release_to_reach(storage, row[following], inflow, per_flow)
+        beyond = max(release - most, least - release)
+        if beyond < nearest:
+            nearest, choice = beyond, following
+    return choice, nearest
+
+
 @compiled
 def _trace(
     year: YearArrays,
     grid: FloatArray,
     values: FloatArray,
-    choices: NDArray[np.int64],
+    choices: NDArray[np.integer],
     storages: FloatArray,
     releases: FloatArray,
 ) -> None:

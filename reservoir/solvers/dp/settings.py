@@ -64,6 +64,14 @@ class DeviceGridSettings(GridSettings):
     double: bool | None = run_option(None)
 
 
+def first_grids(settings: GridSettings) -> list[int]:
+    """States of every first grid that may be tried."""
+    grids = [settings.states]
+    while grids[-1] < settings.most_states:
+        grids.append(grids[-1] * 3 // 2)
+    return grids
+
+
 def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:
     """The problems, if all of them are reservoir years.
 
