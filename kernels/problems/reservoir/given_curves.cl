@@ -50,7 +50,7 @@ NearCurves near_curves(__global const REAL *tables, const REAL low, const REAL h
     return curves;
 }
 
-reals value_on(__local const Parabola *curve, const reals x) {
+reals value_on(GROUP_SPACE const Parabola *curve, const reals x) {
     const reals offset = x - curve->centre;
     return FUSED(FUSED(offset, (reals)(curve->bend), (reals)(curve->slope)), offset, (reals)(curve->value));
 }
@@ -58,7 +58,7 @@ reals value_on(__local const Parabola *curve, const reals x) {
 #define NEAR(curve, x) value_on(&curves->curve, x)
 
 // Power, MW, by the parabolas.
-reals power_near(__local const NearCurves *curves, const reals mean_storage, const reals release) {
+reals power_near(GROUP_SPACE const NearCurves *curves, const reals mean_storage, const reals release) {
     const reals head = HEAD_AT(NEAR, mean_storage, release);
     return POWER_AT_HEAD(NEAR, LESSER, reals, head, release);
 }

@@ -40,6 +40,7 @@ reals violation_cost(const reals storage, const reals start, const int step, CON
                         AT(PENALTY_ABOVE, step));
 }
 
+#ifndef NO_FITNESS // of a long horizon it takes the compiler minutes, and dynamic programming never asks for it
 // Benefit less violation cost, GWh (eq. 21), of releases repaired as in eq. 18-19, where a step cannot be repaired. The
 // repaired releases take the place of those given.
 reals fitness_with_violation(reals *releases, const reals start, CONTEXT_SPACE const REAL *year) {
@@ -95,3 +96,4 @@ reals fitness(const reals *position, CONTEXT_SPACE const REAL *year) {
     reals repaired[DIM];
     return repaired_fitness(position, repaired, year);
 }
+#endif

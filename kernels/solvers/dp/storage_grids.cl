@@ -2,10 +2,15 @@
 // found, and all of it again from a finer first grid until two agree. One work item decides for its group.
 //
 // Constants: STATES, FINE_STATES, HALF_WIDTH, TOLERANCE, AGREEMENT, MOST_REFINEMENTS
-// (reservoir/solvers/dp/settings.py), and STEPS. Storages are those at the start and at the end of every step.
+// (reservoir/solvers/dp/settings.py), STEPS, and LONG_HORIZON and GROUP_SPACE (transitions.cl). Storages are those at the
+// start and at the end of every step. The items of a group share the points of a long horizon.
 
 #define POINTS (STEPS + 1)
+#if LONG_HORIZON
+#define FOR_POINTS for (int point = get_local_id(0); point < POINTS; point += ITEMS)
+#else
 #define FOR_POINTS for (int point = 0; point < POINTS; ++point)
+#endif
 
 typedef struct {
     REAL low, high, spacing;
@@ -22,16 +27,20 @@ typedef struct {
     REAL lower[POINTS], upper[POINTS]; // what can be reached and left again
     Grid grid[POINTS];
     REAL spacing[POINTS]; // of the next finer grid's corridor; stays while the trajectory leans against the corridor
+#if LONG_HORIZON
+    Trajectory latest, best_of_run;
+#else
     Trajectory latest, best_of_run, best;
+#endif
     int states, most_states, grids_of_run, grids, quiet;
     bool coarse, done;
 } Search;
 
-REAL storage_at(__local const Grid *grid, const int state) {
+REAL storage_at(GROUP_SPACE const Grid *grid, const int state) {
     return state < grid->states - 1 ? FUSED((REAL)state, grid->spacing, grid->low) : grid->high;
 }
 
-void divide(__local Grid *grid, const REAL low, const REAL high, const int states) {
+void divide(GROUP_SPACE Grid *grid, const REAL low, const REAL high, const int states) {
     grid->low = low;
     grid->high = high;
     grid->states = high > low ? states : 1;
@@ -40,7 +49,7 @@ void divide(__local Grid *grid, const REAL low, const REAL high, const int state
 
 // Storages that can be reached from the start and from which the year can be completed; where none within the bounds
 // can be reached, the one nearest to them stands alone (`corridor` in reservoir/hydro/limits.py).
-void find_corridor(__local Search *search, const REAL start, CONTEXT_SPACE const REAL *year) {
+void find_corridor(GROUP_SPACE Search *search, const REAL start, CONTEXT_SPACE const REAL *year) {
     search->lower[0] = search->upper[0] = start;
     for (int step = 0; step < STEPS; ++step) {
         const REAL inflow = AT(INFLOW, step), per_flow = AT(HM3_PER_M3S, step);
@@ -55,7 +64,7 @@ void find_corridor(__local Search *search, const REAL start, CONTEXT_SPACE const
     }
 }
 
-void start_run(__local Search *search, const int states) {
+void start_run(GROUP_SPACE Search *search, const int states) {
     search->states = states;
     search->grids_of_run = search->quiet = 0;
     search->coarse = true;
@@ -65,7 +74,7 @@ void start_run(__local Search *search, const int states) {
     }
 }
 
-void refine(__local Search *search) {
+void refine(GROUP_SPACE Search *search) {
     search->coarse = false;
     FOR_POINTS {
         const REAL lower = search->lower[point], upper = search->upper[point], reach = HALF_WIDTH * search->spacing[point];
@@ -76,7 +85,7 @@ void refine(__local Search *search) {
 }
 
 // Whether the latest trajectory leans against the grid where the year's own limits do not hold it.
-bool at_edge(__local const Search *search) {
+bool at_edge(GROUP_SPACE const Search *search) {
     bool leans = false;
     FOR_POINTS {
         const REAL storage = search->latest.storage[point], low = search->grid[point].low, high = search->grid[point].high;
@@ -90,7 +99,8 @@ bool close_to(const REAL one, const REAL other, const REAL tolerance) {
     return fabs(one - other) <= tolerance * fmax(fabs(other), (REAL)1e-12f);
 }
 
-void start_search(__local Search *search, const REAL start, const int most_states, CONTEXT_SPACE const REAL *year) {
+#if !LONG_HORIZON
+void start_search(GROUP_SPACE Search *search, const REAL start, const int most_states, CONTEXT_SPACE const REAL *year) {
     search->start = start;
     find_corridor(search, start, year);
     search->best.fitness = -INFINITY;
@@ -101,7 +111,7 @@ void start_search(__local Search *search, const REAL start, const int most_state
 }
 
 // Judge the latest trajectory, once a grid is solved, and choose the next grid.
-void judge(__local Search *search, const REAL fitness_before) {
+void judge(GROUP_SPACE Search *search, const REAL fitness_before) {
     const REAL fitness = search->latest.fitness;
     if (search->coarse) search->best_of_run.fitness = -INFINITY;
     else {
@@ -120,3 +130,4 @@ void judge(__local Search *search, const REAL fitness_before) {
     search->done = agreed || search->states >= search->most_states;
     if (!search->done) start_run(search, search->states * 3 / 2);
 }
+#endif

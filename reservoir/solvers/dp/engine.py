@@ -1,5 +1,6 @@
 """Dynamic programming over storage in OpenCL: the reference optimum of all years at once, a work group each.
 
+Of a long horizon a work group makes one run, from a first grid to its last refinement, and `first_grids` compares them.
 The method is that of `sequential` (Heidari et al. 1971, Water Resour. Res. 7:273); the kernel is
 ``kernels/solvers/dp/dynamic_programming.cl``. It reckons in float64 where the device can.
 """
@@ -7,8 +8,8 @@ The method is that of `sequential` (Heidari et al. 1971, Water Resour. Res. 7:27
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,22 @@ from reservoir.problems.base import Problem, as_batch
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.base.device_engine import DeviceEngine, Launch, choices
 from reservoir.solvers.base.results import EngineResult, LaunchResult
-from reservoir.solvers.dp.program import GridLayout, build_program, contexts, curve_tables, layout_for
-from reservoir.solvers.dp.settings import DeviceGridSettings, reservoir_years
+from reservoir.solvers.dp.first_grids import Runs, until_agreed
+from reservoir.solvers.dp.program import (
+    MOST_STEPS_OF_YEAR,
+    GridLayout,
+    build_program,
+    contexts,
+    curve_tables,
+    layout_for,
+)
+from reservoir.solvers.dp.settings import DeviceGridSettings, first_grids, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
 
 FloatArray = NDArray[np.float64]
+
+#: Runs of long horizons take at most this part of a device's memory, twice: states of groups, and choices.
+_PART_OF_MEMORY = 8
 
 
 class DpEngine(DeviceEngine[DeviceGridSettings]):
@@ -38,21 +50,22 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         reservoir_years(problems)
 
     def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
-        """At least one for each compute unit; fewer cyclic years, of which each is solved from many starts at once."""
+        """At least one for each compute unit; fewer of many steps, or from many starts (cyclic years)."""
         (year,) = reservoir_years([problem])
         starts = self.settings.start_states if year.limits.cyclic else 1
-        return max(device.compute_units, self.launch_years[device.kind] // starts)
+        years = -(-year.limits.steps // MOST_STEPS_OF_YEAR)
+        return max(device.compute_units, self.launch_years[device.kind] // (starts * years))
 
     def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
         """Solve years from their start, or first search that of cyclic ones, in rounds."""
         settings, clock = self.settings, HostClock()
         years: ReservoirYears = as_batch(problems)
-        layout = layout_for(device, settings)
+        layout = layout_for(device, settings, years.limits.steps)
         with clock("build"):
             program = build_program(device, years, settings, layout)
         with clock("prepare"):
             rows, tables = contexts(years, layout), curve_tables(years.model.reservoir, layout)
-        ready = _Years(years, device, clock, layout, program, rows, tables)
+        ready = _Years(years, settings, device, clock, layout, program, rows, tables)
         bounds = years.limits.start_bounds_hm3
         starts, rounds = _starts(ready, bounds, settings) if years.limits.cyclic else (bounds[:, 0], [])
         rounds.append(ready.solved(starts[:, np.newaxis], settings.most_states))
@@ -65,7 +78,7 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
                 EngineResult(position=position, generations=int(refined), evaluations=int(tried), settings=used)
                 for position, refined, tried in zip(positions, grids, transitions, strict=True)
             ],
-            device_seconds=sum(each.device_seconds for each in rounds),
+            device_seconds=sum(ready.device_seconds),
             host_seconds_by_phase=clock.seconds,
         )
 
@@ -73,67 +86,93 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
 ENGINE = DpEngine
 
 
-@dataclass(frozen=True)
-class _Round:
-    """Every year from each of some starts: arrays of shape (years, starts), the position's with an axis more."""
-
-    position: NDArray[np.floating]
-    fitness: NDArray[np.floating]
-    grids: NDArray[np.int64]
-    transitions: NDArray[np.int64]
-    device_seconds: float
-
-
 @dataclass(frozen=True, eq=False)
 class _Years:
     """Years of one program key as a device takes them."""
 
     years: ReservoirYears
+    settings: DeviceGridSettings
     device: DeviceInfo
     clock: HostClock
     layout: GridLayout
     program: BuiltProgram
     contexts: NDArray[np.floating]
     tables: NDArray[np.floating]
+    device_seconds: list[float] = field(default_factory=list)
 
-    def solved(self, starts_hm3: FloatArray, most_states: int) -> _Round:
-        """Solve every year from each of its starts, shape (years, starts); a group for each."""
-        groups, dtype, steps = starts_hm3.size, self.layout.dtype, self.years.limits.steps
+    def solved(self, starts_hm3: FloatArray, most_states: int) -> Runs:
+        """Solve every year from each of its starts; the starts, as all results, have shape (years, starts)."""
+        years = np.repeat(np.arange(len(starts_hm3), dtype=np.int32), starts_hm3.shape[1])
+        starts = starts_hm3.ravel().astype(self.layout.dtype)
+        if self.layout.long:
+            grids = first_grids(replace(self.settings, most_states=most_states))
+            runs = until_agreed(
+                grids,
+                self.settings.agreement,
+                len(starts),
+                lambda which, states: self._runs(years[which], starts[which], states),
+            )
+        else:
+            steps, room = self.years.limits.steps, self.layout.room
+            runs = self._launched(
+                "dynamic_programming",
+                years=years,
+                starts=starts,
+                tables=self.tables,
+                most_states=np.int32(most_states),
+                choices=((len(starts), steps, room), np.uint16),
+            )
+        return runs.reshaped(starts_hm3.shape)
+
+    def _runs(self, years: NDArray[np.int32], starts: NDArray[np.floating], states: NDArray[np.int32]) -> Runs:
+        """A run of each year from a first grid, a group each, as many at once as memory has room for."""
+        steps, room = self.years.limits.steps, max(int(states.max()), self.settings.fine_states)
+        numbers, itemsize = self.layout.group_numbers(steps), np.dtype(self.layout.dtype).itemsize
+        largest = max(numbers * itemsize, steps * room * np.dtype(np.uint16).itemsize)
+        memory = min(self.device.max_allocation_bytes, self.device.global_memory_bytes // _PART_OF_MEMORY)
+        at_once = max(memory // largest, 1)
+        return Runs.joined(
+            [
+                self._launched(
+                    "dynamic_programming_run",
+                    years=years[first : first + at_once],
+                    starts=starts[first : first + at_once],
+                    first_states=states[first : first + at_once],
+                    tables=self.tables,
+                    room=np.int32(room),
+                    groups=((min(at_once, len(years) - first), numbers), self.layout.dtype),
+                    choices=((min(at_once, len(years) - first), steps, room), np.uint16),
+                )
+                for first in range(0, len(years), at_once)
+            ]
+        )
+
+    def _launched(self, kernel: str, *, years: NDArray[np.int32], **table: Any) -> Runs:
+        """Run a kernel with a group for each of some years."""
+        groups, dtype = len(years), self.layout.dtype
         with Session(self.device, self.clock) as session:
             launch = Launch(self.years, self.layout, self.program, session, self.clock, seed=0)
             arguments = launch.arguments(
                 contexts=self.contexts,
-                years=np.repeat(np.arange(len(starts_hm3), dtype=np.int32), starts_hm3.shape[1]),
-                starts=starts_hm3.ravel().astype(dtype),
-                tables=self.tables,
-                most_states=np.int32(most_states),
-                choices=((groups, steps, self.layout.room), np.uint16),
-                position=((groups, steps), dtype),
+                years=years,
+                **table,
+                position=((groups, self.years.limits.steps), dtype),
                 fitness=(groups, dtype),
                 grids=(groups, np.int32),
                 transitions=((groups, self.layout.items), np.int64),
             )
-            launch.run("dynamic_programming", groups, *arguments)
-            position, fitness, grids, tried = (
-                each.reshape(*starts_hm3.shape, -1)
-                for each in launch.download("position", "fitness", "grids", "transitions")
-            )
-            device_seconds = sum(session.device_seconds.values())
-        return _Round(
-            position=position,
-            fitness=fitness[..., 0],
-            grids=grids[..., 0],
-            transitions=tried.sum(axis=2, dtype=np.int64),
-            device_seconds=device_seconds,
-        )
+            launch.run(kernel, groups, *arguments)
+            position, fitness, grids, tried = launch.download("position", "fitness", "grids", "transitions")
+            self.device_seconds.append(sum(session.device_seconds.values()))
+        return Runs(position, fitness, grids.astype(np.int64), tried.sum(axis=1, dtype=np.int64))
 
 
-def _starts(ready: _Years, bounds_hm3: FloatArray, settings: DeviceGridSettings) -> tuple[FloatArray, list[_Round]]:
+def _starts(ready: _Years, bounds_hm3: FloatArray, settings: DeviceGridSettings) -> tuple[FloatArray, list[Runs]]:
     """The best start of each cyclic year, and the rounds it took to find.
 
     Each start is tried from one first grid: its neighbours confirm it, not a finer grid.
     """
-    rounds: list[_Round] = []
+    rounds: list[Runs] = []
 
     def fitness_of(starts_hm3: FloatArray) -> FloatArray:
         rounds.append(ready.solved(starts_hm3, settings.states))

@@ -15,7 +15,13 @@ from reservoir.opencl import BuiltProgram, DeviceInfo, require_local
 from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYears
 from reservoir.solvers.base.program import build_around
-from reservoir.solvers.base.work_groups import VECTOR_WIDTHS, items_for, lanes_for
+from reservoir.solvers.base.work_groups import (
+    LOCAL_RESERVE_BYTES,
+    VECTOR_WIDTHS,
+    items_for,
+    lanes_for,
+    require_countable,
+)
 from reservoir.solvers.dp.settings import DeviceGridSettings, GridSettings, first_grids
 
 #: Points of a curve's table: power by the tables differs from the curves' own by some 1e-7 of it at most.
@@ -31,8 +37,16 @@ _TABLES = {
 }
 #: Work items of a group on a GPU.
 GPU_ITEMS = 256
-#: Numbers in local memory for each step beside the values of all states: grids, trajectories and curves near them.
+#: Work items of a group on a GPU that solve a long horizon: several share what can follow a state of a finer grid.
+GPU_ITEMS_OF_LONG = 512
+#: Items at most that share what can follow a state.
+_MOST_MEMBERS = 16
+#: Steps of a year of months; a horizon of more is a long one.
+MOST_STEPS_OF_YEAR = 12
+#: Numbers of a group for each step beside the values of all states: grids, trajectories and curves near them.
 _PER_STEP = 40
+#: The same of a long horizon, and those that do not depend on steps.
+_PER_STEP_OF_LONG, _BESIDE_STEPS = 42, 32
 #: Smallest change of a float32 fitness that is more than rounding.
 _FLOAT32_TOLERANCE = 2e-7
 
@@ -49,21 +63,31 @@ class GridLayout:
         States of the finest first grid, padded: those that memory has room for.
     double : bool
         The device reckons in float64.
+    long : bool
+        For long horizons, and for devices whose local memory is too small for a year: a group makes one run and keeps
+        it in global memory (``kernels/solvers/dp/long_horizon.cl``).
     """
 
     lanes: int
     items: int
     room: int
     double: bool
+    long: bool
 
     @property
     def dtype(self) -> DTypeLike:
         """The numbers of all buffers."""
         return np.float64 if self.double else np.float32
 
+    def group_numbers(self, steps: int) -> int:
+        """Numbers that a group works on: in global memory for long horizons, else in local memory."""
+        if self.long:
+            return 2 * self.room + _PER_STEP_OF_LONG * (steps + 1) + _BESIDE_STEPS
+        return 2 * self.room + _PER_STEP * (steps + 1)
 
-def layout_for(device: DeviceInfo, settings: DeviceGridSettings) -> GridLayout:
-    """Choose a layout: on a CPU one work item in vectors as wide as the device's, on a GPU many items.
+
+def layout_for(device: DeviceInfo, settings: DeviceGridSettings, steps: int) -> GridLayout:
+    """Choose a layout for years of so many steps: on a CPU one work item in vectors of its width, on a GPU many items.
 
     Raises
     ------
@@ -81,11 +105,17 @@ def layout_for(device: DeviceInfo, settings: DeviceGridSettings) -> GridLayout:
     if lanes is None:
         widest = device.native_float_width // (2 if double else 1)
         lanes = max(width for width in VECTOR_WIDTHS if width <= max(widest, 1)) if cpu else 1
-    if items is None:
-        items = 1 if cpu else min(GPU_ITEMS, device.max_work_group_size)
     room = max(settings.fine_states, *first_grids(settings))
-    lanes, items = lanes_for(device, room, lanes), items_for(device, room, items)
-    return GridLayout(lanes=lanes, items=items, room=-(-room // lanes) * lanes, double=double)
+    lanes = lanes_for(device, room, lanes)
+
+    def layout(*, long: bool) -> GridLayout:
+        usual = 1 if cpu else min(GPU_ITEMS_OF_LONG if long else GPU_ITEMS, device.max_work_group_size)
+        of_group = items_for(device, room, usual if items is None else items)
+        return GridLayout(lanes, of_group, -(-room // lanes) * lanes, double, long)
+
+    year = layout(long=False)
+    fits = year.group_numbers(steps) * np.dtype(year.dtype).itemsize <= device.local_memory_bytes
+    return year if fits and steps <= MOST_STEPS_OF_YEAR else layout(long=True)
 
 
 def build_program(
@@ -96,11 +126,14 @@ def build_program(
     Raises
     ------
     DeviceError
-        If a work group needs more local memory than the device has.
+        If the items of a work group need more local memory than the device has.
+    InputError
+        If a kernel cannot count a horizon's numbers.
     """
-    kernel = years.kernel()
-    numbers = 2 * layout.room + _PER_STEP * (years.limits.steps + 1)
-    require_local(device, numbers * np.dtype(layout.dtype).itemsize)
+    kernel, steps = years.kernel(), years.limits.steps
+    if layout.long:
+        require_local(device, layout.items * layout.lanes * (np.dtype(layout.dtype).itemsize + 4) + LOCAL_RESERVE_BYTES)
+    require_countable(int(kernel.constants["CONTEXT"]), "one horizon", "plan fewer steps at once")
     constants: dict[str, int | float | str] = {
         "STATES": settings.states,
         "FINE_STATES": settings.fine_states,
@@ -114,9 +147,14 @@ def build_program(
         "ROOM": layout.room,
         "DOUBLE": int(layout.double),
         **table_constants(),
-        "CONTEXT_SPACE": "__local",
+        "CONTEXT_SPACE": "__global" if layout.long else "__local",
+        "GROUP_SPACE": "__global" if layout.long else "__local",
+        "LONG_HORIZON": int(layout.long),
     }
-    files = ["problems/reservoir/given_curves.cl", "solvers/dp/storage_grids.cl", "solvers/dp/dynamic_programming.cl"]
+    if layout.long:
+        constants |= {"GROUP_NUMBERS": layout.group_numbers(steps), "MOST_MEMBERS": _MOST_MEMBERS, "NO_FITNESS": 1}
+    own = "solvers/dp/long_horizon.cl" if layout.long else "solvers/dp/dynamic_programming.cl"
+    files = ["problems/reservoir/given_curves.cl", "solvers/dp/storage_grids.cl", "solvers/dp/transitions.cl", own]
     return build_around(kernel, device, constants, before=["common/sync/group_barrier.cl"], after=files)
 
 

@@ -1,0 +1,180 @@
+// Dynamic programming over a horizon of any number of steps: as dynamic_programming.cl, but a work group makes one run, from
+// a first grid to its last refinement, and the host compares the runs (reservoir/solvers/dp/first_grids.py). A group keeps what
+// it works on in global memory. Its items share the points of the horizon and, where they are more than the states of a step,
+// the states that can follow each of them: a team of items for LANES states. No result depends on how many there are.
+//
+// Constants: GROUP_NUMBERS, room of a group in numbers; MOST_MEMBERS of a team.
+
+typedef char group_has_room[sizeof(Group) <= GROUP_NUMBERS * sizeof(REAL) ? 1 : -1];
+
+typedef struct {
+    REAL worth[ITEMS * LANES];
+    int choice[ITEMS * LANES];
+    REAL fitness;
+    int leans;
+} Pad;
+
+// The best of what a team has found for one of its states, the first of equals; -1 where none can follow.
+int best_of_team(__local const Pad *pad, const int item, const int lane, const int members, REAL *worth) {
+    int choice = -1;
+    *worth = -INFINITY;
+    for (int member = 0; member < members; ++member) {
+        const int place = (item + member) * LANES + lane;
+        const REAL value = pad->worth[place];
+        if (value > *worth || (value == *worth && pad->choice[place] < choice)) {
+            *worth = value;
+            choice = pad->choice[place];
+        }
+    }
+    return choice;
+}
+
+// Bellman's recursion over one step (solve_step); `choices` are those of the step. Returns the transitions tried.
+long solve_step_in_teams(__global Group *group, __local Pad *pad, const int number, const int item, __global ushort *choices) {
+    __global const Grid *here = &group->search.grid[number], *next = here + 1;
+    __global const REAL *ahead = group->values[(number + 1) % 2];
+    __global REAL *values = group->values[number % 2];
+    const Step step = year_step(number, group->year);
+    const REAL rounding_hm3 = ROUNDING * group->year[MAX_STORAGE];
+    const int vectors = (here->states + LANES - 1) / LANES;
+    const int members = clamp(ITEMS / vectors, 1, MOST_MEMBERS), teams = ITEMS / members;
+    const int team = item / members, member = item % members;
+    long tried = 0;
+    for (int round = 0; round < vectors; round += teams) {
+        const int first = (round + team) * LANES;
+        const bool busy = team < teams && first < here->states;
+        if (busy) {
+            reals storage, worth;
+            for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
+            const Following range = following(storage, &step, rounding_hm3, next);
+            const ints choice = best_following(storage, &range, &step, next, &group->near[number], group->search.coarse, ahead,
+                                               &worth, member, members);
+            for (int lane = 0; lane < LANES; ++lane) {
+                pad->worth[item * LANES + lane] = REAL_OF(worth, lane);
+                pad->choice[item * LANES + lane] = (int)INT_OF(choice, lane);
+            }
+        }
+        GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
+        if (busy && member == 0) {
+            reals storage;
+            for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
+            const Following range = following(storage, &step, rounding_hm3, next);
+            for (int lane = 0; lane < LANES && first + lane < here->states; ++lane) {
+                const REAL stored = REAL_OF(storage, lane);
+                REAL value;
+                int chosen = best_of_team(pad, item, lane, members, &value);
+                if (chosen < 0) chosen = nearest(stored, &range, lane, next, group->year[PENALTY], ahead, &value);
+                values[first + lane] = value - cost_at(stored, number, group);
+                choices[first + lane] = chosen;
+                tried += max(last_of(&range, lane, next->states) - first_of(&range, lane) + 1, 0);
+            }
+        }
+        GROUP_BARRIER(ALL_MEMORY);
+    }
+    return tried;
+}
+
+// The best trajectory of a solved grid by one item: the storages it aims at, and those that its releases lead to.
+void follow(__global Group *group, const int states, __global const ushort *choices) {
+    __global Search *search = &group->search;
+    REAL storage = search->start;
+    int state = 0;
+    search->latest.storage[0] = group->walked[0] = storage;
+    for (int number = 0; number < STEPS; ++number) {
+        const Step step = year_step(number, group->year);
+        state = choices[(size_t)number * states + state];
+        const REAL target = storage_at(&search->grid[number + 1], state);
+        storage = STORAGE_AFTER(storage, step.inflow, release_between(storage, target, &step), step.per_flow);
+        search->latest.storage[number + 1] = target;
+        group->walked[number + 1] = storage;
+    }
+}
+
+// Fitness of the latest trajectory by the curves as given (trace); all items get it.
+REAL fitness_of_latest(__global Group *group, __local Pad *pad, const int item, __global const REAL *tables) {
+    for (int number = item; number < STEPS; number += ITEMS) {
+        const Step step = year_step(number, group->year);
+        const REAL storage = group->walked[number], end = group->walked[number + 1];
+        const REAL release = release_between(storage, group->search.latest.storage[number + 1], &step);
+        const REAL power = power_in(tables, (storage + end) / 2, release);
+        group->fitness[number] =
+            STAGE_BENEFIT(power, step.per_flow * GWH_PER_STAGE_BENEFIT) - cost_at(end, number + 1, group);
+    }
+    GROUP_BARRIER(ALL_MEMORY);
+    if (item == 0) {
+        REAL fitness = 0;
+        for (int number = 0; number < STEPS; ++number) fitness += group->fitness[number];
+        pad->fitness = fitness;
+    }
+    GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
+    return pad->fitness;
+}
+
+// Whether the latest trajectory leans against the grid at any point (at_edge); all items get it.
+bool leans_anywhere(__global const Search *search, __local Pad *pad, const int item) {
+    if (item == 0) pad->leans = 0;
+    GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
+    if (at_edge(search)) pad->leans = 1;
+    GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
+    return pad->leans;
+}
+
+// One run a group: `first_states` are the states of its first grid, `room` what a step has of `choices`. Choices of a grid
+// stand close together, a row of all its states a step.
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_programming_run(
+    __global const REAL *contexts, __global const int *years, __global const REAL *starts, __global const int *first_states,
+    __global const REAL *tables, const int room, __global REAL *groups, __global ushort *all_choices,
+    __global REAL *found_position, __global REAL *found_fitness, __global int *grids, __global long *transitions) {
+    const int item = get_local_id(0), place = get_group_id(0);
+    __global Group *group = (__global Group *)(groups + (size_t)place * GROUP_NUMBERS);
+    __global Search *search = &group->search;
+    __global ushort *choices = all_choices + (size_t)place * STEPS * room;
+    __local Pad pad;
+    for (int each = item; each < CONTEXT; each += ITEMS) group->year[each] = contexts[(size_t)years[place] * CONTEXT + each];
+    GROUP_BARRIER(ALL_MEMORY);
+    if (item == 0) {
+        search->start = starts[place];
+        find_corridor(search, starts[place], group->year);
+    }
+    GROUP_BARRIER(ALL_MEMORY);
+    start_run(search, first_states[place]);
+
+    REAL fitness = 0, best = -INFINITY; // these and the counts are the same for all items
+    int solved = 0, quiet = 0;
+    long tried = 0;
+    while (quiet < 2 && solved < MOST_REFINEMENTS) {
+        if (solved > 0) refine(search);
+        GROUP_BARRIER(ALL_MEMORY);
+        const int states = solved > 0 ? FINE_STATES : first_states[place];
+        prepare(group, item, tables);
+        GROUP_BARRIER(ALL_MEMORY);
+        for (int number = STEPS - 1; number >= 0; --number)
+            tried += solve_step_in_teams(group, &pad, number, item, choices + (size_t)number * states);
+        if (item == 0) follow(group, states, choices);
+        GROUP_BARRIER(ALL_MEMORY);
+        const REAL fitness_before = fitness;
+        fitness = fitness_of_latest(group, &pad, item, tables);
+        const bool leans = leans_anywhere(search, &pad, item);
+        if (solved > 0) {
+            quiet = close_to(fitness_before, fitness, TOLERANCE) ? quiet + 1 : 0;
+            if (!leans) FOR_POINTS search->spacing[point] = search->grid[point].spacing;
+        }
+        if (fitness > best) {
+            best = fitness;
+            FOR_POINTS search->best_of_run.storage[point] = search->latest.storage[point];
+        }
+        ++solved;
+        GROUP_BARRIER(ALL_MEMORY);
+    }
+
+    transitions[(size_t)place * ITEMS + item] = tried;
+    if (item == 0) {
+        found_fitness[place] = best;
+        grids[place] = solved;
+    }
+    for (int number = item; number < STEPS; number += ITEMS) {
+        __global const REAL *storage = search->best_of_run.storage + number;
+        const Step step = year_step(number, group->year);
+        found_position[(size_t)place * STEPS + number] = release_between(storage[0], storage[1], &step);
+    }
+}

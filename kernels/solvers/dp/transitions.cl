@@ -1,0 +1,113 @@
+// Bellman's recursion over the states of a step: what can follow a storage, and what it is worth.
+//
+// Constants: ROOM, states at most; ROUNDING, what rounding adds to a storage, as a part of the largest; LONG_HORIZON, and
+// GROUP_SPACE, in which memory a group keeps what it works on (reservoir/solvers/dp/program.py).
+
+// Which of the states that can follow one an item tries: all of them, or of a long horizon those of a member of its team.
+#if LONG_HORIZON
+#define MEMBER_OF , const int member, const int members
+#define EACH_FOLLOWER(state, first, last) int state = first + member; state <= last; state += members
+#else
+#define MEMBER_OF
+#define EACH_FOLLOWER(state, first, last) int state = first; state <= last; ++state
+#endif
+
+typedef struct {
+    Search search;
+    REAL year[CONTEXT];
+    NearCurves near[STEPS];
+    REAL values[2][ROOM]; // of a point's states, less the violation cost of being there; every other point's in turn
+#if LONG_HORIZON
+    REAL walked[POINTS];  // storages that the releases of the latest trajectory lead to, which rounding moves off the grid
+    REAL fitness[STEPS];  // of its steps
+#endif
+} Group;
+
+// What can follow LANES storages: storages between two, and the places of these two among the next grid's states.
+typedef struct {
+    reals lowest, highest, first_place, last_place;
+} Following;
+
+REAL release_between(const REAL storage, const REAL end, const Step *step) {
+    return clamp(RELEASE_TO_REACH(storage, end, step->inflow, step->per_volume), step->least, step->most);
+}
+
+// Violation cost, GWh, of a storage at a point; none at the start.
+REAL cost_at(const REAL storage, const int point, GROUP_SPACE const Group *group) {
+    if (point == 0) return 0;
+    const reals cost = violation_cost((reals)(storage), (reals)(group->search.start), point - 1, group->year);
+    return REAL_OF(cost, 0);
+}
+
+Following following(const reals storage, const Step *step, const REAL rounding_hm3, GROUP_SPACE const Grid *next) {
+    const REAL per_spacing = next->states > 1 ? 1 / next->spacing : 0;
+    const reals before = (reals)(-1), after = (reals)(next->states);
+    Following found;
+    found.lowest = STORAGE_AFTER(storage, step->inflow, step->most, step->per_flow) - rounding_hm3;
+    found.highest = STORAGE_AFTER(storage, step->inflow, step->least, step->per_flow) + rounding_hm3;
+    found.first_place = LESSER(GREATER((found.lowest - next->low) * per_spacing, before), after);
+    found.last_place = LESSER(GREATER((found.highest - next->low) * per_spacing, before), after);
+    return found;
+}
+
+int first_of(const Following *range, const int lane) { return max((int)ceil(REAL_OF(range->first_place, lane)), 0); }
+
+int last_of(const Following *range, const int lane, const int states) {
+    return min((int)floor(REAL_OF(range->last_place, lane)), states - 1);
+}
+
+// The best state to follow each of LANES storages, -1 where none can, and what it is worth.
+ints best_following(const reals storage, const Following *range, const Step *step, GROUP_SPACE const Grid *next,
+                    GROUP_SPACE const NearCurves *near, const bool coarse, GROUP_SPACE const REAL *ahead, reals *worth MEMBER_OF) {
+    int first = next->states, last = -1;
+    for (int lane = 0; lane < LANES; ++lane) {
+        first = min(first, first_of(range, lane));
+        last = max(last, last_of(range, lane, next->states));
+    }
+    ints choice = (ints)(-1);
+    reals most = (reals)(-INFINITY);
+    const REAL gwh_per_flow = step->per_flow * GWH_PER_STAGE_BENEFIT;
+    for (EACH_FOLLOWER(state, first, last)) {
+        const REAL end = storage_at(next, state);
+        const reals wanted = RELEASE_TO_REACH(storage, end, step->inflow, step->per_volume);
+        const reals mean_storage = (storage + end) * 0.5f;
+        const reals release = LESSER(GREATER(wanted, (reals)(step->least)), (reals)(step->most));
+        const reals power = coarse ? power_at(mean_storage, release) : power_near(near, mean_storage, release);
+        const reals value = STAGE_BENEFIT(power, (reals)(gwh_per_flow)) + (reals)(ahead[state]);
+        const ints better = (value > most) & (end >= range->lowest) & (end <= range->highest);
+        most = CHOOSE(better, value, most);
+        choice = CHOOSE(better, (ints)(state), choice);
+    }
+    *worth = most;
+    return choice;
+}
+
+REAL beyond(const REAL storage, const Following *range, const int lane) {
+    return fmax(REAL_OF(range->lowest, lane) - storage, storage - REAL_OF(range->highest, lane));
+}
+
+// Where none can follow, the nearest is taken, at a penalty.
+int nearest(const REAL storage, const Following *range, const int lane, GROUP_SPACE const Grid *next, const REAL penalty,
+            GROUP_SPACE const REAL *ahead, REAL *worth) {
+    const int below = max(last_of(range, lane, next->states), 0), above = min(first_of(range, lane), next->states - 1);
+    const REAL to_below = beyond(storage_at(next, below), range, lane);
+    const REAL to_above = beyond(storage_at(next, above), range, lane);
+    const int taken = to_above < to_below ? above : below;
+    *worth = ahead[taken] - penalty * fmin(to_below, to_above) / fmax(fabs(storage), (REAL)1);
+    return taken;
+}
+
+// What a grid's recursion begins with: the last point's values, and in a finer grid the curves around its corridor.
+void prepare(GROUP_SPACE Group *group, const int item, __global const REAL *tables) {
+    GROUP_SPACE const Grid *end = &group->search.grid[STEPS];
+    for (int state = item; state < end->states; state += ITEMS)
+        group->values[STEPS % 2][state] = -cost_at(storage_at(end, state), STEPS, group);
+    if (group->search.coarse) return;
+    for (int number = item; number < STEPS; number += ITEMS) {
+        GROUP_SPACE const Grid *here = &group->search.grid[number], *next = here + 1;
+        const Step step = year_step(number, group->year);
+        group->near[number] = near_curves(tables, (here->low + next->low) / 2, (here->high + next->high) / 2,
+                                          release_between(here->low, next->high, &step),
+                                          release_between(here->high, next->low, &step));
+    }
+}
