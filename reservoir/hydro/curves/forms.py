@@ -88,9 +88,9 @@ def piece_value(curve: CompiledCurve, x: float, piece: int) -> float:
         value = value * offset + curve.coefficients[piece, 1]
         value = value * offset + curve.coefficients[piece, 2]
         value = value * offset + curve.coefficients[piece, 3]
-        return value
-    for power in range(1, curve.coefficients.shape[1]):
-        value = value * offset + curve.coefficients[piece, power]
+    else:
+        for power in range(1, curve.coefficients.shape[1]):
+            value = value * offset + curve.coefficients[piece, power]
     return value
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
 from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table, constant
+from reservoir.hydro.curves.forms import CurveCursor
 from reservoir.hydro.elementwise import curve_value
 from reservoir.hydro.jit import compiled_part
 
@@ -38,6 +39,13 @@ def compiled(curve: Curve, x: np.ndarray) -> np.ndarray:
     """Values of a curve in compiled code."""
     values = np.empty_like(x)
     compiled_values(curve.compiled(), x, values)
+    return values
+
+
+def by_cursor(curve: Curve, x: np.ndarray) -> np.ndarray:
+    """The same from a cursor, which begins where the last value was."""
+    values = np.empty_like(x)
+    compiled_values(CurveCursor(curve.compiled(), np.zeros(1, np.int64)), x, values)
     return values
 
 
@@ -111,6 +119,14 @@ def test_compiled_code_evaluates_the_same_curve_inside_and_outside(name: str) ->
     curve = CURVES[name]
     x = around(curve)
     np.testing.assert_allclose(compiled(curve, x), curve(x), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_a_cursor_gives_the_curves_own_values_in_any_order(name: str) -> None:
+    curve = CURVES[name]
+    x = around(curve)
+    for order in (x, x[::-1], np.random.default_rng(1).permutation(x)):
+        np.testing.assert_array_equal(by_cursor(curve, order), compiled(curve, order))
 
 
 @settings(max_examples=50)

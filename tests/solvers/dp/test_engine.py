@@ -177,7 +177,7 @@ def test_what_was_done_is_counted(device, years: list[ReservoirYear]) -> None:
 def test_float64_is_used_where_the_device_has_it(two_cores: DeviceInfo) -> None:
     wide = replace(two_cores, native_float_width=16)
     layouts = [
-        layout_for(replace(wide, device=SimpleNamespace(extensions=extensions)), DeviceGridSettings())
+        layout_for(replace(wide, device=SimpleNamespace(extensions=extensions)), DeviceGridSettings(), 12)
         for extensions in ("cl_khr_fp64 cl_khr_int64_base_atomics", "cl_khr_int64_base_atomics")
     ]
     assert [(layout.double, layout.lanes, layout.dtype) for layout in layouts] == [
@@ -189,21 +189,14 @@ def test_float64_is_used_where_the_device_has_it(two_cores: DeviceInfo) -> None:
 def test_double_precision_is_refused_where_a_device_has_none(two_cores: DeviceInfo) -> None:
     single = replace(two_cores, device=SimpleNamespace(extensions="cl_khr_int64_base_atomics"))
     with pytest.raises(DeviceError, match="two cores has no numbers of double precision"):
-        layout_for(single, DeviceGridSettings(double=True))
+        layout_for(single, DeviceGridSettings(double=True), 12)
 
 
 def test_a_gpu_has_a_state_in_each_of_many_work_items(large_gpu: DeviceInfo) -> None:
     gpu = replace(large_gpu, device=SimpleNamespace(extensions="cl_khr_fp64"))
-    layout = layout_for(gpu, DeviceGridSettings())
+    layout = layout_for(gpu, DeviceGridSettings(), 12)
     assert (layout.lanes, layout.items) == (1, 256)
-    assert layout_for(replace(gpu, max_work_group_size=64), DeviceGridSettings()).items == 64
-
-
-def test_a_device_of_small_local_memory_is_refused(pretend, years: list[ReservoirYear]) -> None:
-    pretend(local_memory_bytes=16_384)
-    with pytest.raises(DeviceError, match=r"a work group needs .* bytes of local memory .* at most 16,384 bytes"):
-        run(years[:1])
-    assert run(years[:1], most_states=300)[0].violation == 0
+    assert layout_for(replace(gpu, max_work_group_size=64), DeviceGridSettings(), 12).items == 64
 
 
 def test_a_problem_without_storage_is_refused_by_name(device) -> None:

@@ -1,0 +1,226 @@
+"""A record as one problem: both solvers find the same, however the device lays it out and whatever memory it has."""
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import Limits, open_limits, year_limits
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.opencl import DeviceInfo
+from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears, reservoir_problems
+from reservoir.solvers import Solution, solve
+from reservoir.solvers.dp import program, sequential
+from reservoir.solvers.dp.engine import _Years
+from reservoir.solvers.dp.first_grids import Runs, until_agreed
+from reservoir.solvers.dp.settings import DeviceGridSettings, GridSettings, first_grids
+from tests.year_ends import cyclic, free
+
+#: How close the device comes to the host, as a part of the fitness.
+CLOSE = 1e-6
+#: A search that is short enough to be repeated in many layouts.
+COARSE = {"states": 101, "most_states": 400}
+
+
+def record_of(reservoir: Reservoir, inflow: Inflow, repeat: int = 1) -> ReservoirYears:
+    """Consecutive years, the same ones again and again, as one problem that ends as the reservoir's years do."""
+    one = Inflow(flow_m3s=inflow.flow_m3s[:1], calendar=replace(inflow.calendar, years=1))
+    ends, years = year_limits(reservoir, one), open_limits(reservoir, inflow)
+    per_step = (each.name for each in fields(Limits) if each.name not in ("initial_storage_hm3", "start_bounds_hm3"))
+    rows = {name: np.tile(getattr(years, name).reshape(1, -1), repeat) for name in per_step}
+    record = replace(ends, **rows)
+    record.storage_lower_hm3[:, -1] = ends.storage_lower_hm3[:, -1]
+    record.storage_upper_hm3[:, -1] = ends.storage_upper_hm3[:, -1]
+    return ReservoirYears(ReservoirModel.of(reservoir), record, ("record",), np.array([1]))
+
+
+def solution(problems: ReservoirYears, solver: str = "dp-opencl", **options: object) -> Solution:
+    return solve(problems, solver=solver, **options)[0]
+
+
+def bytes_of(found: Solution) -> tuple[bytes, int, int]:
+    """Everything that was found, to the last bit."""
+    return found.position.tobytes(), found.generations, found.evaluations
+
+
+@pytest.fixture(scope="module")
+def record(xiaowan: Reservoir, five_years: Inflow) -> ReservoirYears:
+    """Sixty months of the bundled case."""
+    return record_of(xiaowan, five_years)
+
+
+@pytest.fixture(scope="module")
+def usual(device: DeviceInfo, record: ReservoirYears) -> tuple[bytes, int, int]:
+    """What the device finds with one state a vector and one work item a group."""
+    return bytes_of(solution(record, lanes=1, items=1, **COARSE))
+
+
+@pytest.mark.parametrize("factor", [0.3, 1.0, 5.0])
+@pytest.mark.parametrize("end", [lambda same: same, free], ids=["fixed", "free"])
+def test_a_record_is_the_hosts_whether_or_not_it_can_be_satisfied(
+    device, small: Reservoir, small_inflow: Inflow, end: Callable[[Reservoir], Reservoir], factor: float
+) -> None:
+    problem = record_of(end(small), replace(small_inflow, flow_m3s=small_inflow.flow_m3s * factor))
+    found, reference = solution(problem), solution(problem, "dp")
+    assert found.fitness == pytest.approx(reference.fitness, rel=CLOSE)
+    assert found.violation == pytest.approx(reference.violation, rel=1e-6, abs=1e-9)
+
+
+def test_a_cyclic_record_is_no_worse_than_the_hosts(device, small: Reservoir, small_inflow: Inflow) -> None:
+    problem = record_of(cyclic(small), small_inflow)
+    found, reference = solution(problem), solution(problem, "dp")
+    assert -CLOSE <= found.fitness / reference.fitness - 1 <= 2e-5
+    assert found.violation == pytest.approx(0, abs=1e-8)
+
+
+def test_744_months_of_the_bundled_case_are_the_hosts(device, xiaowan: Reservoir, inflow: Inflow) -> None:
+    problem = record_of(xiaowan, inflow)
+    assert problem.limits.steps == 744
+    found, reference = solution(problem), solution(problem, "dp")
+    assert found.fitness == pytest.approx(reference.fitness, rel=CLOSE)
+    assert found.violation == reference.violation == 0
+
+
+@pytest.mark.parametrize("solver", ["dp", "dp-opencl"])
+def test_a_horizon_of_20_000_steps_is_solved(device, small: Reservoir, small_inflow: Inflow, solver: str) -> None:
+    """With grids so coarse that it takes a moment; the device's memory holds what local memory cannot."""
+    problem = record_of(small, small_inflow, repeat=556)
+    found = solution(problem, solver, states=21, most_states=21, fine_states=11, most_refinements=4)
+    assert len(found.position) == 20_016
+    assert found.violation == pytest.approx(0, abs=1e-8)
+
+
+@pytest.mark.parametrize(("lanes", "items"), [(8, 1), (16, 1), (1, 7), (1, 64), (4, 3), (8, 30), (2, 256), (1, 1024)])
+def test_lanes_items_and_teams_make_no_difference(
+    device: DeviceInfo, record: ReservoirYears, usual, lanes: int, items: int
+) -> None:
+    items = min(items, device.max_work_group_size)
+    assert bytes_of(solution(record, lanes=lanes, items=items, **COARSE)) == usual
+
+
+def test_runs_that_memory_has_no_room_for_at_once_make_no_difference(
+    device: DeviceInfo, pretend, monkeypatch: pytest.MonkeyPatch, record: ReservoirYears, usual
+) -> None:
+    launches: list[int] = []
+    launched = _Years._launched
+
+    def counted(self, kernel: str, **table):
+        launches.append(len(table["years"]))
+        return launched(self, kernel, **table)
+
+    monkeypatch.setattr(_Years, "_launched", counted)
+    assert bytes_of(solution(record, **COARSE)) == usual
+    at_once = launches.copy()
+    launches.clear()
+    pretend(global_memory_bytes=400_000)
+    assert bytes_of(solution(record, **COARSE)) == usual
+    assert at_once[0] == 2
+    assert set(launches) == {1}
+
+
+@pytest.mark.parametrize("end", [lambda same: same, cyclic], ids=["fixed", "cyclic"])
+def test_local_and_global_memory_make_no_difference_to_years(
+    device,
+    monkeypatch: pytest.MonkeyPatch,
+    small: Reservoir,
+    small_inflow: Inflow,
+    end: Callable[[Reservoir], Reservoir],
+) -> None:
+    years = reservoir_problems(end(small), small_inflow)
+    local = [bytes_of(each) for each in solve(years, solver="dp-opencl")]
+    monkeypatch.setattr(program, "MOST_STEPS_OF_YEAR", 0)
+    assert [bytes_of(each) for each in solve(years, solver="dp-opencl")] == local
+
+
+def test_local_memory_is_taken_for_years_that_fit_into_it(two_cores: DeviceInfo) -> None:
+    single = replace(two_cores, device=SimpleNamespace(extensions=""))
+
+    def long(steps: int, local_bytes: int) -> bool:
+        device = replace(single, local_memory_bytes=local_bytes)
+        return program.layout_for(device, DeviceGridSettings(), steps).long
+
+    assert [long(12, 49_152), long(12, 12_000), long(13, 1 << 20)] == [False, True, True]
+
+
+def test_a_little_local_memory_is_enough_for_years(device, pretend, years: list[ReservoirYear]) -> None:
+    usual = bytes_of(solve(years[:1], solver="dp-opencl")[0])
+    pretend(local_memory_bytes=16_384)
+    assert bytes_of(solve(years[:1], solver="dp-opencl")[0]) == usual
+
+
+def test_a_gpu_shares_a_long_horizon_among_more_items(large_gpu: DeviceInfo) -> None:
+    gpu = replace(large_gpu, device=SimpleNamespace(extensions=""))
+    assert [program.layout_for(gpu, DeviceGridSettings(), steps).items for steps in (12, 744)] == [256, 512]
+
+
+def test_choices_of_the_finest_first_grid_fit_16_bits() -> None:
+    assert max(first_grids(GridSettings(most_states=20_000))) < 1 << 16
+    assert max(first_grids(GridSettings(states=20_000, most_states=20_000))) < 1 << 16
+
+
+def test_threads_make_no_difference_to_the_host(record: ReservoirYears, small: Reservoir, small_inflow: Inflow) -> None:
+    turning = reservoir_problems(cyclic(small), small_inflow)
+    settings = GridSettings(**COARSE, start_states=5)
+    for problem in (record[0], turning[0]):
+        one, several = (sequential.best_trajectory(problem, settings, threads) for threads in (1, 3))
+        assert one.position.tobytes() == several.position.tobytes()
+        assert (one.refinements, one.transitions) == (several.refinements, several.transitions)
+
+
+@pytest.mark.parametrize("factor", [0.05, 1.0, 5.0])
+def test_the_host_leaves_out_no_state_that_can_follow(small: Reservoir, small_inflow: Inflow, factor: float) -> None:
+    """Numpy tries all states of the next grid, of grids as wide as the storage and as narrow as a refined one."""
+    flow = small_inflow.flow_m3s * factor
+    (year, *_) = reservoir_problems(small, replace(small_inflow, flow_m3s=flow))
+    arrays, plant, steps, states = year.exact_year, year.model.exact, year.limits.steps, 40
+    for width in (1.0, 1e-3, 0.0):
+        middle = np.linspace(60.0, 80.0, steps + 1)[:, None]
+        grid = middle + 50 * width * np.linspace(-1.0, 1.0, states)
+        values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.uint16)
+        cursors = sequential.plant_with_cursors(plant)
+        tried = sequential._bellman(cursors, arrays, grid, year.penalty_gwh, values, choices, np.empty(states))
+        expected = 0
+        for step in range(steps):
+            release = arrays.inflow[step] - (grid[step + 1][None] - grid[step][:, None]) / arrays.hm3_per_m3s[step]
+            beyond = np.maximum(release - arrays.release_upper[step], arrays.release_lower[step] - release)
+            feasible = beyond <= 1e-12 * (abs(grid[step, -1]) + 1) / arrays.hm3_per_m3s[step]
+            expected += feasible.sum()
+            some = feasible.any(axis=1)
+            chosen = choices[step].astype(int)
+            assert feasible[some, chosen[some]].all()
+            np.testing.assert_array_equal(chosen[~some], beyond[~some].argmin(axis=1))
+        assert tried == expected
+
+
+def one_after_another(fitness: dict[int, float], agreement: float) -> tuple[int, int]:
+    """States of the best run, and the runs made, of runs one after another."""
+    best, runs = -np.inf, 0
+    kept = 0
+    for states, found in fitness.items():
+        agreed = abs(best - found) <= agreement * abs(found)
+        runs += 1
+        if found > best:
+            best, kept = found, states
+        if agreed:
+            break
+    return kept, runs
+
+
+def test_runs_at_once_end_as_runs_one_after_another() -> None:
+    grids = [10, 15, 22, 33]
+    tables = [[5.0, 5.0, 9.0, 9.0], [5.0, 4.0, 6.0, 6.0], [4.0, 5.0, 6.0, 7.0], [7.0, 5.0, 7.0, 9.0]]
+    asked: list[int] = []
+
+    def runs_of(which: np.ndarray, states: np.ndarray) -> Runs:
+        asked.append(len(which))
+        fitness = np.array([tables[problem][grids.index(one)] for problem, one in zip(which, states, strict=True)])
+        ones = np.ones(len(which), np.int64)
+        return Runs(states[:, np.newaxis].astype(float), fitness, ones, ones * states)
+
+    found = until_agreed(grids, 1e-6, len(tables), runs_of)
+    expected = [one_after_another(dict(zip(grids, each, strict=True)), 1e-6) for each in tables]
+    assert list(zip(found.position[:, 0].astype(int), found.grids, strict=True)) == expected
+    assert asked == [8, 3, 3 - sum(runs == 3 for _, runs in expected)]
