@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("compare")
 @options.inputs
+@options.horizon
 @click.option("--solver", "solvers", multiple=True, help="Engine to run, repeatable; all by default.")
 @click.option(
     "--repeats",
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 @options.debug
 def command(
     request: options.Request,
+    horizon: str | None,
     solvers: tuple[str, ...],
     repeats: int,
     settings: dict[str, Any],
@@ -51,6 +53,7 @@ def command(
         rows = compare(
             found.reservoir,
             found.inflow,
+            horizon=horizon,
             solvers=solvers,
             repeats=repeats,
             options=settings,

@@ -195,6 +195,13 @@ device = click.option(
     '"reservoir devices"); several with commas between them, or all of the best kind, share the years: all.',
 )
 
+horizon = click.option(
+    "--horizon",
+    metavar="year|record|N",
+    help="What is planned as one problem: each year, the whole record, or windows of N years.  "
+    "[default: as the reservoir file says, else year]",
+)
+
 forecast = click.option(
     "--forecast",
     type=click.Choice(["month", "none"]),

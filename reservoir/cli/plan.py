@@ -26,7 +26,8 @@ SHOWN_SHORTFALLS = 12
 
 @click.command("plan")
 @options.inputs
-@click.option("--solver", default="clpso", show_default=True, help='Engine (see "reservoir compare --help").')
+@options.horizon
+@click.option("--solver", help="Engine.  [default: clpso; dp-opencl for horizons of several years]")
 @options.solving(
     click.option(
         "--random",
@@ -63,7 +64,8 @@ SHOWN_SHORTFALLS = 12
 @options.debug
 def command(
     request: options.Request,
-    solver: str,
+    horizon: str | None,
+    solver: str | None,
     settings: dict[str, Any],
     reference: bool,
     figures: bool,
@@ -100,6 +102,7 @@ def command(
             plan = optimise(
                 found.reservoir,
                 found.inflow,
+                horizon=horizon,
                 solver=solver,
                 reference=reference,
                 progress=progress,
@@ -156,7 +159,7 @@ def _show_result(plan: Plan) -> None:
 def _energy(plan: Plan) -> str:
     energy = plan.kept_energy_gwh
     if not energy.size:
-        return f"none to state: no year keeps its limits ({len(plan.years)} years)"
+        return f"none to state: no year keeps its limits ({plan.inflow.years} years)"
     kept = "" if plan.keeps_limits.all() else " that keep their limits"
     return (
         f"{energy.sum():,.1f} GWh in {len(energy)} years{kept}, {energy.mean():,.1f} GWh a year "

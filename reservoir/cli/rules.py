@@ -73,12 +73,12 @@ def command(
     with claimed_for_rules(plan_folder, force=force) as claim:
         saved = read_plan(plan_folder)
         check_pictures(saved)
-        _check_request(families, folds, len(saved.plan.years))
+        _check_request(families, folds, saved.plan.inflow.years)
         with progress_bars() as progress:
             evaluation = evaluate(
                 saved.plan,
                 forecast=Forecast(forecast),
-                folds=folds or len(saved.plan.years),
+                folds=folds or saved.plan.inflow.years,
                 families=dict.fromkeys(families) or FAMILIES,
                 progress=progress,
             )
@@ -150,7 +150,7 @@ def _show(evaluation: Evaluation) -> None:
         screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
     told = "a perfect forecast of the month's inflow" if evaluation.forecast == "month" else "no forecast"
     title = (
-        f"Rules with {told}, storage carried through {len(plan.years)} years; held out: {evaluation.cross_validation}"
+        f"Rules with {told}, storage carried through {plan.inflow.years} years; held out: {evaluation.cross_validation}"
     )
     foresight = evaluation.foresight_gwh[SimulationMode.CONTINUOUS]
     outside = evaluation.foresight_violations.months

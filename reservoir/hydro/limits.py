@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import MOST_UNROLLED, YearArrays
+from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.jit import compiled
 from reservoir.hydro.reservoir import Reservoir
@@ -31,7 +32,7 @@ START_MARGIN = 2e-5
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """Inflow and bounds of water years with equally many steps, all of them cyclic or none.
+    """Inflow and bounds of horizons with equally many steps, all of them cyclic or none: "years" here and below.
 
     Arrays have shape (years, steps) unless said otherwise. ``limits[i]`` is one year: the same without the axis of
     years, as are all results; a slice or a list of places is some of the years.
@@ -129,10 +130,39 @@ class Limits:
         rows: list[Any] = [np.array(each, dtype, order="C")[()] for each in (*per_step, start, self.capacity_hm3)]
         return YearArrays._make([*rows, self.cyclic, (0,) * (self.steps if self.steps <= MOST_UNROLLED else 0)])
 
+    def joined(self, years: int) -> Limits:
+        """Consecutive horizons joined, so many at a time; they divide the number of horizons."""
+        shape = len(self) // years, years * self.steps
+        per_step = {field.name for field in fields(self)} - {"initial_storage_hm3", "start_bounds_hm3"}
+        return replace(
+            self,
+            **{name: getattr(self, name).reshape(shape) for name in per_step},
+            initial_storage_hm3=None if self.initial_storage_hm3 is None else self.initial_storage_hm3[::years],
+            start_bounds_hm3=self.start_bounds_hm3[::years],
+        )
+
 
 def year_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
     """Limits of every water year of a record, with the start and the end that the reservoir prescribes."""
-    limits, start = open_limits(reservoir, inflow), reservoir.initial_storage_hm3
+    return _with_ends(reservoir, open_limits(reservoir, inflow))
+
+
+def horizon_limits(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> list[Limits]:
+    """Limits of a record's horizons, each with the start and the end that the reservoir prescribes.
+
+    One item of equally long horizons, and one of the last where it is shorter.
+    """
+    years, spans = open_limits(reservoir, inflow), horizon.spans(inflow.years)
+    length = spans[0][1] - spans[0][0]
+    whole = inflow.years // length * length
+    found = [years[:whole].joined(length)]
+    if whole < inflow.years:
+        found.append(years[whole:].joined(inflow.years - whole))
+    return [_with_ends(reservoir, limits) for limits in found]
+
+
+def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
+    start = reservoir.initial_storage_hm3
     if start is None:
         return _with_good_starts(limits)
     if reservoir.year_end is YearEnd.FIXED:

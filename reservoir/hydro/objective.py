@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -57,9 +58,27 @@ class Operation:
         """Sum of the relative violations of each year (eq. 20), shape (years,)."""
         return np.asarray(self.violation.sum(axis=-1))
 
+    def in_years(self, steps: int) -> Operation:
+        """Horizons of several years as years of so many steps each: the same storages, a row a year."""
+        if self.release_m3s.shape[-1] == steps:
+            return self
+        rows = {field.name: getattr(self, field.name) for field in fields(self)}
+        storage = rows.pop("storage_hm3")
+        columns = {name: each.reshape(-1, steps) for name, each in rows.items()}
+        starts, ends = (each.reshape(-1, steps) for each in (storage[:, :-1], storage[:, 1:]))
+        return Operation(**columns, storage_hm3=np.concatenate([starts[:, :1], ends], axis=1))
+
     def fitness_gwh(self, penalty_gwh: float) -> FloatArray:
         """Benefit less violation cost of each year (eq. 21), shape (years,)."""
         return self.benefit_gwh - penalty_gwh * self.violation_sum
+
+
+def joined(operations: Sequence[Operation]) -> Operation:
+    """Years of several operations behind each other; at least one."""
+    if len(operations) == 1:
+        return operations[0]
+    names = [field.name for field in fields(Operation)]
+    return Operation(**{name: np.concatenate([getattr(each, name) for each in operations]) for name in names})
 
 
 def operate(

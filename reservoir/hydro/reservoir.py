@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.curves.curve import Curve
+from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.reservoir_checks.notes import notes_of
 from reservoir.hydro.reservoir_checks.whole import checked
 from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
@@ -41,11 +42,13 @@ class Reservoir:
     release_lower_m3s, release_upper_m3s : ndarray, shape (12,)
         Bounds of the release in each calendar month, January first.
     initial_storage_hm3, final_storage_hm3 : float or None
-        Storage at the start and at the end of a year; None where `year_end` leaves it open.
+        Storage at the start and at the end of a horizon; None where `year_end` leaves it open.
     year_end : YearEnd
-        How a year begins and ends.
+        How a horizon begins and ends.
     penalty_gwh : float
         Penalty factor (paper eq. 21): cost of a relative violation of 1.
+    horizon : Horizon
+        What is planned as one problem where the call does not say it.
     first_month : int
         Calendar month in which the water year begins.
     guaranteed_energy_gwh : float or None
@@ -80,6 +83,7 @@ class Reservoir:
     final_storage_hm3: float | None
     year_end: YearEnd
     penalty_gwh: float
+    horizon: Horizon = field(default_factory=Horizon)
     first_month: int = 1
     guaranteed_energy_gwh: float | None = None
     marks: ReferenceLevels = field(default_factory=ReferenceLevels)

@@ -60,7 +60,7 @@ def plan_checks(plan: Plan) -> list[Check]:
         Check("power of the solvers' curves, largest difference", plan.approximation.power_error, POWER_TOLERANCE),
     ]
     if plan.references:
-        checks += gap_checks(plan.solutions, plan.references, plan.feasible)
+        checks += gap_checks(plan.solutions, plan.references, plan.feasible_problems)
     return checks
 
 

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.infeasible import chosen, feasible_years
-from reservoir.planning.plan import StageProgress, relative_gap, silent_stage
-from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
+from reservoir.planning.infeasible import chosen, feasible_problems
+from reservoir.planning.plan import StageProgress, relative_gap, require_horizon, silent_stage
+from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import SOLVERS, Solutions, solve, solver_named, why_unusable
 
 REFERENCE = "dp"
@@ -58,6 +59,7 @@ def compare(
     inflow: Inflow,
     *,
     solvers: Sequence[str] = (),
+    horizon: Horizon | str | int | None = None,
     repeats: int = 1,
     seed: int = 1,
     device: str | None = "auto",
@@ -69,7 +71,9 @@ def compare(
     Parameters
     ----------
     solvers : sequence of str
-        Names of `SOLVERS`; if empty, all of them that can run here.
+        Names of `SOLVERS`; if empty, all of them that can run here and solve such horizons.
+    horizon : Horizon, str or int, optional
+        As `reservoir.planning.plan.optimise`.
     repeats : int
         Runs of each seeded solver; the others run once more for the time alone.
     options : mapping
@@ -80,17 +84,22 @@ def compare(
     InputError, DeviceError
         As `reservoir.planning.plan.optimise`.
     """
-    years = reservoir_problems(reservoir, inflow)
-    names = list(dict.fromkeys(solvers)) or [name for name in SOLVERS if not why_unusable(name)]
-    references = solve(years, solver=REFERENCE, progress=partial(progress, "reference"))
-    feasible = feasible_years(years.limits, references.violation)
+    problems = record_problems(reservoir, inflow, Horizon.of(reservoir.horizon if horizon is None else horizon))
+    several = problems.steps > inflow.steps
+    able = [name for name, solver in SOLVERS.items() if solver.long_horizons or not several]
+    names = list(dict.fromkeys(solvers)) or [name for name in able if not why_unusable(name)]
+    for name in names:
+        require_horizon(name, problems)
+    references = solve(problems.each, solver=REFERENCE, progress=partial(progress, "reference"))
+    feasible = feasible_problems(problems, references.violation)
     return [
-        _compared(years, name, references, feasible, repeats, seed, device, options or {}, progress) for name in names
+        _compared(problems, name, references, feasible, repeats, seed, device, options or {}, progress)
+        for name in names
     ]
 
 
 def _compared(
-    years: ReservoirYears,
+    problems: RecordProblems,
     name: str,
     references: Solutions,
     feasible: NDArray[np.bool_],
@@ -102,6 +111,7 @@ def _compared(
 ) -> Comparison:
     settings = {setting: value for setting, value in options.items() if setting in solver_named(name).budget}
     warm = {**settings, "generations": 1} if "generations" in solver_named(name).budget else settings
+    years = problems.each
     solve(years[:1], solver=name, seed=seed, device=device, **warm)  # compiles; not timed
     runs = []
     for repeat in range(repeats):
@@ -118,5 +128,5 @@ def _compared(
         statistics.fmean(sum(run.benefit[feasible].tolist()) for run in runs),
         max(sum(run.violation.tolist()) for run in runs),
         float(np.max(gaps)) if feasible.any() else float("nan"),
-        chosen(years.labels, ~feasible),
+        chosen(problems.labels, ~feasible),
     )

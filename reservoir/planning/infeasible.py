@@ -6,14 +6,23 @@ What their fitness says is less than an energy: the cost of the violation is tak
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.limits import Limits, satisfiable
+from reservoir.problems.reservoir.record import RecordProblems
 
 #: Years that a sentence names; more are counted.
 NAMED_YEARS = 8
+
+
+def feasible_problems(problems: RecordProblems, violation: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether some schedule keeps the limits of each problem, shape (problems,); see `feasible_years`."""
+    ends = [0, *np.cumsum([len(batch) for batch in problems.batches])]
+    parts = zip(problems.batches, pairwise(ends), strict=True)
+    return np.concatenate([feasible_years(batch.limits, violation[slice(*span)]) for batch, span in parts])
 
 
 def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np.bool_]:

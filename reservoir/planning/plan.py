@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -12,16 +12,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.errors import DeviceError
+from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.hydro.curves.approximation import Approximation
+from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.infeasible import feasible_years
+from reservoir.planning.carry_over import carry_over_notes
+from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.stopwatch import Stopwatch
-from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
-from reservoir.solvers import Solutions, solve, solver_named, why_unusable
-from reservoir.solvers.clpso.settings import SwarmSettings
+from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.solvers import SOLVERS, Solutions, settings_of, solve, solver_named, why_unusable
 
 FloatArray = NDArray[np.float64]
 
@@ -46,14 +48,14 @@ class Plan:
     ----------
     reservoir : Reservoir
     inflow : Inflow
-    years : ReservoirYears
-        The problems that were solved.
+    problems : RecordProblems
+        The problems that were solved: a year each, or a longer horizon.
     operation : Operation
         What the releases of each year come to.
     solutions : Solutions
-        What the solver returned.
+        What the solver returned for each problem.
     references : Solutions, maybe of nothing
-        The reference optimum of each year (dynamic programming).
+        The reference optimum of each problem (dynamic programming).
     notes : tuple of str
         What the user should know about this plan.
     seconds : mapping of str to float
@@ -62,7 +64,7 @@ class Plan:
 
     reservoir: Reservoir
     inflow: Inflow
-    years: ReservoirYears
+    problems: RecordProblems
     operation: Operation
     solutions: Solutions
     references: Solutions
@@ -72,7 +74,12 @@ class Plan:
     @property
     def approximation(self) -> Approximation:
         """The forms of the curves that solvers evaluated, and what they change."""
-        return self.years.model.approximation
+        return self.problems.model.approximation
+
+    @property
+    def horizon(self) -> Horizon:
+        """What was planned as one problem."""
+        return self.problems.horizon
 
     @cached_property
     def spill_m3s(self) -> FloatArray:
@@ -90,9 +97,14 @@ class Plan:
         return self.operation.violation_sum
 
     @cached_property
+    def feasible_problems(self) -> NDArray[np.bool_]:
+        """Whether some schedule keeps the limits of each problem, shape (problems,)."""
+        return feasible_problems(self.problems, self.solutions.violation)
+
+    @cached_property
     def feasible(self) -> NDArray[np.bool_]:
-        """Whether some schedule keeps the limits of each year, shape (years,)."""
-        return feasible_years(self.years.limits, self.solutions.violation)
+        """Whether some schedule keeps the limits of the problem of each year, shape (years,)."""
+        return self.feasible_problems[self.problems.of_year]
 
     @cached_property
     def keeps_limits(self) -> NDArray[np.bool_]:
@@ -106,13 +118,14 @@ class Plan:
 
     @cached_property
     def gap(self) -> FloatArray:
-        """Part by which each year's fitness falls short of the reference optimum; NaN without one.
+        """Part by which the fitness of each year's problem falls short of the reference optimum; NaN without one.
 
         NaN too in years that cannot keep their limits, where the fitness is no energy: compare the violations.
         """
         if not self.references:
-            return np.full(len(self.years), np.nan)
-        return np.where(self.feasible, relative_gap(self.solutions, self.references), np.nan)
+            return np.full(len(self.feasible), np.nan)
+        gap = relative_gap(self.solutions, self.references)[self.problems.of_year]
+        return np.where(self.feasible, gap, np.nan)
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -127,25 +140,41 @@ class Plan:
         """One row a year: mean inflow, energy, spill, violation, gap to the reference optimum, generations.
 
         ``reference_gwh`` is the reference's energy. Only where the reference violates limits too, in any year, a column
-        ``reference_violation`` says by how much.
+        ``reference_violation`` says by how much. Horizons of several years have their gap and work in every row, their
+        name in a column ``horizon``, and beside the energy of each year the storage that it gained.
         """
-        volume = self.inflow.calendar.hm3_per_m3s
-        found, none = self.references, np.full(len(self.years), np.nan)
-        reference, violation = (found.benefit, found.violation) if found else (none, np.zeros_like(none))
+        volume, storage = self.inflow.calendar.hm3_per_m3s, self.operation.storage_hm3
+        of_year = self.problems.of_year
+        reference, violation = self._reference_of_years()
+        horizons = {
+            "horizon": np.array(self.problems.labels)[of_year],
+            "storage_change_hm3": storage[:, -1] - storage[:, 0],
+        }
         return pd.DataFrame(
             {
                 "year": list(self.inflow.labels),
                 "inflow_mean_m3s": self.inflow.annual_mean_m3s,
                 "energy_gwh": self.energy_gwh,
                 "spill_hm3": (self.spill_m3s * volume).sum(axis=1),
+                **({} if self.horizon.is_year else horizons),
                 "violation": self.violation,
                 "reference_gwh": reference,
                 **({"reference_violation": violation} if violation.any() else {}),
                 "gap": self.gap,
-                "generations": self.solutions.generations,
-                "evaluations": self.solutions.evaluations,
+                "generations": self.solutions.generations[of_year],
+                "evaluations": self.solutions.evaluations[of_year],
             }
         )
+
+    def _reference_of_years(self) -> tuple[FloatArray, FloatArray]:
+        """Energy (GWh) and violation of the reference in each year; not a number, and zero, without one."""
+        found = self.references
+        if not found:
+            return np.full(self.inflow.years, np.nan), np.zeros(self.inflow.years)
+        if self.horizon.is_year:
+            return found.benefit, found.violation
+        operation = operation_of(self.problems, found)
+        return operation.benefit_gwh, operation.violation_sum
 
 
 def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
@@ -178,7 +207,8 @@ def optimise(
     reservoir: Reservoir,
     inflow: Inflow,
     *,
-    solver: str = "clpso",
+    solver: str | None = None,
+    horizon: Horizon | str | int | None = None,
     seed: int = 1,
     device: str | None = "auto",
     reference: bool = True,
@@ -192,8 +222,10 @@ def optimise(
     reservoir : Reservoir
     inflow : Inflow
         Its water years begin in the reservoir's first month.
-    solver : str
-        A name of `reservoir.solvers.SOLVERS`.
+    solver : str, optional
+        A name of `reservoir.solvers.SOLVERS`; by default ``clpso``, or dynamic programming for longer horizons.
+    horizon : Horizon, str or int, optional
+        What is planned as one problem: ``"year"``, ``"record"`` or a number of years; by default as the reservoir says.
     seed : int
         The same seed on the same device gives the same plan.
     device : str, optional
@@ -208,26 +240,37 @@ def optimise(
     Raises
     ------
     InputError
-        If reservoir and record do not fit each other, or a setting is wrong.
+        If reservoir and record do not fit each other, the solver cannot take such a horizon, or a setting is wrong.
     DeviceError
         If the device asked for is missing or too small.
     """
     watch = Stopwatch()
     with watch("prepare"):
-        years = reservoir_problems(reservoir, inflow)
+        asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
+        problems = record_problems(reservoir, inflow, asked)
+        solver = solver or default_solver(problems)
+        require_horizon(solver, problems)
     with watch("devices"):
-        solver, notes, options = _available(solver, device, options)
+        solver, notes, options = _available(solver, device, options, problems)
     with watch(solver):
-        solutions = _solved(years, solver, seed, device, progress, options)
+        solutions = _solved(problems.each, solver, seed, device, progress, options)
     references = Solutions.of([])
     if solver in REFERENCE_SOLVERS:
         references = solutions
     elif reference:
-        references = _references(years, solver, device, progress, watch)
+        references = _references(problems.each, solver, device, progress, watch)
     with watch("certify"):
-        operation = solutions.operation or years.operate(np.array(list(solutions.position)))
-    told = (*inflow.notes, *reservoir.notes, *notes)
-    return Plan(reservoir, inflow, years, operation, solutions, references, told, watch.seconds)
+        operation = operation_of(problems, solutions)
+    told = (*inflow.notes, *reservoir.notes, *notes, *carry_over_notes(problems, operation))
+    return Plan(reservoir, inflow, problems, operation, solutions, references, told, watch.seconds)
+
+
+def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:
+    """What solutions come to in float64, a row for each year of the record."""
+    if solutions.operation is None:
+        return problems.operate(solutions.position)
+    operation: Operation = solutions.operation
+    return operation.in_years(problems.inflow.steps)
 
 
 def relative_gap(solutions: Solutions, references: Solutions) -> FloatArray:
@@ -237,37 +280,59 @@ def relative_gap(solutions: Solutions, references: Solutions) -> FloatArray:
     return np.asarray((best - found) / scale)
 
 
+def default_solver(problems: RecordProblems) -> str:
+    """The engine of a plan that names none."""
+    return DEVICE_REFERENCE if problems.steps > problems.inflow.steps else "clpso"
+
+
+def require_horizon(solver: str, problems: RecordProblems) -> None:
+    """Refuse a solver for horizons that are too long for it.
+
+    Raises
+    ------
+    InputError
+        With the names of those that can.
+    """
+    if problems.steps > problems.inflow.steps and not solver_named(solver).long_horizons:
+        able = " or ".join(name for name, entry in SOLVERS.items() if entry.long_horizons)
+        problem = f"the solver {solver} cannot plan {problems.steps} months as one problem"
+        raise InputError(Mistake(problem, f"{able}, or --horizon year", f"choose {able}", value=str(problems.horizon)))
+
+
 def _solved(
-    years: ReservoirYears,
+    problems: Sequence[ReservoirYear],
     solver: str,
     seed: int,
     device: str | None,
     progress: StageProgress,
     options: Mapping[str, Any],
 ) -> Solutions:
-    progress(solver, 0, len(years))
-    return solve(years, solver=solver, seed=seed, device=device, progress=partial(progress, solver), **options)
+    progress(solver, 0, len(problems))
+    return solve(problems, solver=solver, seed=seed, device=device, progress=partial(progress, solver), **options)
 
 
 def _references(
-    years: ReservoirYears, solver: str, device: str | None, progress: StageProgress, watch: Stopwatch
+    problems: Sequence[ReservoirYear], solver: str, device: str | None, progress: StageProgress, watch: Stopwatch
 ) -> Solutions:
     """Dynamic programming on the device that solves the plan, if one does and can; else on the host."""
     if solver_named(solver).opencl:
         with suppress(DeviceError), watch(DEVICE_REFERENCE):
-            return _solved(years, DEVICE_REFERENCE, 0, device, progress, {})
+            return _solved(problems, DEVICE_REFERENCE, 0, device, progress, {})
     with watch(HOST_REFERENCE):
-        return _solved(years, HOST_REFERENCE, 0, None, progress, {})
+        return _solved(problems, HOST_REFERENCE, 0, None, progress, {})
 
 
-def _available(solver: str, device: str | None, options: dict[str, Any]) -> tuple[str, tuple[str, ...], dict[str, Any]]:
+def _available(
+    solver: str, device: str | None, options: dict[str, Any], problems: RecordProblems
+) -> tuple[str, tuple[str, ...], dict[str, Any]]:
     """Replace a solver that cannot run here, unless a particular device was asked for; keep the options it shares."""
     reason = "" if device not in (None, "auto") else why_unusable(solver)
     if not reason:
         return solver, (), options
-    shared = {name: value for name, value in options.items() if name in SwarmSettings.__dataclass_fields__}
+    fallback = HOST_REFERENCE if problems.steps > problems.inflow.steps else FALLBACK_SOLVER
+    shared = {name: value for name, value in options.items() if name in settings_of(fallback)}
     return (
-        FALLBACK_SOLVER,
-        (f"{reason}. Solved by {FALLBACK_SOLVER} instead of {solver}; `reservoir devices` says how to mend it.",),
+        fallback,
+        (f"{reason}. Solved by {fallback} instead of {solver}; `reservoir devices` says how to mend it.",),
         shared,
     )

@@ -11,6 +11,15 @@ from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan
 
 
+def horizon_text(plan: Plan) -> str:
+    """What is planned as one problem, in words."""
+    if plan.horizon.is_year:
+        return "each year as one problem"
+    if len(plan.problems) == 1:
+        return "the whole record as one problem"
+    return f"{len(plan.problems)} windows of {plan.horizon} years"
+
+
 def outside_sentences(plan: Plan) -> list[str]:
     """Which years of a plan leave their limits, because no schedule keeps them or because the solver missed it."""
     lost = chosen(plan.inflow.labels, ~plan.feasible)
@@ -52,11 +61,11 @@ def _blame(feasible: bool) -> str:
 
 
 def _shortfall(plan: Plan, year: int, step: int) -> str:
-    limits, storages = plan.years.limits, plan.operation.storage_hm3[year]
+    limits, storages = plan.problems.year_bounds, plan.operation.storage_hm3[year]
     storage = storages[step + 1]
     lower, upper = limits.storage_lower_hm3[year, step], limits.storage_upper_hm3[year, step]
-    if limits.cyclic and step == limits.steps - 1:
-        lower = upper = storages[0]
+    if plan.problems.cyclic and plan.problems.ends_with(year) and step == limits.steps - 1:
+        lower = upper = plan.operation.storage_hm3[plan.problems.first_year(year), 0]
     above = storage > upper
     bound, amount = (upper, storage - upper) if above else (lower, lower - storage)
     month = MONTH_NAMES[int(plan.inflow.calendar.months[step]) - 1]

@@ -102,7 +102,7 @@ def not_checked(plan: Plan, *, runs: int, reference_gwh: float | None) -> list[s
         left.append(f"{DEVICE_REFERENCE} against {HOST_REFERENCE} ({why})")
     if reference_gwh is None:
         left.append("dp against an independent program (its total is known for the bundled case alone)")
-    if not plan.feasible.any():
+    if not plan.feasible_problems.any():
         left.append("gaps to dp (no year can keep its limits)")
     if runs == 1:
         left.append("spread of the totals, and a t-test between the engines (give --runs 2 or more)")
@@ -115,16 +115,16 @@ def _stage(
     plan: Plan, solver: str, seed: int, device: str | None, settings: Mapping[str, Any], progress: StageProgress
 ) -> Solutions:
     told = partial(progress, f"{solver}, seed {seed}")
-    return solve(plan.years, solver=solver, seed=seed, device=device, progress=told, **settings)
+    return solve(plan.problems.each, solver=solver, seed=seed, device=device, progress=told, **settings)
 
 
 def _sequential_checks(plan: Plan, sequential: Solutions) -> list[Check]:
     checks = [
         Check("sequential: sum of relative violations", sum(sequential.violation.tolist()), 0.0),
-        *gap_checks(sequential, plan.references, plan.feasible, "sequential: "),
+        *gap_checks(sequential, plan.references, plan.feasible_problems, "sequential: "),
     ]
-    if plan.feasible.any():
-        total, other = (sum_of(solutions, plan.feasible) for solutions in (plan.solutions, sequential))
+    if plan.feasible_problems.any():
+        total, other = (sum_of(solutions, plan.feasible_problems) for solutions in (plan.solutions, sequential))
         who = "device against sequential" if on_device(plan) else "sequential with another seed"
         checks.append(Check(f"{who}, difference of the sums", part_of(total - other, other), TOTAL_GAP))
     return checks
@@ -135,7 +135,7 @@ def _device_reference(plan: Plan, progress: StageProgress) -> list[Check]:
     found = plan.references.solver
     if found == HOST_REFERENCE:
         return []
-    best = solve(plan.years, solver=HOST_REFERENCE, progress=partial(progress, HOST_REFERENCE))
+    best = solve(plan.problems.each, solver=HOST_REFERENCE, progress=partial(progress, HOST_REFERENCE))
     gap = float(relative_gap(plan.references, best).max())
     return [Check(f"{found} against {HOST_REFERENCE}, worst year", gap, REFERENCE_GAP)]
 
@@ -160,7 +160,7 @@ def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list
     """
     from scipy.stats import ttest_ind
 
-    able = np.flatnonzero(plan.feasible)
+    able = np.flatnonzero(plan.feasible_problems)
     checks = []
     totals = []
     for name, runs in engines.items():
@@ -168,10 +168,10 @@ def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list
         checks.append(Check(f"{name}: sum of relative violations, {len(runs)} runs", violation, 0.0))
         if not able.size:
             continue
-        total = np.array([sum_of(run, plan.feasible) for run in runs])
+        total = np.array([sum_of(run, plan.feasible_problems) for run in runs])
         gap = np.abs([relative_gap(run, plan.references)[able] for run in runs])
         worst_run, worst_year = divmod(int(gap.argmax()), able.size)
-        worst = f"{plan.years.labels[able[worst_year]]}, seed {runs[worst_run].settings[0]['seed']}"
+        worst = f"{plan.problems.labels[able[worst_year]]}, seed {runs[worst_run].settings[0]['seed']}"
         checks += [
             Check(f"{name}: gap to dp, worst year of {len(runs)} runs ({worst})", float(gap.max()), YEAR_GAP),
             Check(f"{name}: standard deviation of {len(runs)} totals, part of their mean", _spread(total), SPREAD),

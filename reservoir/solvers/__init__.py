@@ -53,6 +53,8 @@ class Solver:
         Its settings that the command line offers.
     general : bool
         It solves whatever is a `Problem`, not reservoir years alone.
+    long_horizons : bool
+        It solves horizons of many years; the others are made for a year's dozen variables.
     encodings : tuple of str
         How the positions may be written down of problems that it solves.
     stronger : str
@@ -66,6 +68,7 @@ class Solver:
     seeded: bool = True
     budget: tuple[str, ...] = ()
     general: bool = True
+    long_horizons: bool = False
     encodings: tuple[str, ...] = (REAL,)
     stronger: str = ""
 
@@ -150,6 +153,7 @@ SOLVERS: dict[str, Solver] = {
             module="reservoir.solvers.dp.sequential",
             seeded=False,
             general=False,
+            long_horizons=True,
         ),
         Solver(
             name="dp-opencl",
@@ -158,6 +162,7 @@ SOLVERS: dict[str, Solver] = {
             opencl=True,
             seeded=False,
             general=False,
+            long_horizons=True,
         ),
     )
 }

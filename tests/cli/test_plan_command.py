@@ -304,7 +304,7 @@ def test_a_reservoir_that_was_piped_in_is_copied_into_the_plan(short_record, tmp
     command = f"{sys.executable} -m reservoir plan {short_record} --reservoir <(cat {bundled}) --solver dp --no-figures"
     subprocess.run(["bash", "-c", f"{command} --out out"], check=True, cwd=tmp_path, capture_output=True)
     assert (tmp_path / "out/reservoir.toml").read_bytes() == bundled.read_bytes()
-    assert len(read_plan(tmp_path / "out").plan.years) == 3
+    assert read_plan(tmp_path / "out").plan.inflow.years == 3
 
 
 def test_what_may_be_meant_otherwise_is_noted_on_the_screen_and_in_the_plan(run, short_record, tmp_path):

@@ -53,7 +53,7 @@ def test_a_plan_that_loses_water_fails(plan: Plan) -> None:
 
 @pytest.mark.parametrize("bound", ["lower", "upper"])
 def test_a_release_outside_its_bounds_fails(plan: Plan, bound: str) -> None:
-    lower, upper = plan.years[1].limits.release_lower_m3s, plan.years[1].limits.release_upper_m3s
+    lower, upper = plan.problems.each[1].limits.release_lower_m3s, plan.problems.each[1].limits.release_upper_m3s
     release = plan.operation[1].release_m3s.copy()
     release[5] = lower[5] - 1e-9 if bound == "lower" else upper[5] + 1e-9
     assert any("release outside its bounds" in check for check in failed(with_operation(plan, release_m3s=release)))
@@ -65,9 +65,10 @@ def test_a_storage_outside_its_bounds_fails(plan: Plan) -> None:
 
 
 def test_curves_that_change_power_too_much_fail(plan: Plan) -> None:
-    model = plan.years.model
+    model = plan.problems.model
     coarse = replace(model, approximation=replace(model.approximation, power_error=2.1e-4))
-    spoilt = replace(plan, years=replace(plan.years, model=coarse))
+    (years,) = plan.problems.batches
+    spoilt = replace(plan, problems=replace(plan.problems, batches=(replace(years, model=coarse),)))
     assert any("power of the solvers' curves" in check for check in failed(spoilt))
 
 

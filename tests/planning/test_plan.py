@@ -44,7 +44,7 @@ def summary(plan: Plan) -> pd.DataFrame:
 
 def by_year(plan: Plan, column: pd.Series) -> np.ndarray:
     """One column of the schedule, shape (years, 12)."""
-    return column.to_numpy(float).reshape(len(plan.years), 12)
+    return column.to_numpy(float).reshape(plan.inflow.years, 12)
 
 
 def test_the_schedule_has_the_columns_promised_in_their_order(schedule: pd.DataFrame) -> None:
@@ -55,7 +55,7 @@ def test_the_schedule_has_a_row_for_every_month_of_every_year(plan: Plan, schedu
     first = plan.reservoir.first_month
     months = [(first - 1 + step) % 12 + 1 for step in range(12)]
     assert schedule["year"].tolist() == [label for label in plan.inflow.calendar.labels for _ in range(12)]
-    assert schedule["month"].tolist() == months * len(plan.years)
+    assert schedule["month"].tolist() == months * plan.inflow.years
     assert not schedule.isna().any().any()
 
 
@@ -72,13 +72,15 @@ def test_every_row_of_the_schedule_balances(plan: Plan, schedule: pd.DataFrame) 
 def test_every_month_starts_where_the_last_ended(plan: Plan, schedule: pd.DataFrame) -> None:
     start, end = by_year(plan, schedule["storage_start_hm3"]), by_year(plan, schedule["storage_end_hm3"])
     np.testing.assert_array_equal(start[:, 1:], end[:, :-1])
-    expected = end[:, -1] if plan.years[0].limits.cyclic else np.full(len(start), plan.reservoir.initial_storage_hm3)
+    expected = (
+        end[:, -1] if plan.problems.each[0].limits.cyclic else np.full(len(start), plan.reservoir.initial_storage_hm3)
+    )
     np.testing.assert_allclose(start[:, 0], expected, rtol=1e-12)
 
 
 def test_energy_and_head_are_the_papers(plan: Plan, schedule: pd.DataFrame) -> None:
     release, energy = (by_year(plan, schedule[name]) for name in ("release_m3s", "energy_gwh"))
-    for index in range(len(plan.years)):
+    for index in range(plan.inflow.years):
         storages = plan.operation[index].storage_hm3
         year = paper.year_of(plan.reservoir, plan.inflow, index, float(storages[0]))
         expected = paper.energy_gwh(plan.reservoir, year, release[index].tolist(), storages.tolist())
@@ -111,7 +113,7 @@ def test_the_gap_is_the_part_that_the_optimum_is_better(plan: Plan, summary: pd.
     np.testing.assert_allclose(summary["gap"], 1 - fitness / summary["reference_gwh"], rtol=1e-6, atol=1e-12)
     assert summary["gap"].min() > -2e-5
     assert summary["gap"].max() < 0.05
-    assert summary["generations"].tolist() == [400] * len(plan.years)
+    assert summary["generations"].tolist() == [400] * plan.inflow.years
     assert (summary["evaluations"] > 400).all()
 
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.objective import Operation
 from reservoir.planning.plan import Plan
+from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.report.figures import level_trace, rule_scatter, spill_map
 from reservoir.report.figures.annual_energy import MANY_YEARS, annual_energy_figure, draw_annual_energy
@@ -22,12 +23,12 @@ from reservoir.solvers import Solutions
 
 def repeated(plan: Plan, times: int) -> Plan:
     """The years of a plan again and again."""
-    calendar = Calendar(1000, times * len(plan.years))
+    calendar = Calendar(1000, times * plan.inflow.years)
     inflow = replace(plan.inflow, flow_m3s=np.tile(plan.inflow.flow_m3s, (times, 1)), calendar=calendar)
     return replace(
         plan,
         inflow=inflow,
-        years=ReservoirYear.batch([*plan.years] * times),
+        problems=RecordProblems(plan.horizon, inflow, (ReservoirYear.batch([*plan.problems.each] * times),)),
         operation=Operation(*(np.concatenate([each] * times) for each in vars(plan.operation).values())),
         solutions=Solutions.of([*plan.solutions] * times),
         references=Solutions.of([*plan.references] * times),

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast
-from reservoir.rules.base.foresight import water_value_gwh
 from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
 from reservoir.rules.evaluation.scores import equal_storage, worst_decile
 from tests.year_ends import cyclic, free
@@ -74,7 +74,9 @@ def test_foresight_of_years_that_end_elsewhere_is_charged_for_it(small, small_in
     evaluation = small_years(free(small), small_inflow)
     training, plan = evaluation.training, evaluation.plan
     release = training.release_m3s.mean()
-    charge = [water_value_gwh(training.model, end, 105.0, release) for end in training.storage_end_hm3[:, -1]]
+    charge = [
+        stored_energy_gwh(training.model.reservoir, end, 105.0, release) for end in training.storage_end_hm3[:, -1]
+    ]
     assert np.min(np.abs(charge)) > 0
     np.testing.assert_allclose(evaluation.foresight_gwh[SimulationMode.YEARLY], plan.energy_gwh + charge, rtol=1e-12)
 
@@ -88,7 +90,7 @@ def test_years_that_end_where_each_began_are_charged_nothing_wherever_that_is(sm
 def test_every_year_has_its_own_storage_to_come_back_to(training):
     ends, starts = np.array([9_000.0, 8_000.0]), np.array([10_000.0, 8_000.0])
     found = equal_storage(np.array([5.0, 7.0]), ends, training.release_m3s, training.model, starts)
-    value = water_value_gwh(training.model, 9_000.0, 10_000.0, training.release_m3s.mean())
+    value = stored_energy_gwh(training.model.reservoir, 9_000.0, 10_000.0, training.release_m3s.mean())
     np.testing.assert_allclose(found, [5.0 + value, 7.0])
 
 

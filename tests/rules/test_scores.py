@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
+from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.rules import Forecast, Training, fit
-from reservoir.rules.base.foresight import foresight_in_years, foresight_over_record, water_value_gwh
+from reservoir.rules.base.foresight import foresight_in_years, foresight_over_record
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.evaluation.scores import energy_at_equal_storage, score, service
@@ -50,18 +51,21 @@ def test_no_rule_makes_more_than_perfect_foresight(training, ten_years, foresigh
 
 def test_stored_water_is_worth_the_energy_it_makes(training):
     model = training.model
-    one_hm3 = water_value_gwh(model, 10_000.0, 9_999.0, 1_000.0)
+    one_hm3 = stored_energy_gwh(model.reservoir, 10_000.0, 9_999.0, 1_000.0)
     head = float(model.reservoir.level(9_999.5) - model.reservoir.tailrace(1_000.0))
     assert one_hm3 == pytest.approx(1e6 / float(model.reservoir.conversion(head)) / 1e6, rel=1e-6)
-    assert water_value_gwh(model, 5_000.0, 9_000.0, 800.0) == pytest.approx(
-        -water_value_gwh(model, 9_000.0, 5_000.0, 800.0)
+    assert stored_energy_gwh(model.reservoir, 5_000.0, 9_000.0, 800.0) == pytest.approx(
+        -stored_energy_gwh(model.reservoir, 9_000.0, 5_000.0, 800.0)
     )
 
 
 def test_water_of_many_years_is_worth_what_it_is_in_each(training):
     ends, releases = np.array([9_000.0, 5_000.0]), np.array([800.0, 1_000.0])
-    alone = [water_value_gwh(training.model, end, FULL, release) for end, release in zip(ends, releases, strict=True)]
-    assert np.array_equal(water_value_gwh(training.model, ends, FULL, releases), alone)
+    alone = [
+        stored_energy_gwh(training.model.reservoir, end, FULL, release)
+        for end, release in zip(ends, releases, strict=True)
+    ]
+    assert np.array_equal(stored_energy_gwh(training.model.reservoir, ends, FULL, releases), alone)
 
 
 def test_a_rule_that_empties_the_reservoir_is_charged_for_it(training, ten_years):
@@ -69,7 +73,7 @@ def test_a_rule_that_empties_the_reservoir_is_charged_for_it(training, ten_years
     charged = energy_at_equal_storage(run, training.model, FULL) - run.energy_gwh
     assert np.all(charged[:-1] == 0)
     assert charged[-1] == pytest.approx(
-        water_value_gwh(training.model, run.end_storage_hm3[-1], FULL, run.operation.release_m3s.mean())
+        stored_energy_gwh(training.model.reservoir, run.end_storage_hm3[-1], FULL, run.operation.release_m3s.mean())
     )
     assert charged[-1] < 0
 

@@ -58,7 +58,7 @@ def trial(request: pytest.FixtureRequest) -> Trial:
     reservoir = random_reservoir(request.param)
     flows = np.random.default_rng(request.param).uniform(0.05, 0.8, (YEARS, 12)) * reservoir.release_upper_m3s
     plan = optimise(reservoir, Inflow(flow_m3s=flows, calendar=Calendar(1990, YEARS, 1)), solver="dp")
-    return Trial(reservoir, Training.of(plan), list(plan.years))
+    return Trial(reservoir, Training.of(plan), list(plan.problems.each))
 
 
 def by_the_step(plant: Plant, reservoir: Reservoir, states: States) -> Outcome:

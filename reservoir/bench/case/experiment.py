@@ -55,9 +55,9 @@ def run(
         budget=budget,
         progress=progress,
         device=device,
-        years=plan.years,
+        years=plan.problems.each,
         kin=[each for each in kin if each != device],
-        moves_limit=limit.best / operations_per_move(plan.years[0]),
+        moves_limit=limit.best / operations_per_move(plan.problems.each[0]),
     )
     found = case_result(setup, runs, measure_scaling(scaling), limit)
     return _with_peers(found, setup) if peers else found
@@ -65,14 +65,14 @@ def run(
 
 def case_result(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame, limit: ArithmeticLimit) -> ExperimentResult:
     """What runs, points and limit come to."""
-    plan, first = setup.plan, setup.plan.years[0]
+    plan, first = setup.plan, setup.plan.problems.each[0]
     moves_limit = limit.best / operations_per_move(first)
     foot = foot_texts(plan, setup.place + setup.budget.usual("", f". {QUICK_WARNING}"))
     reference_gwh = sum(plan.references.fitness.tolist())
     fastest = points[points["devices"] == 1]["moves_per_second"].max()
     reservoir, inflow = ({"sha256": each.sha256, "caveat": each.caveat} for each in (plan.reservoir, plan.inflow))
     return setup.result(
-        f"{plan.reservoir.name}, {len(plan.years)} years, on {setup.device.name}",
+        f"{plan.reservoir.name}, {plan.inflow.years} years, on {setup.device.name}",
         caveats=plan.caveats,
         headlines={
             "Speed-up": f"{speed_up(runs):.2f} times the sequential engine on one thread",
@@ -82,7 +82,7 @@ def case_result(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame, limi
         checks=case_checks(setup, runs, points),
         tables=(
             *(table(runs) for table in (table_5, table_6, table_7)),
-            gap_table(runs, len(plan.years), reference_gwh),
+            gap_table(runs, plan.inflow.years, reference_gwh),
             _limit_table(setup, limit),
             scaling_table(setup, points),
         ),
@@ -101,7 +101,7 @@ def case_result(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame, limi
 
 
 def _limit_table(setup: CaseSetup, limit: ArithmeticLimit) -> ResultTable:
-    first = setup.plan.years[0]
+    first = setup.plan.problems.each[0]
     moves = operations_per_move(first)
     rows = [
         {"lanes of a vector": lanes, "instructions, 1e9/s": each / 1e9, "moves, M/s": each / moves / 1e6}
@@ -117,7 +117,7 @@ def _with_peers(found: ExperimentResult, setup: CaseSetup) -> ExperimentResult:
 
     plan, budget = setup.plan, setup.budget
     asked: dict[str, Any] = {"seed": budget.seed, "device": budget.device, "quick": budget.quick}
-    race = time_peers(list(plan.years), plan.references, progress=setup.progress, **asked)
+    race = time_peers(list(plan.problems.each), plan.references, progress=setup.progress, **asked)
     frame = race.frame()
     drawn, height = on_axes(race.title, draw_peers, race), 1.6 + 0.3 * int(frame["total_seconds"].notna().sum())
     return replace(

@@ -87,11 +87,11 @@ def _speed(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame) -> Iterat
     if setup.small_cpu:
         title = f"{DEVICE_ENGINE} on {device.compute_units} cores against one thread, times as fast"
         yield Check(title, speed_up(runs), SPEED_UP, at_least=True)
-    own_unit = len(plan.years) <= device.compute_units and plan.years.dimension <= CASE_DIMENSION
+    own_unit = plan.inflow.years <= device.compute_units and plan.problems.each[0].dimension <= CASE_DIMENSION
     if setup.large_gpu and own_unit and plan.solutions.settings[0]["particles"] <= CASE_PARTICLES:
         generations = plan.solutions[0].generations
         milliseconds = 1e3 * counted_runs(runs, DEVICE_ENGINE)["device_seconds"].median()
-        title = f"{len(plan.years)} years, {generations:,} generations: device milliseconds"
+        title = f"{plan.inflow.years} years, {generations:,} generations: device milliseconds"
         yield Check(title, milliseconds, 1e3 * GENERATION_SECONDS * generations)
     if setup.large_gpu:
         years = select(points, sweep="years")

@@ -43,10 +43,10 @@ class Call(NamedTuple):
 def engine_runs(setup: CaseSetup) -> pd.DataFrame:
     """Run both engines in turn, then the paper's random numbers; a row a run."""
     plan = setup.plan
-    setup.solve(plan.years[:1], SEQUENTIAL, generations=1)  # compiles
+    setup.solve(plan.problems.each[:1], SEQUENTIAL, generations=1)  # compiles
     rows = [_row(plan, plan.solutions, counted=False)]
     for call in setup.tracked("runs of the engines", _calls(setup)):
-        found = setup.solve(plan.years, call.engine, seed=call.seed, **call.options)
+        found = setup.solve(plan.problems.each, call.engine, seed=call.seed, **call.options)
         rows.append(_row(plan, found, counted=call.counted))
     return pd.DataFrame(rows)
 
@@ -68,7 +68,11 @@ def _row(plan: Plan, solutions: Solutions, *, counted: bool) -> dict[str, Any]:
     row |= {"seed": first.settings["seed"], "counted": counted} | seconds_of(first)
     for name, attribute in (("benefit_gwh", "benefit"), ("fitness_gwh", "fitness"), ("violation", "violation")):
         row[name] = sum(getattr(solutions, attribute).tolist())
-    row |= {"worst_gap": float(gap[worst]), "worst_year": plan.years[worst].label, "mean_gap": float(gap.mean())}
+    row |= {
+        "worst_gap": float(gap[worst]),
+        "worst_year": plan.problems.each[worst].label,
+        "mean_gap": float(gap.mean()),
+    }
     row |= {"generations": first.generations, "evaluations": int(solutions.evaluations.sum())}
     return row | phase_seconds(first.host_seconds_by_phase, np.nan)
 

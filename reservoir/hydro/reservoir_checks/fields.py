@@ -13,6 +13,7 @@ import numpy as np
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import ranges
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.ranges import Range
 from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.wording import plain
@@ -119,6 +120,7 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("initial_storage_hm3", "final_storage_hm3"), partial(_number_or_none, ranges.STORAGE_HM3)),
     "year_end": partial(_choice, YearEnd),
     "penalty_gwh": partial(_number, ranges.PENALTY_GWH),
+    "horizon": Horizon.of,
     "first_month": _month,
     "guaranteed_energy_gwh": partial(_number_or_none, ranges.ENERGY_GWH),
     "marks": _marks,

@@ -55,6 +55,7 @@ _SOUND: Mapping[str, tuple[Callable[[object], bool], str]] = {
     **dict.fromkeys(("inflow.file", "inflow.sha256"), _TEXT),
     "inflow.caveat": (lambda value: value is _ABSENT or _is_text(value), "a text"),
     "years": (_is(int), "a number"),
+    "horizon": (lambda value: value is _ABSENT or _is_text(value), "a text"),
     **dict.fromkeys(("solver", "device"), _TEXT),
     "settings": _OBJECT,
     "seconds": (_object_of(_is_number), "a number for each stage"),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.inflow_csv.reader import read_inflow
@@ -23,6 +24,7 @@ from reservoir.io.plan_folder.tables import (
     AGAIN,
     FIGURES,
     INFLOW,
+    PROVENANCE,
     RESERVOIR,
     SCHEDULE,
     SUMMARY,
@@ -33,8 +35,8 @@ from reservoir.io.plan_folder.tables import (
 )
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import Check
-from reservoir.planning.plan import Plan
-from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
+from reservoir.planning.plan import Plan, operation_of
+from reservoir.problems.reservoir.record import RecordProblems, record_problems
 
 FloatArray = NDArray[np.float64]
 
@@ -91,15 +93,25 @@ def read_plan(folder: Path) -> SavedPlan:
     inflow = _as_read(folder / INFLOW, _inflow(folder / SCHEDULE, schedule, plant, origin))
     if list(summary["year"]) != list(inflow.labels):
         raise changed(folder / SUMMARY, "does not hold the years of schedule.csv")
-    years = reservoir_problems(plant, inflow)
-    solutions = solutions_of(years, _positions(years, schedule), summary, origin)
-    references = references_of(years, solutions, summary, origin)
+    problems = record_problems(plant, inflow, _horizon(folder, origin))
+    solutions = solutions_of(problems, _positions(problems, schedule), summary, origin)
+    references = references_of(problems, solutions, summary, origin)
     notes, seconds = tuple(origin["notes"]), dict(origin["seconds"])
-    plan = Plan(plant, inflow, years, solutions.operation, solutions, references, notes, seconds)
+    plan = Plan(plant, inflow, problems, operation_of(problems, solutions), solutions, references, notes, seconds)
     _check_follows(folder / SCHEDULE, schedule, plan)
     _check_figures(folder, origin)
     check_files(folder, origin)
     return SavedPlan(folder, plan, origin)
+
+
+def _horizon(folder: Path, origin: Mapping[str, Any]) -> Horizon:
+    try:
+        return Horizon.of(origin.get("horizon", Horizon()))
+    except InputError as error:
+        mistakes = [
+            replace(each, mend=AGAIN, file=str(folder / PROVENANCE), column="horizon") for each in error.mistakes
+        ]
+        raise InputError(mistakes) from None
 
 
 def _reservoir(folder: Path, origin: Mapping[str, Any]) -> Reservoir:
@@ -178,18 +190,20 @@ def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> N
                 raise InputError(Mistake(problem, expected, AGAIN, str(path), row + 2, name, found))
 
 
-def _positions(years: ReservoirYears, schedule: pd.DataFrame) -> FloatArray:
-    releases, starts = (
-        schedule[name].to_numpy(float).reshape(len(years), -1) for name in ("release_m3s", "storage_start_hm3")
-    )
-    return np.column_stack([releases, starts[:, 0]]) if years.limits.cyclic else releases
+def _positions(problems: RecordProblems, schedule: pd.DataFrame) -> list[FloatArray]:
+    releases, starts = (schedule[name].to_numpy(float) for name in ("release_m3s", "storage_start_hm3"))
+    spans = problems.horizon.spans(problems.inflow.years)
+    rows = [(first * MONTHS_PER_YEAR, stop * MONTHS_PER_YEAR) for first, stop in spans]
+    ends = 1 if problems.cyclic else 0
+    return [np.append(releases[first:stop], starts[first : first + ends]) for first, stop in rows]
 
 
 def _check_follows(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:
     """Refuse the first storage or energy of each year that is not what the releases come to."""
     energy = plan.operation.energy_gwh
+    longest = int(np.bincount(plan.problems.of_year).max())  # what the tables round adds up from year to year
     computed = (
-        ("storage_start_hm3", "hm3", plan.operation.storage_hm3[:, :-1], STORAGE_HM3),
+        ("storage_start_hm3", "hm3", plan.operation.storage_hm3[:, :-1], STORAGE_HM3 * longest),
         ("energy_gwh", "GWh", energy, ENERGY_PART * float(np.abs(energy).max()) + ENERGY_GWH),
     )
     apart = [

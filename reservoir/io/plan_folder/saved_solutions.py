@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,25 +10,26 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.io.plan_folder.tables import REFERENCE_VIOLATION
-from reservoir.planning.infeasible import feasible_years
-from reservoir.problems.base import CertifiedBatch
-from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.planning.infeasible import feasible_problems
+from reservoir.problems.base import CertifiedBatch, certify_all
+from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import Solutions
 
 FloatArray = NDArray[np.float64]
 
 
 def solutions_of(
-    years: ReservoirYears, positions: FloatArray, summary: pd.DataFrame, origin: Mapping[str, Any]
+    problems: RecordProblems, positions: list[FloatArray], summary: pd.DataFrame, origin: Mapping[str, Any]
 ) -> Solutions:
     """What the solver of the plan found, certified again from its releases."""
-    certified = years.certify(positions)
+    certified = certify_all(problems.each, positions)
+    first_years = np.unique(problems.of_year, return_index=True)[1]
     return _stated(
         positions,
         certified,
         origin["settings"],
-        generations=summary["generations"].to_numpy(np.int64),
-        evaluations=summary["evaluations"].to_numpy(np.int64),
+        generations=summary["generations"].to_numpy(np.int64)[first_years],
+        evaluations=summary["evaluations"].to_numpy(np.int64)[first_years],
         wall_seconds=float(origin["seconds"].get(origin["solver"], 0.0)),
         device_seconds=origin.get("device_seconds"),
         solver=str(origin["solver"]),
@@ -37,7 +38,7 @@ def solutions_of(
 
 
 def references_of(
-    years: ReservoirYears, solutions: Solutions, summary: pd.DataFrame, origin: Mapping[str, Any]
+    problems: RecordProblems, solutions: Solutions, summary: pd.DataFrame, origin: Mapping[str, Any]
 ) -> Solutions:
     """The reference optima, known by their energy and violation alone.
 
@@ -48,15 +49,16 @@ def references_of(
         return Solutions.of([])
     settings = dict(origin["reference"])
     solver = str(settings.pop("solver", "dp"))
-    worths = summary["reference_gwh"].to_numpy(float)
-    violations = np.asarray(summary.get(REFERENCE_VIOLATION, np.zeros(len(years))), np.float64)
-    energies = worths
+    stated = summary["reference_gwh"].to_numpy(float)
+    of_years = np.asarray(summary.get(REFERENCE_VIOLATION, np.zeros(len(stated))), np.float64)
+    energies, violations = (np.asarray(np.bincount(problems.of_year, each), np.float64) for each in (stated, of_years))
+    fitness = energies - problems.model.reservoir.penalty_gwh * violations
     if REFERENCE_VIOLATION not in summary:
-        energies = np.where(feasible_years(years.limits, solutions.violation), worths, np.nan)
-    none = np.zeros(len(years), np.int64)
+        energies = np.where(feasible_problems(problems, solutions.violation), energies, np.nan)
+    none = np.zeros(len(problems), np.int64)
     return _stated(
-        np.full_like(solutions.position, np.nan),
-        CertifiedBatch(worths - years.penalty_gwh * violations, energies, violations),
+        [np.full_like(each, np.nan) for each in solutions.position],
+        CertifiedBatch(fitness, energies, violations),
         settings,
         generations=none,
         evaluations=none,
@@ -67,7 +69,9 @@ def references_of(
     )
 
 
-def _stated(positions: FloatArray, worth: CertifiedBatch, settings: Mapping[str, Any], **stated: Any) -> Solutions:
+def _stated(
+    positions: Sequence[FloatArray], worth: CertifiedBatch, settings: Mapping[str, Any], **stated: Any
+) -> Solutions:
     """Solutions of which a folder tells no more than this."""
     years = len(positions)
     return Solutions(

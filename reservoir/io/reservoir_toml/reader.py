@@ -11,6 +11,7 @@ import numpy as np
 
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import HOURS_PER_YEAR
+from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_checks.claims import CLAIMS, Lake, failures
 from reservoir.hydro.reservoir_kinds import ReferenceLevels
@@ -80,6 +81,7 @@ def _sections(file: File, draft: Draft) -> dict[str, Any]:
 def _fields(file: File) -> dict[str, Any]:
     """What is sound of the file but for its curves, by the fields of `Reservoir`, and what else claims name."""
     parts = {name: getattr(file, name) for name in ("name", "description", "caveat", "first_month")}
+    parts["horizon"] = Horizon.of(file.horizon.span)
     parts["marks"] = ReferenceLevels(**file.marks.model_dump())
     if file.plant:
         installed, penalty = file.plant.installed_capacity_mw, file.objective.penalty_gwh

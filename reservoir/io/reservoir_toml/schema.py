@@ -12,8 +12,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
+from reservoir.errors import InputError
 from reservoir.hydro import ranges
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.horizon import YEAR, Horizon
 from reservoir.hydro.reservoir_checks.curve_constraints import LOSSLESS_COEFFICIENT
 from reservoir.hydro.reservoir_checks.fields import text_fault
 from reservoir.hydro.reservoir_kinds import YearEnd
@@ -50,6 +52,13 @@ def _shown(value: str, longest: int = ranges.LONGEST_TEXT) -> str:
 def _one_line(value: str) -> str:
     """Join the lines of a text: it is shown as one sentence."""
     return _shown(re.sub(r"[ \t]*[\r\n\t]\s*", " ", value).strip())
+
+
+def _span(value: object) -> str:
+    try:
+        return str(Horizon.of(value if isinstance(value, str | int) else ""))
+    except InputError as error:
+        raise refusal("is no horizon", error.mistakes[0].expected) from None
 
 
 StorageHm3 = Annotated[Number, Field(ge=ranges.STORAGE_HM3.least, le=ranges.STORAGE_HM3.most)]
@@ -130,6 +139,15 @@ class StorageSection(Block):
         return self.initial_hm3
 
 
+class HorizonSection(Block):
+    """What is planned as one problem."""
+
+    span: Annotated[str | int, BeforeValidator(_span)] = Field(
+        default=YEAR,
+        description='"year" (each year by itself), "record" (all years as one problem) or a number of years',
+    )
+
+
 class ReleaseSection(Block):
     """Limits of the release, turbined and spilled together."""
 
@@ -155,6 +173,7 @@ class File(Block):
     plant: PlantSection | None = None
     marks: MarksSection = MarksSection()
     storage: StorageSection | None = None
+    horizon: HorizonSection = HorizonSection()
     release: ReleaseSection | None = None
     objective: Objective = Objective()
     curves: Any

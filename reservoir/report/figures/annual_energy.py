@@ -10,9 +10,19 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import left_out_sentence
+from reservoir.planning.sentences import horizon_text, left_out_sentence
 from reservoir.report.figures.axes import THOUSANDS, name_lines, year_axis
-from reservoir.report.figures.style import DASHES, LIMITS, OUTSIDE_MARK, POWER, REFERENCE, SPILL, plan_figure, tint
+from reservoir.report.figures.style import (
+    DASHES,
+    LIMITS,
+    OUTSIDE_MARK,
+    POWER,
+    REFERENCE,
+    SPILL,
+    STORAGE,
+    plan_figure,
+    tint,
+)
 from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]
@@ -26,22 +36,22 @@ LEFT_OUT = 0.35
 
 
 def annual_energy_figure(plan: Plan) -> Figure:
-    """Draw the energy, and under it the spill if any year spills."""
-    spills = bool(spilling(plan).any())
+    """Draw the energy; under it the change of storage of a long horizon, and the spill if any year spills."""
+    below = [] if plan.horizon.is_year else [draw_storage_change]
+    below += [draw_annual_spill] if spilling(plan).any() else []
 
     def draw(sheet: SubFigure) -> Axes | None:
-        if spills:
-            upper, lower = sheet.subplots(2, 1, sharex=True, height_ratios=[4, 1])
-            draw_annual_spill(lower, plan)
-        else:
-            upper = sheet.add_subplot()
+        heights = [4, *[1 for _ in below]]
+        upper, *lower = sheet.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
+        for each, ax in zip(below, lower, strict=True):
+            each(ax, plan)
         draw_annual_energy(upper, plan)
         upper.set_title("Energy of each year")
-        if spills:
-            upper.set_xlabel("")
+        for ax in [upper, *lower][:-1]:
+            ax.set_xlabel("")
         return None if plan.keeps_limits.all() else upper
 
-    return plan_figure(plan, 4.4 if spills else 3.6, draw)
+    return plan_figure(plan, 3.6 + 0.8 * len(below), draw)
 
 
 def draw_annual_energy(ax: Axes, plan: Plan) -> Axes:
@@ -85,6 +95,16 @@ def draw_annual_spill(ax: Axes, plan: Plan) -> Axes:
     return ax
 
 
+def draw_storage_change(ax: Axes, plan: Plan) -> Axes:
+    """Draw what every year added to the storage, or took from it; returns the axis."""
+    storage = plan.operation.storage_hm3
+    _draw_bars(ax, plan, storage[:, -1] - storage[:, 0], STORAGE, 0.8)
+    ax.axhline(0, color=LIMITS, lw=0.8, zorder=3)
+    ax.yaxis.set_major_locator(MaxNLocator(3))
+    ax.set_ylabel("Change of\nstorage (hm³)")
+    return ax
+
+
 def annual_spill_hm3(plan: Plan) -> FloatArray:
     """Volume released past the turbines in each year, shape (years,)."""
     return np.asarray((plan.spill_m3s * plan.inflow.calendar.hm3_per_m3s).sum(axis=1))
@@ -102,10 +122,12 @@ def caption(plan: Plan) -> str:
     count, years = int(spilling(plan)[plan.keeps_limits].sum()), len(spill)
     least = f"more than {100 * LEAST_SPILL:g} % of"
     who = f"{count} of {years} years spill {least} their inflow" if count else f"no year spills {least} its inflow"
-    text = (
-        f"The best energy of every year with its inflow known in advance; {who}, and all "
-        f"that is spilled comes to {quantity(spill.sum())} hm³."
-    )
+    best = "The best energy of every year with its inflow known in advance"
+    if not plan.horizon.is_year:
+        best = (
+            f"The energy of every year in the best operation of {horizon_text(plan)}, with all inflow known in advance"
+        )
+    text = f"{best}; {who}, and all that is spilled comes to {quantity(spill.sum())} hm³."
     return " ".join([text, left_out_sentence(plan, "marked")]).strip()
 
 

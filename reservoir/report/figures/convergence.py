@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from reservoir.planning.infeasible import chosen, counted, listed
-from reservoir.planning.plan import Plan
+from reservoir.planning.plan import Plan, relative_gap
 from reservoir.report.figures.bands import draw_bands
 from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, on_axes, plan_figure
 
@@ -40,7 +40,7 @@ def has_trace(plan: Plan) -> bool:
 def draw_convergence(ax: Axes, plan: Plan) -> Axes:
     """Draw each year's gap by generation as bands on logarithmic axes; returns the axis."""
     generations, gaps = convergence(plan)
-    draw_bands(ax, generations, gaps, POWER, single=f"gap in {_labels(plan, plan.feasible)[0]}")
+    draw_bands(ax, generations, gaps, POWER, single=f"gap in {_labels(plan, plan.feasible_problems)[0]}")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(generations[0], max(generations[-1], generations[0] + 1))
@@ -59,7 +59,7 @@ def convergence(plan: Plan) -> tuple[FloatArray, FloatArray]:
     than the last gaps. What a year still lacked is therefore measured to the end of its own trace, and the gap of the
     certified solution, in float64, is added.
     """
-    years, solutions = np.flatnonzero(plan.feasible), plan.solutions
+    years, solutions = np.flatnonzero(plan.feasible_problems), plan.solutions
     alike: dict[bytes, list[int]] = {}  # years whose traces are of the same generations
     for place, year in enumerate(years.tolist()):
         alike.setdefault(solutions.trace_generations[year].tobytes(), []).append(place)
@@ -69,7 +69,7 @@ def convergence(plan: Plan) -> tuple[FloatArray, FloatArray]:
     for each, places in zip(taken, alike.values(), strict=True):
         traces = np.array([solutions.trace_fitness[year] for year in years[places].tolist()])
         gaps[places] = _lacking(each, traces, generations)
-    certified = plan.gap[years] if plan.references else np.zeros(len(years))
+    certified = relative_gap(solutions, plan.references)[years] if plan.references else np.zeros(len(years))
     return generations.astype(np.float64), np.maximum(gaps + certified[:, None], FLOAT32_FLOOR)
 
 
@@ -96,11 +96,11 @@ def caption(plan: Plan) -> str:
 
 
 def _labels(plan: Plan, which: NDArray[np.bool_]) -> tuple[str, ...]:
-    return chosen(plan.years.labels, which)
+    return chosen(plan.problems.labels, which)
 
 
 def _left_out(plan: Plan) -> str:
-    lost = _labels(plan, ~plan.feasible)
+    lost = _labels(plan, ~plan.feasible_problems)
     if not lost:
         return ""
     can = "cannot keep its limits and is" if len(lost) == 1 else "cannot keep their limits and are"

@@ -10,7 +10,14 @@ from matplotlib.figure import Figure
 
 from reservoir.planning.plan import Plan
 from reservoir.planning.stopwatch import Timer, untimed
-from reservoir.report.figures import annual_energy, convergence, linkage_map, storage_fan, typical_years
+from reservoir.report.figures import (
+    annual_energy,
+    convergence,
+    linkage_map,
+    record_trace,
+    storage_fan,
+    typical_years,
+)
 from reservoir.report.figures.style import rendered
 
 #: Kinds of files that are written of each figure.
@@ -31,6 +38,7 @@ def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None, watch:
     drawings: dict[str, Callable[[Plan], Figure | None]] = {
         "storage-fan": storage_fan.storage_fan_figure,
         "typical-years": partial(typical_years.typical_years_figure, years=typical),
+        "record-trace": record_trace.record_trace_figure,
         "convergence": convergence.convergence_figure,
         "annual-energy": annual_energy.annual_energy_figure,
     }
@@ -55,6 +63,7 @@ def plan_captions(plan: Plan, *, typical: Mapping[str, str] | None = None) -> di
     captions = {
         "storage-fan": storage_fan.caption(plan),
         "typical-years": typical_years.caption(plan, typical),
+        "record-trace": record_trace.caption(plan),
         "convergence": convergence.caption(plan) if convergence.has_trace(plan) else None,
         "annual-energy": annual_energy.caption(plan),
         "linkage": linkage_map.caption(plan),

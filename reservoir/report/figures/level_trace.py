@@ -58,8 +58,8 @@ def draw_level_trace(ax: Axes, evaluation: Evaluation, run: RecordRun) -> Axes:
     year_axis(ax, calendar)
     ax.set_xlim(calendar.first_year - 0.5, calendar.first_year + calendar.years - 0.5)
     ax.set_title(run.name, fontsize=8.5, pad=3)
-    _set_limits(ax, evaluation.plan, np.concatenate(levels))
-    _draw_marks(ax, evaluation.plan)
+    set_level_limits(ax, evaluation.plan, np.concatenate(levels))
+    draw_level_marks(ax, evaluation.plan)
     ax.set_ylabel(LEVEL)
     return ax
 
@@ -85,7 +85,8 @@ def _marked(plan: Plan) -> dict[str, float]:
     return {name: level for name, level in given.items() if level is not None}
 
 
-def _set_limits(ax: Axes, plan: Plan, levels: FloatArray) -> None:
+def set_level_limits(ax: Axes, plan: Plan, levels: FloatArray) -> None:
+    """Make room for levels and for those that the reservoir marks."""
     shown = np.append(levels, list(_marked(plan).values()))
     low, high = float(shown.min()), float(shown.max())
     margin = 0.06 * (high - low) or 1.0
@@ -94,7 +95,7 @@ def _set_limits(ax: Axes, plan: Plan, levels: FloatArray) -> None:
     ax.yaxis.set_major_formatter("{x:g}")
 
 
-def _draw_marks(ax: Axes, plan: Plan) -> None:
+def draw_level_marks(ax: Axes, plan: Plan) -> None:
     """Draw the marked levels, the flood level in the flood months only, and name them on the right."""
     levels = _marked(plan)
     for name, level in levels.items():

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import left_out_sentence
+from reservoir.planning.sentences import horizon_text, left_out_sentence
 from reservoir.report.figures.axes import month_ends
 from reservoir.report.figures.bands import draw_bands
 from reservoir.report.figures.storage_axis import draw_storage_frame, draw_years_outside
@@ -49,6 +49,8 @@ def _draw_fixed_ends(ax: Axes, plan: Plan) -> None:
 
 def _fixed_ends(plan: Plan) -> list[float]:
     given = plan.reservoir
+    if not plan.horizon.is_year:
+        return []
     ends = [given.initial_storage_hm3, given.final_storage_hm3 if given.year_end is YearEnd.FIXED else None]
     return [end for end in ends if end is not None]
 
@@ -63,6 +65,8 @@ def caption(plan: Plan) -> str:
 
 def _year_end(plan: Plan) -> str:
     ends = _fixed_ends(plan)
+    if not plan.horizon.is_year:
+        return f" The storage is carried from year to year: planned in {horizon_text(plan)}."
     if len(ends) == 2:
         return " The marks are the storages that every year must begin and end with."
     begins = "Every year begins at the mark and may end" if ends else "Every year ends as it began,"

@@ -166,7 +166,7 @@ def caption(plan: Plan, years: Mapping[str, str] | None = None) -> str:
     outside = any(not plan.keeps_limits[year.row] for year in typical_years(plan.inflow, years))
     marks = " Crosses mark months that end outside the limits of storage." if outside else ""
     return (
-        f"The plan of typical years ({chosen}).{how if len(plan.years) > 1 else ''} "
+        f"The plan of typical years ({chosen}).{how if plan.inflow.years > 1 else ''} "
         f"Flows and power are means of the month, the level is that at its end.{marks}"
     )
 
@@ -195,6 +195,6 @@ def _draw_lines(ax: Axes, plan: Plan, years: list[TypicalYear], x: FloatArray, v
 
 def _label(plan: Plan, year: TypicalYear) -> str:
     label, mean = plan.inflow.labels[year.row], plan.inflow.annual_mean_m3s[year.row]
-    kinds = f"{', '.join(year.kinds)}: " if len(plan.years) > 1 else ""
+    kinds = f"{', '.join(year.kinds)}: " if plan.inflow.years > 1 else ""
     outside = "" if plan.keeps_limits[year.row] else ", leaves its limits"
     return f"{kinds}{label}, {quantity(mean)} m³/s{outside}"

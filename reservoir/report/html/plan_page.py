@@ -10,7 +10,7 @@ import numpy as np
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import outside_sentences, shortfalls
+from reservoir.planning.sentences import horizon_text, outside_sentences, shortfalls
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import acceptance_table, kept_years, monthly_table, number, yearly_table
 
@@ -21,6 +21,7 @@ SHOWN_SHORTFALLS = 24
 TITLES = {
     "storage-fan": "How full the reservoir is",
     "typical-years": "A wet, a normal and a dry year",
+    "record-trace": "The whole record",
     "convergence": "How close the solver came",
     "annual-energy": "What every year yields",
     "linkage": "Which months are interdependent",
@@ -94,17 +95,18 @@ def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
 
 def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     first = plan.solutions[0]
-    settings = origin["settings"]
+    settings, one = origin["settings"], "year" if plan.horizon.is_year else "problem"
     facts = [
         ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
-        ("Record", f"{_span(plan)}, {counted(len(plan.years), 'year')} of monthly inflow"),
+        ("Record", f"{_span(plan)}, {counted(plan.inflow.years, 'year')} of monthly inflow"),
+        ("Horizon", "" if plan.horizon.is_year else horizon_text(plan)),
         ("Mean inflow", f"{plan.inflow.annual_mean_m3s.mean():,.0f} m³/s"),
         ("Inflow read as", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
         ("Energy", f"{plan.kept_energy_gwh.sum():,.1f} GWh in {kept_years(plan)}" if plan.keeps_limits.any() else ""),
         ("Guaranteed energy", _guaranteed(plan)),
         ("Solver", f"{first.solver} on {first.device}"),
         ("Seed", str(settings.get("seed", ""))),
-        ("Reference", "dynamic programming, every year" if plan.references else "none"),
+        ("Reference", f"dynamic programming, every {one}" if plan.references else "none"),
     ]
     return [fact for fact in facts if fact[1]]
 
@@ -123,7 +125,7 @@ def _shortfalls(plan: Plan) -> Section | None:
         return None
     years = int((plan.violation > 0).sum())
     text = (
-        f"{counted(len(sentences), 'month')} in {years} of {counted(len(plan.years), 'year')} "
+        f"{counted(len(sentences), 'month')} in {years} of {counted(plan.inflow.years, 'year')} "
         f"{'ends' if len(sentences) == 1 else 'end'} with a storage outside its bounds.",
         f"{'; '.join(outside_sentences(plan))}. What such years make is not in means, sums and medians.",
     )

@@ -11,6 +11,7 @@ from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
+from reservoir.planning.sentences import horizon_text
 from reservoir.report.html.page import Column, HtmlTable
 from reservoir.text.quantities import quantity
 
@@ -32,6 +33,7 @@ QUANTITY = ""
 _YEARLY = (
     ("inflow_mean_m3s", "Mean inflow", "m³/s", "{:,.0f}"),
     ("energy_gwh", "Energy", "GWh", "{:,.1f}"),
+    ("storage_change_hm3", "Change of storage", "hm³", "{:,.1f}"),
     ("spill_hm3", "Spill", "hm³", "{:,.1f}"),
     ("violation", "Violation", "sum of parts", "{:.3g}"),
     ("reference_gwh", "Reference optimum", "GWh", "{:,.1f}"),
@@ -107,9 +109,11 @@ def _checked(check: Check) -> tuple[str, str, str, str]:
 
 
 def _yearly_caption(plan: Plan) -> str:
-    said = [f"{counted(len(plan.years), 'year')}, each optimised by itself."]
+    how = "each optimised by itself" if plan.horizon.is_year else f"optimised in {horizon_text(plan)}"
+    said = [f"{counted(plan.inflow.years, 'year')}, {how}."]
     if plan.references:
-        said.append("The gap is the part by which a year falls short of the reference optimum of dynamic programming.")
+        what = "a year" if plan.horizon.is_year else "the problem of a year"
+        said.append(f"The gap is the part by which {what} falls short of the reference optimum of dynamic programming.")
     if (plan.violation > 0).any():
         said.append("Marked years leave their bounds of storage.")
     if plan.references and not plan.feasible.all():

@@ -13,7 +13,7 @@ from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import enforce_limits, power_at, violation_scale
-from reservoir.rules.base.foresight import water_value_gwh
+from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import Training
@@ -98,7 +98,7 @@ def stored_gwh_per_hm3(training: Training) -> float:
     """Energy that a hm3 in store would make, between the extreme storages at the plan's mean release."""
     plant = training.model.reservoir
     lowest, highest = float(plant.storage_lower_hm3.min()), float(plant.storage_upper_hm3.max())
-    value = water_value_gwh(training.model, highest, lowest, training.release_m3s.mean())
+    value = stored_energy_gwh(training.model.reservoir, highest, lowest, training.release_m3s.mean())
     return float(value) / max(highest - lowest, 1e-9)
 
 

@@ -52,7 +52,7 @@ class Training:
         """All years of a plan."""
         storage = plan.operation.storage_hm3
         return cls(
-            plan.years.model,
+            plan.problems.model,
             plan.inflow.labels,
             plan.inflow.flow_m3s,
             inflow_before(plan.inflow.flow_m3s),

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.problems.reservoir.year import ReservoirModel
-from reservoir.rules.base.foresight import water_value_gwh
 from reservoir.rules.base.simulation import Simulation
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.violations import ROUNDING, Violations
@@ -120,7 +120,7 @@ def equal_storage(
     charged = np.asarray(ends_hm3 != np.asarray(end_hm3))
     ends, wanted = (np.broadcast_to(each, charged.shape)[charged] for each in (ends_hm3, end_hm3))
     energy = np.array(energy_gwh)
-    energy[charged] += water_value_gwh(model, ends, wanted, release_m3s.mean())
+    energy[charged] += stored_energy_gwh(model.reservoir, ends, wanted, release_m3s.mean())
     return energy
 
 
@@ -134,7 +134,7 @@ def energy_of_foresight(found: Operation, model: ReservoirModel, years: int, end
     ends, releases = np.atleast_1d(found.storage_hm3[..., -1]), np.atleast_1d(found.release_m3s.mean(axis=-1))
     missed = np.abs(ends - end_hm3) > ROUNDING * float(model.reservoir.storage_upper_hm3.max())
     last_years = energy.reshape(len(ends), -1)[:, -1]
-    last_years[missed] += water_value_gwh(model, ends[missed], end_hm3, releases[missed])
+    last_years[missed] += stored_energy_gwh(model.reservoir, ends[missed], end_hm3, releases[missed])
     return energy
 
 

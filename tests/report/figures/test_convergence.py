@@ -25,8 +25,8 @@ def traced(plan: Plan, *traces: tuple[list[int], list[float]]) -> Plan:
         replace(solution, trace_generations=np.array(generations), trace_fitness=np.array(fitness))
         for solution, (generations, fitness) in zip(plan.solutions, traces, strict=False)
     ]
-    years = plan.years[: len(solutions)]
-    return replace(plan, solutions=Solutions.of(solutions), years=years, references=Solutions.of([]))
+    problems = replace(plan.problems, batches=(plan.problems.batches[0][: len(solutions)],))
+    return replace(plan, solutions=Solutions.of(solutions), problems=problems, references=Solutions.of([]))
 
 
 def test_gaps_never_rise(plan: Plan):

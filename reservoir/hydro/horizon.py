@@ -1,0 +1,68 @@
+"""Horizon: the stretch of a record that is planned as one problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from reservoir.errors import InputError, Mistake
+
+#: How each year by itself and the whole record are named; a window is named by its number of years.
+YEAR, RECORD = "year", "record"
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """How many consecutive water years are planned as one problem.
+
+    Parameters
+    ----------
+    years : int, optional
+        1 or more; None for the whole record. Of a record that they do not divide, the last window is shorter.
+
+    Raises
+    ------
+    InputError
+        If there are less than 1.
+    """
+
+    years: int | None = 1
+
+    def __post_init__(self) -> None:
+        if self.years is not None and (isinstance(self.years, bool) or self.years < 1):
+            raise _refused(self.years)
+
+    @classmethod
+    def of(cls, named: object) -> Horizon:
+        """Read ``"year"``, ``"record"`` or a number of years.
+
+        Raises
+        ------
+        InputError
+            If it is none of them.
+        """
+        if isinstance(named, Horizon):
+            return named
+        if named in (YEAR, RECORD):
+            return cls(1 if named == YEAR else None)
+        try:
+            return cls(int(str(named)))
+        except ValueError:
+            raise _refused(named) from None
+
+    def __str__(self) -> str:
+        return {1: YEAR, None: RECORD}.get(self.years, str(self.years))
+
+    @property
+    def is_year(self) -> bool:
+        """Whether each year is planned by itself, as in Yu et al. 2020."""
+        return self.years == 1
+
+    def spans(self, years: int) -> list[tuple[int, int]]:
+        """First year of each problem of a record, and the one behind its last."""
+        return list(pairwise([*range(0, years, self.years or years), years]))
+
+
+def _refused(found: object) -> InputError:
+    expected = '"year", "record", or a number of years of 1 or more'
+    return InputError(Mistake("the horizon is not known", expected, "choose one of them", value=found))

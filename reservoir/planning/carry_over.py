@@ -1,0 +1,57 @@
+"""What is said of a plan that its horizon cannot represent: storage that carries water from one horizon to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objective import Operation
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import YearEnd
+from reservoir.hydro.stored_energy import stored_energy_gwh
+from reservoir.problems.reservoir.record import RecordProblems
+
+#: Active storage, as a part of the mean annual inflow, from which years depend on each other.
+CARRY_OVER = 0.5
+#: Energy from storage that is never paid back, as a part of all energy, from which it is told.
+UNPAID = 0.01
+
+
+def storage_ratio(reservoir: Reservoir, inflow: Inflow) -> float:
+    """Active storage over mean annual inflow; infinite without inflow."""
+    active = float(reservoir.storage_upper_hm3.max() - reservoir.storage_lower_hm3.min())
+    annual = float((inflow.flow_m3s * inflow.calendar.hm3_per_m3s).sum(axis=1).mean())
+    return active / annual if annual > 0 else np.inf
+
+
+def carry_over_notes(problems: RecordProblems, operation: Operation) -> Iterator[str]:
+    """What horizons by themselves miss: sentences, each with its number and the option that mends it."""
+    reservoir, inflow = problems.model.reservoir, problems.inflow
+    if len(problems) == 1:
+        return
+    ratio = storage_ratio(reservoir, inflow)
+    one = "each year" if problems.horizon.is_year else f"each window of {problems.horizon} years"
+    if problems.horizon.is_year and ratio >= CARRY_OVER:
+        yield (
+            f"The active storage is {ratio:.2f} times the mean annual inflow; from {CARRY_OVER:g} on, years depend on "
+            "each other, and a plan of each year alone does not represent the reservoir. Fix: plan the whole record as "
+            "one problem with --horizon record."
+        )
+    if reservoir.year_end is not YearEnd.FREE:
+        return
+    starts = np.searchsorted(problems.of_year, range(len(problems)))
+    ends = [*starts[1:] - 1, -1]
+    drawn = stored_energy_gwh(
+        reservoir,
+        operation.storage_hm3[starts, 0],
+        operation.storage_hm3[ends, -1],
+        operation.release_m3s.mean(),
+    ).sum()
+    if drawn > UNPAID * operation.benefit_gwh.sum():
+        yield (
+            f"{drawn:,.4g} of {operation.benefit_gwh.sum():,.4g} GWh come from storage: {one} begins with "
+            f"{reservoir.initial_storage_hm3:,.6g} hm3 and may end lower, and the refill costs nothing. Fix: "
+            'set year_end to "fixed" or "cyclic", or plan the whole record as one problem with --horizon record.'
+        )

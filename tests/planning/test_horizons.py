@@ -1,0 +1,158 @@
+"""Plans of horizons of several years: storage is carried through them, and nothing else changes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.errors import InputError
+from reservoir.hydro.horizon import Horizon
+from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.planning.carry_over import storage_ratio
+from reservoir.planning.checks import all_pass, plan_checks
+from reservoir.planning.comparison import compare
+from reservoir.planning.plan import Plan, optimise
+from reservoir.report.folder import write_plan
+from reservoir.rules.base.foresight import foresight_over_record
+from tests.hydro import paper
+from tests.year_ends import cyclic, free
+
+HORIZONS = ["2", "record"]
+
+
+@pytest.fixture(scope="module")
+def lake(small):
+    """The small reservoir with small releases allowed, for a record that fills it once a year or less."""
+    ends = {"initial_storage_hm3": 50.0, "final_storage_hm3": 50.0}
+    return replace(small, **ends, release_lower_m3s=np.full(12, 0.5))
+
+
+@pytest.fixture(scope="module")
+def record(small_inflow):
+    return replace(small_inflow, flow_m3s=small_inflow.flow_m3s / 8)
+
+
+@pytest.fixture(scope="module", params=HORIZONS)
+def plan(request, lake, record) -> Plan:
+    return optimise(lake, record, solver="dp", horizon=request.param)
+
+
+def test_storage_runs_through_a_horizon_and_each_ends_as_the_reservoir_says(plan: Plan):
+    storage, of_year = plan.operation.storage_hm3, plan.problems.of_year
+    same = of_year[1:] == of_year[:-1]
+    assert np.array_equal(storage[1:, 0][same], storage[:-1, -1][same])
+    ends = np.append(of_year[1:] != of_year[:-1], True)
+    assert storage[ends, -1] == pytest.approx(plan.reservoir.final_storage_hm3)
+    starts = np.insert(of_year[1:] != of_year[:-1], 0, True)
+    assert storage[starts, 0] == pytest.approx(plan.reservoir.initial_storage_hm3)
+
+
+def test_what_the_plan_makes_is_what_the_paper_says_of_its_releases(plan: Plan):
+    """`tests.hydro.paper` is written from the paper alone."""
+    for year, (releases, storages) in enumerate(
+        zip(plan.operation.release_m3s, plan.operation.storage_hm3, strict=True)
+    ):
+        volume = plan.inflow.calendar.hm3_per_m3s[year]
+        gained = (plan.inflow.flow_m3s[year] - releases) * volume
+        assert np.diff(storages) == pytest.approx(gained, abs=1e-9)
+        assert plan.operation.power_mw[year] == pytest.approx(
+            paper.powers(plan.reservoir, releases, storages), rel=1e-9
+        )
+
+
+def test_a_longer_horizon_makes_no_less(lake, record):
+    energies = [optimise(lake, record, solver="dp", horizon=each).energy_gwh.sum() for each in ("year", 2, "record")]
+    assert energies == sorted(energies)
+    assert energies[-1] > 1.01 * energies[0]
+
+
+def test_the_record_is_planned_as_perfect_foresight_of_rules_does(lake, record):
+    plan = optimise(lake, record, solver="dp", horizon="record")
+    start = lake.initial_storage_hm3
+    foresight = foresight_over_record(plan.problems.model, record, start, start)
+    assert np.array_equal(plan.operation.release_m3s.ravel(), foresight.release_m3s)
+
+
+def test_windows_of_a_year_are_years(lake, record):
+    years, windows = (optimise(lake, record, solver="dp", horizon=each) for each in ("year", 1))
+    assert years.schedule().equals(windows.schedule())
+    assert years.summary().equals(windows.summary())
+
+
+def test_windows_that_do_not_divide_the_record_leave_a_shorter_last_one(lake, record):
+    years = record.span(0, 3)
+    plan = optimise(lake, years, solver="dp", horizon=2)
+    assert [problem.limits.steps for problem in plan.problems.each] == [24, 12]
+    alone = optimise(lake, record.span(2, 3), solver="dp")
+    assert np.array_equal(plan.operation.release_m3s[2:], alone.operation.release_m3s)
+    assert list(plan.summary()["horizon"]) == [*[f"{years.labels[0]} to {years.labels[1]}"] * 2, years.labels[2]]
+
+
+@pytest.mark.parametrize("end", [cyclic, free])
+def test_a_record_may_end_as_it_began_or_anywhere(end, lake, record):
+    plan = optimise(end(lake), record.span(0, 3), solver="dp", horizon="record")
+    storage = plan.operation.storage_hm3
+    assert all_pass(plan_checks(plan))
+    if end is cyclic:
+        assert storage[-1, -1] == pytest.approx(storage[0, 0], abs=1e-6)
+    else:
+        assert storage[-1, -1] == pytest.approx(lake.storage_bounds_hm3[0, -1], abs=1e-6)
+
+
+def test_the_reservoir_says_the_horizon_unless_the_call_does(lake, record):
+    record_lake = replace(lake, horizon="record")
+    assert optimise(record_lake, record.span(0, 2), solver="dp").horizon == Horizon(None)
+    assert optimise(record_lake, record.span(0, 2), solver="dp", horizon="year").horizon == Horizon()
+
+
+def test_an_engine_made_for_years_refuses_and_names_those_that_can(lake, record):
+    with pytest.raises(InputError, match=r"lshade cannot plan 24 months as one problem.*choose dp or dp-opencl"):
+        optimise(lake, record.span(0, 2), solver="lshade", horizon="record")
+    with pytest.raises(InputError, match="choose dp or dp-opencl"):
+        compare(lake, record.span(0, 2), solvers=["clpso"], horizon=2)
+
+
+def test_a_plan_of_a_horizon_without_a_solver_is_solved_by_dynamic_programming(lake, record, device):
+    plan = optimise(lake, record.span(0, 3), horizon="record", device=device.name)
+    assert plan.solutions.solver == "dp-opencl"
+    best = optimise(lake, record.span(0, 3), solver="dp", horizon="record")
+    assert plan.energy_gwh.sum() == pytest.approx(best.energy_gwh.sum(), rel=1e-6)
+
+
+def test_compare_runs_the_engines_that_can(lake, record):
+    rows = compare(lake, record.span(0, 3), horizon="record", solvers=["dp"])
+    assert [row.solver for row in rows] == ["dp"]
+    assert rows[0].gap == 0
+
+
+def test_a_plan_of_years_says_that_storage_carries_over(lake, record):
+    (note,) = optimise(lake, record, solver="dp").notes
+    assert note.startswith(f"The active storage is {storage_ratio(lake, record):.2f} times the mean annual inflow")
+    assert "--horizon record" in note
+    assert optimise(lake, record, solver="dp", horizon="record").notes == ()
+
+
+def test_a_plan_of_free_years_says_what_comes_from_storage_that_is_never_paid_back(lake, record):
+    notes = optimise(free(lake), record, solver="dp").notes
+    drawn = [note for note in notes if "come from storage" in note]
+    assert len(drawn) == 1
+    assert "--horizon record" in drawn[0]
+    assert not [
+        note for note in optimise(free(lake), record, solver="dp", horizon="record").notes if "come from" in note
+    ]
+
+
+def test_the_bundled_case_is_no_carry_over_reservoir(xiaowan, inflow):
+    assert storage_ratio(xiaowan, inflow) == pytest.approx(0.255, abs=0.005)
+
+
+def test_a_plan_of_a_horizon_is_read_back(plan: Plan, tmp_path, monkeypatch):
+    (tmp_path / "made up.toml").write_text("# as the test has it\n")
+    given = replace(plan.reservoir, source=str(tmp_path / "made up.toml"), sha256="", content=b"")
+    monkeypatch.setattr("reservoir.io.plan_folder.saved_plan._reservoir", lambda folder, origin: given)
+    write_plan(plan, tmp_path / "plan", plan_checks(plan))
+    again = read_plan(tmp_path / "plan").plan
+    assert again.horizon == plan.horizon
+    assert again.operation.storage_hm3 == pytest.approx(plan.operation.storage_hm3, abs=1e-4)
+    assert again.energy_gwh == pytest.approx(plan.energy_gwh, abs=1e-5)
+    assert again.references.fitness == pytest.approx(plan.references.fitness, abs=1e-4)
