@@ -34,7 +34,7 @@ def convergence_figure(plan: Plan) -> Figure | None:
 
 def has_trace(plan: Plan) -> bool:
     """Whether every year's solution tells how it was approached, at two points at least, and has an optimum."""
-    return bool(plan.feasible.any()) and all(len(each) > 1 for each in plan.solutions.trace_generations)
+    return bool(plan.feasible_problems.any()) and all(len(each) > 1 for each in plan.solutions.trace_generations)
 
 
 def draw_convergence(ax: Axes, plan: Plan) -> Axes:

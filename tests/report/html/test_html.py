@@ -216,8 +216,8 @@ def test_bounds_that_are_not_kept_are_named_first_and_counted(failing: Plan):
     assert f"And {len(sentences) - SHOWN_SHORTFALLS} more month" in structure.words("li")
     assert structure.all("section")[0]["id"] == "shortfalls"
     assert "NO" in [text for tag, text in structure.texts if tag == "td"]
-    assert yearly_table(failing).marked == set(range(1, len(failing.years)))
-    assert len([row for row in structure.all("tr") if row.get("class") == "marked"]) >= len(failing.years)
+    assert yearly_table(failing).marked == set(range(1, failing.inflow.years))
+    assert len([row for row in structure.all("tr") if row.get("class") == "marked"]) >= failing.inflow.years
 
 
 def test_a_plan_without_a_reference_has_no_column_of_gaps(make_plan: Callable[..., Plan]):
