@@ -37,6 +37,8 @@ SUMMARY_COLUMNS: Mapping[str, str] = {
     "inflow_mean_m3s": "mean inflow of the year, m3/s",
     "energy_gwh": "energy of the year, GWh",
     "spill_hm3": "volume of spill, hm3",
+    "horizon": "first and last year of the problem that the year belongs to; only if a horizon is longer than a year",
+    "storage_change_hm3": "storage at the end of the year minus storage at its start, hm3; only with such a horizon",
     "violation": "sum of the months' violations; 0 if all bounds are kept",
     "reference_gwh": "energy of the reference optimum (dynamic programming), GWh; empty with `--no-reference`",
     "reference_violation": "violation of the reference optimum; only present if a year cannot keep its limits",
