@@ -8,13 +8,12 @@ from reservoir.planning.plan import optimise
 from reservoir.report.figures.annual_energy import annual_energy_figure, draw_storage_change
 from reservoir.report.figures.figures import plan_captions, plan_figures
 from reservoir.report.figures.record_trace import draw_level, draw_storage, record_trace_figure
+from tests.year_ends import free
 
 
 @pytest.fixture(scope="module")
 def plan(small, small_inflow):
-    return optimise(
-        replace(small, year_end="free", final_storage_hm3=None), small_inflow, solver="dp", horizon="record"
-    )
+    return optimise(free(small), small_inflow, solver="dp", horizon="record")
 
 
 def test_level_and_storage_of_every_month_are_drawn(plan):
