@@ -46,7 +46,7 @@ def check_target(target: Path, force: bool) -> None:
         If it exists and holds something and `force` is off; if it holds anything that no result wrote.
     """
     present = set(to_replace(target, force))
-    refuse_foreign(target, sorted(present - _own_names(target)), "no experiment wrote")
+    refuse_foreign(target, sorted(present - _own_names(target)), "that do not belong to an experiment")
 
 
 def claimed_for_result(target: Path, *, force: bool = False) -> AbstractContextManager[Claim]:

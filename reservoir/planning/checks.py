@@ -54,10 +54,10 @@ def plan_checks(plan: Plan) -> list[Check]:
     """What every plan must satisfy."""
     residual = balance_residual(plan.operation, plan.inflow) / float(np.abs(plan.operation.storage_hm3).max())
     checks = [
-        Check("water balance, largest residual (part of the largest storage)", residual, BALANCE_TOLERANCE),
-        Check("release outside its bounds, most (m3/s)", release_excess(plan.operation, plan.reservoir), 0.0),
-        Check("storage outside its bounds, sum of relative violations", float(plan.violation.sum()), 0.0),
-        Check("power of the solvers' curves, largest difference", plan.approximation.power_error, POWER_TOLERANCE),
+        Check("water balance: largest residual (fraction of the largest storage)", residual, BALANCE_TOLERANCE),
+        Check("release outside its limits: largest excess (m3/s)", release_excess(plan.operation, plan.reservoir), 0.0),
+        Check("storage outside its limits: sum of relative violations", float(plan.violation.sum()), 0.0),
+        Check("power of the solvers' curves: largest relative error", plan.approximation.power_error, POWER_TOLERANCE),
     ]
     if plan.references:
         checks += gap_checks(plan.solutions, plan.references, plan.feasible_problems)
@@ -65,7 +65,7 @@ def plan_checks(plan: Plan) -> list[Check]:
 
 
 def gap_checks(solutions: Solutions, references: Solutions, feasible: NDArray[np.bool_], who: str = "") -> list[Check]:
-    """How close solutions come to their references; apart, years that cannot keep their limits (see `Plan.feasible`).
+    """How close solutions come to their references; infeasible years are checked apart (see `Plan.feasible`).
 
     In those the fitness is an energy less what the violation costs, and their gap is a part of the reference's energy.
     """
@@ -73,18 +73,18 @@ def gap_checks(solutions: Solutions, references: Solutions, feasible: NDArray[np
     if feasible.any():
         gap = relative_gap(solutions, references)[feasible]
         found, reference = (sum_of(each, feasible) for each in (solutions, references))
-        which = "" if feasible.all() else f"{counted(int(feasible.sum()))} that can keep their limits"
+        which = "" if feasible.all() else counted(int(feasible.sum()), "feasible year")
         worst, summed = (f"worst of {which}", f"sum of {which}") if which else ("worst year", "sum of all years")
         checks += [
-            Check(f"{who}gap to dp, {worst} (either way)", float(np.abs(gap).max()), YEAR_GAP),
-            Check(f"{who}gap to dp, {summed} (either way)", part_of(reference - found, reference), TOTAL_GAP),
+            Check(f"{who}gap to dp, {worst} (absolute value)", float(np.abs(gap).max()), YEAR_GAP),
+            Check(f"{who}gap to dp, {summed} (absolute value)", part_of(reference - found, reference), TOTAL_GAP),
         ]
     if not feasible.all():
         of_all = solutions.fitness, references.fitness, references.benefit
         lost, best, energy = (each[~feasible] for each in of_all)
         short = np.abs(best - lost) / np.where(energy == 0, 1.0, np.abs(energy))
-        what = f"energy less penalty against dp's, worst of {counted(len(short))} that cannot keep their limits"
-        checks.append(Check(f"{who}{what} (either way)", float(np.max(short)), YEAR_GAP))
+        what = f"penalised energy against dp, worst of {counted(len(short), 'infeasible year')}"
+        checks.append(Check(f"{who}{what} (absolute value)", float(np.max(short)), YEAR_GAP))
     return checks
 
 

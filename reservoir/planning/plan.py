@@ -333,6 +333,6 @@ def _available(
     shared = {name: value for name, value in options.items() if name in settings_of(fallback)}
     return (
         fallback,
-        (f"{reason}. Solved by {fallback} instead of {solver}; `reservoir devices` says how to mend it.",),
+        (f"{reason}. Solved by {fallback} instead of {solver}. Fix: see `reservoir devices`.",),
         shared,
     )

@@ -1,4 +1,4 @@
-"""What is said of a plan's years and months that leave their limits."""
+"""Messages about a plan's years and months that violate their storage limits."""
 
 from __future__ import annotations
 
@@ -21,25 +21,28 @@ def horizon_text(plan: Plan) -> str:
 
 
 def outside_sentences(plan: Plan) -> list[str]:
-    """Which years of a plan leave their limits, because no schedule keeps them or because the solver missed it."""
+    """Which years of a plan violate their limits: no schedule satisfies them, or the solver did not find one."""
     lost = chosen(plan.inflow.labels, ~plan.feasible)
     missed = chosen(plan.inflow.labels, plan.feasible & ~plan.keeps_limits)
-    told = [
-        (lost, f"{counted(len(lost))} cannot keep {_their(lost)} limits of storage, whatever is released"),
-        (missed, f"{counted(len(missed))} could keep {_their(missed)} limits of storage, but the solver missed how"),
+    sentences = [
+        (lost, f"{counted(len(lost))} cannot satisfy {_their(lost)} storage limits with any permitted release"),
+        (
+            missed,
+            f"{counted(len(missed))} can satisfy {_their(missed)} storage limits, but the solver found no schedule",
+        ),
     ]
-    return [f"{sentence}: {listed(names)}" for names, sentence in told if names]
+    return [f"{sentence}: {listed(names)}" for names, sentence in sentences if names]
 
 
 def left_out_sentence(plan: Plan, marks: str = "") -> str:
-    """Say which years are not counted in means, sums and bands, and how a figure `marks` them; empty where all are."""
+    """Name the years excluded from means, sums and bands, and how a figure `marks` them; empty if there are none."""
     names = chosen(plan.inflow.labels, ~plan.keeps_limits)
     if not names:
         return ""
     one = len(names) == 1
-    subject, leaves = ("it is", "leaves its") if one else ("they are", "leave their")
-    left_out = f"{subject} {f'{marks} and ' if marks else ''}not in means and sums"
-    return f"{counted(len(names))} ({listed(names)}) {leaves} limits of storage: {left_out}."
+    subject, violate = ("it is", "violates its") if one else ("they are", "violate their")
+    left_out = f"{subject} {f'{marks} and ' if marks else ''}excluded from means and sums"
+    return f"{counted(len(names))} ({listed(names)}) {violate} storage limits: {left_out}."
 
 
 def _their(names: Sequence[str]) -> str:
@@ -47,7 +50,7 @@ def _their(names: Sequence[str]) -> str:
 
 
 def shortfalls(plan: Plan) -> list[str]:
-    """A sentence for every end-of-month storage outside its bounds: year, month, quantity and amount."""
+    """A sentence for every end-of-month storage outside its limits: year, month, quantity and amount."""
     return [
         f"{_shortfall(plan, int(year), int(step))}; {_blame(plan.feasible[year])}"
         for year, step in np.argwhere(plan.operation.violation > 0)
@@ -56,8 +59,8 @@ def shortfalls(plan: Plan) -> list[str]:
 
 def _blame(feasible: bool) -> str:
     if feasible:
-        return "the solver missed a schedule that keeps the bounds: give it more generations"
-    return "no release within its bounds keeps this year's storage within its bounds"
+        return "a feasible schedule exists, but the solver did not find it: increase --generations or --evaluations"
+    return "no permitted release keeps this year's storage within its limits"
 
 
 def _shortfall(plan: Plan, year: int, step: int) -> str:
@@ -71,5 +74,5 @@ def _shortfall(plan: Plan, year: int, step: int) -> str:
     month = MONTH_NAMES[int(plan.inflow.calendar.months[step]) - 1]
     return (
         f"{plan.inflow.labels[year]} {month}: the storage at the end of the month is {storage:,.6g} hm3, "
-        f"{amount:,.4g} hm3 {'above its upper' if above else 'below its lower'} bound of {bound:,.6g} hm3"
+        f"{amount:,.4g} hm3 {'above its upper' if above else 'below its lower'} limit of {bound:,.6g} hm3"
     )

@@ -95,19 +95,19 @@ def not_checked(plan: Plan, *, runs: int, reference_gwh: float | None) -> list[s
     if not on_device(plan):
         left.append(
             "the device: its kernels against the sequential engine, its dynamic programming, its float32 arithmetic "
-            "(there is none; `reservoir devices` says why)"
+            "(no usable device: see `reservoir devices`)"
         )
     elif plan.references.solver == HOST_REFERENCE:
-        why = f"the device cannot run it; `reservoir plan --solver {DEVICE_REFERENCE}` says why"
+        why = f"the device cannot run it; `reservoir plan --solver {DEVICE_REFERENCE}` prints the reason"
         left.append(f"{DEVICE_REFERENCE} against {HOST_REFERENCE} ({why})")
     if reference_gwh is None:
-        left.append("dp against an independent program (its total is known for the bundled case alone)")
+        left.append("dp against an independent program (its total is known only for the bundled cases)")
     if not plan.feasible_problems.any():
-        left.append("gaps to dp (no year can keep its limits)")
+        left.append("gaps to dp (no year is feasible)")
     if runs == 1:
-        left.append("spread of the totals, and a t-test between the engines (give --runs 2 or more)")
+        left.append("spread of the totals and t-test between the engines (use --runs 2 or more)")
     elif not on_device(plan):
-        left.append("a t-test between the engines (there is only one)")
+        left.append("t-test between the engines (only one engine ran)")
     return left
 
 
@@ -126,7 +126,7 @@ def _sequential_checks(plan: Plan, sequential: Solutions) -> list[Check]:
     if plan.feasible_problems.any():
         total, other = (sum_of(solutions, plan.feasible_problems) for solutions in (plan.solutions, sequential))
         who = "device against sequential" if on_device(plan) else "sequential with another seed"
-        checks.append(Check(f"{who}, difference of the sums", part_of(total - other, other), TOTAL_GAP))
+        checks.append(Check(f"{who}, relative difference of the totals", part_of(total - other, other), TOTAL_GAP))
     return checks
 
 
@@ -143,14 +143,14 @@ def _device_reference(plan: Plan, progress: StageProgress) -> list[Check]:
 def _device_arithmetic(plan: Plan) -> Check:
     """The device's own float32 fitness against hydro's in float64, worst year."""
     differences = [part_of(each.trace_fitness[-1] - each.fitness, each.fitness) for each in plan.solutions]
-    return Check("device's float32 fitness against float64, worst year", max(differences), POWER_TOLERANCE)
+    return Check("float32 fitness on the device against float64, worst year", max(differences), POWER_TOLERANCE)
 
 
 def _repeatable(plan: Plan, again: Solutions) -> Check:
     pairs = zip(plan.solutions.position, again.position, strict=True)
     different = sum(one.tobytes() != other.tobytes() for one, other in pairs)
-    where = "on the same device " if on_device(plan) else ""
-    return Check(f"years that the same seed {where}solves differently", different, 0)
+    where = " on the same device" if on_device(plan) else ""
+    return Check(f"years with different results for the same seed{where}", different, 0)
 
 
 def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list[Check]:
@@ -174,13 +174,16 @@ def _runs_checks(plan: Plan, engines: Mapping[str, Sequence[Solutions]]) -> list
         worst = f"{plan.problems.labels[able[worst_year]]}, seed {runs[worst_run].settings[0]['seed']}"
         checks += [
             Check(f"{name}: gap to dp, worst year of {len(runs)} runs ({worst})", float(gap.max()), YEAR_GAP),
-            Check(f"{name}: standard deviation of {len(runs)} totals, part of their mean", _spread(total), SPREAD),
+            Check(f"{name}: coefficient of variation of {len(runs)} totals", _spread(total), SPREAD),
         ]
         totals.append(total)
     if len(totals) < 2:
         return checks
     p_value = float(ttest_ind(*totals).pvalue)
-    return [*checks, Check("two-tailed t-test between the engines' totals, p", p_value, SIGNIFICANCE, at_least=True)]
+    return [
+        *checks,
+        Check("two-tailed t-test between the engines' totals, p-value", p_value, SIGNIFICANCE, at_least=True),
+    ]
 
 
 def _spread(totals: NDArray[np.float64]) -> float:

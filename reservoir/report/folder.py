@@ -79,9 +79,9 @@ def check_target(target: Path, force: bool) -> None:
     """
     present = to_replace(target, force)
     if present and not (target / PROVENANCE).is_file():
-        mend = f"choose another --out; --force replaces only earlier plans, folders with a {PROVENANCE}"
-        raise OutputError(Mistake("is not an earlier plan and will not be replaced", file=str(target), mend=mend))
-    refuse_foreign(target, [name for name in present if name not in OWN_NAMES], "no plan writes")
+        mend = f"choose another --out; --force replaces only plan folders, which contain {PROVENANCE}"
+        raise OutputError(Mistake("is not a plan folder and is not replaced", file=str(target), mend=mend))
+    refuse_foreign(target, [name for name in present if name not in OWN_NAMES], "that do not belong to a plan")
 
 
 def to_replace(target: Path, force: bool, mend: str = "choose another --out, or replace it with --force") -> list[str]:
@@ -98,15 +98,17 @@ def to_replace(target: Path, force: bool, mend: str = "choose another --out, or 
         raise OutputError(Mistake("is a file, not a folder", file=str(target), mend="choose another --out"))
     present = contents(target)
     if present and not force:
-        raise OutputError(Mistake("exists already and is not empty", file=str(target), mend=mend))
+        raise OutputError(Mistake("already exists and is not empty", file=str(target), mend=mend))
     return present
 
 
 def refuse_foreign(target: Path, foreign: Sequence[str], whose: str) -> None:
     """OutputError for what a folder holds that is not to be replaced, if anything."""
     if foreign:
-        problem = f"holds what {whose} ({', '.join(foreign[:5])}) and will not be replaced"
-        raise OutputError(Mistake(problem, file=str(target), mend="move it elsewhere, or choose another --out"))
+        problem = f"contains files {whose} ({', '.join(foreign[:5])}) and is not replaced"
+        raise OutputError(
+            Mistake(problem, file=str(target), mend="move these files elsewhere, or choose another --out")
+        )
 
 
 def own_files(folder: Path) -> list[str]:

@@ -41,11 +41,11 @@ def check_rules_target(folder: Path, force: bool) -> None:
         Without `force` if the folder has rules; if its folder of figures is a link.
     """
     if ((folder / RULES).exists() or (folder / RULES).is_symlink()) and not force:
-        mend = "replace them with --force, or copy the plan's folder and fit the copy's"
-        raise OutputError(Mistake("exists already", file=str(folder / RULES), mend=mend))
+        mend = "replace the rules with --force, or fit rules in a copy of the plan folder"
+        raise OutputError(Mistake("already exists", file=str(folder / RULES), mend=mend))
     if (folder / FIGURES).is_symlink():
-        mend = "put the figures themselves in its place"
-        raise OutputError(Mistake("is a link, which is not followed", file=str(folder / FIGURES), mend=mend))
+        mend = "replace the link with the folder of figures"
+        raise OutputError(Mistake("is a link, and links are not followed", file=str(folder / FIGURES), mend=mend))
 
 
 def claimed_for_rules(folder: Path, *, force: bool = False) -> AbstractContextManager[Claim]:

@@ -48,18 +48,33 @@ FAMILIES: dict[str, Family] = {
     name: Family(name, f"{__name__}.families.{module}", rule, summary)
     for name, module, rule, summary in (
         ("guide-curve", "guide_curve", "GuideCurve", "end each month at the median of the optimised storages"),
-        ("linear", "linear.rule", "LinearRule", "end each month at a storage linear in what is known"),
-        ("linear-search", "linear.search", "LinearSearchRule", "the linear rule, searched further for its own energy"),
-        ("zones", "zones.rule", "ZonesRule", "make the output of the zone that holds the storage: the dispatch chart"),
-        ("sdp", "sdp.rule", "Sdp", "release for most energy now and expected later: stochastic dynamic programming"),
+        (
+            "linear",
+            "linear.rule",
+            "LinearRule",
+            "end each month at a storage linear in the start storage and the inflows",
+        ),
+        (
+            "linear-search",
+            "linear.search",
+            "LinearSearchRule",
+            "the linear rule, its factors then optimised for simulated energy",
+        ),
+        ("zones", "zones.rule", "ZonesRule", "dispatch chart: the zone of the storage sets the output"),
+        ("sdp", "sdp.rule", "Sdp", "stochastic dynamic programming: most energy now plus expected later"),
         (
             "ann-regression",
             "ann.regression",
             "AnnRegressionRule",
-            "a network fitted to the plan: the first stage of ann",
+            "neural network fitted to the plan: the first stage of ann",
         ),
-        ("ann", "ann.rule", "AnnRule", "the same network, trained further for the energy that its operation makes"),
-        ("standard", "standard", "StandardRule", "make the firm power while water lasts: the weak baseline"),
+        ("ann", "ann.rule", "AnnRule", "the same neural network, then trained for simulated energy"),
+        (
+            "standard",
+            "standard",
+            "StandardRule",
+            "standard operating policy, firm power while water lasts: the weak baseline",
+        ),
     )
 }
 
@@ -99,6 +114,6 @@ def _families() -> str:
 def _family(name: object, column: str = "") -> Family:
     if not isinstance(name, str) or name not in FAMILIES:
         raise InputError(
-            Mistake("there is no such family of rules", _families(), "choose one", column=column, value=name)
+            Mistake("there is no such family of rules", _families(), "choose one of them", column=column, value=name)
         )
     return FAMILIES[name]

@@ -103,8 +103,8 @@ def storage_at_level(plant: Reservoir, level_m: float) -> float:
     low, high = plant.level.domain
     lowest, highest = float(plant.level(low)), float(plant.level(high))
     if not lowest <= level_m <= highest:
-        expected = f"{lowest:.2f} to {highest:.2f} m, as far as the level curve of {plant.name} goes"
-        raise InputError(Mistake("there is no such level", expected, column="--level", value=level_m))
+        expected = f"{lowest:.2f} to {highest:.2f} m, the range of the level curve of {plant.name}"
+        raise InputError(Mistake("is outside the level curve", expected, column="--level", value=level_m))
     # By bisection, for an operator waits: importing a library's root finder takes longer than all the rest.
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

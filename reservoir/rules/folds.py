@@ -20,7 +20,7 @@ def blocks(years: int, folds: int) -> list[range]:
         If there are not between 2 and `years` folds.
     """
     if not 2 <= folds <= years:
-        raise InputError(Mistake("is no number of folds", f"2 to {years}, the number of years", value=folds))
+        raise InputError(Mistake("is not a valid number of folds", f"2 to {years}, the number of years", value=folds))
     edges = np.linspace(0, years, folds + 1).round().astype(int)
     return [range(int(first), int(last)) for first, last in pairwise(edges)]
 

@@ -80,41 +80,41 @@ SOLVERS: dict[str, Solver] = {
     for solver in (
         Solver(
             name="clpso",
-            summary="multipopulation CLPSO in OpenCL: a work group per year",
+            summary="multipopulation CLPSO in OpenCL: one work group per year",
             module="reservoir.solvers.clpso.engine",
             opencl=True,
             budget=_SWARM,
-            stronger="--solver lshade comes closer to the optimum with a thirteenth of the evaluations",
+            stronger="--solver lshade gets closer to the optimum with 1/13 of the evaluations",
         ),
         Solver(
             name="lshade",
-            summary="multipopulation L-SHADE in OpenCL: the strong mode",
+            summary="multipopulation L-SHADE in OpenCL: closer to the optimum than clpso",
             module="reservoir.solvers.lshade.engine",
             opencl=True,
             budget=_EVALUATIONS,
         ),
         Solver(
             name="clpso-sequential",
-            summary="CLPSO on one CPU thread, the baseline",
+            summary="CLPSO on one CPU thread: the baseline of clpso",
             module="reservoir.solvers.clpso.sequential",
             budget=_SWARM,
         ),
         Solver(
             name="ann-pso",
-            summary="PSO in OpenCL with bests of groups and of the swarm, made to train networks",
+            summary="two-level PSO in OpenCL, for training neural networks",
             module="reservoir.solvers.two_level_pso.engine",
             opencl=True,
             budget=_SWARM,
         ),
         Solver(
             name="ann-pso-parallel",
-            summary="the same on CPU threads, the baseline",
+            summary="two-level PSO on CPU threads: the baseline of ann-pso",
             module="reservoir.solvers.two_level_pso.parallel",
             budget=_SWARM,
         ),
         Solver(
             name="island-ga",
-            summary="genetic algorithm on islands in OpenCL: a work group per island",
+            summary="island genetic algorithm in OpenCL: one work group per island",
             module="reservoir.solvers.island_ga.engine",
             opencl=True,
             budget=_EVALUATIONS,
@@ -122,34 +122,34 @@ SOLVERS: dict[str, Solver] = {
         ),
         Solver(
             name="island-ga-sequential",
-            summary="the same on one CPU thread, the baseline",
+            summary="island genetic algorithm on one CPU thread: the baseline of island-ga",
             module="reservoir.solvers.island_ga.sequential",
             budget=_EVALUATIONS,
             encodings=(REAL, PERMUTATION),
         ),
         Solver(
             name="ring-pso",
-            summary="PSO in a ring in OpenCL, synchronous or asynchronous: a work group per particle",
+            summary="ring PSO in OpenCL, synchronous or asynchronous: one work group per particle",
             module="reservoir.solvers.ring_pso.engine",
             opencl=True,
             budget=_SWARM,
         ),
         Solver(
             name="ring-pso-sequential",
-            summary="the same on one CPU thread, the baseline; and Standard PSO 2006's star",
+            summary="ring PSO on one CPU thread: the baseline of ring-pso; also Standard PSO 2006",
             module="reservoir.solvers.ring_pso.sequential",
             budget=_SWARM,
         ),
         Solver(
             name="dsmga2",
-            summary="DSMGA-II, which learns the linkage of bits: storages in Gray code",
+            summary="DSMGA-II: genetic algorithm with linkage learning, storages in Gray code",
             module="reservoir.solvers.dsmga2.engine",
             budget=_EVALUATIONS,
             encodings=(REAL, BITS),
         ),
         Solver(
             name="dp",
-            summary="dynamic programming, the reference optimum",
+            summary="dynamic programming: the reference optimum",
             module="reservoir.solvers.dp.sequential",
             seeded=False,
             general=False,
@@ -157,7 +157,7 @@ SOLVERS: dict[str, Solver] = {
         ),
         Solver(
             name="dp-opencl",
-            summary="the same in OpenCL, a work group per year",
+            summary="dynamic programming in OpenCL: one work group per year",
             module="reservoir.solvers.dp.engine",
             opencl=True,
             seeded=False,
@@ -224,7 +224,7 @@ def solve(
     entry = solver_named(solver)
     if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= seed < 2**64:
         raise InputError(
-            Mistake("the seed is out of range", "a whole number, 0 to 2**64 - 1", "choose another", value=seed)
+            Mistake("the seed is out of range", "a whole number, 0 to 2**64 - 1", "choose another seed", value=seed)
         )
     if not problems:
         return Solutions.of([])
@@ -251,7 +251,7 @@ def _require_settings(entry: Solver, options: Mapping[str, Any]) -> None:
     if unknown:
         raise InputError(
             [
-                Mistake(f"the solver {entry.name} has no setting {name}", f"of {', '.join(known)}", "leave it out")
+                Mistake(f"the solver {entry.name} has no setting {name}", f"one of {', '.join(known)}", "remove it")
                 for name in unknown
             ]
         )
@@ -262,6 +262,6 @@ def _require_encoding(entry: Solver, problems: Sequence[Problem]) -> None:
         encoding = encoding_of(problem)
         if encoding not in entry.encodings:
             able = ", ".join(name for name, solver in SOLVERS.items() if encoding in solver.encodings)
-            wrong = f"the solver {entry.name} cannot solve a problem of {encoding}s"
-            expected = " or ".join(f"a problem of {known}s" for known in entry.encodings)
-            raise InputError(Mistake(wrong, expected, f"choose {able}", value=problem.label))
+            wrong = f"the solver {entry.name} does not support {encoding} encoding"
+            expected = " or ".join(f"{known} encoding" for known in entry.encodings)
+            raise InputError(Mistake(wrong, expected, f"choose the solver {able}", value=problem.label))

@@ -54,7 +54,7 @@ def test_of_runs_at_once_into_one_folder_one_writes_and_the_others_are_refused(a
     for status, output in zip(statuses, outputs, strict=True):
         told = output.splitlines()[-1]
         assert (
-            told == "Written to out" if status == 0 else "being written by another" in told or "exists already" in told
+            told == "Written to out" if status == 0 else "being written by another" in told or "already exists" in told
         )
     assert (tmp_path / "out" / "plan.json").is_file()
     assert not hidden(tmp_path)
@@ -189,9 +189,9 @@ def test_a_figure_that_was_tampered_with_enters_the_report_as_shapes_alone(call,
 @pytest.mark.parametrize(
     ("text", "name", "words"),
     [
-        ("<svg", "storage-fan", "is no SVG"),
-        ('<!DOCTYPE svg [<!ENTITY a "b">]><svg/>', "storage-fan", "defines entities"),
-        (SVG.format(""), "unknown", "is no figure that this version draws"),
+        ("<svg", "storage-fan", "is not an SVG file"),
+        ('<!DOCTYPE svg [<!ENTITY a "b">]><svg/>', "storage-fan", "defines XML entities"),
+        (SVG.format(""), "unknown", "is not a figure of this version"),
     ],
 )
 def test_a_plan_whose_figures_cannot_be_shown_is_refused_before_any_rule_is_fitted(

@@ -86,7 +86,7 @@ def test_the_zone_is_that_of_the_dispatch_chart_beside_the_rule(call, plan, six_
         ((*MAY, "--inflow", "abc"), "'abc' is no number"),
         ((*MAY, "--month", "13"), "1<=x<=12"),
         (("--level", "1250", "--month", "5", "--inflow", "800"), "expected 1100.00 to 1245.00 m"),
-        (("--level", "nan", "--month", "5", "--inflow", "800"), "there is no such level"),
+        (("--level", "nan", "--month", "5", "--inflow", "800"), "is outside the level curve"),
     ],
 )
 def test_a_wrong_situation_is_refused(call, plan, options, words):

@@ -140,7 +140,7 @@ def test_a_folder_that_is_no_plan_is_never_replaced(run, short_record, tmp_path)
     precious.mkdir()
     (precious / "thesis.txt").write_text("years of work")
     refused = run("plan", short_record, *QUICK, "--out", "home", "--force", status=2)
-    assert "not an earlier plan" in refused.stderr
+    assert "is not a plan folder" in refused.stderr
     assert (precious / "thesis.txt").read_text() == "years of work"
 
 
@@ -173,7 +173,7 @@ def test_a_year_that_cannot_satisfy_its_bounds_is_named_and_the_others_come_out(
     short_record.write_text("\n".join(lines))
     finished = run("plan", short_record, *QUICK, "--out", "out", status=1)
     assert "1954 Dec: the storage at the end of the month is" in finished.stdout
-    assert "below its lower bound of 14,557 hm3" in finished.stdout
+    assert "below its lower limit of 14,557 hm3" in finished.stdout
     assert "1953 Dec" not in finished.stdout
     summary = table(tmp_path / "out/summary.csv")
     assert [float(row["violation"]) > 0 for row in summary] == [False, True, False]
@@ -280,7 +280,7 @@ def hard_record(short_record):
 def test_years_that_cannot_keep_their_limits_are_named_and_not_in_the_energy(run, hard_record, tmp_path):
     printed = run("plan", hard_record, *QUICK, "--out", "out", status=1).stdout
     assert "GWh in 2 years that keep their limits" in printed
-    assert "1 year cannot keep its limits of storage, whatever is released: 1954" in printed
+    assert "1 year cannot satisfy its storage limits with any permitted release: 1954" in printed
     rows = {row["year"]: row for row in table(tmp_path / "out/summary.csv")}
     energy = float(rows["1953"]["energy_gwh"]) + float(rows["1955"]["energy_gwh"])
     told = json.loads((tmp_path / "out/plan.json").read_text())

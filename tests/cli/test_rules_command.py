@@ -78,7 +78,7 @@ def test_leave_one_out_holds_out_every_year(call, plan):
 def test_rules_are_kept_unless_forced(call, plan):
     call("rules", "plan", *QUICK)
     before = content(plan)
-    assert "plan/rules: exists already" in call("rules", "plan", *QUICK, status=2).err
+    assert "plan/rules: already exists" in call("rules", "plan", *QUICK, status=2).err
     assert content(plan) == before
     call("rules", "plan", "--no-figures", "--family", "guide-curve", "--force")
     assert [path.name for path in (plan / "rules").iterdir()] == ["guide-curve.json"]

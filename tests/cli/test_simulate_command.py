@@ -69,14 +69,14 @@ def test_a_record_of_one_year_and_a_low_start_is_told_month_by_month(call, plan,
     printed = call("simulate", "plan/rules/linear.json", "one.csv", *options).out
     assert "1 year, 1953" in printed
     assert "1953 Jan: the storage at the end of the month is" in printed
-    assert "below its lower bound of 4,662 hm3, whatever the release" in printed
+    assert "below its lower limit of 4,662 hm3; no permitted release avoids this" in printed
     assert len(strict((tmp_path / "out/simulation.json").read_text())["shortfalls"]) > 0
 
 
 @pytest.mark.parametrize("level", ["1099", "1246", "nan", "inf"])
 def test_a_level_off_the_curve_is_refused(call, plan, record, tmp_path, level):
     refused = call("simulate", "plan/rules/linear.json", "record.csv", "--level", level, "--out", "out", status=2).err
-    assert "--level: there is no such level" in refused
+    assert "--level: is outside the level curve" in refused
     assert "expected 1100.00 to 1245.00 m" in refused
     assert not (tmp_path / "out").exists()
 
@@ -85,7 +85,7 @@ def test_a_level_off_the_curve_is_refused(call, plan, record, tmp_path, level):
 def test_an_output_that_is_in_the_way_is_named_and_kept(call, plan, record, target):
     before = record.read_bytes()
     refused = call("simulate", "plan/rules/linear.json", "record.csv", "--out", target, status=2).err
-    assert "record.csv" in refused or "plan: exists already and is not empty" in refused
+    assert "record.csv" in refused or "plan: already exists and is not empty" in refused
     assert record.read_bytes() == before
 
 

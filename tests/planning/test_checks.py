@@ -56,12 +56,12 @@ def test_a_release_outside_its_bounds_fails(plan: Plan, bound: str) -> None:
     lower, upper = plan.problems.each[1].limits.release_lower_m3s, plan.problems.each[1].limits.release_upper_m3s
     release = plan.operation[1].release_m3s.copy()
     release[5] = lower[5] - 1e-9 if bound == "lower" else upper[5] + 1e-9
-    assert any("release outside its bounds" in check for check in failed(with_operation(plan, release_m3s=release)))
+    assert any("release outside its limits" in check for check in failed(with_operation(plan, release_m3s=release)))
 
 
 def test_a_storage_outside_its_bounds_fails(plan: Plan) -> None:
     violation = nudged(plan.operation[1].violation, 1e-12)
-    assert any("storage outside its bounds" in check for check in failed(with_operation(plan, violation=violation)))
+    assert any("storage outside its limits" in check for check in failed(with_operation(plan, violation=violation)))
 
 
 def test_curves_that_change_power_too_much_fail(plan: Plan) -> None:

@@ -57,13 +57,17 @@ def report(plan: Plan) -> str:
 
 def test_years_that_no_schedule_can_keep_are_told_from_those_that_the_solver_missed(plan: Plan) -> None:
     assert plan.feasible.tolist() == plan.keeps_limits.tolist() == KEPT
-    assert outside_sentences(plan) == ["2 years cannot keep their limits of storage, whatever is released: 1955, 1956"]
+    assert outside_sentences(plan) == [
+        "2 years cannot satisfy their storage limits with any permitted release: 1955, 1956"
+    ]
     violation = plan.operation.violation.copy()
     violation[0] = 1e-3
     missed = replace(plan, operation=replace(plan.operation, violation=violation))
     assert missed.feasible.tolist() == KEPT
     assert missed.keeps_limits.tolist() == [False, *KEPT[1:]]
-    assert outside_sentences(missed)[1] == ("1 year could keep its limits of storage, but the solver missed how: 1953")
+    assert outside_sentences(missed)[1] == (
+        "1 year can satisfy its storage limits, but the solver found no schedule: 1953"
+    )
 
 
 def test_the_reference_column_is_an_energy_and_its_violation_stands_beside_it(plan: Plan) -> None:
@@ -89,10 +93,10 @@ def test_means_and_sums_are_of_the_years_that_keep_their_limits(plan: Plan) -> N
     page = report(plan)
     assert f"{kept.mean():,.0f} GWh" in page
     assert f"{kept.min():,.0f} to {kept.max():,.0f} GWh" in page
-    assert f"{kept.sum():,.1f} GWh in the 3 years that keep their limits" in page
+    assert f"{kept.sum():,.1f} GWh in the 3 years within storage limits" in page
     assert f"{plan.energy_gwh.mean():,.0f} GWh" not in page
-    assert "2 years cannot keep their limits of storage, whatever is released: 1955, 1956" in page
-    assert "the 3 years that keep their limits" in monthly_table(plan).caption
+    assert "2 years cannot satisfy their storage limits with any permitted release: 1955, 1956" in page
+    assert "the 3 years within storage limits" in monthly_table(plan).caption
     medians = np.median(plan.operation.power_mw[KEPT], axis=0)
     power = [title.title for title in monthly_table(plan).columns].index("Power")
     assert [row[power] for row in monthly_table(plan).rows] == [f"{value:,.0f}" for value in medians]
@@ -100,14 +104,14 @@ def test_means_and_sums_are_of_the_years_that_keep_their_limits(plan: Plan) -> N
 
 def test_a_report_of_which_no_year_keeps_its_limits_has_no_mean(hopeless: Plan) -> None:
     page = report(hopeless)
-    assert "no year keeps its limits" in page
+    assert "no year satisfies its storage limits" in page
     assert not re.search(r"\bnan\b", page)
 
 
 def test_checks_of_energy_leave_these_years_out_and_check_them_by_a_name_of_their_own(plan: Plan) -> None:
     named = {check.check: check for check in plan_checks(plan)}
-    assert "gap to dp, worst of 3 years that can keep their limits (either way)" in named
-    penalised = "energy less penalty against dp's, worst of 2 years that cannot keep their limits (either way)"
+    assert "gap to dp, worst of 3 feasible years (absolute value)" in named
+    penalised = "penalised energy against dp, worst of 2 infeasible years (absolute value)"
     assert named[penalised].passed
     poor = replace(plan.solutions, fitness=plan.solutions.fitness - 100 * ~np.array(KEPT))
     spoilt = {check.check: check for check in plan_checks(replace(plan, solutions=poor))}
@@ -131,7 +135,7 @@ def test_a_comparison_leaves_these_years_out_and_names_them(xiaowan: Reservoir, 
 def test_a_validation_compares_energies_of_the_other_years(xiaowan: Reservoir, hard: Inflow, device) -> None:
     _, checks = validate(xiaowan, hard, runs=2, options={"generations": 50})
     names = [check.check for check in checks]
-    assert "sequential: gap to dp, sum of 3 years that can keep their limits (either way)" in names
+    assert "sequential: gap to dp, sum of 3 feasible years (absolute value)" in names
     worst = next(name for name in names if "worst year of 2 runs" in name)
     assert not any(label in worst for label in ("1955", "1956"))
 

@@ -158,15 +158,15 @@ def test_a_year_without_water_is_named_with_month_quantity_and_amount(impossible
     missing = 14_557 - storage
     assert missing > 1000
     assert f"the storage at the end of the month is {storage:,.6g} hm3" in december
-    assert f"{missing:,.4g} hm3 below its lower bound of 14,557 hm3" in december
+    assert f"{missing:,.4g} hm3 below its lower limit of 14,557 hm3" in december
 
 
 def test_a_year_of_floods_is_named_with_month_quantity_and_amount(impossible: Plan) -> None:
     lines = [line for line in shortfalls(impossible) if line.startswith("1956")]
     july = next(line for line in lines if line.startswith("1956 Jul:"))
     storage = impossible.operation[3].storage_hm3[7]
-    assert f"{storage - 13_808:,.4g} hm3 above its upper bound of 13,808 hm3" in july
-    assert all("above its upper bound" in line for line in lines)
+    assert f"{storage - 13_808:,.4g} hm3 above its upper limit of 13,808 hm3" in july
+    assert all("above its upper limit" in line for line in lines)
 
 
 def test_the_other_years_of_a_plan_are_as_good_as_ever(
@@ -189,7 +189,7 @@ def test_a_cyclic_year_that_does_not_return_is_named_with_its_start(small: Reser
     plan = optimise(cyclic(small), dry, **QUICK)
     start, end = plan.operation[0].storage_hm3[[0, -1]]
     may = next(line for line in shortfalls(plan) if line.startswith("1955/56 May:"))
-    assert f"{start - end:,.4g} hm3 below its lower bound of {start:,.6g} hm3" in may
+    assert f"{start - end:,.4g} hm3 below its lower limit of {start:,.6g} hm3" in may
 
 
 def test_without_opencl_the_sequential_solver_runs_and_says_so(

@@ -59,7 +59,7 @@ def test_levels_of_many_years_are_a_band_of_each_year(evaluation: Evaluation, mo
     assert heights.min() == pytest.approx(levels.min())
     assert heights.max() == pytest.approx(levels.max())
     assert len([line for line in ax.get_lines() if line.get_gid() == "flood level"]) == 1
-    assert "lowest to highest" in level_trace.caption(evaluation)
+    assert "Range of the month-end forebay level in each year" in level_trace.caption(evaluation)
 
 
 def test_a_dot_for_every_year_unless_there_are_too_many():

@@ -84,7 +84,7 @@ def test_whatever_stands_where_the_rules_belong_is_replaced_only_if_forced(folde
         (folder / "rules").write_text("")
     else:
         (folder / "rules").symlink_to("nothing")
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         check_rules_target(folder, force=False)
     write(six_year_rules, folder, force=True)
     assert (folder / "rules/linear.json").is_file()

@@ -185,12 +185,12 @@ def test_a_rules_file_can_be_read_by_hand(training):
 @pytest.mark.parametrize(
     ("key", "value", "told"),
     [
-        ("inputs", ["start_storage"], "are not the inputs of such a rule"),
+        ("inputs", ["start_storage"], "are not the inputs of a rule of this family"),
         ("hidden_weights", [], "has no hidden unit"),
-        ("hidden_weights", [[1.0, 2.0]] * 4, r"hidden_weights\[0\].*too few or too many values"),
-        ("hidden_biases", [0.5], "too few or too many values"),
+        ("hidden_weights", [[1.0, 2.0]] * 4, r"hidden_weights\[0\].*wrong number of values"),
+        ("hidden_biases", [0.5], "wrong number of values"),
         ("output_weights", ["x"] * 4, "is not a number"),
-        ("inflow_low_m3s", 0.0, "is not above 0"),
+        ("inflow_low_m3s", 0.0, "is not positive"),
         ("inflow_high_m3s", 1e-9, "is not above inflow_low_m3s"),
         ("storage_high_hm3", -1.0, "is not above storage_low_hm3"),
         ("storage_upper_hm3", [0.0] * 12, "below"),

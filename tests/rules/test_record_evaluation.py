@@ -83,10 +83,10 @@ def test_months_that_no_release_keeps_within_bounds_are_named(rule, xiaowan):
     drought = Inflow(flow_m3s=np.full((1, 12), 50.0), calendar=Calendar(2001, 1))
     told = evaluate_record(rule, xiaowan, drought, start_hm3=5000.0, foresight=False).shortfalls()
     assert told[0].startswith("2001 ")
-    assert told[0].endswith("below its lower bound of 4,662 hm3, whatever the release")
+    assert told[0].endswith("below its lower limit of 4,662 hm3; no permitted release avoids this")
     flood = Inflow(flow_m3s=np.full((1, 12), 9000.0), calendar=Calendar(2001, 1))
     told = evaluate_record(rule, xiaowan, flood, foresight=False).shortfalls()
-    assert "above its upper bound of 14,557 hm3" in told[0]
+    assert "above its upper limit of 14,557 hm3" in told[0]
 
 
 def test_a_run_within_its_bounds_has_no_shortfalls(ran):

@@ -121,13 +121,13 @@ def other_forecast(content):
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (months_cut, "months.volume_per_flow: has too few or too many values (found 11); expected 12, one a month"),
+        (months_cut, "months.volume_per_flow: has the wrong number of values (found 11); expected 12, one per month"),
         (months_twice, "months.calendar_month: are not the twelve months of a year (found [1, 2, 3, 3,"),
-        (months_out_of_order, "expected 1 to 12, each once, in calendar order, beginning with any"),
+        (months_out_of_order, "expected 1 to 12, each once, in calendar order, starting with any month"),
         (months_beyond, "months.calendar_month: are not the twelve months"),
         (months_as_names, 'months.calendar_month[0]: is not a whole number (found "Jan")'),
-        (weightless, "months.volume_per_flow[1]: is not above 0 (found 0.0)"),
-        (release_crosses, "months.release_upper_m3s[6]: lies below release_lower_m3s in Jul"),
+        (weightless, "months.volume_per_flow[1]: is not positive (found 0.0)"),
+        (release_crosses, "months.release_upper_m3s[6]: is below release_lower_m3s in Jul"),
         (true_number, "months.inflow_m3s[2]: is not a number (found True); expected a number"),
         (text_number, 'months.inflow_m3s[2]: is not a number (found "3")'),
         (null_number, "months.inflow_m3s[2]: is null; expected a number"),
@@ -183,17 +183,17 @@ def standard_table_of_one(content):
 @pytest.mark.parametrize(
     ("family", "edit", "said"),
     [
-        ("guide-curve", guide_crosses, "lower_hm3[3]: lies above guide_hm3 in Apr (found 14000.0); expected"),
-        ("guide-curve", guide_crosses, "upper_hm3[11]: lies below guide_hm3 in Dec (found 1000.0); expected"),
-        ("linear", factors_cut, "factors[4]: has too few or too many values (found 2); expected 3, one each for"),
-        ("linear", months_of_factors_cut, "factors: has too few or too many values (found 11); expected 12"),
-        ("linear", linear_bounds_cross, "highest_hm3[0]: lies below lowest_hm3 in Jan (found 1000.0); expected"),
-        ("standard", firm_negative, "firm_mw: is below 0 (found -1.0); expected 0 or more"),
-        ("standard", standard_falls, "storage_hm3[2]: is less than the value before it"),
+        ("guide-curve", guide_crosses, "lower_hm3[3]: is above guide_hm3 in Apr (found 14000.0); expected"),
+        ("guide-curve", guide_crosses, "upper_hm3[11]: is below guide_hm3 in Dec (found 1000.0); expected"),
+        ("linear", factors_cut, "factors[4]: has the wrong number of values (found 2); expected 3, one each for"),
+        ("linear", months_of_factors_cut, "factors: has the wrong number of values (found 11); expected 12"),
+        ("linear", linear_bounds_cross, "highest_hm3[0]: is below lowest_hm3 in Jan (found 1000.0); expected"),
+        ("standard", firm_negative, "firm_mw: is negative (found -1.0); expected 0 or more"),
+        ("standard", standard_falls, "storage_hm3[2]: is less than the previous value"),
         (
             "standard",
             standard_table_cut,
-            "release_m3s: has too few or too many values (found 40); expected 41, one for",
+            "release_m3s: has the wrong number of values (found 40); expected 41, one for",
         ),
         ("standard", standard_table_of_one, "storage_hm3: has too few values (found 1); expected two or more"),
     ],
@@ -209,7 +209,7 @@ def test_crossing_months_are_named_by_their_place_where_the_months_are_wrong_too
     del content["months"]
     lines = refusal(content)
     assert len(lines) == 3
-    assert "lower_hm3[3]: lies above guide_hm3 in month 4 of the year" in lines[1]
+    assert "lower_hm3[3]: is above guide_hm3 in month 4 of the year" in lines[1]
 
 
 @every_family
@@ -393,7 +393,7 @@ def test_a_file_of_a_rule_with_mistakes_is_refused_with_all_of_them(rules, conte
     lines = refused_file(path).splitlines()
     assert len(lines) == 2
     assert lines[0].startswith(f"{path}, rule.months.inflow_m3s[2]: is not a number")
-    assert lines[1].startswith(f"{path}, rule.months.release_upper_m3s[6]: lies below")
+    assert lines[1].startswith(f"{path}, rule.months.release_upper_m3s[6]: is below")
 
 
 @every_family

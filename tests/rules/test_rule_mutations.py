@@ -65,7 +65,7 @@ def test_a_month_in_which_a_flow_carries_another_volume_is_refused(contents, fam
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("output_bias", 1e31, "is beyond any number of a rule"),
+        ("output_bias", 1e31, "is out of range"),
         ("inflow_low_m3s", 1e-320, "is too small"),
         ("storage_high_hm3", None, "is not above storage_low_hm3"),
     ],

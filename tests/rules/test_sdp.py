@@ -233,7 +233,7 @@ def test_other_reservoirs_with_months_of_their_own_bounds(small, small_inflow):
         (lambda content: content.pop("months"), "months: is missing"),
         (
             lambda content: content["months"]["inflow_m3s"].pop(),
-            r"months\.inflow_m3s: has too few or too many values \(found 11\); expected 12",
+            r"months\.inflow_m3s: has the wrong number of values \(found 11\); expected 12",
         ),
         (
             lambda content: content["months"].update(volume_per_flow=[None] * 12),
@@ -243,22 +243,22 @@ def test_other_reservoirs_with_months_of_their_own_bounds(small, small_inflow):
             lambda content: content.update(forecast="year"),
             "forecast: is not one of the choices .*expected 'month' or 'none'",
         ),
-        (lambda content: content.update(classes_m3s=[]), "classes_m3s: has too few or too many values"),
+        (lambda content: content.update(classes_m3s=[]), "classes_m3s: has the wrong number of values"),
         (lambda content: content.update(penalty_gwh="much"), 'penalty_gwh: is not a number .found "much"'),
-        (lambda content: content.update(storage_lower_hm3=[1.0]), "storage_lower_hm3: has too few"),
-        (lambda content: content["values_gwh"].pop(), r"values_gwh: has too few or too many values \(found 11\)"),
+        (lambda content: content.update(storage_lower_hm3=[1.0]), "storage_lower_hm3: has the wrong number of values"),
+        (lambda content: content["values_gwh"].pop(), r"values_gwh: has the wrong number of values \(found 11\)"),
         (
             lambda content: content["values_gwh"][0].pop(),
-            r"values_gwh\[0\]: has too few or too many values \(found 60\); expected 61, one list for each of grid_hm3",
+            r"values_gwh\[0\]: has the wrong number of values \(found 60\); expected 61, one list for each of grid_hm3",
         ),
         (
             lambda content: content["values_gwh"][0][3].pop(),
-            r"values_gwh\[0\]\[3\]: has too few or too many values \(found 1\); expected 2, one for each",
+            r"values_gwh\[0\]\[3\]: has the wrong number of values \(found 1\); expected 2, one for each",
         ),
-        (lambda content: content["grid_hm3"].reverse(), r"grid_hm3\[1\]: is less than the value before it"),
+        (lambda content: content["grid_hm3"].reverse(), r"grid_hm3\[1\]: is less than the previous value"),
         (
             lambda content: content["grid_hm3"].__setitem__(3, content["grid_hm3"][3] + 1.0),
-            "grid_hm3: does not rise in even steps",
+            "grid_hm3: is not evenly spaced",
         ),
         (
             lambda content: content["grid_hm3"].__setitem__(3, float("nan")),
@@ -266,15 +266,15 @@ def test_other_reservoirs_with_months_of_their_own_bounds(small, small_inflow):
         ),
         (
             lambda content: content["classes_m3s"][2].reverse(),
-            r"classes_m3s\[2\]\[1\]: is less than the value before it",
+            r"classes_m3s\[2\]\[1\]: is less than the previous value",
         ),
         (
             lambda content: content["classes_m3s"][2].pop(),
-            r"classes_m3s\[2\]: has too few or too many values \(found 1\)",
+            r"classes_m3s\[2\]: has the wrong number of values \(found 1\)",
         ),
         (
             lambda content: content["transitions"][0].__setitem__(0, [2.0, -1.0]),
-            r"transitions\[0\]\[0\]\[1\]: is below 0",
+            r"transitions\[0\]\[0\]\[1\]: is negative",
         ),
         (
             lambda content: content["transitions"][0].__setitem__(1, [0.5, 0.4]),
@@ -282,14 +282,15 @@ def test_other_reservoirs_with_months_of_their_own_bounds(small, small_inflow):
         ),
         (
             lambda content: content["transitions"][5].pop(),
-            r"transitions\[5\]: has too few or too many values \(found 1\)",
+            r"transitions\[5\]: has the wrong number of values \(found 1\)",
         ),
         (lambda content: content["plant"].pop("level_m"), r"plant\.level_m: is missing"),
         (
             lambda content: content["plant"]["level_m"].pop(),
-            r"plant\.level_m: has too few or too many values \(found 400\); expected 401, one for each of storage_hm3",
+            r"plant\.level_m: has the wrong number of values \(found 400\); expected 401, one for each value of "
+            "storage_hm3",
         ),
-        (lambda content: content["plant"]["head_m"].reverse(), r"plant\.head_m\[1\]: is less than the value before it"),
+        (lambda content: content["plant"]["head_m"].reverse(), r"plant\.head_m\[1\]: is less than the previous value"),
         (
             lambda content: content["plant"].update(installed_mw=float("inf")),
             r"plant\.installed_mw: is not a finite number",

@@ -22,7 +22,7 @@ from reservoir.rules.evaluation.record_evaluation import evaluate_record
 from reservoir.rules.evaluation.shortfalls import shortfalls
 
 HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
-BOUNDS = "outside its bounds where foresight's is not"
+BOUNDS = "outside limits that foresight satisfies"
 
 
 @pytest.fixture(scope="module")
@@ -122,14 +122,14 @@ def test_what_perfect_foresight_cannot_keep_is_held_against_no_rule(evaluation):
     flooded = replace(zones, foresight=replace(zones.foresight, storage_hm3=ends))
     assert flooded.foresight_violations.months == 3
     assert best_fitted(flooded).family == "zones"
-    assert shortfalls(flooded)[0].startswith("Perfect foresight leaves the storage bounds in 3 of 240 months")
+    assert shortfalls(flooded)[0].startswith("Perfect foresight violates the storage limits in 3 of 240 months")
 
 
 def test_every_family_that_leaves_the_bounds_is_told(evaluation):
     said = shortfalls(evaluation)
     for result in evaluation.families:
         leaves = any(result.scores[SimulationMode.CONTINUOUS, sample].months_violated for sample in Sample)
-        assert any(sentence.startswith(f"The rule {result.family} leaves") for sentence in said) is leaves
+        assert any(sentence.startswith(f"The rule {result.family} violates") for sentence in said) is leaves
     assert "the best family fitted to the plan is linear" in said[-1]
     assert shortfalls(only(evaluation, "linear")) == []
 

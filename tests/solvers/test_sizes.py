@@ -21,7 +21,7 @@ LARGEST = 2**31 - 1
 DEVICE_SOLVERS = [name for name, solver in SOLVERS.items() if solver.opencl]
 #: Of each setting of a layout what no device has, and what is said of it.
 IMPOSSIBLE = {
-    "lanes": ((0, 3), "no vector has so many lanes"),
+    "lanes": ((0, 3), "the number of lanes is not a supported vector width"),
     "items": ((0, 10**6), "no work group has so many items"),
     "swarms": ((0, 10**6), "no work group has so many items"),
 }
@@ -77,7 +77,9 @@ def test_layouts_that_no_device_has_are_refused(device, years, solver, setting, 
 def test_a_swarm_that_no_stack_holds_is_refused(two_cores):
     """On a CPU a work item has a whole swarm, and its thread would end the process."""
     settings = DeviceSwarmSettings(particles=65_536)
-    with pytest.raises(DeviceError, match=r"65,536 particles needs .* bytes of a work item's own.*choose fewer"):
+    with pytest.raises(
+        DeviceError, match=r"65,536 particles needs .* bytes of private memory per work item.*choose fewer"
+    ):
         clpso.layout_for(two_cores, Toy(dimension=30), 1, settings)
 
 

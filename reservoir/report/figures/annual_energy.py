@@ -1,4 +1,4 @@
-"""Energy of every year of a plan, and what it spilled."""
+"""Energy and spill of every year of a plan."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def annual_energy_figure(plan: Plan) -> Figure:
         for each, ax in zip(below, lower, strict=True):
             each(ax, plan)
         draw_annual_energy(upper, plan)
-        upper.set_title("Energy of each year")
+        upper.set_title("Annual energy")
         for ax in [upper, *lower][:-1]:
             ax.set_xlabel("")
         return None if plan.keeps_limits.all() else upper
@@ -57,7 +57,7 @@ def annual_energy_figure(plan: Plan) -> Figure:
 def draw_annual_energy(ax: Axes, plan: Plan) -> Axes:
     """Draw a bar a year, with the mean and the guaranteed energy; returns the axis.
 
-    Years that leave their limits are paler, marked, and not in the mean.
+    Years that violate their limits are paler, marked, and excluded from the mean.
     """
     _draw_bars(ax, plan, plan.energy_gwh, POWER, 0.8)
     _mark_left_out(ax, plan)
@@ -75,7 +75,12 @@ def _mark_left_out(ax: Axes, plan: Plan) -> None:
     left_out = ~plan.keeps_limits
     if left_out.any():
         years = np.array(plan.inflow.calendar.start_years)[left_out]
-        ax.plot(years, plan.energy_gwh[left_out], **OUTSIDE_MARK, label="leaves its limits of storage: not in the mean")
+        ax.plot(
+            years,
+            plan.energy_gwh[left_out],
+            **OUTSIDE_MARK,
+            label="violates its storage limits: excluded from the mean",
+        )
 
 
 def _energy_lines(plan: Plan) -> list[tuple[float, str, str]]:
@@ -87,7 +92,7 @@ def _energy_lines(plan: Plan) -> list[tuple[float, str, str]]:
 
 
 def draw_annual_spill(ax: Axes, plan: Plan) -> Axes:
-    """Draw what every year released past the turbines, as thin bars; returns the axis."""
+    """Draw the spill of every year as thin bars; returns the axis."""
     _draw_bars(ax, plan, annual_spill_hm3(plan), SPILL, 0.35)
     ax.set_ylim(bottom=0)
     ax.yaxis.set_major_locator(MaxNLocator(3))
@@ -106,12 +111,12 @@ def draw_storage_change(ax: Axes, plan: Plan) -> Axes:
 
 
 def annual_spill_hm3(plan: Plan) -> FloatArray:
-    """Volume released past the turbines in each year, shape (years,)."""
+    """Volume spilled in each year, shape (years,)."""
     return np.asarray((plan.spill_m3s * plan.inflow.calendar.hm3_per_m3s).sum(axis=1))
 
 
 def spilling(plan: Plan) -> NDArray[np.bool_]:
-    """Which years spill a part of their inflow worth naming, shape (years,)."""
+    """Which years spill more than `LEAST_SPILL` of their inflow, shape (years,)."""
     volume = (plan.inflow.flow_m3s * plan.inflow.calendar.hm3_per_m3s).sum(axis=1)
     return np.asarray(annual_spill_hm3(plan) > LEAST_SPILL * volume)
 
@@ -121,13 +126,13 @@ def caption(plan: Plan) -> str:
     spill = annual_spill_hm3(plan)[plan.keeps_limits]
     count, years = int(spilling(plan)[plan.keeps_limits].sum()), len(spill)
     least = f"more than {100 * LEAST_SPILL:g} % of"
-    who = f"{count} of {years} years spill {least} their inflow" if count else f"no year spills {least} its inflow"
-    best = "The best energy of every year with its inflow known in advance"
+    who = f"{count} of {years} years spill {least} their inflow" if count else f"No year spills {least} its inflow"
+    best = "Optimal energy of each year, with its inflow known in advance"
     if not plan.horizon.is_year:
         best = (
-            f"The energy of every year in the best operation of {horizon_text(plan)}, with all inflow known in advance"
+            f"Energy of each year in the optimal operation of {horizon_text(plan)}, with all inflow known in advance"
         )
-    text = f"{best}; {who}, and all that is spilled comes to {quantity(spill.sum())} hm³."
+    text = f"{best}. {who}; the total spill is {quantity(spill.sum())} hm³."
     return " ".join([text, left_out_sentence(plan, "marked")]).strip()
 
 

@@ -23,7 +23,7 @@ class Band:
 
 #: Widest first: each is drawn over the one before.
 BANDS = (
-    Band(0, 100, 0.18, "lowest to highest"),
+    Band(0, 100, 0.18, "minimum to maximum"),
     Band(5, 95, 0.38, "5 to 95 %"),
     Band(25, 75, 0.65, "25 to 75 %"),
 )

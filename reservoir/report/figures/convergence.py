@@ -1,4 +1,4 @@
-"""How the search closes in on the best operation, over all years of a plan."""
+"""Convergence of the search, over all years of a plan."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NARROW = 30
 
 
 def convergence_figure(plan: Plan) -> Figure | None:
-    """Draw the convergence band with its legend; None for solvers that leave no trace."""
+    """Draw the convergence band with its legend; None for solvers that record no trace."""
     if not has_trace(plan):
         return None
     return plan_figure(plan, 3.9, on_axes("Convergence of the search", draw_convergence, plan), reverse=True)
 
 
 def has_trace(plan: Plan) -> bool:
-    """Whether every year's solution tells how it was approached, at two points at least, and has an optimum."""
+    """Whether every year's solution has a trace of at least two points, and some year is feasible."""
     return bool(plan.feasible_problems.any()) and all(len(each) > 1 for each in plan.solutions.trace_generations)
 
 
@@ -83,15 +83,15 @@ def _lacking(taken: NDArray[np.int64], traces: FloatArray, generations: NDArray[
 def caption(plan: Plan) -> str:
     """How to read the figure."""
     to = (
-        "the gap of the certified solution to the reference optimum of dynamic programming is added"
+        "the gap between the certified solution and the dynamic-programming optimum is added"
         if plan.references
-        else "no reference optimum was asked for, so the final value is taken for it"
+        else "without a reference optimum, the final value is used as the optimum"
     )
     floor = f"{percent(FLOAT32_FLOOR)} %"
     return (
-        "How far the best operation found after so many generations falls short, over the years of the record. The "
-        f"search runs in float32 arithmetic and is measured to its own end; {to}. Gaps below {floor}, which float32 "
-        f"cannot resolve, are drawn at {floor}.{_left_out(plan)}"
+        "Gap between the best solution after each generation and the optimum, over the years of the record. The search "
+        f"runs in float32 arithmetic and its gap is measured to its own final value; {to}. Gaps below {floor}, the "
+        f"resolution of float32, are drawn at {floor}.{_left_out(plan)}"
     )
 
 
@@ -103,8 +103,10 @@ def _left_out(plan: Plan) -> str:
     lost = _labels(plan, ~plan.feasible_problems)
     if not lost:
         return ""
-    can = "cannot keep its limits and is" if len(lost) == 1 else "cannot keep their limits and are"
-    return f" {counted(len(lost))} ({listed(lost)}) {can} left out: what is best there is no matter of energy."
+    can = (
+        "cannot satisfy its storage limits and is" if len(lost) == 1 else "cannot satisfy their storage limits and are"
+    )
+    return f" {counted(len(lost))} ({listed(lost)}) {can} left out: their fitness contains a penalty."
 
 
 def percent(part: float) -> str:
@@ -130,7 +132,7 @@ def _name_floor(ax: Axes, lowest: float) -> None:
     ax.set_ylim(bottom=bottom)
     ax.axhspan(bottom, FLOAT32_FLOOR, color=OUTSIDE, lw=0, zorder=1)
     ax.annotate(
-        "below the resolution of float32",
+        "below float32 resolution",
         (0.01, math.sqrt(bottom * FLOAT32_FLOOR)),
         xycoords=("axes fraction", "data"),
         va="center",

@@ -36,7 +36,7 @@ _VISIBLE = 0.01
 
 def dispatch_chart_figure(evaluation: Evaluation) -> Figure:
     """Draw the chart with its legend."""
-    drawn = on_axes("Dispatch chart: output by the storage at the start of the month", draw_dispatch_chart, evaluation)
+    drawn = on_axes("Dispatch chart: output by storage at the start of the month", draw_dispatch_chart, evaluation)
     return plan_figure(evaluation.plan, 4.5, drawn, fitted_note(evaluation), reverse=True)
 
 
@@ -87,7 +87,7 @@ def _outputs(rule: ZonesRule, zones: list[int]) -> str:
 def _thickness(most_hm3: float, shown_hm3: float) -> str:
     """Say in the legend of a zone that is hardly seen how thick it is."""
     if most_hm3 == 0:
-        return " (in no month)"
+        return " (empty)"
     return f" (at most {quantity(most_hm3)} hm³ thick)" if most_hm3 < _VISIBLE * shown_hm3 else ""
 
 
@@ -125,8 +125,8 @@ def _name_zone(ax: Axes, months: FloatArray, lower: FloatArray, upper: FloatArra
 def caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
     return (
-        "The zone that the storage at the start of a month falls in says the output of that month; "
-        "grey lies outside the storage bounds. The output is made as long as water and bounds allow it."
+        "The zone of the storage at the start of a month sets the output of that month, as far as water and limits "
+        "allow. Grey: outside the storage limits."
         f"{_alike(evaluation)}"
     )
 
@@ -134,4 +134,4 @@ def caption(evaluation: Evaluation) -> str:
 def _alike(evaluation: Evaluation) -> str:
     if all(len(zones) == 1 for zones in drawn_zones(_zones(evaluation))):
         return ""
-    return f" Zones whose outputs differ by {100 * ALIKE:g} % or less are drawn as one; the rule's file has them apart."
+    return f" Zones whose outputs differ by {100 * ALIKE:g} % or less are drawn as one; the rule file lists each."

@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 
 #: Part of the height of a panel that the two lines of a name take, with what keeps them off the line that they name.
 NAME_HEIGHT = 3 * TEXT_SHARE
-EXCEEDED = "Months that exceed it (%)"
+EXCEEDED = "Exceedance (% of months)"
 
 
 def duration_curves_figure(evaluation: Evaluation) -> Figure:
@@ -121,8 +121,10 @@ def _draw_curves(ax: Axes, evaluation: Evaluation, quantity: str, label: str) ->
 def caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
     guaranteed = evaluation.targets.guaranteed
-    firm = "the guaranteed energy as steady power" if guaranteed else "what the plan exceeds in nine months of ten"
+    firm = (
+        "the guaranteed energy as constant power" if guaranteed else "the power that the plan exceeds in 90 % of months"
+    )
     return (
-        "How many of the months of the record exceed a release, a power or a storage, with the storage carried over "
-        f"from year to year; firm power is {firm}.{outside_caption(evaluation)}"
+        "Share of months of the record that exceed a release, power or storage, with the storage carried over from "
+        f"year to year. Firm power is {firm}.{outside_caption(evaluation)}"
     )

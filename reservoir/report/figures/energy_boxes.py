@@ -45,7 +45,7 @@ def rule_energy_figure(evaluation: Evaluation) -> Figure:
     """Draw the boxes with their legend."""
 
     def draw(sheet: SubFigure) -> None:
-        on_axes("Energy of a year, by rule", draw_rule_energy, evaluation)(sheet)
+        on_axes("Annual energy by rule", draw_rule_energy, evaluation)(sheet)
         handles = [*sample_patches(), *outside_handles(evaluation)]
         sheet.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
@@ -68,7 +68,7 @@ def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:
     ax.set_xlim(-0.6, len(names) - 0.4)
     ax.grid(visible=False, axis="x")
     ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_ylabel("Energy of a year (GWh)")
+    ax.set_ylabel("Annual energy (GWh)")
     if evaluation.targets.guaranteed:
         _draw_guaranteed(ax, evaluation.targets.annual_gwh)
     return ax
@@ -112,16 +112,16 @@ def sample_patches() -> list[Patch]:
     """Legend of filled and hollow: on which years a rule is shown."""
     return [
         Patch(facecolor=tint(LIMITS, _STRENGTH), edgecolor=LIMITS, label="held-out years"),
-        Patch(facecolor="white", edgecolor=LIMITS, label="years that the rule was fitted to"),
+        Patch(facecolor="white", edgecolor=LIMITS, label="training years"),
     ]
 
 
 def caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
     many = evaluation.training.years >= WHISKER_YEARS
-    reach = f"from {WHISKERS[0]} to {WHISKERS[1]} %, dots are the years beyond" if many else "to the last year"
+    reach = f"the {WHISKERS[0]} and {WHISKERS[1]} % quantiles, dots are years outside them" if many else "the extremes"
     return (
-        f"Boxes hold the middle half of the years about their median, whiskers reach {reach}; where the hollow box "
-        "stands higher than the filled one, the rule does better in the years that it was fitted to than in those that "
-        f"it has never seen.{outside_caption(evaluation)}"
+        f"Boxes show the quartiles and the median of the years, whiskers {reach}. Filled: held-out years, which the "
+        "rule was not fitted to; hollow: training years. A hollow box far above the filled one suggests overfitting."
+        f"{outside_caption(evaluation)}"
     )

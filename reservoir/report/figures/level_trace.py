@@ -18,7 +18,7 @@ from reservoir.rules.evaluation.evaluation import Evaluation
 FloatArray = NDArray[np.float64]
 
 LEVEL = "Level at the end of the month (m)"
-_EVERY_MONTH = "The forebay level at the end of every month of the record"
+_EVERY_MONTH = "Forebay level at the end of every month of the record"
 _INCHES_PER_RUN = 0.98
 #: Of more years than this, a band from the lowest to the highest level of each year is drawn in place of its months.
 MANY_YEARS = 300
@@ -117,10 +117,10 @@ def _spans(plan: Plan, name: str) -> list[tuple[float, float]]:
 
 def caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
-    marked = " The broken lines are levels of the reservoir." if _marked(evaluation.plan) else ""
+    marked = " Dashed lines: characteristic levels of the reservoir." if _marked(evaluation.plan) else ""
     many = evaluation.plan.inflow.calendar.years > MANY_YEARS
-    what = "Each year's lowest to highest forebay level at the end of a month" if many else _EVERY_MONTH
+    what = "Range of the month-end forebay level in each year" if many else _EVERY_MONTH
     return (
-        f"{what}, the storage being carried over from year to year; "
-        f"perfect foresight shows where the level would best have been.{marked}{outside_caption(evaluation)}"
+        f"{what}, with the storage carried over from year to year. Perfect foresight shows the optimal level."
+        f"{marked}{outside_caption(evaluation)}"
     )

@@ -28,7 +28,7 @@ def linkage_map_figure(plan: Plan) -> Figure | None:
     def draw(sheet: SubFigure) -> None:
         ax = sheet.add_subplot()
         drawn = draw_linkage(ax, linkage, storage_names(plan))
-        ax.set_title("Which storages are interdependent")
+        ax.set_title("Interdependence of the month-end storages")
         bar = sheet.colorbar(drawn, ax=ax, pad=0.02, format=THOUSANDS if np.nanmax(linkage) > 10 else None)
         assert bar.solids is not None
         bar.solids.set(rasterized=False, edgecolor="face")  # a picture within a drawing does not enter a report
@@ -79,9 +79,9 @@ def caption(plan: Plan) -> str | None:
     if mean_linkage(plan) is None:
         return None
     return (
-        "The dependency structure matrix that the solver learned: the mean of its first "
-        f"{plan.solutions.settings[0]['linkage_generations']} generations at most. A storage is coded by its place in "
-        "what the storage before leaves reachable. The darker, the more the code of one storage says about that of "
-        "another among good operations, and the sooner the solver changes both together. What so many independent "
-        "individuals would show by chance is taken off."
+        "Dependency structure matrix learned by the solver: mean of at most its first "
+        f"{plan.solutions.settings[0]['linkage_generations']} generations. Each storage is coded by its place in the "
+        "range reachable from the storage before. Darker cells: the codes of the two storages share more information "
+        "in good solutions, and the solver changes both together earlier. The value expected by chance from "
+        "independent individuals is subtracted."
     )

@@ -1,4 +1,4 @@
-"""What figures of rules set side by side: perfect foresight and, on held-out years, every family over the record."""
+"""The runs that figures of rules compare: perfect foresight and, on held-out years, every family over the record."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class RecordRun:
 
     @property
     def spill_m3s(self) -> FloatArray:
-        """Released past the turbines, shape (years, steps)."""
+        """Spill, shape (years, steps)."""
         return self.monthly("release_m3s") - self.monthly("turbined_m3s")
 
     @property
@@ -70,17 +70,17 @@ def _held_out_run(result: FamilyResult, years: int) -> RecordRun:
 
 
 def outside_handles(evaluation: Evaluation) -> list[Line2D]:
-    """Legend of the mark of months outside their limits; empty where no run leaves them."""
+    """Legend of the mark of months outside their limits; empty if no run violates them."""
     if not any(run.outside.any() for run in record_runs(evaluation)):
         return []
-    return [Line2D([], [], **OUTSIDE_MARK | {"clip_on": True}, label="ends outside the limits of storage")]
+    return [Line2D([], [], **OUTSIDE_MARK | {"clip_on": True}, label="month ends outside the storage limits")]
 
 
 def outside_caption(evaluation: Evaluation) -> str:
-    """Say how many months of which runs end outside the limits of storage; empty where none does."""
+    """Say how many months of which runs end outside the storage limits; empty if none does."""
     months = {run.name: int(run.outside.sum()) for run in record_runs(evaluation)}
-    told = ", ".join(f"{name} {counted(count, 'month')}" for name, count in months.items() if count)
-    return f" Crosses mark what ends outside the limits of storage: {told}." if told else ""
+    runs = ", ".join(f"{name} {counted(count, 'month')}" for name, count in months.items() if count)
+    return f" Crosses: months that end outside the storage limits ({runs})." if runs else ""
 
 
 def result_of(evaluation: Evaluation, family: str) -> FamilyResult | None:
@@ -89,12 +89,12 @@ def result_of(evaluation: Evaluation, family: str) -> FamilyResult | None:
 
 
 def held_out_note(evaluation: Evaluation) -> str:
-    """Say at the foot of a figure that rules operate years that they have never seen, and what they are told."""
-    return f"Rules held out: {evaluation.cross_validation}; {_forecast(evaluation)}"
+    """Note at the foot of a figure: the cross-validation of the rules, and their forecast."""
+    return f"Rules on held-out years ({evaluation.cross_validation}); {_forecast(evaluation)}"
 
 
 def fitted_note(evaluation: Evaluation) -> str:
-    """Say at the foot of a figure that its rule was fitted to all years, and what it is told."""
+    """Note at the foot of a figure: the rule was fitted to all years, and its forecast."""
     return f"Rule fitted to all {evaluation.training.years} years; {_forecast(evaluation)}"
 
 

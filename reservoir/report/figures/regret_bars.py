@@ -1,4 +1,4 @@
-"""What every family makes less than perfect foresight, on held-out years and on those fitted to."""
+"""Regret of every family against perfect foresight, on held-out and on training years."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def regret_figure(evaluation: Evaluation) -> Figure:
     """Draw the bars with their legend."""
 
     def draw(sheet: SubFigure) -> None:
-        on_axes("Energy short of perfect foresight", draw_regret, evaluation)(sheet)
+        on_axes("Regret: energy below perfect foresight", draw_regret, evaluation)(sheet)
         sheet.legend(handles=sample_patches(), loc="outside lower center", ncols=2)
 
     height = 1.4 + _INCHES_PER_FAMILY * len(evaluation.families)
@@ -48,7 +48,7 @@ def draw_regret(ax: Axes, evaluation: Evaluation) -> Axes:
     ax.grid(visible=False, axis="y")
     ax.tick_params(axis="y", length=0)
     ax.xaxis.set_major_formatter(THOUSANDS)
-    ax.set_xlabel("Mean regret to perfect foresight (GWh a year)")
+    ax.set_xlabel("Mean regret against perfect foresight (GWh per year)")
     return ax
 
 
@@ -79,6 +79,6 @@ def _write(ax: Axes, place: float, score: Score, digits: int) -> None:
 def caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
     return (
-        "What a rule makes less in a year than an operator who knows the whole record in advance, mean of all years "
-        "and at equal end storage; the shorter the bar, the better the rule. The best rule on held-out years is on top."
+        "Mean annual energy that a rule generates less than an operator who knows all inflows in advance, at equal end "
+        "storage. Shorter is better; the best rule on held-out years is on top."
     )

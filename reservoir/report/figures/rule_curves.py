@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 
 def rule_curves_figure(evaluation: Evaluation) -> Figure:
     """Draw the curves with their legend."""
-    drawn = on_axes("Guide curve and the plan's storage at the end of each month", draw_rule_curves, evaluation)
+    drawn = on_axes("Guide curve and month-end storage of the plan", draw_rule_curves, evaluation)
     return plan_figure(evaluation.plan, 4.3, drawn, fitted_note(evaluation), reverse=True)
 
 
@@ -57,8 +57,8 @@ def _curves(evaluation: Evaluation) -> tuple[FloatArray, ...]:
 def caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
     return (
-        "The guide is the storage to end each month at, the median of the optimised years; the lower and the upper "
-        f"curve lie at {100 * LOWER_QUANTILE:g} and {100 * UPPER_QUANTILE:g} % of them. "
+        "The guide curve is the target storage at the end of each month, the median of the optimised years; the lower "
+        f"and upper curves are their {100 * LOWER_QUANTILE:g} and {100 * UPPER_QUANTILE:g} % quantiles. "
         f"{_bands(evaluation)}"
     )
 
@@ -68,7 +68,5 @@ def _bands(evaluation: Evaluation) -> str:
     names = chosen(plan.inflow.labels, ~plan.keeps_limits)
     if not names:
         return "The bands show all years of the plan."
-    leave = "leaves its limits of storage and is" if len(names) == 1 else "leave their limits of storage and are"
-    return (
-        f"The bands show the years of the plan; {counted(len(names))} ({listed(names)}) {leave} drawn as broken lines."
-    )
+    violate = "violates its storage limits and is" if len(names) == 1 else "violate their storage limits and are"
+    return f"The bands show years of the plan; {counted(len(names))} ({listed(names)}) {violate} shown by dashed lines."

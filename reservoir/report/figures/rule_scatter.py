@@ -17,7 +17,7 @@ from reservoir.rules.families.linear.rule import FAMILY
 
 FloatArray = NDArray[np.float64]
 
-WATER = "Water available: storage at the start and inflow of the month (hm³)"
+WATER = "Available water: start storage + inflow of the month (hm³)"
 RELEASE = "Release (m³/s)"
 _ROWS, _COLUMNS = 3, 4
 #: Dots of a panel; of more years, so many are shown, evenly spread over the record: more would hide each other.
@@ -90,12 +90,12 @@ def decisions_m3s(rule: Rule, training: Training, step: int) -> FloatArray:
 def caption(evaluation: Evaluation, family: str = FAMILY) -> str:
     """How to read the figure."""
     return (
-        f"Each dot is the release of an optimised year, each mark what the {family} rule asks for with the same water "
-        "in the same month; the closer they lie, the better the rule follows the plan. "
-        f"Every month has scales of its own.{_sample(evaluation)}"
+        f"Each dot is the release of an optimised year; each mark is the release by the {family} rule with the same "
+        "water in the same month. The closer they are, the better the rule follows the plan. "
+        f"Scales differ between months.{_sample(evaluation)}"
     )
 
 
 def _sample(evaluation: Evaluation) -> str:
     years = evaluation.training.years
-    return f" {MOST_YEARS} of the {years:,} years are shown, evenly spread." if years > MOST_YEARS else ""
+    return f" {MOST_YEARS} of the {years:,} years are shown, evenly spaced." if years > MOST_YEARS else ""

@@ -36,34 +36,34 @@ class _Drawing:
 
 _DRAWINGS = {
     "rule-curves": _Drawing(
-        "The guide curve", rule_curves.rule_curves_figure, rule_curves.caption, rule_curves.has_rule_curves
+        "Guide curve", rule_curves.rule_curves_figure, rule_curves.caption, rule_curves.has_rule_curves
     ),
     "dispatch-chart": _Drawing(
-        "The dispatch chart",
+        "Dispatch chart",
         dispatch_chart.dispatch_chart_figure,
         dispatch_chart.caption,
         dispatch_chart.has_dispatch_chart,
     ),
     "rule-scatter": _Drawing(
-        "What the plan does, and what a rule makes of it",
+        "Release by plan and by rule",
         rule_scatter.rule_scatter_figure,
         rule_scatter.caption,
         rule_scatter.has_rule_scatter,
     ),
     "duration-curves": _Drawing(
-        "How often release, power and storage are exceeded",
+        "Duration curves of release, power and storage",
         duration_curves.duration_curves_figure,
         duration_curves.caption,
     ),
-    "rule-energy": _Drawing("What every rule yields", energy_boxes.rule_energy_figure, energy_boxes.caption),
-    "regret": _Drawing("What not knowing the future costs", regret_bars.regret_figure, regret_bars.caption),
+    "rule-energy": _Drawing("Annual energy by rule", energy_boxes.rule_energy_figure, energy_boxes.caption),
+    "regret": _Drawing("Regret by rule", regret_bars.regret_figure, regret_bars.caption),
     "spill-map": _Drawing(
-        "When water is spilled",
+        "Spill by month and year",
         spill_map.spill_map_figure,
         spill_map.caption,
         lambda evaluation: _any_family(evaluation) and spill_map.has_spill(evaluation),
     ),
-    "level-trace": _Drawing("The level through the whole record", level_trace.level_trace_figure, level_trace.caption),
+    "level-trace": _Drawing("Level over the record", level_trace.level_trace_figure, level_trace.caption),
 }
 
 #: Headings of the figures of rules.

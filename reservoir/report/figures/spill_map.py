@@ -61,7 +61,7 @@ def spill_map_figure(evaluation: Evaluation) -> Figure:
             ScalarMappable(norm, colours), ax=list(panels[: len(runs)]), aspect=30, pad=0.02, format=THOUSANDS
         )
         separator = "; " if rows > 1 else "\n"
-        bar.set_label(f"Spill, mean of the month (m³/s){separator}white: none")
+        bar.set_label(f"Spill, monthly mean (m³/s){separator}white: none")
         if outside_handles(evaluation):
             sheet.legend(handles=outside_handles(evaluation), loc="outside lower center")
         bar.outline.set_linewidth(0.8)  # type: ignore[operator]
@@ -138,9 +138,9 @@ def _letter_axis(ax: Axes, calendar: Calendar) -> None:
 def caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
     together = years_in_a_row(evaluation.plan.inflow.calendar.years)
-    row = "is a year" if together == 1 else f"holds the highest of {together} years"
+    row = "is a year" if together == 1 else f"shows the maximum of {together} years"
     return (
-        f"Each row {row} and each column a month: the darker, the more is released past the turbines. Spill that a "
-        "rule has and perfect foresight has not is what it costs not to know the inflow in advance."
+        f"Each row {row}, each column is a month; darker means more spill. Spill by a rule but not by perfect "
+        "foresight is the cost of not knowing the inflow in advance."
         f"{outside_caption(evaluation)}"
     )

@@ -59,11 +59,11 @@ def cut_off(plan: Plan, storages: FloatArray) -> FloatArray:
 
 
 def draw_years_outside(ax: Axes, plan: Plan) -> Axes:
-    """Draw the storage of every year that leaves its limits as a line, of many the lowest and the highest."""
+    """Draw the storage of every year that violates its limits as a line; of many, the minimum and maximum."""
     storages = plan.operation.storage_hm3[~plan.keeps_limits]
     label = f"{counted(len(storages))} outside {'its' if len(storages) == 1 else 'their'} limits"
     if len(storages) > MANY_LINES:
-        storages, label = np.stack([storages.min(axis=0), storages.max(axis=0)]), f"{label}, lowest and highest"
+        storages, label = np.stack([storages.min(axis=0), storages.max(axis=0)]), f"{label}, minimum and maximum"
     months, dashes = month_ends(plan.inflow.calendar), (0, (3, 1.5))
     for place, line in enumerate(storages):
         ax.plot(months, line, color=VIOLATION, lw=0.9, ls=dashes, label=None if place else label, zorder=2.8)
@@ -108,7 +108,7 @@ def _limits(plan: Plan, storages: FloatArray) -> tuple[float, float]:
 
 def _shade_outside(ax: Axes, x: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
     bottom, top = ax.get_ylim()
-    ax.fill_between(x, upper, top, color=OUTSIDE, lw=0, zorder=1, label="outside the bounds")
+    ax.fill_between(x, upper, top, color=OUTSIDE, lw=0, zorder=1, label="outside the limits")
     ax.fill_between(x, bottom, lower, color=OUTSIDE, lw=0, zorder=1)
 
 

@@ -23,7 +23,7 @@ def storage_fan_figure(plan: Plan) -> Figure:
 def draw_storage_fan(ax: Axes, plan: Plan) -> Axes:
     """Draw the storage of every year as bands, with its bounds and the reservoir's levels; returns the axis.
 
-    Years that leave their limits are lines beside the bands.
+    Years that violate their limits are lines beside the bands.
     """
     storages, kept = plan.operation.storage_hm3, plan.keeps_limits
     draw_storage_frame(ax, plan, storages)
@@ -41,7 +41,7 @@ def _draw_fixed_ends(ax: Axes, plan: Plan) -> None:
     ends = _fixed_ends(plan)
     if ends:
         steps = plan.inflow.calendar.steps
-        label = "given start and end of the year" if len(ends) == 2 else "given start of the year"
+        label = "fixed start and end of the year" if len(ends) == 2 else "fixed start of the year"
         ax.scatter(
             [0, steps][: len(ends)], ends, s=30, marker="D", fc="white", ec=LIMITS, clip_on=False, zorder=5, label=label
         )
@@ -57,10 +57,13 @@ def _fixed_ends(plan: Plan) -> list[float]:
 
 def caption(plan: Plan) -> str:
     """How to read the figure."""
-    several, which = int(plan.keeps_limits.sum()) > 1, "all years" if plan.keeps_limits.all() else "the years"
-    shown = f"The line is the median of {which}, the bands hold the shares of years named below; " if several else ""
-    text = f"{shown}grey lies outside the storage bounds at the end of each month.{_year_end(plan)}"
-    return " ".join([text[0].upper() + text[1:], left_out_sentence(plan, "drawn as broken lines")]).strip()
+    several, which = (
+        int(plan.keeps_limits.sum()) > 1,
+        "all years" if plan.keeps_limits.all() else "the years within limits",
+    )
+    shown = f"Line: median of {which}; bands: quantiles. " if several else ""
+    text = f"{shown}Grey: outside the month-end storage limits.{_year_end(plan)}"
+    return " ".join([text, left_out_sentence(plan, "drawn as dashed lines")]).strip()
 
 
 def _year_end(plan: Plan) -> str:
@@ -68,6 +71,7 @@ def _year_end(plan: Plan) -> str:
     if not plan.horizon.is_year:
         return f" The storage is carried from year to year: planned in {horizon_text(plan)}."
     if len(ends) == 2:
-        return " The marks are the storages that every year must begin and end with."
-    begins = "Every year begins at the mark and may end" if ends else "Every year ends as it began,"
-    return f" {begins} anywhere within the bounds."
+        return " Diamonds: the storages at which every year starts and ends."
+    if ends:
+        return " Diamond: the storage at which every year starts; it may end anywhere within the limits."
+    return " Every year ends with the storage it starts with, anywhere within the limits."

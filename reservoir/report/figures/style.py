@@ -68,7 +68,7 @@ _FOOT_MARGIN_INCHES = 0.05
 _FOOT_SIDE_POINTS = 5.0
 #: Characters of one text at the foot: a page of caveats would be drawn, letter by letter, on every figure.
 FOOT_CHARACTERS = 2_400
-_CUT = " ... (cut; plan.json and report.html have all of it)"
+_CUT = " ... (shortened; full text in plan.json and report.html)"
 
 #: For names and caveats in Chinese, Japanese or Korean; the first of each that is installed.
 _EAST_ASIAN_FONTS = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "Microsoft YaHei", "SimHei")

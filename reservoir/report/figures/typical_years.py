@@ -67,9 +67,9 @@ def _chosen(inflow: Inflow) -> dict[str, int]:
 
 
 def _named(inflow: Inflow, years: Mapping[str, str]) -> dict[str, int]:
-    span = f"years of the record, {inflow.labels[0]} to {inflow.labels[-1]}"
+    span = f"a year of the record, {inflow.labels[0]} to {inflow.labels[-1]}"
     mistakes = [
-        Mistake("there is no such kind of year", ", ".join(EXCEEDED_BY), column="years", value=kind)
+        Mistake("is not a kind of typical year", ", ".join(EXCEEDED_BY), column="years", value=kind)
         for kind in years
         if kind not in EXCEEDED_BY
     ] + [
@@ -98,7 +98,7 @@ def typical_years_figure(plan: Plan, years: Mapping[str, str] | None = None) -> 
         corner: Axes = panels[0, 0]
         return corner
 
-    return plan_figure(plan, 6.0, draw, title="Year and its mean inflow")
+    return plan_figure(plan, 6.0, draw, title="Year and mean inflow")
 
 
 def draw_inflow(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
@@ -162,12 +162,12 @@ PANELS: dict[str, Callable[[Axes, Plan, list[TypicalYear]], Axes]] = {
 def caption(plan: Plan, years: Mapping[str, str] | None = None) -> str:
     """How to read the figure."""
     chosen = "; ".join(_label(plan, year) for year in typical_years(plan.inflow, years))
-    how = "" if years else " They are the years whose mean inflow is nearest to what 10, 50 and 90 % of years exceed."
+    how = "" if years else " Their mean inflows are closest to those exceeded in 10, 50 and 90 % of years."
     outside = any(not plan.keeps_limits[year.row] for year in typical_years(plan.inflow, years))
-    marks = " Crosses mark months that end outside the limits of storage." if outside else ""
+    marks = " Crosses: months that end outside the storage limits." if outside else ""
     return (
-        f"The plan of typical years ({chosen}).{how if plan.inflow.years > 1 else ''} "
-        f"Flows and power are means of the month, the level is that at its end.{marks}"
+        f"Plan of typical years ({chosen}).{how if plan.inflow.years > 1 else ''} "
+        f"Flows and power: monthly means; level: at the end of the month.{marks}"
     )
 
 
@@ -196,5 +196,5 @@ def _draw_lines(ax: Axes, plan: Plan, years: list[TypicalYear], x: FloatArray, v
 def _label(plan: Plan, year: TypicalYear) -> str:
     label, mean = plan.inflow.labels[year.row], plan.inflow.annual_mean_m3s[year.row]
     kinds = f"{', '.join(year.kinds)}: " if plan.inflow.years > 1 else ""
-    outside = "" if plan.keeps_limits[year.row] else ", leaves its limits"
+    outside = "" if plan.keeps_limits[year.row] else ", violates its limits"
     return f"{kinds}{label}, {quantity(mean)} m³/s{outside}"

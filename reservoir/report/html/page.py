@@ -79,7 +79,7 @@ class Section:
     tables : tuple of HtmlTable
     pictures : tuple of Picture
     warning : bool
-        Whether it tells of something wrong.
+        Whether it reports a problem.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Heading:
-    """The top of a page: its title, what it is about, what must be said first, and the numbers that matter most."""
+    """The top of a page: title, description, caveats and key figures."""
 
     title: str
     description: str
@@ -126,7 +126,7 @@ def read_pictures(folder: Path, titles: Mapping[str, str], captions: Mapping[str
         try:
             pictures.append(picture(name, titles[name], caption, _own_bytes(path)))
         except KeyError:
-            mistakes.append(Mistake("is no figure that this version draws", mend=AGAIN, file=str(path)))
+            mistakes.append(Mistake("is not a figure of this version", mend=AGAIN, file=str(path)))
         except (OSError, UncleanError) as error:
             problem = str(error) if isinstance(error, UncleanError) else f"cannot be read ({error.strerror})"
             mistakes.append(Mistake(problem, mend=AGAIN, file=str(path)))
@@ -138,7 +138,7 @@ def read_pictures(folder: Path, titles: Mapping[str, str], captions: Mapping[str
 def _own_bytes(path: Path) -> bytes:
     """Content of a file of a folder, and of no other: links are not followed."""
     if path.parent.is_symlink() or not stat.S_ISREG(path.lstat().st_mode):
-        raise UncleanError("is no file of this folder, but a link or something else")
+        raise UncleanError("is a link or a special file, not a regular file")
     return read_limited(path, MOST_BYTES)
 
 

@@ -1,4 +1,4 @@
-"""The report of a plan: one HTML file with what was planned, on what, how well, and where it comes from."""
+"""The report of a plan: one HTML file with the plan, its quality and its provenance."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from reservoir.planning.sentences import horizon_text, outside_sentences, shortf
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import acceptance_table, kept_years, monthly_table, number, yearly_table
 
-#: Sentences about storages outside their bounds that a report shows; all of them are in plan.json.
+#: Sentences about storages outside their limits that a report shows; plan.json has all of them.
 SHOWN_SHORTFALLS = 24
 
 #: Headings of the figures of a plan.
 TITLES = {
-    "storage-fan": "How full the reservoir is",
-    "typical-years": "A wet, a normal and a dry year",
+    "storage-fan": "Storage through the year",
+    "typical-years": "Wet, normal and dry year",
     "record-trace": "The whole record",
-    "convergence": "How close the solver came",
-    "annual-energy": "What every year yields",
-    "linkage": "Which months are interdependent",
+    "convergence": "Convergence of the solver",
+    "annual-energy": "Annual energy and spill",
+    "linkage": "Interdependence of months",
 }
 
 
@@ -46,11 +46,11 @@ def plan_report(plan: Plan, checks: Sequence[Check], origin: Mapping[str, Any], 
 
 def plan_heading(plan: Plan, checks: Sequence[Check]) -> Heading:
     """What the report is about, and what a reader must know before any number."""
-    said = (*plan.caveats, *plan.notes)
+    caveats = (*plan.caveats, *plan.notes)
     return Heading(
         title=f"Operation plan of {plan.reservoir.name}, {_span(plan)}",
         description=plan.reservoir.description,
-        caveats=tuple(caveat[:1].upper() + caveat[1:] for caveat in said),
+        caveats=tuple(caveat[:1].upper() + caveat[1:] for caveat in caveats),
         figures=tuple(_key_figures(plan, checks)),
     )
 
@@ -61,19 +61,19 @@ def plan_sections(
     """Make the parts of the report in their order; parts about rules can follow them."""
     sections = [
         _shortfalls(plan),
-        Section("planned", "What was planned", facts=tuple(_planned(plan, origin))),
+        Section("planned", "Summary", facts=tuple(_planned(plan, origin))),
         Section("acceptance", "Acceptance", tables=(acceptance_table(checks),)),
         Section("figures", "Figures", pictures=tuple(pictures)) if pictures else None,
-        Section("months", "The months", text=(_MONTHS,), tables=(monthly_table(plan),)),
-        Section("years", "The years", tables=(yearly_table(plan),)),
+        Section("months", "Months", text=(_MONTHS,), tables=(monthly_table(plan),)),
+        Section("years", "Years", tables=(yearly_table(plan),)),
         Section("provenance", "Provenance", facts=tuple(_provenance(origin))),
     ]
     return [section for section in sections if section is not None]
 
 
 _MONTHS = (
-    "What the middle year does in each month. As every column has a median of its own, the columns of a row need not "
-    "add up; schedule.csv has every month of every year."
+    "Median of each quantity in each month. Medians are taken per column, so the values of a row need not balance; "
+    "schedule.csv lists every month of every year."
 )
 
 
@@ -81,11 +81,11 @@ def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
     energy = plan.kept_energy_gwh
     passed = sum(check.passed for check in checks)
     of = "" if plan.keeps_limits.all() else f" of {kept_years(plan)}"
-    found = [("energy a year", "– (no year keeps its limits)")]
+    found = [("annual energy", "– (no year satisfies its storage limits)")]
     if energy.size:
         found = [
-            (f"energy a year, mean{of}", f"{energy.mean():,.0f} GWh"),
-            (f"lowest to highest{of or ' year'}", f"{energy.min():,.0f} to {energy.max():,.0f} GWh"),
+            (f"mean annual energy{of}", f"{energy.mean():,.0f} GWh"),
+            (f"lowest to highest annual energy{of}", f"{energy.min():,.0f} to {energy.max():,.0f} GWh"),
         ]
     found.append(("acceptance checks passed", f"{passed} of {len(checks)}"))
     if plan.references and plan.feasible.any():
@@ -101,7 +101,7 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Record", f"{_span(plan)}, {counted(plan.inflow.years, 'year')} of monthly inflow"),
         ("Horizon", "" if plan.horizon.is_year else horizon_text(plan)),
         ("Mean inflow", f"{plan.inflow.annual_mean_m3s.mean():,.0f} m³/s"),
-        ("Inflow read as", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
+        ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
         ("Energy", f"{plan.kept_energy_gwh.sum():,.1f} GWh in {kept_years(plan)}" if plan.keeps_limits.any() else ""),
         ("Guaranteed energy", _guaranteed(plan)),
         ("Solver", f"{first.solver} on {first.device}"),
@@ -112,11 +112,11 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _guaranteed(plan: Plan) -> str:
-    promised = plan.reservoir.guaranteed_energy_gwh
-    if promised is None:
+    guaranteed = plan.reservoir.guaranteed_energy_gwh
+    if guaranteed is None:
         return ""
-    reached = int((plan.kept_energy_gwh >= promised).sum())
-    return f"{promised:,g} GWh a year, reached in {reached} of {kept_years(plan)}"
+    reached = int((plan.kept_energy_gwh >= guaranteed).sum())
+    return f"{guaranteed:,g} GWh per year, reached in {reached} of {kept_years(plan)}"
 
 
 def _shortfalls(plan: Plan) -> Section | None:
@@ -126,13 +126,13 @@ def _shortfalls(plan: Plan) -> Section | None:
     years = int((plan.violation > 0).sum())
     text = (
         f"{counted(len(sentences), 'month')} in {years} of {counted(plan.inflow.years, 'year')} "
-        f"{'ends' if len(sentences) == 1 else 'end'} with a storage outside its bounds.",
-        f"{'; '.join(outside_sentences(plan))}. What such years make is not in means, sums and medians.",
+        f"{'ends' if len(sentences) == 1 else 'end'} with a storage outside its limits.",
+        f"{'; '.join(outside_sentences(plan))}. These years are excluded from means, sums and medians.",
     )
     hidden = len(sentences) - SHOWN_SHORTFALLS
-    more = (f"And {counted(hidden, 'more month')}; plan.json lists them all.",) if hidden > 0 else ()
+    more = (f"{counted(hidden, 'more month')}: see plan.json.",) if hidden > 0 else ()
     return Section(
-        "shortfalls", "Bounds that are not kept", text, items=(*sentences[:SHOWN_SHORTFALLS], *more), warning=True
+        "shortfalls", "Storage limits violated", text, items=(*sentences[:SHOWN_SHORTFALLS], *more), warning=True
     )
 
 
@@ -140,7 +140,7 @@ def _provenance(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     program, settings = origin["program"], dict(origin["settings"])
     driver = " ".join(str(settings.pop(name)) for name in ("platform", "driver") if name in settings)
     facts = [
-        ("Made", str(origin["created"])),
+        ("Created", str(origin["created"])),
         ("Program", f"{program['name']} {program['version']}, Python {origin['machine']['python']}"),
         ("Packages", _listed(program["packages"])),
         ("Reservoir file", _file(origin["reservoir"])),

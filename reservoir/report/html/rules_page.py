@@ -49,27 +49,27 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
     """The rules' part of the report."""
     outside = shortfalls(evaluation)
     sections = [
-        Section("rules-shortfalls", "Bounds that rules do not keep", items=tuple(outside), warning=True)
+        Section("rules-shortfalls", "Storage limits violated by rules", items=tuple(outside), warning=True)
         if outside
         else None,
-        Section("rules", "Operation rules", text=_told(evaluation), facts=tuple(_families(evaluation))),
+        Section("rules", "Operation rules", text=_overview(evaluation), facts=tuple(_families(evaluation))),
         Section(
             "rules-energy",
-            "How much energy the rules make",
+            "Energy by rule",
             text=_ENERGY_EXPLAINED,
             facts=_ENERGY_FACTS,
             tables=tuple(energy_table(evaluation, mode) for mode in SimulationMode),
         ),
         Section(
             "rules-service",
-            "How reliably the rules serve",
+            "Reliability of the rules",
             text=(_targets(evaluation),),
             facts=_SERVICE_FACTS,
             tables=tuple(scores_table(evaluation, mode, "service", SERVICE) for mode in SimulationMode),
         ),
         Section(
             "rules-limits",
-            "How the rules keep the limits",
+            "Limits and repairs",
             facts=_LIMITS_FACTS,
             tables=tuple(scores_table(evaluation, mode, "limits", LIMITS) for mode in SimulationMode),
         ),
@@ -84,37 +84,37 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
 
 
 _ENERGY_EXPLAINED = (
-    "Every family operates the whole record twice. On training years it decides by the rule that was fitted to all "
-    "years, which has seen what it is tested on; on held-out years every year is decided by a rule that was fitted to "
-    "other years alone: this is what to expect of it in years to come.",
+    "Every family operates the whole record twice. Training: one rule, fitted to all years, operates all years. "
+    "Held-out: each year is operated by a rule fitted without it (cross-validation); this is the performance to expect "
+    "in future years.",
 )
 _ENERGY_FACTS = (
-    ("Mean, median", "Energy of a year."),
-    ("Part of foresight", "The mean, as a part of what an operator makes who knows all inflows in advance."),
-    ("Regret", "What perfect foresight makes more in a year, on average: the price of not knowing the future."),
-    ("Worst decile", "Mean of the poorest tenth of the years."),
-    ("Spill", "Water released past the turbines."),
+    ("Mean, median", "Annual energy."),
+    ("Of foresight", "Mean energy as a percentage of perfect foresight: an operator who knows all inflows in advance."),
+    ("Regret", "Mean annual energy below perfect foresight: the cost of not knowing future inflows."),
+    ("Worst decile", "Mean of the 10 % of years with the least energy."),
+    ("Spill", "Mean annual volume released without passing the turbines."),
     (
-        "End charge",
-        "Energies are compared at equal end storage. What a run leaves over at its end (+) or has taken out of the "
-        "store (−) counts as the energy that this water would make; the energies in the table hold it.",
+        "End storage",
+        "Energies are compared at equal end storage: the energy value of water left at the end (+) or drawn from the "
+        "initial storage (−). It is included in the energies of the table.",
     ),
 )
 _SERVICE_FACTS = (
-    ("Reliable", "Part of the years, or months, that reach the target; the more, the better."),
+    ("Reliable", "Reliability: share of years, or months, that reach the target."),
     (
         "Resilient",
-        "Part of the failures after which the next year, or month, reaches the target again; 100 % where none fails.",
+        "Resilience: share of failures followed by a year, or month, that reaches the target; 100 % if none fails.",
     ),
-    ("Shortfall", "What the failing years, or months, lack of the target on average (vulnerability)."),
+    ("Shortfall", "Vulnerability: mean shortfall of failing years, or months, in percent of the target."),
 )
 _LIMITS_FACTS = (
-    ("At a limit", "Months that end at the lower or the upper bound of the storage."),
-    ("Repaired", "Months in which the physical limits did not allow the release that the rule asked for."),
+    ("At a limit", "Months that end at the lower or upper storage limit."),
+    ("Repaired", "Months in which the physical limits did not permit the release of the rule."),
     (
-        "Outside, farthest",
-        "Months that end with a storage above or below its bounds, whatever the release, and the largest amount. A "
-        "rule that leaves bounds which perfect foresight keeps is not recommended.",
+        "Outside, largest",
+        "Months that end outside the storage limits, which no permitted release avoids, and the largest deviation. A "
+        "rule that violates limits which perfect foresight satisfies is not recommended.",
     ),
 )
 
@@ -125,29 +125,29 @@ def _heading(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) 
     best = best_fitted(evaluation)
     if best is None:
         return heading
-    found = (f"of perfect foresight on held-out years, best rule fitted ({best.family})", _part_of_foresight(best))
+    found = (f"of perfect foresight, best fitted rule ({best.family}), held-out years", _part_of_foresight(best))
     return replace(heading, figures=(*heading.figures, found))
 
 
-def _told(evaluation: Evaluation) -> tuple[str, ...]:
+def _overview(evaluation: Evaluation) -> tuple[str, ...]:
     knows = {
-        Forecast.MONTH: "the month, the storage at its start, the month's mean inflow (a perfect one-month forecast) "
+        Forecast.MONTH: "the month, the storage at its start, its mean inflow (a perfect one-month forecast) "
         "and the inflow of the month before",
         Forecast.NONE: "the month, the storage at its start and the inflow of the month before",
     }[evaluation.forecast]
-    said = [
-        "The plan above knows the inflows of its year; an operator does not. These rules were fitted to its years and "
-        f"know only {knows}.",
-        f"Cross-validation: {evaluation.cross_validation}; what is held out is operated by rules fitted to the rest.",
+    text = [
+        "The plan above uses the future inflows of each year; an operator does not know them. These rules, fitted to "
+        f"the plan, use only {knows}.",
+        f"Cross-validation: {evaluation.cross_validation}; held-out years are operated by rules fitted to the others.",
     ]
     best = best_fitted(evaluation)
     if best is not None:
-        said.append(
-            f"The best family fitted to the plan is {best.family}: on held-out years it makes "
+        text.append(
+            f"The best family fitted to the plan is {best.family}: on held-out years it generates "
             f"{_part_of_foresight(best)} of the energy of perfect foresight over the whole record."
             f"{_compared(evaluation)}"
         )
-    return (*said, *_stages(evaluation))
+    return (*text, *_stages(evaluation))
 
 
 def _stages(evaluation: Evaluation) -> tuple[str, ...]:
@@ -158,11 +158,10 @@ def _stages(evaluation: Evaluation) -> tuple[str, ...]:
     fitted, searched = found[FITTED_NETWORK], found[SEARCHED_NETWORK]
     misfits = [f"{result.misfit_m3s[Sample.HELD_OUT]:,.0f} m³/s" for result in (fitted, searched)]
     return (
-        f"The network of {SEARCHED_NETWORK} is trained in two stages. As the first leaves it ({FITTED_NETWORK}) it "
-        f"releases what the plan releases but for {misfits[0]} (root mean square, held-out years, in the plan's own "
-        f"situations) and makes {_part_of_foresight(fitted)} of the energy of perfect foresight; after the second, "
-        f"which searches for the energy that the operation itself makes, it misses the plan by {misfits[1]} and makes "
-        f"{_part_of_foresight(searched)}.",
+        f"The network of {SEARCHED_NETWORK} is trained in two stages. The first ({FITTED_NETWORK}) fits it to the "
+        f"releases of the plan: root mean square error {misfits[0]} (held-out years, in the states of the plan), "
+        f"{_part_of_foresight(fitted)} of the energy of perfect foresight. The second maximises the simulated energy: "
+        f"root mean square error {misfits[1]}, {_part_of_foresight(searched)} of the energy.",
     )
 
 
@@ -174,7 +173,7 @@ def _compared(evaluation: Evaluation) -> str:
         for name, what in ((STRONG, "strong"), (WEAK, "weak"))
         if result.family == name
     ]
-    return f" It is to be compared with {', and '.join(baselines)}." if baselines else ""
+    return f" For comparison: {', and '.join(baselines)}." if baselines else ""
 
 
 def _part_of_foresight(result: FamilyResult) -> str:
@@ -183,10 +182,10 @@ def _part_of_foresight(result: FamilyResult) -> str:
 
 def _targets(evaluation: Evaluation) -> str:
     targets = evaluation.targets
-    energy = f"{targets.annual_gwh:,.0f} GWh in a year, as steady power {targets.firm_mw:,.0f} MW in every month"
+    energy = f"{targets.annual_gwh:,.0f} GWh per year, or {targets.firm_mw:,.0f} MW in every month"
     if targets.guaranteed:
-        return f"The target is the energy that the reservoir guarantees: {energy}."
-    return f"The reservoir guarantees no energy; the target is what the plan exceeds in nine months of ten: {energy}."
+        return f"Target: the guaranteed energy of the reservoir, {energy}."
+    return f"No guaranteed energy is given. Target: the power that the plan exceeds in 90 % of months, {energy}."
 
 
 def _families(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -196,9 +195,9 @@ def _families(evaluation: Evaluation) -> list[tuple[str, str]]:
 def _rules_provenance(origin: Mapping[str, Any]) -> Section:
     first, last = origin["years"]
     facts = (
-        ("Made", str(origin["created"])),
+        ("Created", str(origin["created"])),
         ("Program", f"{origin['program']['name']} {origin['program']['version']}"),
-        ("Plan", f"made {origin['plan']['created']} by {origin['plan']['solver']}"),
+        ("Plan", f"created {origin['plan']['created']} by {origin['plan']['solver']}"),
         ("Years", f"{first} to {last}"),
         ("Forecast", str(origin["forecast"])),
         ("Cross-validation", str(origin["cross_validation"])),

@@ -31,13 +31,13 @@ class ScoreColumn:
 
 _ENERGY = (
     ScoreColumn("mean_gwh", "Mean", "GWh"),
-    ScoreColumn("percent_of_foresight", "Part of foresight", "%", "{:.2f}"),
+    ScoreColumn("percent_of_foresight", "Of foresight", "%", "{:.2f}"),
     ScoreColumn("regret_gwh", "Regret", "GWh"),
     ScoreColumn("median_gwh", "Median", "GWh"),
     ScoreColumn("worst_decile_gwh", "Worst decile", "GWh"),
     ScoreColumn("worst_gwh", "Worst year", "GWh"),
-    ScoreColumn("spill_hm3", "Spill", "hm³ a year"),
-    ScoreColumn("end_storage_value_gwh", "End charge", "GWh", "{:,.1f}"),
+    ScoreColumn("spill_hm3", "Spill", "hm³ per year"),
+    ScoreColumn("end_storage_value_gwh", "End storage", "GWh", "{:,.1f}"),
 )
 SERVICE = (
     ScoreColumn("reliability", "Reliable", "years, %", "{:.1f}", 100),
@@ -51,7 +51,7 @@ LIMITS = (
     ScoreColumn("months_at_limit", "At a limit", "months", "{:,.0f}"),
     ScoreColumn("repairs", "Repaired", "months", "{:,.0f}"),
     ScoreColumn("months_violated", "Outside", "months", "{:,.0f}"),
-    ScoreColumn("largest_violation_hm3", "Farthest", "hm³", "{:,.3g}"),
+    ScoreColumn("largest_violation_hm3", "Largest", "hm³", "{:,.3g}"),
 )
 
 

@@ -45,12 +45,12 @@ def read_drawing(svg: bytes) -> Tree.Element:
     try:
         text = svg.decode("utf-8")
         if "<!ENTITY" in text:
-            raise UncleanError("defines entities")
+            raise UncleanError("defines XML entities, which a report does not accept")
         root = Tree.fromstring(text)
     except (UnicodeDecodeError, Tree.ParseError) as error:
-        raise UncleanError("is no SVG") from error
+        raise UncleanError("is not an SVG file") from error
     if local(root.tag) != "svg":
-        raise UncleanError("is no SVG")
+        raise UncleanError("is not an SVG file")
     _clean(root)
     _unlink(root)
     return root
@@ -72,7 +72,7 @@ def _clean(root: Tree.Element) -> None:
         level = [child for element in level for child in element]
         if not level:
             return
-    raise UncleanError(f"holds elements in each other more than {_DEEPEST} deep")
+    raise UncleanError(f"nests elements more than {_DEEPEST} levels deep")
 
 
 def _clean_attributes(element: Tree.Element) -> None:

@@ -1,4 +1,4 @@
-"""Tables of a plan, written for reading: units in their heads, and no more figures than mean something."""
+"""Tables of a plan for reading: units in the heads, significant figures only."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _YEARLY = (
     ("energy_gwh", "Energy", "GWh", "{:,.1f}"),
     ("storage_change_hm3", "Change of storage", "hm³", "{:,.1f}"),
     ("spill_hm3", "Spill", "hm³", "{:,.1f}"),
-    ("violation", "Violation", "sum of parts", "{:.3g}"),
+    ("violation", "Violation", "relative", "{:.3g}"),
     ("reference_gwh", "Reference optimum", "GWh", "{:,.1f}"),
-    ("reference_violation", "Its violation", "sum of parts", "{:.3g}"),
-    ("gap", "Gap to it", "part", "{:.1e}"),
+    ("reference_violation", "Reference violation", "relative", "{:.3g}"),
+    ("gap", "Gap", "relative", "{:.1e}"),
     ("generations", "Generations", "", "{:,.0f}"),
 )
 
 
 def acceptance_table(checks: Sequence[Check], name: str = "acceptance-table") -> HtmlTable:
-    """What is claimed, what was measured, and whether the claim holds."""
+    """Every check with its value, threshold and verdict."""
     return HtmlTable(
         name=name,
-        caption="Claims, measured. A value passes within its threshold.",
+        caption="A check passes if its value is within the threshold.",
         columns=(Column("Check", text=True), Column("Value"), Column("Threshold"), Column("Pass")),
         rows=tuple(_checked(check) for check in checks),
         marked=frozenset(row for row, check in enumerate(checks) if not check.passed),
@@ -81,7 +81,7 @@ def monthly_table(plan: Plan) -> HtmlTable:
     rows = tuple(zip([MONTH_NAMES[month - 1] for month in months], *columns, strict=True))
     return HtmlTable(
         name="monthly-table",
-        caption=f"Medians over {kept_years(plan)}, each column by itself.",
+        caption=f"Medians over {kept_years(plan)}, per column.",
         columns=(Column("Month", text=True), *(Column(title, unit) for _, title, unit, _ in _MONTHLY)),
         rows=rows,
     )
@@ -98,9 +98,9 @@ def number(value: float, form: str) -> str:
 
 
 def kept_years(plan: Plan) -> str:
-    """Write of how many years means, sums and medians are: those that keep their limits."""
+    """Write how many years are in means, sums and medians: those within their limits."""
     kept = counted(int(plan.keeps_limits.sum()), "year")
-    return kept if plan.keeps_limits.all() else f"the {kept} that keep {'its' if kept == '1 year' else 'their'} limits"
+    return kept if plan.keeps_limits.all() else f"the {kept} within storage limits"
 
 
 def _checked(check: Check) -> tuple[str, str, str, str]:
@@ -109,13 +109,15 @@ def _checked(check: Check) -> tuple[str, str, str, str]:
 
 
 def _yearly_caption(plan: Plan) -> str:
-    how = "each optimised by itself" if plan.horizon.is_year else f"optimised in {horizon_text(plan)}"
+    how = "each optimised independently" if plan.horizon.is_year else f"optimised in {horizon_text(plan)}"
     said = [f"{counted(plan.inflow.years, 'year')}, {how}."]
     if plan.references:
-        what = "a year" if plan.horizon.is_year else "the problem of a year"
-        said.append(f"The gap is the part by which {what} falls short of the reference optimum of dynamic programming.")
+        what = "" if plan.horizon.is_year else " of the problem of a year"
+        said.append(f"Gap{what}: relative difference to the reference optimum of dynamic programming.")
     if (plan.violation > 0).any():
-        said.append("Marked years leave their bounds of storage.")
+        said.append("Marked years violate their storage limits.")
     if plan.references and not plan.feasible.all():
-        said.append("Where no schedule keeps them, the reference leaves them too: there is no gap, compare violations.")
+        said.append(
+            "If no schedule satisfies them, the reference violates them too: compare violations, there is no gap."
+        )
     return " ".join(said)

@@ -84,7 +84,7 @@ def count(wanted: int, what: str) -> WrapValidator:
     def validate(value: Any, judge: ValidatorFunctionWrapHandler) -> Any:
         errors: list[InitErrorDetails] = []
         if isinstance(value, list | tuple) and len(value) != wanted:
-            errors.append(_error(Refusal("has too few or too many values", f"{wanted}, {what}", found=len(value))))
+            errors.append(_error(Refusal("has the wrong number of values", f"{wanted}, {what}", found=len(value))))
         try:
             judged = judge(value)
         except ValidationError as refused:
@@ -123,7 +123,7 @@ def beyond(
     sign, enough = (1, "more") if side == "below" else (-1, "less")
     for step, (value, bound) in enumerate(zip(curve, limit, strict=True)):
         if sign * value < sign * bound:
-            problem = f"lies {side} {name} in {month_names(known)[step]}"
+            problem = f"is {side} {name} in {month_names(known)[step]}"
             yield Refusal(problem, f"{bound:.10g} or {enough}", (*place, step), value)
 
 
@@ -139,20 +139,20 @@ def not_above(other: str) -> AfterValidator:
 
 def as_long_as(other: str) -> AfterValidator:
     """Require one value for each value of another field."""
-    return check(lambda values, known: length(values, len(known.get(other, values)), f"one for each of {other}"))
+    return check(lambda values, known: length(values, len(known.get(other, values)), f"one for each value of {other}"))
 
 
 def length(values: Sequence[Any], wanted: int, what: str, *place: int) -> Iterator[Refusal]:
     """Refuse another number of values, in the list at a place."""
     if len(values) != wanted:
-        yield Refusal("has too few or too many values", f"{wanted}, {what}", place, len(values))
+        yield Refusal("has the wrong number of values", f"{wanted}, {what}", place, len(values))
 
 
 def falls(values: Sequence[float], *place: int) -> Iterator[Refusal]:
     """Refuse each value that is less than the one before it, in the list at a place."""
     for at, (before, value) in enumerate(pairwise(values), start=1):
         if value < before:
-            yield Refusal("is less than the value before it", f"{before:.10g} or more", (*place, at), value)
+            yield Refusal("is less than the previous value", f"{before:.10g} or more", (*place, at), value)
 
 
 def _table(values: Sequence[float], known: Known) -> Iterator[Refusal]:
@@ -165,35 +165,35 @@ def _rising(values: Sequence[float], known: Known) -> Iterator[Refusal]:
     yield from _table(values, known)
     for at, (before, value) in enumerate(pairwise(values), start=1):
         if value == before:
-            yield Refusal("does not rise", f"more than {before:.10g}", (at,), value)
+            yield Refusal("is equal to the previous value", f"more than {before:.10g}", (at,), value)
 
 
 def _not_negative(value: float, known: Known) -> Iterator[Refusal]:
     if value < 0:
-        yield Refusal("is below 0", "0 or more", found=value)
+        yield Refusal("is negative", "0 or more", found=value)
 
 
 def _within_reason(value: float, known: Known) -> Iterator[Refusal]:
     if math.isfinite(value) and abs(value) > LARGEST:
-        yield Refusal("is beyond any number of a rule", f"-{LARGEST:g} to {LARGEST:g}", found=value)
+        yield Refusal("is out of range", f"-{LARGEST:g} to {LARGEST:g}", found=value)
 
 
 def _volume_of_a_month(values: Sequence[float], known: Known) -> Iterator[Refusal]:
     least, most = MONTH_HM3
     for at, value in enumerate(values):
         if value <= 0:
-            yield Refusal("is not above 0", "more than 0", (at,), value)
+            yield Refusal("is not positive", "more than 0", (at,), value)
         elif not least <= value <= most:
-            yield Refusal("is not what 1 m3/s carries in a month", f"{least:g} to {most:g} hm3", (at,), value)
+            yield Refusal("is not the volume of 1 m3/s in a month", f"{least:g} to {most:g} hm3", (at,), value)
 
 
 def _calendar(months: Sequence[int], known: Known) -> Iterator[Refusal]:
     if any((months[0] + step - 1) % MONTHS_PER_YEAR + 1 != month for step, month in enumerate(months)):
-        expected = "1 to 12, each once, in calendar order, beginning with any"
+        expected = "1 to 12, each once, in calendar order, starting with any month"
         yield Refusal("are not the twelve months of a year", expected, found=list(months))
 
 
-_A_MONTH = "one a month"
+_A_MONTH = "one per month"
 
 Number = Annotated[float, Field(strict=True), check(_within_reason)]
 NotNegative = Annotated[Number, check(_not_negative)]

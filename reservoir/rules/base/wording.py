@@ -13,7 +13,7 @@ from reservoir.rules.base.fields import Block
 
 Content = TypeVar("Content", bound=Block)
 
-WRITTEN = 'take the file as "reservoir rules" wrote it, or fit the rules anew'
+WRITTEN = 'use the file as "reservoir rules" wrote it, or fit the rules again'
 
 #: What a value is not, and what it should have been, by the validator's name for the error.
 _TYPES: Mapping[str, tuple[str, str]] = {
@@ -50,7 +50,7 @@ def _mistake(error: ErrorDetails) -> Mistake:
         case "missing":
             return Mistake("is missing", mend=WRITTEN, column=key)
         case "extra_forbidden":
-            return Mistake("is not a known key", mend="remove it, or correct its name", column=key, value=found)
+            return Mistake("is not a known key", mend="remove it or correct its name", column=key, value=found)
         case "enum" | "literal_error":
             return Mistake("is not one of the choices", words["expected"], column=key, value=found)
     problem, expected = _TYPES.get(error["type"], (error["msg"], ""))

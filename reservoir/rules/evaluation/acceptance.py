@@ -35,12 +35,12 @@ def rules_checks(evaluation: Evaluation) -> list[Check]:
     different = sum(_decides_differently(result.rule, evaluation.training) for result in evaluation.families)
     return [
         Check(
-            "water balance of the simulations, largest residual (part of the largest storage)",
+            "water balance of the simulations: largest residual (fraction of the largest storage)",
             residual,
             BALANCE_TOLERANCE,
         ),
-        Check("release outside its bounds in any simulation, most (m3/s)", excess, 0),
-        Check("rules that decide differently once written and read back", different, 0),
+        Check("release outside its limits in any simulation: largest excess (m3/s)", excess, 0),
+        Check("rules that decide differently after saving and loading", different, 0),
         *_bounded_by_foresight(evaluation),
         *_within_bounds(evaluation),
         *_comparisons(evaluation),
@@ -73,8 +73,8 @@ def _within_bounds(evaluation: Evaluation) -> list[Check]:
         return []
     best = best_fitted(evaluation)
     chosen = best or min(fitted, key=lambda result: _avoidable_violation(evaluation, result))
-    what = "the best fitted family" if best else "the fitted family that comes nearest"
-    check = f"held-out storage outside its bounds where foresight's is not, {what} ({chosen.family})"
+    what = "the best fitted family" if best else "the fitted family with the smallest violation"
+    check = f"held-out storage outside limits that foresight satisfies, {what} ({chosen.family})"
     return [Check(check, _avoidable_violation(evaluation, chosen), 0.0)]
 
 
@@ -96,7 +96,7 @@ def _bounded_by_foresight(evaluation: Evaluation) -> list[Check]:
         for (mode, sample), energy in result.energy_gwh.items()
         if bounded[mode]
     ]
-    check = "energy of any rule, part of perfect foresight's"
+    check = "largest energy of any rule, fraction of perfect foresight's"
     return [Check(check, _most(parts), 1 + FORESIGHT_TOLERANCE)] if parts else []
 
 
@@ -108,7 +108,7 @@ def _comparisons(evaluation: Evaluation) -> list[Check]:
         return []
     return [
         Check(
-            f"held-out energy of the best fitted family ({best.family}), part of {name}'s",
+            f"held-out energy of the best fitted family ({best.family}), fraction of {name}'s",
             _held_out_gwh(best) / _held_out_gwh(baseline),
             least[name],
             at_least=True,

@@ -87,21 +87,21 @@ class RecordEvaluation:
         )
 
     def shortfalls(self) -> list[str]:
-        """A sentence for every month that no release could keep within its storage bounds."""
+        """A sentence for every month in which no release could keep the storage within its limits."""
         lower, upper = self.reservoir.storage_bounds_hm3
         ends = self.simulation.operation.storage_hm3[:, 1:]
         beyond = beyond_bounds(self.reservoir, ends)
-        told = []
+        sentences = []
         for year, step in np.argwhere(beyond != 0):
             month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
             above, amount = beyond[year, step] > 0, abs(beyond[year, step])
             bound = upper[step] if above else lower[step]
             where = "above its upper" if above else "below its lower"
-            told.append(
+            sentences.append(
                 f"{self.inflow.labels[year]} {month}: the storage at the end of the month is {amount:,.4g} hm3 {where} "
-                f"bound of {bound:,.6g} hm3, whatever the release"
+                f"limit of {bound:,.6g} hm3; no permitted release avoids this"
             )
-        return told
+        return sentences
 
 
 def evaluate_record(
@@ -137,7 +137,7 @@ def evaluate_record(
     start = reservoir.initial_storage_hm3 if start_hm3 is None else start_hm3
     if start is None:
         problem = f"{reservoir.name} has no initial storage, since its years are cyclic"
-        raise InputError(Mistake(problem, mend="say at which level the record begins", column="--level"))
+        raise InputError(Mistake(problem, mend="give the level at the start of the record", column="--level"))
     model = ReservoirModel.of(reservoir)
     simulation = simulate(rule, model, inflow, start, continuous=continuous)
     energy = energy_at_equal_storage(simulation, model, start)

@@ -1,4 +1,4 @@
-"""Say which rules leave the bounds of the storage, how often and how far, and which of it nobody could avoid."""
+"""Which rules violate the storage limits, how often and by how much, and which violations no rule can avoid."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Samp
 
 
 def shortfalls(evaluation: Evaluation) -> list[str]:
-    """A sentence for perfect foresight and each family that leaves the bounds, storage carried through the record.
+    """A sentence for perfect foresight and each family that violates the limits, storage carried through the record.
 
-    The last says what follows for the choice of a rule; none where every bound is kept.
+    The last one states the consequence for the choice of a rule; empty if all limits are satisfied.
     """
     months = evaluation.training.years * evaluation.training.steps
     found = []
     unavoidable = evaluation.foresight_violations
     if unavoidable.months:
         found.append(
-            f"Perfect foresight leaves the storage bounds {_months(unavoidable, months)}: no rule can keep all."
+            f"Perfect foresight violates the storage limits {_months(unavoidable, months)}: no rule can satisfy all."
         )
     for result in evaluation.families:
         by_sample = {sample: _violations(result, sample) for sample in Sample}
         said = [f"{_months(each, months)} ({sample})" for sample, each in by_sample.items() if each.months]
         if said:
-            found.append(f"The rule {result.family} leaves the storage bounds {' and '.join(said)}.")
+            found.append(f"The rule {result.family} violates the storage limits {' and '.join(said)}.")
     return [*found, _choice(evaluation)] if found else []
 
 
@@ -37,10 +37,10 @@ def _months(violations: Violations, months: int) -> str:
 
 
 def _choice(evaluation: Evaluation) -> str:
-    rule = "A rule that leaves bounds which foresight keeps is never the best"
+    rule = "A rule that violates limits which foresight satisfies is never chosen as best"
     best = best_fitted(evaluation)
     if best is not None:
         return f"{rule}; the best family fitted to the plan is {best.family}."
     if all(result.family in (STRONG, WEAK) for result in evaluation.families):
         return f"{rule}."
-    return f"{rule}, and on held-out years every family fitted to the plan does: none is recommended."
+    return f"{rule}. On held-out years every family fitted to the plan does so: none is recommended."

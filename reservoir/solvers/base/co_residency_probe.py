@@ -28,8 +28,10 @@ def require_ordering(device: DeviceInfo, what: str, mend: str) -> None:
     DeviceError
     """
     if not ordering_of(device).promised:
-        problem = f"work groups of {what} read what others write meanwhile, and {device.name} does not promise an order"
-        expected = "OpenCL C 2.0, OpenCL C 3.0 with atomics of the scope of the device, or CUDA"
+        problem = (
+            f"work groups of {what} exchange data while they run, and {device.name} does not guarantee memory ordering"
+        )
+        expected = "OpenCL C 2.0, OpenCL C 3.0 with device-scope atomics, or CUDA"
         raise DeviceError(Mistake(problem, expected, mend))
 
 

@@ -77,7 +77,7 @@ def run_option(default: Any) -> Any:
 def require_count(what: str, count: int, most: int, mend: str) -> None:
     """Refuse settings that together make too much of something, before it is allocated; InputError says of what."""
     if count > most:
-        raise InputError(Mistake(f"there would be too many {what}", f"at most {most:,}", mend, value=count))
+        raise InputError(Mistake(f"too many {what}", f"at most {most:,}", mend, value=count))
 
 
 def trace_generations(generations: int, points: int) -> NDArray[np.int64]:

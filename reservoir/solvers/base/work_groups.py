@@ -23,7 +23,14 @@ def lanes_for(device: DeviceInfo, particles: int, lanes: int | None) -> int:
     if lanes is None:
         lanes = cheapest_width(particles, device.native_float_width) if device.kind == "CPU" else 1
     if lanes not in VECTOR_WIDTHS:
-        raise InputError(Mistake("no vector has so many lanes", f"one of {VECTOR_WIDTHS}", "choose one", value=lanes))
+        raise InputError(
+            Mistake(
+                "the number of lanes is not a supported vector width",
+                f"one of {', '.join(map(str, VECTOR_WIDTHS))}",
+                "choose one of them",
+                value=lanes,
+            )
+        )
     return lanes
 
 
@@ -57,7 +64,7 @@ def local_bytes_of(device: DeviceInfo) -> int:
 def require_countable(numbers: int, what: str, mend: str) -> None:
     """Refuse more numbers of one problem than a kernel can count; InputError says what has them."""
     if numbers > MOST_NUMBERS:
-        raise InputError(Mistake(f"{what} has too many numbers", f"at most {MOST_NUMBERS:,}", mend, value=numbers))
+        raise InputError(Mistake(f"{what} has too many values", f"at most {MOST_NUMBERS:,}", mend, value=numbers))
 
 
 def require_private(device: DeviceInfo, needed_bytes: int, what: str, mend: str) -> None:
@@ -72,7 +79,7 @@ def require_private(device: DeviceInfo, needed_bytes: int, what: str, mend: str)
     """
     room = _stack_bytes() // 2
     if device.kind == "CPU" and needed_bytes > room:
-        problem = f"{what} needs {needed_bytes:,} bytes of a work item's own memory on {device.name}"
+        problem = f"{what} needs {needed_bytes:,} bytes of private memory per work item on {device.name}"
         raise DeviceError(Mistake(problem, f"at most {room:,} bytes", mend))
 
 
@@ -94,8 +101,8 @@ def cheapest_width(particles: int, native_width: int) -> int:
 def _check_group(device: DeviceInfo, items: int, swarms: int) -> None:
     if items < 1 or swarms < 1 or items * swarms > device.max_work_group_size:
         limit = f"1 to {device.max_work_group_size} on {device.name}"
-        mend = "choose fewer items, or fewer swarms a group" if items * swarms > 1 else "choose more"
-        raise InputError(Mistake("no work group has so many items", limit, mend, value=items * swarms))
+        mend = "choose fewer items, or fewer swarms per group" if items * swarms > 1 else "choose more items"
+        raise InputError(Mistake("the work group size is out of range", limit, mend, value=items * swarms))
 
 
 def _even_share(vectors: int, most: int) -> int:

@@ -44,8 +44,15 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
     def require_devices(self, devices: Sequence[DeviceInfo]) -> None:
         """The paper's schemes number the swarms of one launch."""
         if len(devices) > 1 and not self.scheme.divisible:
-            wrong = f"{self.settings.used_random} numbers cannot be shared among devices"
-            raise InputError(Mistake(wrong, "one device", "name one", value=", ".join(each.name for each in devices)))
+            wrong = f"random numbers of the scheme {self.settings.used_random} cannot be split between devices"
+            raise InputError(
+                Mistake(
+                    wrong,
+                    "one device",
+                    "choose one device, or random numbers of the scheme stream",
+                    value=", ".join(each.name for each in devices),
+                )
+            )
 
     def most_problems(self, device: DeviceInfo, problem: Problem) -> int:
         """No end where the swarms of a launch are numbered: it is not cut."""

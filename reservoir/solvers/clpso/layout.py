@@ -71,8 +71,12 @@ def layout_for(device: DeviceInfo, problem: Problem, count: int, settings: Devic
 def _layout_of_the_paper(device: DeviceInfo, settings: DeviceSwarmSettings) -> SwarmLayout:
     model, fixed = settings.used_model, {"lanes": 1, "items": settings.particles, "swarms": 1}
     if any(getattr(settings, name) not in (None, value) for name, value in fixed.items()):
-        mend = "leave lanes, items and swarms to it, or take another model"
-        raise InputError(Mistake("this model has one particle a work item", "its own layout", mend, value=model.name))
+        mend = "remove lanes, items and swarms, or choose another model"
+        raise InputError(
+            Mistake(
+                "this model always has one particle per work item", "no lanes, items or swarms", mend, value=model.name
+            )
+        )
     items = items_for(device, settings.particles, settings.particles)
     return SwarmLayout(lanes=1, items=items, blocks=1, swarms=1, best_in_global=True)
 

@@ -43,22 +43,22 @@ class Model:
 LANES = "lanes"
 _BASIC = Model(
     name="basic",
-    summary="numbers made in the kernel (eq. 14-15), state in global memory, branches",
+    summary="random numbers from the kernel (eq. 14-15), state in global memory, branches",
     random=KERNEL,
     conditionals=BRANCHES,
     of_the_paper=True,
     state_in_global=True,
 )
-_INTERMEDIATE = replace(
-    _BASIC, name="intermediate", summary="the same with random numbers made on the host", random=HOST
-)
+_INTERMEDIATE = replace(_BASIC, name="intermediate", summary="basic, with random numbers from the host", random=HOST)
 _FINAL = replace(
     _INTERMEDIATE,
     name="final",
-    summary="private arrays, clamp and step",
+    summary="intermediate, with private arrays, clamp and step",
     conditionals=BUILT_INS,
     state_in_global=False,
 )
-_LANES = Model(name=LANES, summary="particles in vector lanes or registers, own random streams", random=STREAM)
+_LANES = Model(
+    name=LANES, summary="particles in vector lanes or registers, one random stream per particle", random=STREAM
+)
 
 MODELS: dict[str, Model] = {model.name: model for model in (_BASIC, _INTERMEDIATE, _FINAL, _LANES)}

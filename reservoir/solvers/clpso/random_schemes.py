@@ -63,10 +63,8 @@ def _shared_numbers(launch: Launch[Any], settings: SwarmSettings, swarm: int) ->
     each = numbers_per_particle(settings, problem.dimension, problem.kernel().noisy)
     count = each * settings.particles + len(launch.problems) - 1
     if count >= 2**32:
-        mend = "take fewer particles or generations, or --random stream"
-        raise InputError(
-            Mistake("is more random numbers than a kernel can count", "fewer than 2**32", mend, value=count)
-        )
+        mend = "choose fewer particles or generations, or --random stream"
+        raise InputError(Mistake("the run needs too many random numbers", "fewer than 2**32", mend, value=count))
     launch.arguments(numbers=(count, np.float32))
     with launch.clock("numbers"):
         numbers = np.random.Generator(np.random.SFC64(launch.seed)).random(count, np.float32)

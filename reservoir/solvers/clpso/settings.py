@@ -65,7 +65,9 @@ class SwarmSettings(Settings):
         super().__post_init__()
         if self.strict and self.particles < 3:
             raise InputError(
-                Mistake("a strict tournament needs two others", "3 or more particles", value=self.particles)
+                Mistake(
+                    "strict exemplars need at least two other particles", "3 or more particles", value=self.particles
+                )
             )
 
     @property
@@ -123,7 +125,9 @@ class DeviceSwarmSettings(SwarmSettings):
         """Refuse what no device can do."""
         super().__post_init__()
         if self.exemplars_follow:
-            raise InputError(Mistake("clpso keeps copies of exemplars", "clpso-sequential", value="exemplars_follow"))
+            raise InputError(
+                Mistake("clpso does not support exemplars_follow", mend="choose the solver clpso-sequential")
+            )
 
     @property
     def used_model(self) -> Model:

@@ -98,8 +98,8 @@ def layout_for(device: DeviceInfo, settings: DeviceGridSettings, steps: int) -> 
     lanes, items, double = settings.lanes, settings.items, settings.double
     able = "cl_khr_fp64" in device.device.extensions
     if double and not able:
-        problem = f"{device.name} has no numbers of double precision"
-        raise DeviceError(Mistake(problem, mend="leave out `double`: it then reckons in float32"))
+        problem = f"{device.name} does not support double precision"
+        raise DeviceError(Mistake(problem, mend="remove `double` to compute in float32"))
     if double is None:
         double = able
     if lanes is None:

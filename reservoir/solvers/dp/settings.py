@@ -87,7 +87,7 @@ def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:
     if others:
         raise InputError(
             Mistake(
-                f"dynamic programming needs a storage to divide, and {others[0]} has none",
+                f"dynamic programming needs a reservoir storage as its state, and {others[0]} has none",
                 expected="years of a reservoir",
                 mend="choose another solver",
             )

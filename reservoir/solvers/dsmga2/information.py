@@ -42,8 +42,8 @@ def scale_bits(loci: int, individuals: int) -> int:
     if scale < _LEAST_SCALE:
         raise InputError(
             Mistake(
-                "so many loci and individuals leave no room for their mutual information in 64 bits",
-                mend="choose fewer bits a variable, or a smaller population",
+                "too many loci and individuals for mutual information in 64 bits",
+                mend="choose fewer bits per variable, or a smaller population",
                 value=f"{loci:,} loci, {individuals:,} individuals",
             )
         )

@@ -76,7 +76,9 @@ class Dsmga2Settings(Settings):
 def require_loci(problem: Problem, loci: int) -> None:
     """Refuse a problem of no bits, or of more than can be numbered."""
     if not 1 <= loci <= MOST_LOCI:
-        mend = "choose fewer bits a variable" if loci else "choose another problem"
+        mend = "choose fewer bits per variable" if loci else "choose another problem"
         raise InputError(
-            Mistake(f"{problem.label}: cannot have so many bits", f"1 to {MOST_LOCI:,}", mend, value=f"{loci:,}")
+            Mistake(
+                f"{problem.label}: the number of bits is out of range", f"1 to {MOST_LOCI:,}", mend, value=f"{loci:,}"
+            )
         )

@@ -125,9 +125,9 @@ class Scheme(ABC):
         raise DeviceError(
             Mistake(
                 f"{self.launch.session.device.name} does not run {self.groups:,} work groups of {self.layout.items} "
-                "items at once, and groups that wait for each other would wait for ever",
-                "all groups at work together",
-                "choose fewer islands, a larger device, or the scheme lim-is or lim-async, which run anywhere",
+                "items at the same time, as this scheme requires: its groups wait for each other",
+                "all work groups running at the same time",
+                "choose fewer islands, a larger device, or the scheme lim-is or lim-async",
             )
         )
 

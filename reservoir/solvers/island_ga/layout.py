@@ -65,7 +65,7 @@ def gene_type(problem: Problem) -> Any:
     if encoding_of(problem) != PERMUTATION:
         return np.float32
     if problem.dimension > MOST_CITIES:
-        wrong = f"{problem.label}: a tour has too many cities"
+        wrong = f"{problem.label}: has too many cities"
         raise InputError(
             Mistake(wrong, f"at most {MOST_CITIES:,}", "choose a smaller problem", value=problem.dimension)
         )
@@ -96,7 +96,14 @@ def island_layout(
         items = max(1, min(most // team, settings.island_size)) * team
     items = items_for(device, -(-settings.bred // lanes), items)
     if items % team:
-        raise InputError(Mistake("a group has whole teams only", f"a multiple of {team}", value=items))
+        raise InputError(
+            Mistake(
+                "the work group size is not a multiple of the team size",
+                f"a multiple of {team}",
+                "choose other items or another team",
+                value=items,
+            )
+        )
     layout = IslandLayout(team=team, lanes=lanes, items=items, stride=_stride(problem))
     _require_room(device, problem, settings, layout)
     return layout
@@ -113,7 +120,7 @@ def single_layout(
         If a group cannot have so many items, or a team is asked for.
     """
     if settings.team not in (None, 1):
-        raise InputError(Mistake("items of a single population work alone", "a team of 1", value=settings.team))
+        raise InputError(Mistake("this scheme has no teams", "a team of 1", "remove team", value=settings.team))
     items, tours = settings.items, encoding_of(problem) == PERMUTATION
     require_countable(settings.population * _stride(problem), "the population", "choose fewer individuals")
     lanes = 1 if tours else lanes_for(device, settings.bred, settings.lanes)
@@ -133,7 +140,11 @@ def _team(device: DeviceInfo, settings: DeviceIslandSettings, crowded: bool) -> 
     """Items that make a tour together: so many that all children of an island are made at once, if there is room."""
     if settings.team is not None:
         if not 1 <= settings.team <= _TEAM_LIMIT:
-            raise InputError(Mistake("no team has so many items", f"1 to {_TEAM_LIMIT}", value=settings.team))
+            raise InputError(
+                Mistake(
+                    "the team size is out of range", f"1 to {_TEAM_LIMIT}", "choose another team", value=settings.team
+                )
+            )
         return settings.team
     if not device.warps:
         return 1

@@ -72,7 +72,7 @@ class IslandSettings(Settings):
         super().__post_init__()
         if self.migrants > self.island_size // 2:
             expected = f"at most half of an island, {self.island_size // 2}"
-            raise InputError(Mistake("too many would migrate", expected, "choose fewer migrants", value=self.migrants))
+            raise InputError(Mistake("too many migrants", expected, "choose fewer migrants", value=self.migrants))
         require_count("iterations", self.generations, MOST_ITERATIONS, "choose fewer iterations or evaluations")
         require_count(
             "migrations", self.generations // self.migrate_every, MOST_POINTS, "choose a larger migrate_every"
@@ -189,5 +189,9 @@ class DeviceIslandSettings(IslandSettings):
 
 def _operator(kind: str, asked: str, known: tuple[str, ...], encoding: str) -> str:
     if asked and asked not in known:
-        raise InputError(Mistake(f"there is no such {kind} of a {encoding}", ", ".join(known), value=asked))
+        raise InputError(
+            Mistake(
+                f"there is no such {kind} for {encoding} encoding", ", ".join(known), "choose one of them", value=asked
+            )
+        )
     return asked or known[0]

@@ -115,8 +115,8 @@ class EngineTwoLevelSettings(TwoLevelSettings):
         shapes = {each.shape for each in positions}
         fits = len(shapes) == 1 and all(shape[1] == problem.dimension for shape in shapes for problem in problems)
         if len(positions) != len(problems) or not fits or not 1 <= len(positions[0]) <= self.particles:
-            expected = f"for each of {len(problems)} problems as many, 1 to {self.particles}, of its dimension"
-            raise InputError(Mistake("are no first positions", expected, value=sorted(shapes)))
+            expected = f"for each of {len(problems)} problems the same number, 1 to {self.particles}, of its dimension"
+            raise InputError(Mistake("the first positions have the wrong shape", expected, value=sorted(shapes)))
         return {id(problem): each for problem, each in zip(problems, positions, strict=True)}
 
     def as_dict(self) -> dict[str, Any]:

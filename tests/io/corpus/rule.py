@@ -51,7 +51,10 @@ ODD: tuple[tuple[str, str, str], ...] = (
     (
         "rule.months.calendar_month",
         "[1,2,3]",
-        ("rule.json, rule.months.calendar_month: has too few or too many values (found 3); expected 12, one a month."),
+        (
+            "rule.json, rule.months.calendar_month: has the wrong number of values (found 3); expected 12, one per "
+            "month."
+        ),
     ),
     (
         "rule.months.calendar_month[0]",
@@ -61,23 +64,20 @@ ODD: tuple[tuple[str, str, str], ...] = (
     (
         "rule.months.volume_per_flow[0]",
         "0",
-        "rule.json, rule.months.volume_per_flow[0]: is not above 0 (found 0.0); expected more than 0.",
+        "rule.json, rule.months.volume_per_flow[0]: is not positive (found 0.0); expected more than 0.",
     ),
     (
         "rule.months.volume_per_flow[0]",
         "3",
         (
-            "rule.json, rule.months.volume_per_flow[0]: is not what 1 m3/s carries in a month (found 3.0); "
+            "rule.json, rule.months.volume_per_flow[0]: is not the volume of 1 m3/s in a month (found 3.0); "
             "expected 2.4 to 2.7 hm3."
         ),
     ),
     (
         "rule.months.inflow_m3s[11]",
         "1e31",
-        (
-            "rule.json, rule.months.inflow_m3s[11]: is beyond any number of a rule (found 1e+31); expected "
-            "-1e+30 to 1e+30."
-        ),
+        ("rule.json, rule.months.inflow_m3s[11]: is out of range (found 1e+31); expected -1e+30 to 1e+30."),
     ),
     (
         "rule.months.inflow_m3s[11]",
@@ -93,14 +93,14 @@ ODD: tuple[tuple[str, str, str], ...] = (
         "rule.months.release_lower_m3s[0]",
         "1e9",
         (
-            "rule.json, rule.months.release_upper_m3s[0]: lies below release_lower_m3s in Jan (found 3000.0); "
+            "rule.json, rule.months.release_upper_m3s[0]: is below release_lower_m3s in Jan (found 3000.0); "
             "expected 1000000000 or more."
         ),
     ),
     (
         "rule.guide_hm3",
         "[]",
-        "rule.json, rule.guide_hm3: has too few or too many values (found 0); expected 12, one a month.",
+        "rule.json, rule.guide_hm3: has the wrong number of values (found 0); expected 12, one per month.",
     ),
     ("rule.guide_hm3[3]", "null", "rule.json, rule.guide_hm3[3]: is null; expected a number."),
     (
@@ -112,12 +112,12 @@ ODD: tuple[tuple[str, str, str], ...] = (
     (
         "rule.lower_hm3[3]",
         "1e6",
-        ("rule.json, rule.lower_hm3[3]: lies above guide_hm3 in Apr (found 1000000.0); expected 13684.7833 or less."),
+        ("rule.json, rule.lower_hm3[3]: is above guide_hm3 in Apr (found 1000000.0); expected 13684.7833 or less."),
     ),
     (
         "rule.upper_hm3[3]",
         "0",
-        "rule.json, rule.upper_hm3[3]: lies below guide_hm3 in Apr (found 0.0); expected 13684.7833 or more.",
+        "rule.json, rule.upper_hm3[3]: is below guide_hm3 in Apr (found 0.0); expected 13684.7833 or more.",
     ),
     (
         "rule.colour",

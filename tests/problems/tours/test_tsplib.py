@@ -195,5 +195,5 @@ def test_a_city_that_is_missed_is_a_violation():
 
 
 def test_solvers_of_real_vectors_refuse_tours():
-    with pytest.raises(InputError, match=r"lshade cannot solve a problem of permutations.*att48.*island-ga"):
+    with pytest.raises(InputError, match=r"lshade does not support permutation encoding.*att48.*island-ga"):
         solve([tour_problem(ATT48)], solver="lshade")

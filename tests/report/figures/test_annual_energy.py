@@ -59,7 +59,7 @@ def test_bars_begin_at_nothing(plan: Plan):
 def test_spill_has_its_own_axis_only_where_there_is_some(plan: Plan):
     assert len(annual_energy_figure(spilled(plan, 0)).get_axes()) == 1
     assert len(annual_energy_figure(spilled(plan, 0.1)).get_axes()) == 2
-    assert "no year spills" in caption(spilled(plan, 0))
+    assert "No year spills" in caption(spilled(plan, 0))
     assert "5 of 5 years spill" in caption(spilled(plan, 0.1))
 
 

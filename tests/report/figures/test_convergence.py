@@ -59,7 +59,7 @@ def test_traces_of_different_lengths_hold_their_last_value(plan: Plan):
 
 def test_what_float32_cannot_resolve_is_shown_and_said(plan: Plan, texts):
     shown = texts(draw_convergence(Figure().add_subplot(), replace(plan, references=Solutions.of([]))))
-    assert "below the resolution of float32" in shown
+    assert "below float32 resolution" in shown
     assert "float32" in caption(plan)
 
 

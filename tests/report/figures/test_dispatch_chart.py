@@ -77,4 +77,4 @@ def test_a_zone_too_thin_to_be_seen_says_so_in_the_legend(evaluation: Evaluation
     ax = draw_dispatch_chart(Figure().add_subplot(), with_outputs(evaluation, curves_hm3=curves))
     labels = ax.get_legend_handles_labels()[1]
     assert "guaranteed, 1,680 MW (at most 30 hm³ thick)" in labels
-    assert "increased, 2,940 MW (in no month)" in labels
+    assert "increased, 2,940 MW (empty)" in labels

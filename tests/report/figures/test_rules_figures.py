@@ -73,7 +73,7 @@ def test_captions_are_sentences(any_evaluation: Evaluation):
 def test_every_figure_says_which_years_its_rules_were_fitted_to(figures: dict[str, Figure], any_evaluation: Evaluation):
     for name, figure in figures.items():
         foot = foot_of(figure).get_text()
-        held_out = f"Rules held out: {any_evaluation.cross_validation}; "
+        held_out = f"Rules on held-out years ({any_evaluation.cross_validation}); "
         assert (f"fitted to all {any_evaluation.training.years} years; " if name in FITTED else held_out) in foot, name
 
 

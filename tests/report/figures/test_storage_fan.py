@@ -116,13 +116,13 @@ def test_months_follow_the_water_year(june_plan: Plan):
 def given_ends(plan: Plan, **changes) -> list[list[float]]:
     ax = draw_storage_fan(Figure().add_subplot(), replace(plan, reservoir=replace(plan.reservoir, **changes)))
     return [
-        points for drawn in ax.collections if "given" in drawn.get_label() for points in drawn.get_offsets().tolist()
+        points for drawn in ax.collections if "fixed" in drawn.get_label() for points in drawn.get_offsets().tolist()
     ]
 
 
 def test_a_given_start_and_end_are_marked_where_they_are(plan: Plan):
     assert given_ends(plan, final_storage_hm3=13_000.0) == [[0, 14_557], [12, 13_000]]
-    assert "every year must begin and end with" in caption(plan)
+    assert "the storages at which every year starts and ends" in caption(plan)
 
 
 def test_only_what_is_given_is_marked(plan: Plan):
@@ -131,4 +131,4 @@ def test_only_what_is_given_is_marked(plan: Plan):
     assert given_ends(plan, **free) == [[0, 14_557]]
     assert given_ends(plan, **cyclic) == []
     assert "may end anywhere" in caption(replace(plan, reservoir=replace(plan.reservoir, **free)))
-    assert "ends as it began" in caption(replace(plan, reservoir=replace(plan.reservoir, **cyclic)))
+    assert "ends with the storage it starts with" in caption(replace(plan, reservoir=replace(plan.reservoir, **cyclic)))

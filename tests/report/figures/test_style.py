@@ -164,7 +164,7 @@ def test_a_page_of_caveats_is_cut_off_and_says_so(plan: Plan):
     endless = replace(plan, inflow=replace(plan.inflow, caveat="word " * 4_000))
     lines = broken(*foot_texts(endless))
     assert sum(len(line) for line in lines) < 1.1 * style.FOOT_CHARACTERS
-    assert "plan.json and report.html have all of it" in " ".join(lines)
+    assert "full text in plan.json and report.html" in " ".join(lines)
 
 
 def test_caveats_of_a_thousand_letters_each_are_whole(plan: Plan):

@@ -213,7 +213,7 @@ def test_bounds_that_are_not_kept_are_named_first_and_counted(failing: Plan):
     structure = Structure(report_of(failing))
     items = [text for tag, text in structure.texts if tag == "li"]
     assert [item for item in items if item in sentences] == sentences[:SHOWN_SHORTFALLS]
-    assert f"And {len(sentences) - SHOWN_SHORTFALLS} more month" in structure.words("li")
+    assert f"{len(sentences) - SHOWN_SHORTFALLS} more months: see plan.json" in structure.words("li")
     assert structure.all("section")[0]["id"] == "shortfalls"
     assert "NO" in [text for tag, text in structure.texts if tag == "td"]
     assert yearly_table(failing).marked == set(range(1, failing.inflow.years))

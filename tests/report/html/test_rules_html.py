@@ -109,18 +109,17 @@ def test_the_best_fitted_family_is_named_with_what_it_makes_of_foresight(
     best = best_fitted(any_evaluation)
     assert best is not None
     part = f"{best.scores[SimulationMode.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight:.2f} %"
-    assert f"The best family fitted to the plan is {best.family}: on held-out years it makes {part}" in structure.words(
-        "p"
-    )
+    sentence = f"The best family fitted to the plan is {best.family}: on held-out years it generates {part}"
+    assert sentence in structure.words("p")
     assert part in structure.words("dd")
-    assert f"best rule fitted ({best.family})" in structure.words("dt")
+    assert f"best fitted rule ({best.family})" in structure.words("dt")
 
 
 def test_the_baselines_are_told_as_such(evaluation: Evaluation):
     words = Structure(report_of(evaluation)).words("p")
     assert "by standard, the weak baseline." in words
     assert "by sdp" not in words
-    assert "to be compared" not in Structure(report_of(only(evaluation, "linear"))).words("p")
+    assert "For comparison" not in Structure(report_of(only(evaluation, "linear"))).words("p")
 
 
 def test_baselines_alone_are_not_called_the_best(evaluation: Evaluation):
@@ -148,7 +147,7 @@ def test_how_years_were_held_out_is_said(evaluation: Evaluation, october_evaluat
 
 
 def test_what_the_rules_know_is_said(evaluation: Evaluation, october_evaluation: Evaluation):
-    forecast = "the month's mean inflow (a perfect one-month forecast)"
+    forecast = "its mean inflow (a perfect one-month forecast)"
     assert forecast in Structure(report_of(evaluation)).words("p")
     without = Structure(report_of(october_evaluation))
     assert forecast not in without.words()
@@ -156,12 +155,12 @@ def test_what_the_rules_know_is_said(evaluation: Evaluation, october_evaluation:
 
 
 def test_guaranteed_energy_is_called_so_and_nothing_else_is(evaluation: Evaluation, october_evaluation: Evaluation):
-    assert "The target is the energy that the reservoir guarantees: 19,000 GWh" in report_of(evaluation)
+    assert "Target: the guaranteed energy of the reservoir, 19,000 GWh" in report_of(evaluation)
     words = Structure(report_of(october_evaluation)).words("p")
     assert october_evaluation.plan.reservoir.guaranteed_energy_gwh is None
     targets = october_evaluation.targets
-    assert "The reservoir guarantees no energy; the target is what the plan exceeds in nine months of ten" in words
-    assert f"{targets.annual_gwh:,.0f} GWh in a year, as steady power {targets.firm_mw:,.0f} MW" in words
+    assert "No guaranteed energy is given. Target: the power that the plan exceeds in 90 % of months" in words
+    assert f"{targets.annual_gwh:,.0f} GWh per year, or {targets.firm_mw:,.0f} MW in every month" in words
 
 
 def test_perfect_foresight_heads_the_energies(any_evaluation: Evaluation):
@@ -196,7 +195,7 @@ def test_scores_stand_under_their_heads(evaluation: Evaluation):
         next(row for row in tables[f"{kind}-yearly"].rows if row[:2] == (score.family, score.sample)) for kind in KINDS
     )
     heads = {kind: [(each.title, each.unit) for each in tables[f"{kind}-yearly"].columns] for kind in KINDS}
-    assert energy[heads["energy"].index(("Part of foresight", "%"))] == f"{score.percent_of_foresight:.2f}"
+    assert energy[heads["energy"].index(("Of foresight", "%"))] == f"{score.percent_of_foresight:.2f}"
     assert energy[heads["energy"].index(("Worst year", "GWh"))] == f"{score.worst_gwh:,.0f}"
     assert service[heads["service"].index(("Reliable", "years, %"))] == f"{100 * score.reliability:.1f}"
     assert service[heads["service"].index(("Shortfall", "months, %"))] == f"{100 * score.firm_vulnerability:.1f}"

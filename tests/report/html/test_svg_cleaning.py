@@ -112,16 +112,16 @@ LAUGHS = "".join(f'<!ENTITY l{each + 1} "{f"&l{each};" * 10}">' for each in rang
 @pytest.mark.parametrize(
     ("svg", "words"),
     [
-        (f'<!DOCTYPE svg [<!ENTITY l0 "ha">{LAUGHS}]>{HEAD} d="&l9;"/>', "defines entities"),
-        (f'<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]>{HEAD}>&x;</svg>', "defines entities"),
-        (f'<!DOCTYPE svg [<!ENTITY % x SYSTEM "http://example.org/x"> %x;]>{HEAD}/>', "defines entities"),
-        (HEAD + ">" + "<g>" * 300_000 + "</g>" * 300_000 + "</svg>", "more than 40 deep"),
-        (HEAD + ">" + "<g>" * 300_000, "is no SVG"),
-        ("<html/>", "is no SVG"),
-        ("", "is no SVG"),
-        (HEAD + ' x="\x1b"/>', "is no SVG"),
-        (f"{HEAD}/>".encode("utf-16"), "is no SVG"),
-        (b"\xff\xd8\xff", "is no SVG"),
+        (f'<!DOCTYPE svg [<!ENTITY l0 "ha">{LAUGHS}]>{HEAD} d="&l9;"/>', "defines XML entities"),
+        (f'<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]>{HEAD}>&x;</svg>', "defines XML entities"),
+        (f'<!DOCTYPE svg [<!ENTITY % x SYSTEM "http://example.org/x"> %x;]>{HEAD}/>', "defines XML entities"),
+        (HEAD + ">" + "<g>" * 300_000 + "</g>" * 300_000 + "</svg>", "more than 40 levels deep"),
+        (HEAD + ">" + "<g>" * 300_000, "is not an SVG file"),
+        ("<html/>", "is not an SVG file"),
+        ("", "is not an SVG file"),
+        (HEAD + ' x="\x1b"/>', "is not an SVG file"),
+        (f"{HEAD}/>".encode("utf-16"), "is not an SVG file"),
+        (b"\xff\xd8\xff", "is not an SVG file"),
     ],
 )
 def test_what_is_no_drawing_or_may_grow_without_end_is_refused(svg, words):
@@ -150,7 +150,7 @@ def test_figures_are_read_from_their_folder_and_not_through_links(tmp_path):
     (inside / "regret.svg").symlink_to(outside / "regret.svg")
     (tmp_path / "linked").symlink_to(outside)
     for folder in (inside, tmp_path / "linked"):
-        with pytest.raises(InputError, match=r"regret\.svg: is no file of this folder"):
+        with pytest.raises(InputError, match=r"regret\.svg: is a link or a special file"):
             read_pictures(folder, titles, captions)
 
 
@@ -158,9 +158,9 @@ def test_figures_are_read_from_their_folder_and_not_through_links(tmp_path):
     ("make", "words"),
     [
         (lambda path: None, "cannot be read"),
-        (lambda path: path.mkdir(), "is no file of this folder"),
-        (lambda path: os.mkfifo(path), "is no file of this folder"),
-        (lambda path: path.write_text("<svg"), "is no SVG"),
+        (lambda path: path.mkdir(), "is a link or a special file"),
+        (lambda path: os.mkfifo(path), "is a link or a special file"),
+        (lambda path: path.write_text("<svg"), "is not an SVG file"),
     ],
 )
 def test_a_figure_that_cannot_be_shown_is_named(tmp_path, make, words):
@@ -173,4 +173,4 @@ def test_every_figure_that_cannot_be_shown_is_named_at_once(tmp_path):
     drawn(tmp_path)
     with pytest.raises(InputError) as refused:
         read_pictures(tmp_path, {"regret": "Regret"}, dict.fromkeys(("regret", "../regret", "<b>"), "How to read it"))
-    assert [mistake.problem for mistake in refused.value.mistakes] == ["is no figure that this version draws"] * 2
+    assert [mistake.problem for mistake in refused.value.mistakes] == ["is not a figure of this version"] * 2

@@ -121,7 +121,7 @@ def test_the_papers_random_numbers_are_not_shared_among_devices(
     device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, years: list[ReservoirYear]
 ) -> None:
     monkeypatch.setattr(CHOOSE_DEVICES, lambda _: (device, replace(device, index=1)))
-    with pytest.raises(InputError, match="host numbers cannot be shared among devices"):
+    with pytest.raises(InputError, match="random numbers of the scheme host cannot be split between devices"):
         run(years, random="host")
 
 

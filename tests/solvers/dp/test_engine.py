@@ -188,7 +188,7 @@ def test_float64_is_used_where_the_device_has_it(two_cores: DeviceInfo) -> None:
 
 def test_double_precision_is_refused_where_a_device_has_none(two_cores: DeviceInfo) -> None:
     single = replace(two_cores, device=SimpleNamespace(extensions="cl_khr_int64_base_atomics"))
-    with pytest.raises(DeviceError, match="two cores has no numbers of double precision"):
+    with pytest.raises(DeviceError, match="two cores does not support double precision"):
         layout_for(single, DeviceGridSettings(double=True), 12)
 
 
@@ -200,7 +200,7 @@ def test_a_gpu_has_a_state_in_each_of_many_work_items(large_gpu: DeviceInfo) -> 
 
 
 def test_a_problem_without_storage_is_refused_by_name(device) -> None:
-    with pytest.raises(InputError, match="needs a storage to divide, and bowl has none"):
+    with pytest.raises(InputError, match="needs a reservoir storage as its state, and bowl has none"):
         run([replace(Toy(), label="bowl")])
 
 

@@ -197,7 +197,7 @@ def test_62_years_of_xiaowan_make_what_an_independent_program_found(case: str, t
 
 
 def test_a_problem_without_storage_is_refused_by_name() -> None:
-    with pytest.raises(InputError, match="needs a storage to divide, and bowl has none"):
+    with pytest.raises(InputError, match="needs a reservoir storage as its state, and bowl has none"):
         solve([replace(Toy(), label="bowl")], solver="dp")
 
 

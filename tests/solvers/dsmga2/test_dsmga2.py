@@ -179,9 +179,9 @@ def test_settings_out_of_range_are_told(years, settings, message):
 
 
 def test_what_is_no_problem_for_a_solver_is_told():
-    with pytest.raises(InputError, match=r"clpso cannot solve a problem of bit strings.*choose dsmga2"):
+    with pytest.raises(InputError, match=r"clpso does not support bit string encoding.*choose the solver dsmga2"):
         solve([FAMILIES["mk"].of(10)], solver="clpso")
     with pytest.raises(
-        InputError, match=r"dsmga2 cannot solve a problem of permutations.*real vectors or .*bit string"
+        InputError, match=r"dsmga2 does not support permutation encoding.*real vector encoding or .*bit string encoding"
     ):
         solve([tour_problem(path("data", "tsp/att48.tsp"))], solver="dsmga2")

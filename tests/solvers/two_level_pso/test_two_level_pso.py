@@ -99,7 +99,7 @@ def test_a_swarm_begins_where_it_is_told_and_never_loses_it(solver):
 def test_first_positions_that_do_not_fit_are_refused(solver):
     dimension = task().dimension
     for first in ([np.zeros((1, dimension + 1))], [np.zeros((9, dimension))], [np.zeros((1, dimension))] * 2, []):
-        with pytest.raises(InputError, match="are no first positions"):
+        with pytest.raises(InputError, match="the first positions have the wrong shape"):
             best(task(), solver, first=first, particles=8, generations=1)
 
 

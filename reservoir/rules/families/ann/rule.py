@@ -23,16 +23,16 @@ from reservoir.rules.families.ann.inputs import NARROWEST, TINIEST_INFLOW, Scale
 def _names(names: tuple[str, ...], known: Any) -> Any:
     expected = input_names(known["forecast"]) if "forecast" in known else names
     if names != expected:
-        yield Refusal("are not the inputs of such a rule", ", ".join(expected), found=list(names))
+        yield Refusal("are not the inputs of a rule of this family", ", ".join(expected), found=list(names))
 
 
 def _row_for_each_input(rows: tuple[tuple[float, ...], ...], known: Any) -> Any:
     wanted = len(known.get("inputs", ()))
     if not rows:
-        yield Refusal("has no hidden unit", "one list of weights or more", found=0)
+        yield Refusal("has no hidden unit", "one or more lists of weights", found=0)
     for place, row in enumerate(rows):
         if wanted and len(row) != wanted:
-            yield Refusal("has too few or too many values", f"{wanted}, one for each of inputs", (place,), len(row))
+            yield Refusal("has the wrong number of values", f"{wanted}, one for each of inputs", (place,), len(row))
 
 
 def _above(other: str) -> Any:
@@ -45,7 +45,7 @@ def _above(other: str) -> Any:
 
 def _positive(value: float, known: Any) -> Any:
     if value <= 0:
-        yield Refusal("is not above 0", "more than 0", found=value)
+        yield Refusal("is not positive", "more than 0", found=value)
     elif value < TINIEST_INFLOW:
         yield Refusal("is too small", f"{TINIEST_INFLOW:g} or more", found=value)
 

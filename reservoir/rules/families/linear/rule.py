@@ -33,7 +33,7 @@ class LinearRule(Rule):
 
     family: Literal["linear"]
     constant_hm3: Monthly
-    factors: Annotated[tuple[Factors, ...], count(MONTHS_PER_YEAR, "one list a month")]
+    factors: Annotated[tuple[Factors, ...], count(MONTHS_PER_YEAR, "one list per month")]
     lowest_hm3: Monthly
     highest_hm3: Annotated[Monthly, not_below("lowest_hm3")]
 

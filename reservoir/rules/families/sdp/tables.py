@@ -16,7 +16,7 @@ from reservoir.rules.base.fields import Known, Numbers, Refusal, Rising, check, 
 #: A list a step, each of a list a row.
 Tables = tuple[tuple[Numbers, ...], ...]
 
-_A_STEP = count(MONTHS_PER_YEAR, "one list a month")
+_A_STEP = count(MONTHS_PER_YEAR, "one list per month")
 _A_CLASS = "one for each inflow class"
 _A_CLASS_BEFORE = "one list for each inflow class of the month before"
 #: Probabilities that sum to 1 but for this were rounded.
@@ -26,14 +26,14 @@ _ROUNDED = 1e-6
 def _evenly_apart(grid: Numbers, known: Known) -> Iterator[Refusal]:
     apart = np.diff(grid)
     if not np.allclose(apart, apart[0], rtol=1e-6):
-        yield Refusal("does not rise in even steps", f"storages {apart.mean():.10g} hm3 apart")
+        yield Refusal("is not evenly spaced", f"storages {apart.mean():.10g} hm3 apart")
 
 
 def _alike_and_rising(classes: Sequence[Numbers], known: Known) -> Iterator[Refusal]:
     if not classes[0]:
         yield Refusal("has no values", "one or more inflow classes", (0,))
     for step, means in enumerate(classes):
-        yield from length(means, len(classes[0]), "as many classes as in the first month", step)
+        yield from length(means, len(classes[0]), "as many inflow classes as in the first month", step)
         yield from falls(means, step)
 
 
@@ -52,7 +52,7 @@ def _probabilities(tables: Tables, known: Known) -> Iterator[Refusal]:
     for step, table in enumerate(tables):
         for place, row in enumerate(table):
             yield from (
-                Refusal("is below 0", "a probability", (step, place, at), value)
+                Refusal("is negative", "a probability", (step, place, at), value)
                 for at, value in enumerate(row)
                 if value < 0
             )
@@ -63,7 +63,7 @@ def _probabilities(tables: Tables, known: Known) -> Iterator[Refusal]:
 def _by_storage_and_class(tables: Tables, known: Known) -> Iterator[Refusal]:
     if "grid_hm3" in known and "classes_m3s" in known:
         rows, columns = len(known["grid_hm3"]), len(known["classes_m3s"][0])
-        yield from _sizes(tables, rows, "one list for each of grid_hm3", columns)
+        yield from _sizes(tables, rows, "one list for each value of grid_hm3", columns)
 
 
 Grid = Annotated[Rising, check(_evenly_apart)]

@@ -44,12 +44,14 @@ def _in_order(curves: Sequence[Numbers], known: Known) -> Iterator[Refusal]:
         yield from beyond(upper, "below", lower, f"curves_hm3[{place}]", known, place + 1)
     for name, side, place in _FENCE:
         if name in known:
-            yield from beyond(curves[place], side, np.roll(known[name], 1), f"{name} of the month before", known, place)
+            yield from beyond(
+                curves[place], side, np.roll(known[name], 1), f"{name} of the previous month", known, place
+            )
 
 
 def _by_storage(tables: Sequence[Numbers], known: Known) -> Iterator[Refusal]:
     for place, table in enumerate(tables):
-        yield from length(table, len(known.get("storage_hm3", table)), "one for each of storage_hm3", place)
+        yield from length(table, len(known.get("storage_hm3", table)), "one for each value of storage_hm3", place)
 
 
 class ZonesRule(Rule):
@@ -72,10 +74,10 @@ class ZonesRule(Rule):
     family: Literal["zones"]
     storage_lower_hm3: Monthly
     storage_upper_hm3: Annotated[Monthly, not_below("storage_lower_hm3")]
-    curves_hm3: Annotated[tuple[Monthly, ...], count(CURVES, "one list a curve"), check(_in_order)]
-    outputs_mw: Annotated[NotFalling, count(len(ZONES), "one a zone")]
+    curves_hm3: Annotated[tuple[Monthly, ...], count(CURVES, "one list per curve"), check(_in_order)]
+    outputs_mw: Annotated[NotFalling, count(len(ZONES), "one per zone")]
     storage_hm3: Rising
-    release_m3s: Annotated[tuple[Numbers, ...], count(len(ZONES), "one list a zone"), check(_by_storage)]
+    release_m3s: Annotated[tuple[Numbers, ...], count(len(ZONES), "one list per zone"), check(_by_storage)]
 
     def zone(self, step: int, storage_hm3: float) -> str:
         """Name of the zone that a storage at the start of a step falls in; on a curve, the zone below it."""
