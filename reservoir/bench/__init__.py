@@ -39,11 +39,16 @@ EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
         CASE,
-        Experiment("clpso", "CLPSO's models on eight functions: quality and time.", "models", resumable=True),
-        Experiment("ann", "Networks trained by particle swarms: time and error.", "networks"),
+        Experiment("clpso", "CLPSO's models on eight benchmark functions: quality and time.", "models", resumable=True),
+        Experiment("ann", "Neural networks trained by particle swarms: time and error.", "networks"),
         Experiment("ring-pso", "Ring PSO, synchronous and asynchronous: fitness, time, speed-up.", "ring", runs=100),
-        Experiment("tsp", "Genetic algorithms on islands, on tours: schemes, times, errors.", "tours", runs=10),
-        Experiment("dsmga2", "DSMGA-II: model building, populations by sweep, evaluations.", "linkage", runs=10),
-        Experiment("functions", "Any solver on the eight functions.", "functions"),
+        Experiment(
+            "tsp",
+            "Island genetic algorithms on the travelling salesman problem: schemes, times, errors.",
+            "tours",
+            runs=10,
+        ),
+        Experiment("dsmga2", "DSMGA-II: model building, population sizes, evaluations.", "linkage", runs=10),
+        Experiment("functions", "Any solver on the eight benchmark functions.", "functions"),
     )
 }

@@ -146,7 +146,7 @@ def numbers_named(text: str, valid: Callable[[int], bool], problem: str, expecte
     words = [word.strip() for word in text.split(",")]
     wrong = [word for word in words if not (word.isdecimal() and valid(int(word)))]
     if wrong:
-        raise InputError(Mistake(problem, f"{expected}, with commas between", column=column, value=wrong))
+        raise InputError(Mistake(problem, f"{expected}, separated by commas", column=column, value=wrong))
     return tuple(sorted({int(word) for word in words}))
 
 

@@ -68,11 +68,11 @@ class Journal:
                 raise OutputError(self._begun_otherwise(differing, lines[0], begun))
             self._rows = dict(map(_kept_run, lines[1:]))
             if len(self._rows) < len(lines) - 1:
-                raise ValueError("a run that is kept twice")
+                raise ValueError("a run is recorded twice")
             self._rewrite(lines)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            mend = "move it elsewhere, or delete it to start anew"
-            raise OutputError(Mistake("is no record of runs", file=str(self.path), mend=mend)) from error
+            mend = "move it elsewhere, or delete it to start again"
+            raise OutputError(Mistake("is not a valid record of runs", file=str(self.path), mend=mend)) from error
         except OSError as error:
             raise OutputError(self._unusable(error)) from error
         return len(self._rows)
@@ -82,8 +82,8 @@ class Journal:
             _shortened(f"{name}: {_shortened(before.get(name))}, not {_shortened(now.get(name))}", 3 * _SHOWN)
             for name in differing[:_MOST_SHOWN]
         )
-        mend = "call it with the same settings to go on, or delete the file to start anew"
-        return Mistake(f"was begun by a call with other settings ({what})", file=str(self.path), mend=mend)
+        mend = "use the same settings to continue, or delete the file to start again"
+        return Mistake(f"was started with other settings ({what})", file=str(self.path), mend=mend)
 
     def _unusable(self, error: OSError) -> Mistake:
         return Mistake(f"cannot be used ({error.strerror or error})", file=str(self.path), mend="choose another --out")
@@ -147,7 +147,7 @@ def _kept_run(line: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """A run and what it found. ValueError if that was changed since it was written: it would enter the results."""
     run, row = line["run"], line["row"]
     if not isinstance(run, str) or not isinstance(row, dict) or line["crc32"] != _checksum(run, row):
-        raise ValueError("a line that no run wrote")
+        raise ValueError("a line was changed after it was written")
     return run, row
 
 

@@ -11,7 +11,9 @@ T = TypeVar("T")
 
 #: Runs of each engine in a quick experiment.
 QUICK_RUNS = 3
-QUICK_WARNING = "A quick trial: few generations and small ensembles. It shows that everything runs, not how well."
+QUICK_WARNING = (
+    "Quick trial: few generations and small ensembles. It shows that everything runs; its numbers are not results."
+)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ def kinds(text):
 
 
 def sizes(text):
-    return numbers_named(text, lambda bits: bits >= 1, "is no size", "bits", "--sizes")
+    return numbers_named(text, lambda bits: bits >= 1, "is not a valid size", "bits", "--sizes")
 
 
 def test_names_are_read_in_any_case_and_all_are_meant_by_none():
@@ -26,5 +26,5 @@ def test_names_are_read_in_any_case_and_all_are_meant_by_none():
 def test_numbers_are_sorted_and_told_once():
     assert sizes("120,60,60") == (60, 120)
     for wrong in ("60,x", "0", ""):
-        with pytest.raises(InputError, match=r"--sizes.*is no size.*expected bits"):
+        with pytest.raises(InputError, match=r"--sizes.*is not a valid size.*expected bits"):
             sizes(wrong)

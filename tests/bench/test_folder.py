@@ -47,7 +47,7 @@ def test_what_no_experiment_wrote_is_never_replaced(record: ExperimentResult, tm
 
 def test_a_folder_without_a_readable_record_is_foreign(tmp_path: Path):
     (tmp_path / PROVENANCE).write_text("[]")
-    with pytest.raises(OutputError, match="no experiment wrote"):
+    with pytest.raises(OutputError, match="that do not belong to an experiment"):
         check_target(tmp_path, force=True)
 
 

@@ -60,7 +60,7 @@ def test_a_file_that_is_no_journal_is_left_alone(tmp_path):
     for text in ("my thesis\n", '{"device": "one", "runs": 3}\nnot json\n{"run": "f1, 2", "row": {}}\n', "[1]\n"):
         journal = Journal.beside(tmp_path / "bench")
         journal.path.write_text(text)
-        with pytest.raises(OutputError, match=r"no record of runs.*delete it"):
+        with pytest.raises(OutputError, match=r"not a valid record of runs.*delete it"):
             journal.begin(ORIGIN)
         assert journal.path.read_text() == text
 
@@ -107,7 +107,7 @@ def kept(tmp_path, runs=2):
 def test_a_line_that_no_run_wrote_is_refused_and_the_file_left_alone(tmp_path, line):
     path = kept(tmp_path)
     path.write_bytes(odd := path.read_bytes() + line + b"\n")
-    with pytest.raises(OutputError, match=r"no record of runs.*delete it"):
+    with pytest.raises(OutputError, match=r"not a valid record of runs.*delete it"):
         Journal.beside(tmp_path / "bench").begin(ORIGIN)
     assert path.read_bytes() == odd
 
@@ -119,7 +119,7 @@ def test_a_result_that_was_changed_or_kept_twice_never_enters_an_experiment(tmp_
     for odd in (text.replace('"best": 1.0', '"best": 0.5'), text + text.splitlines()[-1] + "\n"):
         assert odd != text
         path.write_text(odd)
-        with pytest.raises(OutputError, match="no record of runs"):
+        with pytest.raises(OutputError, match="not a valid record of runs"):
             Journal.beside(tmp_path / "bench").begin(ORIGIN)
 
 

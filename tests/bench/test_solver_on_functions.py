@@ -25,7 +25,7 @@ def test_every_function_is_solved_as_often_as_asked():
 
 
 def test_a_solver_of_reservoir_years_alone_is_refused():
-    with pytest.raises(InputError, match=r"solves no functions.*clpso, lshade"):
+    with pytest.raises(InputError, match=r"does not solve functions.*clpso, lshade"):
         solver_on_functions.run(budget=RunBudget(), solver="dp")
 
 

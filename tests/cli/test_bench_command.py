@@ -44,7 +44,7 @@ def test_a_bench_of_ones_own_record_writes_a_folder_and_says_where(brief, call, 
         "times.svg",
     }
     assert {entry.name for entry in folder.iterdir()} == names
-    assert "quick trial" in (folder / "tables.md").read_text()
+    assert "Quick trial" in (folder / "tables.md").read_text()
 
 
 def test_a_full_folder_is_refused_before_anything_is_computed(brief, call, short_record, tmp_path, monkeypatch):
@@ -114,4 +114,4 @@ def test_any_solver_can_be_tried_on_functions(call, tmp_path, monkeypatch):
     asked = ("--solver", "clpso-sequential", "--dim", "4", "--functions", "f1", "--quick", "--generations", "50")
     call("bench", "functions", *asked)
     assert (tmp_path / "reports" / "bench" / "functions-clpso-sequential-cpu" / "runs.csv").exists()
-    assert "solves no functions" in call("bench", "functions", "--solver", "dp", status=2).err
+    assert "does not solve functions" in call("bench", "functions", "--solver", "dp", status=2).err

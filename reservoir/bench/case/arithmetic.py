@@ -98,7 +98,7 @@ def rule(year: ReservoirYear) -> str:
         "selection, a conversion, a 32-bit integer operation. A move takes "
         f"{_sum(PER_DIMENSION)} in each of {year.dimension} dimensions; {_sum(PER_STEP)}{cyclic} and the curves "
         f"({curves}) in each of {year.limits.steps} steps; and {PER_MOVE} once: {operations_per_move(year):,} in all. "
-        "Memory, loops and the choice of exemplars count nothing; a move that leaves the bounds counts as any other."
+        "Memory access, loops and the choice of exemplars are not counted; moves that leave the bounds are counted."
     )
 
 

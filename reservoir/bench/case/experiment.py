@@ -76,8 +76,8 @@ def case_result(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame, limi
         caveats=plan.caveats,
         headlines={
             "Speed-up": f"{speed_up(runs):.2f} times the sequential engine on one thread",
-            "Fastest": f"{fastest / 1e6:,.1f} million particle moves a second, {fastest / moves_limit:.0%} of what the "
-            "device's arithmetic allows",
+            "Fastest": f"{fastest / 1e6:,.1f} million particle moves per second, {fastest / moves_limit:.0%} of the "
+            "device's arithmetic limit",
         },
         checks=case_checks(setup, runs, points),
         tables=(
@@ -107,7 +107,7 @@ def _limit_table(setup: CaseSetup, limit: ArithmeticLimit) -> ResultTable:
         {"lanes of a vector": lanes, "instructions, 1e9/s": each / 1e9, "moves, M/s": each / moves / 1e6}
         for lanes, each in limit.instructions_per_second.items()
     ]
-    method = "Measured by a kernel of independent multiply-adds in float32; the largest is the device's limit."
+    method = "Measured with a kernel of independent float32 multiply-adds; the maximum is the device's limit."
     return result_table("Arithmetic limit", rows, method, rule(first), form=",.1f", **{"lanes of a vector": "d"})
 
 

@@ -82,7 +82,7 @@ def scaling_figure(points: pd.DataFrame, moves_limit: float, foot: Sequence[str]
         axes = panels(sheet, len(sweeps), COLUMNS, "Per second", sharey=True)
         for ax, sweep in zip(axes, sweeps, strict=True):
             draw_sweep(ax, select(done, sweep=sweep), sweep, moves_limit)
-        sheet.suptitle("Speed, one thing changed at a time", x=0.01, ha="left", fontweight="bold", fontsize=10)
+        sheet.suptitle("Speed, one parameter varied at a time", x=0.01, ha="left", fontweight="bold", fontsize=10)
         return axes[0] if sweeps else None
 
     return sheet_figure(0.5 + PANEL_INCHES * rows, foot, draw)
@@ -98,7 +98,7 @@ def draw_sweep(ax: Axes, points: pd.DataFrame, sweep: str, moves_limit: float) -
     dotted: dict[str, Any] = {"marker": "s", "mfc": "white", "ls": (0, (1, 1))}
     ax.plot(span, points["evaluations_per_second"], color=INFLOW, label="feasible evaluations", **dotted)
     wide = limits[[0, *range(len(limits)), -1]]
-    ax.plot(widened, wide, color=LIMITS, ls=DASHES, lw=1.2, label="limit of the arithmetic units")
+    ax.plot(widened, wide, color=LIMITS, ls=DASHES, lw=1.2, label="arithmetic limit")
     ax.set_xscale("log")
     ax.set_xlim(*widened[[0, -1]])
     ax.xaxis.set_major_locator(FixedLocator(apart(span)))

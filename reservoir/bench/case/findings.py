@@ -76,32 +76,32 @@ def _quality(setup: CaseSetup, runs: pd.DataFrame) -> Iterator[Check]:
         yield Check(f"{engine}: gap to dp, worst total of {len(mine)} runs", total_gap(mine, reference), TOTAL_GAP)
         if len(mine) > 1:
             spread = float(mine["benefit_gwh"].std(ddof=1) / mine["benefit_gwh"].mean())
-            yield Check(f"{engine}: standard deviation of the totals, part of their mean", spread, SPREAD)
+            yield Check(f"{engine}: coefficient of variation of the totals", spread, SPREAD)
     p = t_test(runs)
     if np.isfinite(p):
-        yield Check("two-tailed t-test between the engines' totals, p", p, SIGNIFICANCE, at_least=True)
+        yield Check("two-tailed t-test between the engines' totals, p-value", p, SIGNIFICANCE, at_least=True)
 
 
 def _speed(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame) -> Iterator[Check]:
     plan, device = setup.plan, setup.device
     if setup.small_cpu:
-        title = f"{DEVICE_ENGINE} on {device.compute_units} cores against one thread, times as fast"
+        title = f"{DEVICE_ENGINE} on {device.compute_units} cores: speed-up over one thread"
         yield Check(title, speed_up(runs), SPEED_UP, at_least=True)
     own_unit = plan.inflow.years <= device.compute_units and plan.problems.each[0].dimension <= CASE_DIMENSION
     if setup.large_gpu and own_unit and plan.solutions.settings[0]["particles"] <= CASE_PARTICLES:
         generations = plan.solutions[0].generations
         milliseconds = 1e3 * counted_runs(runs, DEVICE_ENGINE)["device_seconds"].median()
-        title = f"{plan.inflow.years} years, {generations:,} generations: device milliseconds"
+        title = f"{plan.inflow.years} years, {generations:,} generations: device time, ms"
         yield Check(title, milliseconds, 1e3 * GENERATION_SECONDS * generations)
     if setup.large_gpu:
         years = select(points, sweep="years")
         least = years[years["years"] >= MANY_YEARS]["moves_per_second"].min() / 1e9
-        title = f"particle moves from {MANY_YEARS:,} years on, 1e9 a second"
+        title = f"particle moves per second with {MANY_YEARS:,} years or more, 1e9"
         yield Check(title, least, MANY_YEARS_MOVES / 1e9, at_least=True)
     shared = select(points, sweep="devices").set_index("devices")["moves_per_second"]
     for count in shared.index[1:]:
         share = float(shared[count] / shared.iloc[0] / count)
-        title = f"{count} devices, as a part of {count} times one, by device seconds"
+        title = f"{count} devices: parallel efficiency, by device time"
         yield Check(title, share, SHARING, at_least=True)
 
 
@@ -113,7 +113,7 @@ _QUANTITIES = (
     ("execution time, ms", "seconds", 1e-3, ",.2f"),
     ("total best benefit, GWh", "benefit_gwh", 1.0, ",.2f"),
     ("total best benefit, 1e8 kWh", "benefit_gwh", GWH_PER_1E8_KWH, ",.4f"),
-    ("total violation (sum of parts)", "violation", 1.0, ".3g"),
+    ("total violation (relative)", "violation", 1.0, ".3g"),
 )
 
 
@@ -125,7 +125,7 @@ def table_5(runs: pd.DataFrame) -> ResultTable:
             values = counted_runs(runs, engine)[column] / unit
             rows.append({"quantity": title, "engine": engine} | summary(values, form))
     count = len(counted_runs(runs, DEVICE_ENGINE))
-    note = f"{count} runs of each engine, in turn, each with a seed of its own; the first run of each is not counted."
+    note = f"{count} runs of each engine, alternating, each with its own seed; the first run of each is not counted."
     return result_table("Execution time, benefit and violation (after Table 5)", rows, note)
 
 
@@ -135,8 +135,8 @@ def table_6(runs: pd.DataFrame) -> ResultTable:
     row = {"two-tailed t-test, p": t_test(runs), "speed-up": speed_up(runs)}
     row |= {"its lower quartile": lower, "its upper quartile": upper}
     note = (
-        f"Speed-up: median seconds of {SEQUENTIAL}, compiled and on one thread, over those of {DEVICE_ENGINE}; "
-        "quartiles of the ratios of runs that stood next to each other. The t-test assumes equal variances."
+        f"Speed-up: median seconds of {SEQUENTIAL} (compiled, one thread) divided by those of {DEVICE_ENGINE}; "
+        "quartiles: of the ratios of consecutive runs. The t-test assumes equal variances."
     )
     return result_table("t-test and speed-up (after Table 6)", [row], note, form=".2f")
 
@@ -145,11 +145,11 @@ def table_7(runs: pd.DataFrame) -> ResultTable:
     """Where the host's time goes, ms: the first run of the process, and the mean of those that follow."""
     schemes = {"own streams": STREAM, "the paper's scheme": PAPER}
     note = (
-        "Milliseconds of the host. Context and program are kept between runs, so that the first run alone makes them "
-        "(a driver may still have the program of an earlier day). The kernel is waited for between phases 4 and 5; "
-        "where that takes longer than the device was busy, the driver was still compiling. Segment 6 frees kernel, "
-        "buffers and queue. The rest lies outside the phases: writing down the years as the kernel reads them. With "
-        "own streams the device makes the numbers itself."
+        "Host time, ms. Context and program are reused between runs, so only the first run creates them (the driver "
+        "may have the program in its cache). The host waits for the kernel between phases 4 and 5; if this takes "
+        "longer than the device time, the driver was still compiling. Phase 6 releases kernel, buffers and queue. "
+        "The rest is outside the phases: converting the years to the kernel's format. With own streams the device "
+        "generates the random numbers."
     )
     chosen = {title: select(runs, engine=DEVICE_ENGINE, random=random) for title, random in schemes.items()}
     return host_time_table("random numbers", chosen, note, rest=True)
@@ -163,12 +163,12 @@ def gap_table(runs: pd.DataFrame, years: int, reference_gwh: float) -> ResultTab
         worst, where = worst_run(mine)
         row: dict[str, Any] = {"engine": engine, "mean gap of a year": mine["mean_gap"].mean()}
         row |= {"worst gap of a year": worst["worst_gap"], "in": where}
-        row |= {f"runs with a year beyond {YEAR_GAP:g}": int((mine["worst_gap"] > YEAR_GAP).sum())}
+        row |= {f"runs with a year above {YEAR_GAP:g}": int((mine["worst_gap"] > YEAR_GAP).sum())}
         row |= {"worst gap of the total": total_gap(mine, reference_gwh)}
         rows.append(row | {"violation of all runs": mine["violation"].sum()})
     note = (
-        f"A gap is the part of the reference optimum (dynamic programming, {reference_gwh:,.2f} GWh in {years} years) "
-        "by which a result differs from it, either way."
+        "Gap: absolute difference to the reference optimum of dynamic programming, relative to it "
+        f"({reference_gwh:,.2f} GWh in {years} years)."
     )
     gaps = {"*gap of a year": ".2e", "worst gap of the total": ".2e"}
     return result_table("Gap to dynamic programming", rows, note, **gaps)

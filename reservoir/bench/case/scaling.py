@@ -24,10 +24,10 @@ PARTICLES = 40
 #: What is changed -> how a figure names it.
 SWEEPS = {
     "years": "Years",
-    "particles": "Particles of a swarm",
+    "particles": "Particles per swarm",
     "generations": "Generations",
     "lanes": "Lanes of a vector",
-    "swarms": "Years a work group",
+    "swarms": "Years per work group",
     "devices": "Devices",
 }
 #: Distance of the streams of random numbers of a year and its copy: more than there are years in any record.
@@ -182,11 +182,11 @@ def scaling_table(setup: DeviceSetup, points: pd.DataFrame) -> ResultTable:
     formats = {"device, s": ".4g", "whole call, s": ".4g", "*, M/s": ",.1f", "of the limit, %": ".1f"}
     repeats = setup.budget.repeats
     notes = (
-        "Moves a second: years x particles x generations / seconds of the device; "
-        f"{f'medians of {repeats} runs' if repeats > 1 else 'one run'}. Where generations are not the sweep, there are "
-        f"as many as take one device about {setup.budget.point_seconds:g} s, {MOST_GENERATIONS:,} at most. Only moves "
-        "that end within the bounds are evaluated. The record's years are repeated, each with random numbers of its "
-        "own. The whole call holds the host's work in Python, year by year.",
+        "Moves per second: years x particles x generations / device seconds; "
+        f"{f'medians of {repeats} runs' if repeats > 1 else 'one run'}. Unless varied, the number of generations is "
+        f"chosen so that one device takes about {setup.budget.point_seconds:g} s, at most {MOST_GENERATIONS:,}. Only "
+        "moves that end within the bounds are evaluated. The years of the record are repeated, each with its own "
+        "random numbers. The whole call includes the host's work in Python, year by year.",
         *(f"Refused: {reason}" for reason in dict.fromkeys(points["refused"]) if reason),
     )
-    return result_table("Scaling", shown.rename(columns={"swarms": "years a group"}), *notes, form=",.0f", **formats)
+    return result_table("Scaling", shown.rename(columns={"swarms": "years per group"}), *notes, form=",.0f", **formats)

@@ -51,7 +51,7 @@ def run(
     """
     if solver not in GENERAL_SOLVERS:
         known = ", ".join(GENERAL_SOLVERS)
-        raise InputError(Mistake("this engine solves no functions", known, "choose one of them", value=solver))
+        raise InputError(Mistake("this solver does not solve functions", known, "choose one of them", value=solver))
     engine, chosen = GENERAL_SOLVERS[solver], functions_named(functions)
     usual = budget.usual(PAPER_BUDGET, QUICK_BUDGET)
     given = {name: value for name, value in usual.items() if name in engine.budget} | dict(settings or {})
@@ -109,10 +109,10 @@ def _table(runs: pd.DataFrame) -> ResultTable:
     for name, mine in runs.groupby("function", sort=False):
         evaluations, seconds = mine["evaluations"], float(mine["call_seconds"].iloc[0])
         row: dict[str, Any] = {"function": titled(str(name))} | summary(mine["best"], ".3g")
-        row |= {"evaluations a run": round(evaluations.mean()), "seconds, all runs": seconds}
+        row |= {"evaluations per run": round(evaluations.mean()), "seconds, all runs": seconds}
         rows.append(row | {"evaluations, M/s": evaluations.sum() / seconds / 1e6})
     note = (
-        f"{runs['run'].max()} runs of each function in one call, after one that compiles. Best values "
-        "are recomputed in float64; f3's are as the solver saw them, with their noise."
+        f"{runs['run'].max()} runs of each function in one call, after one call that compiles. Best values "
+        "are recomputed in float64; those of f3 are the solver's own, including noise."
     )
     return result_table("Best values", rows, note, **{"seconds, all runs": ",.3f", "evaluations, M/s": ",.1f"})

@@ -59,9 +59,13 @@ def run(
     """
     kinds = names_named(problems, TITLES, "there is no such kind of problem", "--problems")
     if spin and SPIN not in kinds:
-        raise InputError(Mistake("are not among the problems", "spin in --problems", "add it", column="--spin"))
+        raise InputError(
+            Mistake("is given, but spin is not among the problems", "spin in --problems", "add it", column="--spin")
+        )
     if sizes is not None and kinds == (SPIN,):
-        raise InputError(Mistake("are those of traps", "mk, ftrap or cyc in --problems", "add one", column="--sizes"))
+        raise InputError(
+            Mistake("applies only to traps", "mk, ftrap or cyc in --problems", "add one of them", column="--sizes")
+        )
     cases = _traps(kinds, sizes, budget, sweep=sweep)
     if SPIN in kinds:
         glasses = spin_cases(spin or bundled_glasses(first_only=budget.quick or not sweep))
@@ -76,7 +80,7 @@ def run(
 def _traps(kinds: tuple[str, ...], sizes: str | None, budget: RunBudget, *, sweep: bool) -> list[Case]:
     traps = tuple(kind for kind in kinds if kind != SPIN)
     if sizes is not None:
-        return trap_cases(traps, numbers_named(sizes, lambda bits: bits >= 1, "is no size", "bits", "--sizes"))
+        return trap_cases(traps, numbers_named(sizes, lambda bits: bits >= 1, "is not a valid size", "bits", "--sizes"))
     if not sweep:
         return trap_cases(traps, budget.usual(SIZES, QUICK_SIZES))
     known = {kind: [bits for each, bits in GOLDEN if each == kind] for kind in traps}
@@ -134,12 +138,12 @@ def _stages(found: LinkageFindings) -> ResultTable:
 
     notes = (
         "Stage 1, matrix: selection, copies to the device, FastCounting and mutual information. Stage 2, sets: linkage "
-        "sets from every locus, and the copy back. Milliseconds of a generation of the sequential engine, on one "
-        "thread with vector instructions, all sets in full length; and how many times as long it takes as the OpenCL "
-        "engines for the same run, seconds of a stage summed over the generations as in the paper. Medians of the runs "
-        "in which both find the optimum.",
-        "Most of what the lossy engine gains in stage 2 is left out rather than sped up: its sets end after the loci "
-        "in the last column (of the last generation), the others' have all.",
+        "sets from every locus, and the copy back. Milliseconds: of one generation of the sequential engine, on one "
+        "thread with vector instructions, all sets in full length. x: speed-up of the OpenCL engines over it in the "
+        "same run, with the seconds of a stage summed over the generations as in the paper. Medians of the runs in "
+        "which both find the optimum.",
+        "The lossy engine gains in stage 2 mainly by doing less work: its sets end after the number of loci in the "
+        "last column (last generation); those of the others are complete.",
     )
     formats = {"*ms": ".3g", "*x": ".3g", "loci of a lossy set": ".1f"}
     return result_table("Model building (Figures 6 to 9)", _rows(found.times, row), *notes, **formats)
@@ -151,9 +155,9 @@ def _whole(found: LinkageFindings) -> ResultTable:
         return spent | {f"{model} x": times[f"total_x:{model}"] for model in MODELS if model != SEQUENTIAL}
 
     note = (
-        "Milliseconds of a whole run, medians: hill climbing, models and mixing, all but compilation. On-demand is "
-        "this program's own way: it finds the same sets as the sequential engine, on one thread of the host, but "
-        "builds of them only what mixing asks for, and keeps what it has."
+        "Milliseconds of a whole run, medians: hill climbing, models and mixing, without compilation. On-demand is "
+        "this program's own method: the same sets as the sequential engine, on one host thread, but only the parts "
+        "that mixing needs are built, and they are reused."
     )
     return result_table("Whole runs", _rows(found.times, row), note, **{"*, ms": ".3g", "* x": ".3g"})
 
@@ -164,16 +168,16 @@ def _evaluations(found: LinkageFindings) -> ResultTable:
             models = (("lossless", ON_DEMAND), ("lossy", LOSSY))
             return {name.format(model): scale * told[f"{column}:{each}"] for model, each in models}
 
-        columns = both("{}", "evaluations") | {"apart, %": 100 * told["apart"]}
-        columns |= both("mixing, {}", "mixing_evaluations") | {"mixing apart, %": 100 * told["mixing_apart"]}
+        columns = both("{}", "evaluations") | {"difference, %": 100 * told["apart"]}
+        columns |= both("mixing, {}", "mixing_evaluations") | {"mixing difference, %": 100 * told["mixing_apart"]}
         return columns | both("generations, {}", "generations") | both("found, {} %", "found", 100)
 
     note = (
-        "Mean evaluations until the optimum is found, of the runs that find it: with hill climbing, as the original "
-        "program reports them, and those of mixing alone. The paper's largest difference of lossy is 13.12 %. "
-        "The lossless engine's are those of the on-demand one, which goes exactly the same way."
+        "Mean evaluations until the optimum is found, over the runs that find it: with hill climbing, as the original "
+        "program reports them, and of mixing alone. The paper's largest difference of lossy is 13.12 %. Lossless: "
+        "measured with the on-demand engine, whose search is identical."
     )
     counts = dict.fromkeys(("lossless", "lossy", "mixing, lossless", "mixing, lossy"), ",.0f")
-    formats = counts | {"*apart, %": "+.1f", "generations, lossless": ".1f", "generations, lossy": ".1f"}
+    formats = counts | {"*difference, %": "+.1f", "generations, lossless": ".1f", "generations, lossy": ".1f"}
     rows = _rows(found.evaluations, row)
     return result_table("Evaluations (Figure 10)", rows, note, form=".0f", **formats)

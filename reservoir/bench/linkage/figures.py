@@ -40,7 +40,7 @@ def linkage_figures(found: LinkageFindings) -> dict[str, Figure]:
     lines = {model: model for model in MODELS[1:]}
     return {
         "model_building": sheet_figure(5.4, foot, lambda sheet: _building(sheet, times)),
-        "whole_runs": _by_kind(times, "total_x", lines, "Whole runs, times as fast", foot),
+        "whole_runs": _by_kind(times, "total_x", lines, "Whole runs, speed-up", foot),
         "evaluations": _by_kind(evaluated, "evaluations", {ON_DEMAND: LOSSLESS, LOSSY: LOSSY}, "Evaluations", foot),
     }
 
@@ -53,7 +53,7 @@ def _building(sheet: SubFigure, times: pd.DataFrame) -> Axes:
                 if kind in times.index.get_level_values("kind"):
                     _line(ax, times.loc[kind][f"{stage}_x:{model}"], look, TITLES[kind])
             _dress(ax)
-        row[0].set_ylabel(f"Times as fast, {model}")
+        row[0].set_ylabel(f"Speed-up, {model}")
     axes[0][0].set_title("Dependency structure matrix")
     axes[0][1].set_title("Linkage sets")
     for ax in axes[-1]:

@@ -109,16 +109,15 @@ def linkage_checks(found: LinkageFindings) -> Iterator[Check]:
     if found.setup.budget.quick:
         return
     false = float(found.runs["false_optimum"].sum() + found.evaluated["false_optimum"].sum())
-    yield Check("optima reported that are none", false, 0.0)
+    yield Check("false optima reported", false, 0.0)
     for model in (LOSSLESS, ON_DEMAND):
-        yield Check(f"{model}: runs that do not go as the sequential engine's", found.differing_runs(model), 0.0)
+        yield Check(f"{model}: runs that differ from the sequential engine's", found.differing_runs(model), 0.0)
     if found.evaluated["run"].nunique() >= FEWEST_RUNS:
         evaluated = found.evaluations
         missed = evaluated[f"found:{ON_DEMAND}"] - evaluated[f"found:{LOSSY}"]
-        yield Check(
-            "evaluations of lossy beside lossless, part apart, most", _most(evaluated["apart"].abs()), LOSSY_APART
-        )
-        yield Check("runs that lossy misses and lossless finds, part, most", _most(missed), LOSSY_MISSES)
+        title = "evaluations of lossy against lossless: largest relative difference"
+        yield Check(title, _most(evaluated["apart"].abs()), LOSSY_APART)
+        yield Check("largest fraction of runs that lossless solves and lossy does not", _most(missed), LOSSY_MISSES)
     yield from _speed(found)
 
 
@@ -129,9 +128,9 @@ def _most(values: pd.Series[float]) -> float:
 
 def _speed(found: LinkageFindings) -> Iterator[Check]:
     times = dict(rows_of(by_kind_and_bits(found.times)))
-    beside = "times as fast as the sequential engine"
+    speed_up = "speed-up over the sequential engine"
     if found.setup.large_gpu and SPEED_CASE in times:
-        row, about = times[SPEED_CASE], f"Folded trap, 600 bits: {beside}"
+        row, about = times[SPEED_CASE], f"Folded trap, 600 bits: {speed_up}"
         for model in (LOSSLESS, LOSSY):
             yield Check(f"{about}, matrix, {model}", row[f"matrix_x:{model}"], MATRIX_SPEED, at_least=True)
         yield Check(f"{about}, sets, {LOSSY}", row[f"linkage_x:{LOSSY}"], LOSSY_SPEED, at_least=True)
@@ -139,4 +138,4 @@ def _speed(found: LinkageFindings) -> Iterator[Check]:
     if found.setup.device.kind == "CPU" and large:
         for stage, title in (("matrix", "matrix"), ("linkage", "sets"), ("building", "both stages")):
             least = min(row[f"{stage}_x:{LOSSLESS}"] for row in large)
-            yield Check(f"lossless, {CPU_BITS} bits and more: {beside}, {title}, least", least, 1.0, at_least=True)
+            yield Check(f"lossless, {CPU_BITS} bits and more: {speed_up}, {title}, smallest", least, 1.0, at_least=True)

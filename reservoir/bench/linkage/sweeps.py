@@ -132,7 +132,7 @@ def sweep_result(setup: SweepSetup, sweeps: pd.DataFrame) -> ExperimentResult:
     """What the sweeps come to."""
     *_, largest = _means(sweeps, ["kind", "bits"])
     return setup.result(
-        "Populations of DSMGA-II by sweep",
+        "DSMGA-II: population sizes by sweep",
         headlines={
             "Sweeps": f"{len(sweeps)} of {sweeps['problem'].nunique()} problems, {CONSECUTIVE} runs of each population",
             "Largest": f"{sweeps['problem'].iloc[-1]}: population {largest.population:,.0f}, "
@@ -164,13 +164,12 @@ def _tables(sweeps: pd.DataFrame) -> Iterator[ResultTable]:
         row |= {"original evaluations": evaluations, "ratio of evaluations": each.evaluations / evaluations}
         rows.append(row | {"of mixing": each.mixing_evaluations, "generations": each.generations})
     notes = (
-        f"Mean ± standard deviation of sweeps; a population counts if {CONSECUTIVE} runs one after another find the "
-        "optimum. Evaluations are those until the optimum is found, hill climbing included, as the original program "
-        "reports them; beside them those of mixing alone.",
-        "The original program's numbers are single sweeps, which vary by a fifth. Its spin glasses are other instances "
-        "than the bundled ones: only their sizes are the same. Glasses of one size differ by several times, as the "
-        "next table shows, so that neither agreement nor difference with them proves anything; they are not among the "
-        "checks.",
+        f"Mean ± standard deviation of sweeps; a population is sufficient if {CONSECUTIVE} consecutive runs find the "
+        "optimum. Evaluations: until the optimum is found, including hill climbing, as the original program reports "
+        "them; of mixing: without hill climbing.",
+        "The original program's numbers are single sweeps, which vary by about 20 %. Its spin glasses are different "
+        "instances of the same sizes as the bundled ones. Glasses of one size differ by several times (next table), so "
+        "a comparison with them proves nothing; they are not among the checks.",
     )
     ratios = {"ratio": ".2f", "ratio of evaluations": ".2f"}
     yield result_table("Populations by sweep", rows, *notes, **_FORMATS, **ratios)
@@ -181,7 +180,7 @@ def _tables(sweeps: pd.DataFrame) -> Iterator[ResultTable]:
         for each in _means(select(sweeps, kind=SPIN), ["problem"])
     ]
     if glasses:
-        yield result_table("Spin glasses one by one", glasses, **_FORMATS)
+        yield result_table("Individual spin glasses", glasses, **_FORMATS)
 
 
 _FORMATS = {"original": ",.0f", "original evaluations": ",.0f", "of mixing": ",.0f", "generations": ".1f"}
@@ -197,6 +196,6 @@ def sweep_checks(sweeps: pd.DataFrame) -> Iterator[Check]:
     for each in _means(sweeps, ["kind", "bits"]):
         if each.kind != SPIN and (each.kind, each.bits) in GOLDEN:
             for name, known in zip(("population", "evaluations"), GOLDEN[each.kind, each.bits], strict=True):
-                title = f"{TITLES[each.kind]}, {each.bits} bits: {name} beside the original's, part apart"
+                title = f"{TITLES[each.kind]}, {each.bits} bits: {name} relative difference from the original's"
                 yield Check(title, abs(getattr(each, name) / known - 1), TOLERANCE)
-    yield Check("optima reported that are none", float(sweeps["false_optima"].sum()), 0.0)
+    yield Check("false optima reported", float(sweeps["false_optima"].sum()), 0.0)

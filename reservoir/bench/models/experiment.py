@@ -88,7 +88,7 @@ def _headlines(found: ModelFindings) -> dict[str, str]:
     fastest, swarms = found.throughput["evaluations_per_device_second"].max(), int(found.speed_of(LANES)["swarms"])
     return {
         "Speed-up": f"{found.lanes_speed_up:.2f} times the sequential engine on one thread, {swarms} swarms on f5",
-        "Fastest": f"{fastest / 1e6:,.1f} million evaluations of f5 a second of device time",
+        "Fastest": f"{fastest / 1e6:,.1f} million evaluations of f5 per second of device time",
     }
 
 

@@ -31,7 +31,7 @@ _PAPER_ENGINES = (SEQUENTIAL, "basic", "intermediate", "final")
 _ALIKE = 0.05
 #: What the paper finds of times: sentence, slower and faster engine.
 _SLOWER = (
-    ("random numbers made in the kernel are slower than made on the host", "basic", "intermediate"),
+    ("random numbers from the kernel are slower than from the host", "basic", "intermediate"),
     ("private arrays, clamp and step save time", "intermediate", "final"),
     ("a single swarm on the device takes longer than the sequential model", "final", SEQUENTIAL),
 )
@@ -128,16 +128,16 @@ def findings(found: ModelFindings) -> Iterator[Finding]:
             times = [[milliseconds[name][place] for place in places] for name in found.functions]
             theirs, ours = float(np.mean([one / other for one, other in times])), found.ratio(slow, fast)
             device = found.ratio(slow, fast, "device_seconds")
-            alone = "" if np.isnan(device) else f" ({device:.2f} by the device's time alone)"
+            alone = "" if np.isnan(device) else f" ({device:.2f} by device time alone)"
             alike = abs(ours - 1) <= _ALIKE
-            verdict = "as fast as each other here" if alike else "yes" if ours > 1 else "no: the other way"
+            verdict = "no difference" if alike else "yes" if ours > 1 else "no: the opposite"
             yield Finding(sentence, f"{theirs:.2f} times", f"{ours:.2f} times{alone}", verdict)
     tests = found.t_tests()
     models = [each for each in found.engines if each in MODELS]
-    yield _tests("all models find as good values as the sequential one", "p 0.08 to 0.89", tests[models])
+    yield _tests("all models find values as good as the sequential engine", "p 0.08 to 0.89", tests[models])
     if SEQUENTIAL_STRICT in found.engines:
-        sentence = "relaxing the choice of exemplars costs nothing"
-        yield _tests(sentence, "means alike", tests[[SEQUENTIAL_STRICT]])
+        sentence = "a relaxed choice of exemplars does not reduce quality"
+        yield _tests(sentence, "equal means", tests[[SEQUENTIAL_STRICT]])
 
 
 def _tests(sentence: str, paper: str, tests: pd.DataFrame) -> Finding:
@@ -181,9 +181,9 @@ def model_checks(found: ModelFindings) -> Iterator[Check]:
 def _speed(found: ModelFindings) -> Iterator[Check]:
     if found.setup.small_cpu:
         where = f"{LANES} on {found.setup.device.compute_units} cores, many swarms on f5"
-        yield Check(f"{where}, times as fast as one thread", found.lanes_speed_up, SPEED_UP, at_least=True)
+        yield Check(f"{where}: speed-up over one thread", found.lanes_speed_up, SPEED_UP, at_least=True)
         speed = found.speed_of(LANES)["evaluations_per_second"] / 1e6
-        yield Check(f"{where}, 1e6 evaluations/s", float(speed), CPU_EVALUATIONS / 1e6, at_least=True)
+        yield Check(f"{where}: 1e6 evaluations/s", float(speed), CPU_EVALUATIONS / 1e6, at_least=True)
     if found.setup.large_gpu:
         speed = found.speed_of(LANES, MANY_SWARMS)["evaluations_per_device_second"] / 1e9
         title = f"{MANY_SWARMS:,} swarms on f5, 1e9 evaluations/s of device time"

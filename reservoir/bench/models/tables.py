@@ -38,10 +38,10 @@ def table_3(found: ModelFindings) -> ResultTable:
             row |= {f"time, ms: {name}": value for name, value in summary(1e3 * mine["seconds"], ",.2f").items()}
             rows.append(row | {f"best: {name}": value for name, value in summary(mine["best"], ".3g").items()})
     note = (
-        f"{found.runs['run'].max()} runs of each engine, in turn, each with a seed of its own; before them one that "
-        "compiles and is not counted. Best values are recomputed in float64 from the position that was found; f3's are "
-        "as the engine saw them, with their noise. The paper's models look for the best particle in every generation "
-        "(Step 5), as the paper has them; the other engines a hundred times a run, for the convergence."
+        f"{found.runs['run'].max()} runs of each engine, alternating, each with its own seed, after one that compiles "
+        "and is not counted. Best values are recomputed in float64 from the position found; those of f3 are the "
+        "engine's own, including noise. The paper's models determine the best particle in every generation (Step 5), "
+        "as in the paper; the other engines 100 times per run, for the convergence."
     )
     return result_table("Execution time and best value (after Table 3)", rows, note)
 
@@ -50,25 +50,24 @@ def _t_tests(found: ModelFindings) -> ResultTable:
     frame = found.t_tests()
     frame["function"] = frame["function"].map(titled)
     notes = [
-        "Two-tailed t-tests of the best values against those of the sequential engine, with equal variances, p. A "
-        f"dash: all runs of both ended below {FOUND:g}. Of twenty tests between samples that do not differ, one comes "
-        "out below 0.05."
+        "p-values of two-tailed t-tests of the best values against those of the sequential engine, with equal "
+        f"variances. Dash: all runs of both ended below {FOUND:g}. Of 20 tests between samples that do not differ, one "
+        "falls below 0.05 on average."
     ]
     if "basic" in frame.columns and "f3" in found.functions:
         notes.append(
-            "The basic model's generator (eq. 14 in unsigned 32-bit arithmetic) runs into one of a few cycles of 9,615 "
-            "to 14,475 numbers, most starting values into the shortest; a particle of 5,000 generations asks for "
-            "215,840. f3 takes its noise from it, too."
+            "The basic model's random generator (eq. 14 in unsigned 32-bit arithmetic) ends in one of a few cycles of "
+            "9,615 to 14,475 numbers, mostly the shortest; a particle of 5,000 generations needs 215,840. The noise of "
+            "f3 comes from it, too."
         )
     return result_table("t-tests (after Table 4)", frame, *notes, form=".2f")
 
 
 def _host_time(found: ModelFindings) -> ResultTable:
     note = (
-        "Milliseconds of the host, mean over the functions. Context and program are kept between runs, so that first "
-        "runs alone make them (a driver may still have the program of an earlier day). The kernel is waited for "
-        "between phases 4 and 5, and there PoCL compiles once more before its first. Segment 6 frees kernel, buffers "
-        "and queue."
+        "Host time, ms, mean over the functions. Context and program are reused between runs, so only first runs "
+        "create them (the driver may have the program in its cache). The host waits for the kernel between phases 4 "
+        "and 5, where PoCL compiles again before its first launch. Phase 6 releases kernel, buffers and queue."
     )
     return host_time_table("model", {name: select(found.runs, engine=name) for name in found.setup.models}, note)
 
@@ -91,21 +90,21 @@ def _others(found: ModelFindings) -> ResultTable:
         }
     )
     note = (
-        "Beside an independent sequential program in C (25 runs, float32, sums of f6 in float64), whose exemplars "
-        f"follow the personal bests they were chosen from: it is held against {SEQUENTIAL_FOLLOWING!r}. The copies "
-        "that all other engines keep until the next choice end nearer the optimum of f1, f2 and f6. The paper prints "
-        "small values as 0, and its f6 ends where float32 has no digits left. f7 and f8 depend on the matrix: the "
-        "range is that of the other program's means over matrices of 20 rotations."
+        "Comparison with an independent sequential program in C (25 runs, float32, sums of f6 in float64), whose "
+        f"exemplars follow the personal bests they were chosen from, as in {SEQUENTIAL_FOLLOWING!r}. All other engines "
+        "keep copies until the next choice and end closer to the optimum of f1, f2 and f6. The paper prints small "
+        "values as 0, and its f6 ends at the resolution of float32. f7 and f8 depend on the rotation matrix: the range "
+        "covers the other program's means over 20 rotations."
     )
-    return result_table("Beside other programs", shown, note, form=".3g", **{"t-test, p": ".2g"})
+    return result_table("Comparison with other programs", shown, note, form=".3g", **{"t-test, p": ".2g"})
 
 
 def _findings(found: ModelFindings) -> ResultTable:
     frame = pd.DataFrame(findings(found), columns=list(Finding._fields))
     note = (
-        "Ratios are of mean times of whole calls over the functions, making numbers on the host included; the paper's "
-        "are of its Table 3. The paper's models look for the best particle in every generation, the sequential engine "
-        "a hundred times a run."
+        "Ratios of mean times of whole calls over the functions, including random numbers generated on the host; the "
+        "paper's are from its Table 3. The paper's models determine the best particle in every generation, the "
+        "sequential engine 100 times per run."
     )
     return result_table("Findings of the paper", frame, note)
 
@@ -114,9 +113,9 @@ def _throughput(throughput: pd.DataFrame) -> ResultTable:
     seconds = {"seconds": throughput["seconds"], "on the device, s": throughput["device_seconds"]}
     speeds = {
         "evaluations, M/s": throughput["evaluations_per_second"] / 1e6,
-        "of the device's time, M/s": throughput["evaluations_per_device_second"] / 1e6,
+        "by device time, M/s": throughput["evaluations_per_device_second"] / 1e6,
     }
     frame = throughput[["engine", "swarms"]].assign(**seconds, **speeds)
     formats = {"swarms": ",d"} | dict.fromkeys(seconds, ",.3f") | dict.fromkeys(speeds, ",.1f")
-    note = "Independent swarms on f5 in one call, median of the calls; positions within the bounds are evaluated."
+    note = "Independent swarms on f5 in one call, median of the calls; only positions within the bounds are evaluated."
     return result_table("Many swarms", frame, note, **formats)

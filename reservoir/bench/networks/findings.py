@@ -52,7 +52,7 @@ def network_checks(found: NetworkFindings) -> Iterator[Check]:
         yield from _claims_of_variants(setup, select(found.runs, table=3))
     if setup.small_cpu or setup.large_gpu:
         if 5 in setup.tables:
-            title = f"6-30-2, 5000 samples: speed beside the baseline on {setup.threads} threads, median"
+            title = f"6-30-2, 5000 samples: median speed-up over the baseline on {setup.threads} threads"
             yield Check(title, found.speed_up, GPU_SPEED_UP if setup.large_gpu else CPU_SPEED_UP, at_least=True)
         most = GPU_SEARCH_SECONDS if setup.large_gpu else CPU_SEARCH_SECONDS
         yield Check("policy search, all years of the case, s", float(found.searches["seconds"].median()), most)
@@ -72,8 +72,8 @@ def _claims_of_variants(setup: NetworkSetup, runs: pd.DataFrame) -> Iterator[Che
 
 _PAPER_GPU, _PAPER_CPU = "the paper's OpenCL (GT 630)", "the paper's C++ (two threads)"
 _NOTES = {
-    1: "A network 3-10-2 of 50 weights and 50 samples: the paper tells no more than the two numbers.",
-    2: f"{loads.PARTICLES:,} particles; 50 samples, as in Table 1, since the paper gives none here.",
+    1: "A 3-10-2 network with 50 weights, and 50 samples: the paper gives only these two numbers.",
+    2: f"{loads.PARTICLES:,} particles; 50 samples, as in Table 1: the paper gives no number here.",
 }
 
 
@@ -105,15 +105,15 @@ def _speeds(found: NetworkFindings, of: tuple[Load, ...], title: str) -> ResultT
     for load in of:
         mine = select(found.runs, table=table, load=load.title)
         ours, baseline = _milliseconds(mine, TWO_LEVEL), _milliseconds(mine, BASELINE)
-        row = {"load": load.title, "OpenCL, ms an iteration": ours}
+        row = {"load": load.title, "OpenCL, ms per iteration": ours}
         row |= {"on the device": _milliseconds(mine, TWO_LEVEL, "device_seconds")}
-        row |= {f"{BASELINE}, ms an iteration": baseline, "speed-up": baseline / ours}
+        row |= {f"{BASELINE}, ms per iteration": baseline, "speed-up": baseline / ours}
         row |= {f"OpenCL, s for {loads.PAPER_ITERATIONS:,}": ours * loads.PAPER_ITERATIONS / 1e3}
         row |= {f"{_PAPER_GPU}, s": load.paper_opencl, f"{_PAPER_CPU}, s": load.paper_baseline}
         rows.append(row | {"the paper's speed-up": load.paper_baseline / load.paper_opencl})
     how = (
-        f"Medians of calls of {setup.iterations[table]:,} iterations by OpenCL and {setup.baseline_iterations:,} by "
-        f"the baseline ({setup.threads} threads); the time of {loads.PAPER_ITERATIONS:,} follows from them."
+        f"Medians of calls of {setup.iterations[table]:,} iterations with OpenCL and {setup.baseline_iterations:,} "
+        f"with the baseline ({setup.threads} threads); the time of {loads.PAPER_ITERATIONS:,} is extrapolated."
     )
     return result_table(title, rows, _NOTES[table], how, **{"*speed-up": ",.1f"})
 
@@ -133,11 +133,11 @@ def _variants(runs: pd.DataFrame) -> ResultTable:
         )
     notes = (
         f"6-30-2, 100 samples, {loads.PARTICLES:,} particles, {int(runs['iterations'].iloc[0]):,} iterations, "
-        f"{runs['run'].max()} runs of each engine in turn. The paper's samples are not public: errors are not to be "
-        "compared with its own, ratios of times are.",
-        "'Two-level' runs all iterations up to an exchange in one kernel, which groups that do not wait for each other "
-        "allow. Without a local level the best of the swarm is needed in every iteration, so that its kernels are "
-        "queued one by one: most of that time is the host's.",
+        f"{runs['run'].max()} runs of each engine, alternating. The paper's samples are not public: errors cannot "
+        "be compared with the paper's, ratios of times can.",
+        "'Two-level' runs all iterations up to an exchange in one kernel, which is possible because groups do not wait "
+        "for each other. Without a local level every iteration needs the best of the swarm and launches its own "
+        "kernels: most of that time is the host's.",
     )
     formats = {"seconds": ",.4f", "on the device, s": ",.4f", "against the baseline, p": ".2f"}
     return result_table("With and without a local level (after Table 3)", rows, *notes, **formats)
@@ -151,15 +151,15 @@ def _functions(runs: pd.DataFrame) -> ResultTable:
         medians = ours[["seconds", "device_seconds", "error"]].median()
         row = {"function": load.title, "OpenCL, s": medians["seconds"], "on the device, s": medians["device_seconds"]}
         row |= {"iterations": int(ours["iterations"].iloc[0]), "value": medians["error"]}
-        row |= {f"{BASELINE}, ms an iteration": _milliseconds(mine, BASELINE)}
-        row |= {"OpenCL, ms an iteration": _milliseconds(mine, TWO_LEVEL), f"{_PAPER_GPU}, s": load.paper_opencl}
+        row |= {f"{BASELINE}, ms per iteration": _milliseconds(mine, BASELINE)}
+        row |= {"OpenCL, ms per iteration": _milliseconds(mine, TWO_LEVEL), f"{_PAPER_GPU}, s": load.paper_opencl}
         rows.append(row | {"Calazan et al. 2013 (GTX 460), s": calazan})
     notes = (
-        f"{loads.FUNCTION_DIMENSION} variables and {loads.PARTICLES:,} particles. The paper gives neither these nor "
-        "iterations: its times cannot be compared with ours. f2 is as it prints it, with the indices of Rosenbrock's "
-        "function swapped.",
-        "With the paper's inertia of 1 and c1 = c2 = 2 a swarm does not settle, so that the limit of the velocity, on "
-        "which the paper is silent, decides how near it comes.",
+        f"{loads.FUNCTION_DIMENSION} variables and {loads.PARTICLES:,} particles. The paper states neither these nor "
+        "the iterations: its times cannot be compared with ours. f2 is as printed there, with the indices of "
+        "Rosenbrock's function swapped.",
+        "With the paper's inertia of 1 and c1 = c2 = 2 a swarm does not converge; its accuracy depends on the velocity "
+        "limit, which the paper does not state.",
     )
     return result_table("Functions (after Table 4)", rows, *notes)
 
@@ -172,8 +172,9 @@ def _modelling(runs: pd.DataFrame) -> ResultTable:
         row |= {"iterations": int(mine["iterations"].iloc[0]), "error, %": 100 * float(mine["error"].median())}
         rows.append(row | {"the paper's seconds": seconds, "the paper's error, %": 100 * error})
     note = (
-        "6-30-2, 5000 samples, 1024 particles. The antenna's samples are not public; a synthetic response of six "
-        "inputs and two outputs stands in, a one-port with two resonances (reservoir/problems/mlp/samples.py)."
+        "6-30-2, 5000 samples, 1024 particles. The antenna's samples are not public and are replaced by a "
+        "synthetic response of six inputs and two outputs: a one-port with two resonances "
+        "(reservoir/problems/mlp/samples.py)."
     )
     return result_table("Modelling a response (after Table 5)", rows, note, **{"error, %": ".2f"})
 
@@ -181,23 +182,23 @@ def _modelling(runs: pd.DataFrame) -> ResultTable:
 def _pairs(found: NetworkFindings) -> ResultTable:
     setup, pairs = found.setup, found.pairs
     ours, baseline = (1e3 * pairs[f"{engine}_seconds"] / pairs["iterations"] for engine in (TWO_LEVEL, BASELINE))
-    columns = {"pair": pairs["pair"], "OpenCL, ms an iteration": ours, f"{BASELINE}, ms an iteration": baseline}
+    columns = {"pair": pairs["pair"], "OpenCL, ms per iteration": ours, f"{BASELINE}, ms per iteration": baseline}
     note = (
-        f"Both engines in turn on the load of Table 5, {setup.baseline_iterations:,} iterations each; their ratio is "
-        "what the acceptance table states. The baseline is compiled by numba, in float32, with vector instructions, "
+        f"Both engines, alternating, on the load of Table 5, {setup.baseline_iterations:,} iterations each; the "
+        "acceptance table uses their ratio. The baseline is compiled by numba, in float32, with vector instructions, "
         f"on {setup.threads} threads."
     )
     frame = pd.DataFrame(columns | {"speed-up": pairs["ratio"]})
-    return result_table("Speed beside the baseline", frame, note, pair="d", **{"speed-up": ",.2f"})
+    return result_table("Speed-up over the baseline", frame, note, pair="d", **{"speed-up": ",.2f"})
 
 
 def _searches(found: NetworkFindings) -> ResultTable:
-    titles = {"device_seconds": "on the device, s", "gwh_a_year": "GWh a year", "years": "years on record"}
+    titles = {"device_seconds": "on the device, s", "gwh_a_year": "GWh per year", "years": "years of record"}
     note = (
-        "The second stage of the ann rule: every particle is a network that operates all years on record in one work "
-        "item or lane. The figure of GWh counts the water left at the end; it is of the years that were searched on."
+        "The second stage of the ann rule: every particle is a network that operates all years of the record in one "
+        "work item or lane. GWh per year includes the value of the water left at the end, on the training years."
     )
     said = (f"{caveat[:1].upper()}{caveat[1:]}." for caveat in found.caveats)
-    formats = {"run": "d", "seconds": ",.3f", "on the device, s": ",.3f", "GWh a year": ",.1f"}
+    formats = {"run": "d", "seconds": ",.3f", "on the device, s": ",.3f", "GWh per year": ",.1f"}
     frame = found.searches.rename(columns=titles)
     return result_table("Direct policy search on the bundled case", frame, note, *said, **formats)

@@ -28,7 +28,7 @@ def draw_peers(axis: Axes, race: PeerRace) -> Axes:
     axis.xaxis.set_major_locator(LogLocator(base=10, numticks=12))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.xaxis.set_minor_locator(NullLocator())
-    axis.set_xlabel(f"Time until every year is within {100 * race.budget.near:g} % of dp (s)")
+    axis.set_xlabel(f"Time until all years are within {100 * race.budget.near:g} % of dp (s)")
     axis.set_yticks(range(len(ranked)), [entry.name for entry in ranked])
     axis.set_ylim(len(ranked) - 0.4, -0.6)
     axis.tick_params(axis="y", length=0)
@@ -71,7 +71,7 @@ def _samples() -> list[Line2D]:
     looks = (
         ("this project", STORAGE, STORAGE),
         ("other libraries", LIMITS, LIMITS),
-        ("stopped before every year was within", "white", LIMITS),
+        ("stopped before all years were within", "white", LIMITS),
     )
     return [
         Line2D([], [], ls="", marker="o", ms=6, mfc=fill, mec=edge, mew=1.3, label=name) for name, fill, edge in looks

@@ -49,7 +49,7 @@ class PeerRace:
     @property
     def title(self) -> str:
         """What was measured."""
-        quick = " (a quick run)" if self.quick else ""
+        quick = " (quick run)" if self.quick else ""
         return f"Time until {self.entries[0].years} years are within {100 * self.budget.near:g} % of dp{quick}"
 
     @property
@@ -58,18 +58,18 @@ class PeerRace:
         budget = self.budget
         missing = sorted({entry.library for entry in self.entries if not entry.version})
         notes = [
-            "The libraries are given one objective, the sequential solver's own compiled fitness in float32 for a "
-            "batch of positions (for evosax the same in JAX); whatever improves is certified in float64 on the exact "
-            "curves, and only that counts. pygmo's de1220 and mealpy ask for one position at a time.",
-            f"A library ends a year once it is near enough; a year missed after {budget.evaluations:,} evaluations is "
-            f"tried again until {budget.seconds:g} s are over for all years. The solvers of this project run to their "
-            "end and are told neither.",
-            f"Seconds are medians of up to {budget.runs} runs with other seeds, as far as they fit into the budget; "
-            "imports and compilation (start_up_seconds) are in none of them. years_within is that of the run with the "
-            "fewest, worst_gap that of the worst year tried in any run. Evaluations of dp are transitions.",
+            "All libraries use the same objective: the sequential solver's compiled float32 fitness for a batch of "
+            "positions (for evosax the same in JAX). Every improvement is certified in float64 on the exact curves, "
+            "and only that counts. pygmo's de1220 and mealpy evaluate one position at a time.",
+            f"A library stops a year when it is close enough; a year missed after {budget.evaluations:,} evaluations "
+            f"is repeated until {budget.seconds:g} s are used for all years. This project's solvers run to the end: "
+            "they know neither the optimum nor the time limit.",
+            f"Seconds: medians of up to {budget.runs} runs with different seeds, as far as the time allows, without "
+            "imports and compilation (start_up_seconds). years_within: of the run with the fewest; worst_gap: of the "
+            "worst year in any run. Evaluations of dp are transitions.",
         ]
         if missing:
-            notes.append(f"Not installed: {', '.join(missing)}. To have them in the race: {INSTALL}.")
+            notes.append(f"Not installed: {', '.join(missing)}. To include them: {INSTALL}.")
         return tuple(notes)
 
 
@@ -111,7 +111,7 @@ def time_peers(
 
 
 def _own_entry(name: str, course: RaceCourse, device: str, progress: StageProgress) -> Entry:
-    entry = Entry(OWN, reservoir.__version__, name, "as reservoir plan runs it", len(course.years))
+    entry = Entry(OWN, reservoir.__version__, name, "settings of reservoir plan", len(course.years))
     unusable = why_unusable(name)
     if unusable:
         return replace(entry, status=unusable)

@@ -53,7 +53,7 @@ def run(
     """
     asked = budget.usual(DIMENSIONS, QUICK_DIMENSIONS)
     if dimensions is not None:
-        problem, expected = "is no number of variables", f"{FEWEST} to {MOST_OF_SUM:,}"
+        problem, expected = "is not a valid number of variables", f"{FEWEST} to {MOST_OF_SUM:,}"
         asked = numbers_named(dimensions, lambda each: FEWEST <= each <= MOST_OF_SUM, problem, expected, "--dimensions")
     generations = generations or budget.usual(GENERATIONS, QUICK_GENERATIONS)
     RingSettings(particles=particles, generations=generations)  # what is out of range is told at once
@@ -85,8 +85,8 @@ def _headlines(found: RingFindings) -> dict[str, str]:
     beside_sync = alone / found.speed_up(DEAR, most, SYNC, alone=True)
     ratio = max(found.median_ratio(name, most) for name in RING_FUNCTIONS)
     return {
-        "Speed": f"{RING_FUNCTIONS[DEAR].title}, {most} variables: async {beside_sync:,.1f} x sync; beside the "
-        f"sequential engine {alone:,.1f} x alone, {many:,.1f} x with {swarms} swarms a call",
+        "Speed": f"{RING_FUNCTIONS[DEAR].title}, {most} variables: async {beside_sync:,.1f} x sync; over the "
+        f"sequential engine {alone:,.1f} x alone, {many:,.1f} x with {swarms} swarms per call",
         "Quality": f"async / sync, {most} variables: ratio of medians at most {ratio:,.2f}",
     }
 
@@ -109,17 +109,17 @@ def _fitness(found: RingFindings) -> ResultTable:
         rows.append(row)
     resident = select(found.runs, engine=ASYNC)["resident"].astype(bool)
     how = (
-        "all particles of a call were at work at once"
+        "all particles of a call ran concurrently"
         if resident.all()
-        else "not all particles were at work at once, so that launches were cut into slices of one generation"
+        else "not all particles ran concurrently, so launches were divided into slices of one generation"
         if not resident.any()
-        else "calls with few variables had all particles at work at once, the others were cut into slices"
+        else "in calls with few variables all particles ran concurrently, the others were divided into slices"
     )
     notes = (
         f"Mean of the best 98 % of {setup.budget.runs} runs of {setup.generations:,} generations with "
-        f"{setup.particles} particles, and medians; float32, whose smallest values are taken for zero.",
-        "Reference: the mean of 20 runs of an independent synchronous program; beside it, how many standard errors the "
-        "worse of the sequential and the synchronous engine is above.",
+        f"{setup.particles} particles, and medians; float32, whose smallest values are treated as zero.",
+        "Reference: mean of 20 runs of an independent synchronous program. Errors above: by how many standard errors "
+        "the worse of the sequential and the synchronous engine exceeds it.",
         f"The asynchronous form: {how}.",
     )
     return result_table("Final fitness (after Figure 2, left)", rows, *notes, **{"errors above": ".1f"})
@@ -132,9 +132,8 @@ def _times(found: RingFindings) -> ResultTable:
         row |= {f"{engine}, ms of many": found.milliseconds(*shape, engine, alone=False) for engine in (SYNC, ASYNC)}
         rows.append(row)
     notes = (
-        f"Milliseconds of a swarm of {setup.generations:,} generations with everything that a call does but "
-        f"compiling: alone, median of {setup.budget.repeats}; and its share of a call that solves "
-        f"{min(BATCH, setup.budget.runs)} at once.",
+        f"Milliseconds of a swarm of {setup.generations:,} generations, whole call without compilation: alone, median "
+        f"of {setup.budget.repeats}; of many: its share of a call that solves {min(BATCH, setup.budget.runs)} at once.",
         "The sequential engine is compiled code in float32 with vector instructions, on one thread.",
     )
     return result_table("Execution times (after Figure 2, middle)", rows, *notes, form=",.1f", variables=",d")
@@ -148,8 +147,8 @@ def _speed_ups(found: RingFindings) -> ResultTable:
             row[f"{engine}, many"] = found.speed_up(*shape, engine, alone=False)
         rows.append(row | {"async / sync": row[ASYNC] / row[SYNC]})
     note = (
-        "Times as fast as the sequential engine: a swarm alone, and one of many that a call solves at once. The paper "
-        'prints no times; its "up to about 300" is against its own sequential program, of which no more is known.'
+        "Speed-up over the sequential engine: a swarm alone, and one of many that a call solves at once. The paper "
+        'prints no times; its "up to about 300" refers to its own sequential program, which is not published.'
     )
     return result_table("Speed-ups (after Figure 2, right)", rows, note, form=",.2f", variables=",d")
 
@@ -162,12 +161,12 @@ def _standard(found: RingFindings) -> ResultTable:
         row: Row = {"function": RING_FUNCTIONS[name].title, "mean": float(values.mean())}
         row |= {"standard deviation": float(values.std(ddof=1)) if several else None}
         row |= {"published mean": mean, "published deviation": deviation}
-        rows.append(row | {"errors apart": found.errors_from_standard(name) if several else None})
+        rows.append(row | {"standard errors apart": found.errors_from_standard(name) if several else None})
     note = (
-        "The sequential engine's stochastic star with Standard PSO 2006's values: 30 variables, 30,000 evaluations, "
-        f"{STANDARD_RUNS} runs (fewer in a quick trial)."
+        "The sequential engine with the stochastic star topology and the parameters of Standard PSO 2006: 30 "
+        f"variables, 30,000 evaluations, {STANDARD_RUNS} runs (fewer in a quick trial)."
     )
-    return result_table("Standard PSO 2006", rows, note, **{"errors apart": ".2f"})
+    return result_table("Standard PSO 2006", rows, note, **{"standard errors apart": ".2f"})
 
 
 def _figure(found: RingFindings) -> Figure:

@@ -102,13 +102,13 @@ def ring_checks(found: RingFindings) -> Iterator[Check]:
         for name, reference in REFERENCE.items():
             known = [dimension for dimension in reference if dimension in setup.dimensions]
             if known:
-                title = f"{engine}, {RING_FUNCTIONS[name].title}: standard errors above the reference, most"
+                title = f"{engine}, {RING_FUNCTIONS[name].title}: largest excess over the reference, standard errors"
                 yield Check(title, max(found.errors_above(name, each, engine) for each in known), MOST_ERRORS)
     for name, function in RING_FUNCTIONS.items():
         worst = max(found.median_ratio(name, dimension) for dimension in setup.dimensions)
-        yield Check(f"async / sync, {function.title}: ratio of medians, most", worst, MOST_RATIO)
+        yield Check(f"async / sync, {function.title}: largest ratio of medians", worst, MOST_RATIO)
     worst = max(map(found.errors_from_standard, STANDARD))
-    yield Check("Standard PSO 2006: standard errors from its published values, most", worst, MOST_ERRORS)
+    yield Check("Standard PSO 2006: largest difference from published values, standard errors", worst, MOST_ERRORS)
     if setup.large_gpu and DEAR_DIMENSION in setup.dimensions:
         sync, alone = (found.speed_up(DEAR, DEAR_DIMENSION, mode, alone=True) for mode in (SYNC, ASYNC))
         many = found.speed_up(DEAR, DEAR_DIMENSION, ASYNC, alone=False)

@@ -75,7 +75,7 @@ def _populations(text: str) -> tuple[int, ...]:
     def valid(size: int) -> bool:
         return size % ISLAND == 0 and ISLAND <= size <= 2**16
 
-    problem, expected = "is no population of whole islands", f"multiples of {ISLAND} up to {2**16:,}"
+    problem, expected = "is not a multiple of the island size", f"multiples of {ISLAND} up to {2**16:,}"
     return numbers_named(text, valid, problem, expected, "--populations")
 
 
@@ -85,7 +85,7 @@ def tour_result(found: TourFindings) -> ExperimentResult:
     settings = IslandSettings().for_encoding(problem.encoding).as_dict()
     kept = ("selection_fraction", "crossover_fraction", "migrate_every", "migrants", "crossover", "mutation")
     return setup.result(
-        f"Genetic algorithms on islands: {problem.label} on {setup.device.name}",
+        f"Island genetic algorithms: {problem.label} on {setup.device.name}",
         headlines=_headlines(found),
         checks=tour_checks(found),
         tables=result_tables(found),
@@ -114,9 +114,9 @@ def _headlines(found: TourFindings) -> dict[str, str]:
     errors = found.relative_errors().items()
     strong = f"{found.strong['length'].min():,} in {1e3 * found.strong['seconds'].median():,.0f} ms"
     return {
-        "LIM-IS": f"{times['lim-is']:,.1f} ms with {largest:,} individuals; faster by: {beside}",
+        "LIM-IS": f"{times['lim-is']:,.1f} ms with {largest:,} individuals; speed-up over others: {beside}",
         "Error": ", ".join(f"{each['lim-is']:.3f} with {population:,}" for population, each in errors),
-        "Operators": f"{strong} by 2-opt moves and order crossover",
+        "Operators": f"{strong} with 2-opt moves and order crossover",
     }
 
 

@@ -95,9 +95,9 @@ def _quality(found: TourFindings) -> Iterator[Check]:
         yield Check(title, errors[population], ERRORS[population])
     ratios = [errors[larger] / errors[smaller] for smaller, larger in pairwise(known)]
     if ratios:
-        yield Check("mean relative error beside that of the next smaller population, most", max(ratios), 1.0)
+        yield Check("mean relative error over that of the next smaller population, largest", max(ratios), 1.0)
     reached = float((found.strong["length"] == found.strong_reference).mean())
-    yield Check("other operators: part of the runs that reach the optimum", reached, 1.0, at_least=True)
+    yield Check("other operators: fraction of runs that reach the optimum", reached, 1.0, at_least=True)
     yield Check("other operators: longest run, s", float(found.strong["seconds"].max()), STRONG_SECONDS)
 
 
@@ -136,15 +136,17 @@ def _synchronisations(found: TourFindings) -> ResultTable:
         said = paper.get(counted["engine"], (None, None, None))
         rows.append(row | dict(zip(("paper: launches", "paper: global", "paper: of a group"), said, strict=True)))
     notes = [
-        f"Counted in a run of {iterations:,} iterations: launches by the program, barriers by the kernels. The kernel "
-        "that picks the best individual afterwards is not among them. Every launch but the first waits for the one "
-        "before, which is a synchronisation of all groups, as is a barrier of the grid.",
-        f"The paper's columns are its formulas with {_STEPS} steps, at {migrations} migrations; its iteration has more "
-        "steps with a barrier than ours, which breeds and evaluates a child in one.",
+        f"Counted in a run of {iterations:,} iterations: launches by the program, barriers by the kernels, without the "
+        "kernel that selects the best individual at the end. Every launch except the first waits for the previous one, "
+        "which synchronises all groups, as does a barrier of the grid.",
+        f"The paper's columns follow from its formulas with {_STEPS} steps and {migrations} migrations; its iteration "
+        "has more steps with a barrier than ours, which breeds and evaluates a child in one step.",
     ]
     missing = sorted(set(ENGINES) - {SERIAL} - set(found.counted["engine"]))
     if missing:
-        notes.append(f"Not counted, since the device refuses them: {', '.join(TITLES[name] for name in missing)}.")
+        notes.append(
+            f"Not counted, since they cannot run on this device: {', '.join(TITLES[name] for name in missing)}."
+        )
     return result_table("Synchronisations and launches (after Table 1)", rows, *notes)
 
 
@@ -161,12 +163,12 @@ def _blocks(found: TourFindings) -> ResultTable:
                 row[f"{TITLES[scheme]}, paper's speed-up"] = TIMES_MS[SERIAL][population] / said if said else None
             rows.append(row)
     how = (
-        "A block is a work group with an island of 128; a child is made by a sub-group of the device "
+        "A block is a work group with an island of 128; a child is bred by a sub-group of the device "
         f"({found.setup.device.sub_group_size} items), as in the paper's pseudo-code 3. "
         f"Medians of {found.setup.budget.repeats} runs."
     )
     if found.setup.device.kind == "CPU":
-        how += " On a CPU a work group runs on one thread, which gains nothing from more items than one."
+        how += " On a CPU a work group runs on one thread, so more than one item brings no gain."
     formats = {"serial, ms": ",.1f", "*speed-up": ",.1f"}
     return result_table("Blocks and grids (after Table 3)", rows, how, *_refusals(found.setup, ("lim-cg",)), **formats)
 
@@ -175,16 +177,16 @@ def _configurations(found: TourFindings) -> ResultTable:
     runs = found.runs
     shapes = runs[runs["engine"].isin([name for name in ENGINES if name != SERIAL]) & (runs["run"] == 1)]
     shapes = shapes.sort_values(["engine", "population"])
-    columns = {"population": "population", "grid": "work_groups", "block": "items", "items a child": "team"}
+    columns = {"population": "population", "grid": "work_groups", "block": "items", "items per child": "team"}
     rows = [
         {"scheme": TITLES[shape["engine"]]}
         | {title: shape[name] for title, name in columns.items()}
-        | {"all at work at once": _RESIDENT[shape["resident"]]}
+        | {"all concurrent": _RESIDENT[shape["resident"]]}
         for shape in shapes.to_dict("records")
     ]
     note = (
-        "As the program chose them for this device. Islands have 128 individuals; SAK and SLK have one population. "
-        "Whether all groups are at work at once matters to LIM-async alone, which then runs in one launch."
+        "As chosen by the program for this device. Islands have 128 individuals; SAK and SLK have one population. Only "
+        "LIM-async depends on whether all groups run concurrently: it then runs in one launch."
     )
     return result_table("Configurations (after Table 4)", rows, note)
 
@@ -198,11 +200,11 @@ def _times(found: TourFindings) -> ResultTable:
         for population, times in median_ms(found.runs).items()
     ]
     notes = (
-        f"Milliseconds of {found.setup.iterations:,} iterations with everything that a call does but compiling, "
-        f"medians of {found.setup.budget.runs} runs. A dash: refused.",
-        'In "waiting" the host waits for every launch before the next, as the papers\' programs do; else launches are '
-        "queued ahead, which is faster and what the ratios are stated against. "
-        '"On the device" adds up the kernels alone.',
+        f"Milliseconds of {found.setup.iterations:,} iterations, whole call without compilation, medians of "
+        f"{found.setup.budget.runs} runs. Dash: refused.",
+        '"Waiting": the host waits for every launch before the next, as the papers\' programs do. Otherwise launches '
+        "are queued ahead, which is faster; the ratios refer to these times. "
+        '"On the device": kernel time only.',
         *_refusals(found.setup, tuple(ENGINES)),
     )
     return result_table("Execution times (after Table 5)", rows, *notes, form=",.2f", population=",d")
@@ -219,10 +221,10 @@ def _ratios(found: TourFindings) -> ResultTable:
                 row[f"paper: {TITLES[name]}"] = said / TIMES_MS[_LIGHT][population]
         rows.append(row)
     note = (
-        "How many times as long as LIM-IS each takes, and the same from the paper's Table 5, whose serial program "
-        "takes some 20 times as long as the one here: most of its 27-fold speed-up is that."
+        "Time of each scheme relative to LIM-IS, here and from the paper's Table 5. The paper's serial program takes "
+        "about 20 times as long as the one here, which explains most of its 27-fold speed-up."
     )
-    return result_table("Times beside LIM-IS (after Figure 7)", rows, note, form=",.2f", population=",d")
+    return result_table("Times relative to LIM-IS (after Figure 7)", rows, note, form=",.2f", population=",d")
 
 
 def _errors(found: TourFindings) -> ResultTable:
@@ -234,8 +236,8 @@ def _errors(found: TourFindings) -> ResultTable:
     against = f"the optimum, {optimum:,}" if optimum else f"the best of all runs, {found.reference:,}"
     notes = (
         f"Mean of {found.setup.budget.runs} runs of |cost - reference| / reference (eq. 1); reference: {against}.",
-        "Serial, TIM, LIM-CG and LIM-IS draw the same numbers and find the same tours; LIM-async depends on which "
-        "island comes first. SAK and SLK have one population, which shares its best at once.",
+        "Serial, TIM, LIM-CG and LIM-IS draw the same random numbers and find the same tours; LIM-async depends on the "
+        "order in which islands finish. SAK and SLK have one population, which shares its best immediately.",
     )
     return result_table("Relative error (after Figure 8)", rows, *notes, form=".4f", population=",d")
 
@@ -250,8 +252,8 @@ def _strong(found: TourFindings) -> ResultTable:
     row |= {"median time, ms": float(milliseconds.median()), "longest, ms": float(milliseconds.max())}
     note = (
         f"LIM-IS with order crossover (Davis 1985) for {STRONG['crossover_fraction']:.0%} of an island, and a mutation "
-        "that makes the best 2-opt move, or a double bridge where none is better. The paper's operators are weak: "
-        "these reach what they do not in a fraction of the iterations."
+        "that makes the best 2-opt move, or a double bridge if no move improves. These operators find shorter tours "
+        "than the paper's in a fraction of the iterations."
     )
     return result_table("Other operators", [row], note, **{"mean relative error": ".5f", "*, ms": ",.1f"})
 
@@ -265,4 +267,6 @@ def _refusals(setup: TourSetup, names: tuple[str, ...]) -> tuple[str, ...]:
     if not by_engine:
         return ()
     found = "; ".join(f"{TITLES[name]} with {', '.join(sizes)}" for name, sizes in by_engine.items())
-    return (f"Refused: {found}: their groups wait for each other, and this device does not run all at once.",)
+    return (
+        f"Refused: {found}: their groups wait for each other, and this device does not run all of them concurrently.",
+    )

@@ -54,7 +54,7 @@ def test_seconds_of_stages_are_parts_of_the_whole(record):
 
 def test_a_quick_trial_claims_nothing_and_says_that_it_is_one(record):
     assert record.checks == ()
-    assert "quick trial" in record.warnings[0]
+    assert "Quick trial" in record.warnings[0]
 
 
 def test_a_sweep_tells_populations_beside_the_originals(budget):
@@ -154,16 +154,16 @@ def test_claims_hold_for_what_they_say_and_fail_beyond(two_cores, large_gpu):
     assert len(failed(large_gpu, runs_of(matrix=9))) == 2
     assert "sets, lossy" in failed(large_gpu, runs_of(lossy_linkage=390))[0]
     for evaluations in (860, 1140):
-        assert "part apart" in failed(large_gpu, runs_of(), evaluated_of(evaluations))[0]
-    assert "lossy misses" in failed(large_gpu, runs_of(), evaluated_of(found=0.88))[0]
+        assert "largest relative difference" in failed(large_gpu, runs_of(), evaluated_of(evaluations))[0]
+    assert "lossless solves and lossy does not" in failed(large_gpu, runs_of(), evaluated_of(found=0.88))[0]
     assert len(failed(large_gpu, runs_of(), evaluated_of(found=0))) == 2
     assert "on-demand" in failed(large_gpu, runs_of(on_demand=1001))[0]
-    assert "sets, least" in failed(two_cores, runs_of(lossless_linkage=0.9))[0]
-    assert "matrix, least" in failed(two_cores, runs_of(matrix=0.9))[0]
+    assert "sets, smallest" in failed(two_cores, runs_of(lossless_linkage=0.9))[0]
+    assert "matrix, smallest" in failed(two_cores, runs_of(matrix=0.9))[0]
     assert len(failed(two_cores, runs_of(matrix=0.9, lossless_linkage=0.9))) == 3
     false = runs_of()
     false.loc[3, "false_optimum"] = True
-    assert failed(large_gpu, false) == ["optima reported that are none"]
+    assert failed(large_gpu, false) == ["false optima reported"]
 
 
 def test_a_run_that_misses_the_optimum_does_not_count_in_speeds():
@@ -180,7 +180,7 @@ def test_sweeps_are_held_to_the_original_programs_numbers():
     good = pd.DataFrame([row | {"population": 80, "evaluations": 5000.0, "false_optima": 0} for _ in range(3)])
     assert [check.passed for check in sweep_checks(good)] == [True] * 3
     glasses = good.assign(kind="spin", bits=36, population=900)
-    assert [check.check for check in sweep_checks(glasses)] == ["optima reported that are none"]
+    assert [check.check for check in sweep_checks(glasses)] == ["false optima reported"]
     wrong = good.assign(population=90, evaluations=3000.0, false_optima=[0, 0, 1])
     assert [check.passed for check in sweep_checks(wrong)] == [False] * 3
 
@@ -190,9 +190,9 @@ def test_what_cannot_be_run_is_told(budget, tmp_path):
         run(budget=budget, problems="knapsack")
     with pytest.raises(InputError, match="the number of bits is out of range"):
         run(budget=budget, sizes="64", problems="mk")
-    with pytest.raises(InputError, match=r"--spin.*not among the problems"):
+    with pytest.raises(InputError, match=r"--spin.*spin is not among the problems"):
         run(budget=budget, problems="mk", spin=(tmp_path / "none",))
-    with pytest.raises(InputError, match=r"--sizes.*are those of traps"):
+    with pytest.raises(InputError, match=r"--sizes.*applies only to traps"):
         run(budget=budget, problems="spin", sizes="60")
     with pytest.raises(InputError, match="cannot be read"):
         run(budget=budget, problems="spin", spin=(tmp_path / "none",))

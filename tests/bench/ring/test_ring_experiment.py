@@ -34,7 +34,7 @@ def test_the_figure_of_the_paper_is_there_as_tables_and_drawn(record):
 
 
 def test_whether_particles_were_at_work_at_once_is_said(record):
-    assert "at work at once" in " ".join(record.tables[0].notes)
+    assert "ran concurrently" in " ".join(record.tables[0].notes)
 
 
 def test_a_quick_trial_claims_nothing_and_says_that_it_is_one(record):

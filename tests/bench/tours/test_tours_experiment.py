@@ -109,8 +109,8 @@ def test_figures_at_their_bars_pass_and_a_cpu_is_not_held_to_a_gpus(two_cores):
     ("changes", "words"),
     [
         ({"errors": {1024: 0.13}}, "relative error of LIM-IS, population 1,024"),
-        ({"errors": {16384: 0.0995}}, "beside that of the next smaller"),
-        ({"strong": [10_629, 10_628]}, "part of the runs"),
+        ({"errors": {16384: 0.0995}}, "over that of the next smaller"),
+        ({"strong": [10_629, 10_628]}, "fraction of runs"),
         ({"strong_s": 1.2}, "longest run"),
         ({"seconds": {"tim": 4.0}}, "time of TIM"),
         ({"seconds": {"slk": float("nan")}}, "time of SLK"),
