@@ -129,9 +129,7 @@ def caption(plan: Plan) -> str:
     who = f"{count} of {years} years spill {least} their inflow" if count else f"No year spills {least} its inflow"
     best = "Optimal energy of each year, with its inflow known in advance"
     if not plan.horizon.is_year:
-        best = (
-            f"Energy of each year in the optimal operation of {horizon_text(plan)}, with all inflow known in advance"
-        )
+        best = f"Energy of each year in the optimal operation of {horizon_text(plan)}, with all inflow known in advance"
     text = f"{best}. {who}; the total spill is {quantity(spill.sum())} hm³."
     return " ".join([text, left_out_sentence(plan, "marked")]).strip()
 
