@@ -235,8 +235,10 @@ def test_without_opencl_a_network_is_trained_on_threads(brief, training, monkeyp
     monkeypatch.setattr(ann_training, "why_unusable", lambda name: "no OpenCL")
     other = trained(training, Forecast.MONTH)
     operation = operation_of(training, Forecast.MONTH, usual.mean.hidden)
-    worths = operation.mean_energies(np.stack([usual.searched, other.searched]))
-    assert worths[1] == pytest.approx(worths[0], rel=5e-3)  # roundings lead to other networks, of about the same worth
+    energies = operation.mean_energies(np.stack([usual.searched, other.searched]))
+    assert energies[1] == pytest.approx(
+        energies[0], rel=5e-3
+    )  # roundings lead to other networks, of about the same energy
 
 
 @pytest.mark.parametrize("flows", [FLOWS, np.where(FLOWS < 20, 0.0, FLOWS), np.full(12, 30.0)])

@@ -41,16 +41,16 @@ def anywhere(rule, training):
     return LinearSearchRule.from_dict(content)
 
 
-def worth(rule, training):
-    """What the search takes a rule to be worth, GWh."""
+def value_gwh(rule, training):
+    """Value of a rule as the search computes it, GWh."""
     record = record_of(training, rule.months, rule.forecast)
     numbers = np.column_stack([rule.constant_hm3, rule.factors])
-    worths = np.empty(1)
-    operate_linear(training.model.exact, record, numbers[None], stored_gwh_per_hm3(training), worths)
-    return float(worths[0])
+    values_gwh = np.empty(1)
+    operate_linear(training.model.exact, record, numbers[None], stored_gwh_per_hm3(training), values_gwh)
+    return float(values_gwh[0])
 
 
-def simulated_worth(rule, training, inflow):
+def simulated_value(rule, training, inflow):
     start = float(training.storage_start_hm3[0, 0])
     run = simulate(rule, training.model, inflow, start)
     return run.energy_gwh.sum() + stored_gwh_per_hm3(training) * (run.end_storage_hm3[-1] - start)
@@ -58,7 +58,7 @@ def simulated_worth(rule, training, inflow):
 
 def test_what_the_search_counts_is_what_a_simulation_makes(training, ten_years, begun, found):
     for rule in (begun, found):
-        assert worth(rule, training) == pytest.approx(simulated_worth(rule, training, ten_years), rel=1e-9)
+        assert value_gwh(rule, training) == pytest.approx(simulated_value(rule, training, ten_years), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -71,19 +71,19 @@ def test_any_linear_rule_is_counted_as_it_is_simulated(training, ten_years, begu
             "factors": tuple(tuple((random.uniform(-2, 2, 3) * known).tolist()) for _ in range(12)),
         }
     )
-    assert worth(rule, training) == pytest.approx(simulated_worth(rule, training, ten_years), rel=1e-9)
+    assert value_gwh(rule, training) == pytest.approx(simulated_value(rule, training, ten_years), rel=1e-9)
 
 
 def test_a_rule_is_counted_alone_as_it_is_beside_others(training, begun, found):
     numbers = np.stack([np.column_stack([rule.constant_hm3, rule.factors]) for rule in (begun, found)])
-    worths = np.empty(2)
+    values_gwh = np.empty(2)
     record = record_of(training, begun.months, begun.forecast)
-    operate_linear(training.model.exact, record, numbers, stored_gwh_per_hm3(training), worths)
-    assert worths.tolist() == [worth(begun, training), worth(found, training)]
+    operate_linear(training.model.exact, record, numbers, stored_gwh_per_hm3(training), values_gwh)
+    assert values_gwh.tolist() == [value_gwh(begun, training), value_gwh(found, training)]
 
 
 def test_the_search_gains_on_the_least_squares_it_begins_with(training, begun, found):
-    assert worth(found, training) > worth(begun, training)
+    assert value_gwh(found, training) > value_gwh(begun, training)
 
 
 def test_without_a_forecast_this_months_inflow_has_no_factor(found):
@@ -131,8 +131,10 @@ def test_other_reservoirs_are_searched_as_they_are_simulated(small, bounds, fore
     training, inflow = october(small if bounds is None else between(small, *bounds))
     found = linear_search.fit(training, forecast)
     assert np.all(np.isfinite(found.factors))
-    assert worth(found, training) == pytest.approx(simulated_worth(found, training, inflow), rel=1e-9)
-    assert worth(found, training) >= worth(anywhere(linear.fit(training, forecast), training), training) * (1 - 1e-12)
+    assert value_gwh(found, training) == pytest.approx(simulated_value(found, training, inflow), rel=1e-9)
+    assert value_gwh(found, training) >= value_gwh(anywhere(linear.fit(training, forecast), training), training) * (
+        1 - 1e-12
+    )
     assert found.months.calendar_month == (10, 11, 12, *range(1, 10))
 
 

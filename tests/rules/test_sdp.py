@@ -89,7 +89,7 @@ def test_a_fuller_lake_is_never_worth_less(rule):
     assert np.diff(values, axis=1).min() >= -1e-6 * np.abs(values).max()
 
 
-def worths_by_the_paper(rule, plant, step, storage, inflow, following, releases):
+def values_by_the_paper(rule, plant, step, storage, inflow, following, releases):
     """Energy of a month, less the cost of violations, and the value of what is left, of each release (eq. 6-20)."""
     found = []
     for release in releases:
@@ -122,15 +122,19 @@ def test_a_value_is_the_best_that_bellmans_equation_finds(rule, xiaowan, step):
     releases = np.linspace(xiaowan.release_lower_m3s[step], xiaowan.release_upper_m3s[step], 400)
     following, gains = values[(step + 1) % 12], []
     for place in (0, 20, 40, 60):
-        worths = np.array(
+        expected_values = np.array(
             [
-                worths_by_the_paper(rule, xiaowan, step, rule.grid_hm3[place], inflow, following[:, k], releases)
+                values_by_the_paper(rule, xiaowan, step, rule.grid_hm3[place], inflow, following[:, k], releases)
                 for k, inflow in enumerate(classes[step])
             ]
         )
         # What is known when the release is chosen: the month's class, or only that of the month before.
         known = rule.forecast is Forecast.MONTH
-        expected = transitions[step] @ worths.max(axis=1) if known else (transitions[step] @ worths).max(axis=1)
+        expected = (
+            transitions[step] @ expected_values.max(axis=1)
+            if known
+            else (transitions[step] @ expected_values).max(axis=1)
+        )
         gains += (expected - values[step, place]).tolist()
     yearly = np.mean(gains) if step == 11 else 0.0
     # Of some 15,000 GWh a year: the rule compares 61 releases, and has tables for curves.

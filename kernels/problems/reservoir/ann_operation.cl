@@ -1,6 +1,6 @@
 // Operation of consecutive years by a perceptron (reservoir/rules/families/ann): position = the numbers of the network, in the
 // order of mlp_error.cl, with biases; fitness = the mean energy of a year, GWH, less the cost of violations and with the
-// worth of the water that is left at the end. Lanes are networks. Stands behind fitted_curves.cl.
+// energy value of the water left at the end. Lanes are networks. Stands behind fitted_curves.cl.
 //
 // Constants: KNOWN (inputs besides the start storage), HIDDEN, REACH (of first positions), GWH_PER_STAGE_BENEFIT, and where
 // each number stands in the head of the context, HEAD numbers, and in the ROW of each step behind it

@@ -83,8 +83,8 @@ class _Watch:
             self._evaluations[slot] += judged
             if self.gaps[slot] > self._course.budget.near:
                 year = self._course.years[slot]
-                worth = year.certify(year.lower + cube * (year.upper - year.lower)).fitness
-                self.gaps[slot] = min(self.gaps[slot], gap_to(self._course.optima_gwh[slot], worth))
+                fitness = year.certify(year.lower + cube * (year.upper - year.lower)).fitness
+                self.gaps[slot] = min(self.gaps[slot], gap_to(self._course.optima_gwh[slot], fitness))
                 self._seconds[slot] = self._elapsed
 
     def attempts(self) -> list[Attempt]:

@@ -76,12 +76,12 @@ class BitProblem:
     def certify(self, position: FloatArray) -> Certified:
         """Fitness in float64."""
         genes = np.asarray(position).astype(np.uint8)
-        worth = float(_worth(self.context, genes, np.empty((2, self.dimension + 1))))
-        return Certified(worth, worth, 0.0)
+        fitness = float(_fitness(self.context, genes, np.empty((2, self.dimension + 1))))
+        return Certified(fitness, fitness, 0.0)
 
 
 @compiled
-def _worth(context: BlockContext | SpinContext, genes: NDArray[np.uint8], scratch: FloatArray) -> float:
+def _fitness(context: BlockContext | SpinContext, genes: NDArray[np.uint8], scratch: FloatArray) -> float:
     return fitness_of(context, genes, scratch)
 
 

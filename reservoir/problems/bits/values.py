@@ -27,7 +27,7 @@ class SpinContext(NamedTuple):
     strength: NDArray[np.int32]  # (couplings,)
 
 
-def _blocks_worth(context: BlockContext, position: NDArray[np.uint8], scratch: RealArray) -> float:
+def _block_fitness(context: BlockContext, position: NDArray[np.uint8], scratch: RealArray) -> float:
     size, bits = len(context.values) - 1, context.blocks * context.stride
     total = 0.0
     for block in range(context.blocks):
@@ -38,15 +38,15 @@ def _blocks_worth(context: BlockContext, position: NDArray[np.uint8], scratch: R
     return total
 
 
-def _spins_worth(context: SpinContext, position: NDArray[np.uint8], scratch: RealArray) -> float:
+def _spin_fitness(context: SpinContext, position: NDArray[np.uint8], scratch: RealArray) -> float:
     """Sum of J x x over the couplings, by the spins: x x is 1 - 2 (bits differ)."""
     total = 0
     for coupling in range(len(context.strength)):
         apart = position[context.one[coupling]] ^ position[context.other[coupling]]
         total += context.strength[coupling] * (1 - 2 * np.int64(apart))
-    worth: float = total / (scratch.shape[1] - 1)
-    return worth
+    fitness: float = total / (scratch.shape[1] - 1)
+    return fitness
 
 
-register_fitness(BlockContext, _blocks_worth)
-register_fitness(SpinContext, _spins_worth)
+register_fitness(BlockContext, _block_fitness)
+register_fitness(SpinContext, _spin_fitness)

@@ -20,7 +20,7 @@ class Solution:
     position : ndarray, shape (dimension,)
         Best position.
     fitness, benefit, violation : float
-        Its worth in float64; for a reservoir year GWh, GWh and the sum of relative violations.
+        Its fitness in float64; for a reservoir year GWh, GWh and the sum of relative violations.
     generations, evaluations : int
         Work done.
     wall_seconds : float

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 
-#: What a locus has in common with itself: once added to its strength, nothing can bring that back to nought.
+#: What a locus has in common with itself: once added to its strength, nothing can bring that back to zero.
 USED = -(2**62)
 #: More of a logarithm than this many bits would not be exact in double precision, from which the table is made.
 _MOST_SCALE = 32
@@ -65,7 +65,7 @@ def between_variables(matrix: NDArray[np.int64], individuals: int, bits: int) ->
     -------
     ndarray, shape (variables, variables)
         Less what chance alone makes of independent variables (Miller 1955: 1 / (2 individuals) for a pair of bits), and
-        nought at least; nought for a variable with itself.
+        at least zero; zero for a variable with itself.
     """
     loci = len(matrix)
     unit = np.ldexp(float(individuals), scale_bits(loci, individuals) + rank_bits(loci))
@@ -75,7 +75,7 @@ def between_variables(matrix: NDArray[np.int64], individuals: int, bits: int) ->
 
 
 def entropy_table(loci: int, individuals: int) -> NDArray[np.int64]:
-    """C ln c for c = 0 .. individuals, times 2^(scale + rank bits), the rank bits nought; shape (individuals + 1,)."""
+    """C ln c for c = 0 .. individuals, times 2^(scale + rank bits), the rank bits zero; shape (individuals + 1,)."""
     counts = np.arange(individuals + 1, dtype=np.float64)
     terms = counts * np.log(np.maximum(counts, 1))
     return np.rint(np.ldexp(terms, scale_bits(loci, individuals))).astype(np.int64) << rank_bits(loci)

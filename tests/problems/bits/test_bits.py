@@ -14,36 +14,36 @@ from reservoir.solvers import solve
 from tests.bench.mutations import read_anyway
 
 
-def worth(problem, genes):
+def fitness_of_genes(problem, genes):
     return problem.certify(np.array(genes)).fitness
 
 
 def test_a_trap_leads_away_from_its_optimum():
     problem = FAMILIES["mk"].of(10)
-    values = [worth(problem, [1] * ones + [0] * (10 - ones)) - 0.8 for ones in range(6)]
+    values = [fitness_of_genes(problem, [1] * ones + [0] * (10 - ones)) - 0.8 for ones in range(6)]
     assert values == pytest.approx([0.8, 0.6, 0.4, 0.2, 0, 1])
-    assert problem.optimum == worth(problem, np.ones(10)) == 2
+    assert problem.optimum == fitness_of_genes(problem, np.ones(10)) == 2
 
 
 def test_a_folded_trap_has_two_optima():
     problem = FAMILIES["ftrap"].of(12)
-    values = [worth(problem, [1] * ones + [0] * (12 - ones)) - 1 for ones in range(7)]
+    values = [fitness_of_genes(problem, [1] * ones + [0] * (12 - ones)) - 1 for ones in range(7)]
     assert values == pytest.approx([1, 0, 0.4, 0.8, 0.4, 0, 1])
-    assert problem.optimum == worth(problem, np.ones(12)) == worth(problem, np.zeros(12)) == 2
+    assert problem.optimum == fitness_of_genes(problem, np.ones(12)) == fitness_of_genes(problem, np.zeros(12)) == 2
 
 
 def test_blocks_of_a_cyclic_trap_share_a_bit_with_the_next_and_the_last_with_the_first():
     problem = FAMILIES["cyc"].of(12)
-    assert problem.optimum == worth(problem, np.ones(12)) == 3
-    zeros = worth(problem, np.zeros(12))
-    alone = [zeros - worth(problem, np.eye(12)[bit]) for bit in range(12)]
+    assert problem.optimum == fitness_of_genes(problem, np.ones(12)) == 3
+    zeros = fitness_of_genes(problem, np.zeros(12))
+    alone = [zeros - fitness_of_genes(problem, np.eye(12)[bit]) for bit in range(12)]
     assert alone == pytest.approx([0.4 if bit % 4 == 0 else 0.2 for bit in range(12)])
 
 
 def test_no_string_is_better_than_the_optimum():
     for problem in (FAMILIES["mk"].of(10), FAMILIES["ftrap"].of(12), FAMILIES["cyc"].of(12)):
         every = itertools.product((0, 1), repeat=problem.dimension)
-        assert max(worth(problem, genes) for genes in every) == pytest.approx(problem.optimum)
+        assert max(fitness_of_genes(problem, genes) for genes in every) == pytest.approx(problem.optimum)
 
 
 @pytest.mark.parametrize(("family", "bits"), [("mk", 12), ("mk", 5), ("ftrap", 15), ("cyc", 10)])
@@ -71,7 +71,7 @@ def test_a_spin_glass_is_the_sum_of_its_couplings(write):
     couplings = [(0, 1, 1), (1, 2, -1), (2, 3, 1), (3, 0, 1)]
     for genes in itertools.product((0, 1), repeat=4):
         spins = [2 * gene - 1 for gene in genes]
-        assert worth(problem, genes) == sum(j * spins[a] * spins[b] for a, b, j in couplings) / 4
+        assert fitness_of_genes(problem, genes) == sum(j * spins[a] * spins[b] for a, b, j in couplings) / 4
 
 
 def test_digits_that_a_file_leaves_out_are_made_up_for(write):

@@ -49,7 +49,7 @@ def test_a_function_is_the_one_printed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_optimum_is_nought_and_lower_than_all_around(name: str) -> None:
+def test_the_optimum_is_zero_and_lower_than_all_around(name: str) -> None:
     function = FUNCTIONS[name]
     problem, draw = function_problems(function, 1)[0], np.random.default_rng(8)
     best = np.full(D, function.optimum)

@@ -58,7 +58,7 @@ def test_values_are_those_of_the_definition_in_every_expression(device, name, di
 
 
 @pytest.mark.parametrize("name", RING_FUNCTIONS)
-def test_the_optimum_is_nought(name):
+def test_the_optimum_is_zero(name):
     problem = FunctionProblem(RING_FUNCTIONS[name], 7)
     best = np.full(7, 1.0 if name == "rosenbrock" else 0.0)
     assert math.isclose(problem.certify(best).fitness, 0, abs_tol=1e-15)

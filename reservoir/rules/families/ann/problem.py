@@ -56,7 +56,7 @@ class NetworkOperation(SymmetricBox):
         From `known_inputs`.
     scales : Scales
     water_value : float
-        GWh that a hm3 left at the end is worth.
+        Energy value of water left at the end, GWh per hm3.
     room : int
         Steps that the problem has room for on a device: those of one room share a launch.
     reach : float

@@ -11,11 +11,11 @@ from reservoir.rules.base.record_operation import RecordArrays, generated
 
 @compiled
 def operate_linear(
-    plant: Plant, record: RecordArrays, rules: FloatArray, stored_gwh_per_hm3: float, worths: FloatArray
+    plant: Plant, record: RecordArrays, rules: FloatArray, stored_gwh_per_hm3: float, values_gwh: FloatArray
 ) -> None:
-    """Operate every rule from the start of the record; fills `worths`, GWh.
+    """Operate every rule from the start of the record; fills `values_gwh`, GWh.
 
-    A rule is worth its energy and the water stored at the end, less the cost of storages outside their bounds.
+    Value: the energy of a rule and of the water stored at the end, less the cost of storages outside their bounds.
     ``rules`` has shape (rules, steps, 4): constant, and factors of start storage, inflow before and inflow now. A
     target is kept within the storage bounds, as in `LinearRule.release`.
     """
@@ -31,4 +31,4 @@ def operate_linear(
             asked = clip(wanted, record.release_lower[step], record.release_upper[step])
             made, storage, cost = generated(plant, record, step, storage, asked)
             energy += made - cost
-        worths[rule] = energy + stored_gwh_per_hm3 * (storage - record.start)
+        values_gwh[rule] = energy + stored_gwh_per_hm3 * (storage - record.start)

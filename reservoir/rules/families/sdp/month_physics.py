@@ -48,7 +48,7 @@ class Physics:
         return cls(Months.of(training), PlantTable.of(plant), lower, upper, float(plant.penalty_gwh))
 
     def releases(self, step: int, storage: FloatArray, least_inflow: FloatArray, most_inflow: FloatArray) -> FloatArray:
-        """Releases worth comparing, along a new first axis.
+        """Releases to compare, along a new first axis.
 
         They run from what fills the reservoir at the least inflow to what empties it at the most.
         """

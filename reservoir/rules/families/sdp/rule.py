@@ -25,7 +25,7 @@ from reservoir.rules.families.sdp.value_iteration import interpolate_values, rep
 
 #: Storages of the grid.
 STORAGES = 61
-#: Releases whose worth differs by less than this part are equally good.
+#: Releases whose values differ by less than this part are equally good.
 EQUAL = 1e-12
 
 
@@ -72,7 +72,7 @@ class Sdp(Rule):
         return grid, classes, transitions, values
 
     def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
-        """Release of the greatest expected worth: tried over the whole range, then between the best one's neighbours.
+        """Release of the highest expected value: tried over the whole range, then between the best one's neighbours.
 
         Without a forecast the expectation runs over the classes that may follow the inflow before.
         """
@@ -115,7 +115,7 @@ def fit(training: Training, forecast: Forecast) -> Sdp:
     )
 
 
-def _best(worth: FloatArray) -> int:
+def _best(values: FloatArray) -> int:
     """Place of the best; of equals the last, the greatest release: repair then has the least to add."""
-    most = worth.max()
-    return int(np.flatnonzero(worth >= most - EQUAL * abs(most))[-1])
+    most = values.max()
+    return int(np.flatnonzero(values >= most - EQUAL * abs(most))[-1])

@@ -23,12 +23,12 @@ def repeating_values(
     for _ in range(MOST_CYCLES):
         for step in range(steps - 1, -1, -1):
             end, gained = months[step]
-            worth = gained + interpolate_values(grid, values[step + 1], end)
+            value = gained + interpolate_values(grid, values[step + 1], end)
             # What is known when the release is chosen: the month's class, or only that of the month before.
             if forecast is Forecast.MONTH:
-                values[step] = worth.max(axis=0) @ transitions[step].T
+                values[step] = value.max(axis=0) @ transitions[step].T
             else:
-                values[step] = (worth @ transitions[step].T).max(axis=0)
+                values[step] = (value @ transitions[step].T).max(axis=0)
         gain = values[0] - values[-1]
         values[-1] = values[0] - values[0, -1, 0]
         if np.ptp(gain) <= TOLERANCE * np.abs(gain).max():

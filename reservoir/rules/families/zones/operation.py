@@ -57,11 +57,11 @@ def operate_charts(
     curves: FloatArray,
     levels: IntArray,
     first: Followed,
-    worths: FloatArray,
+    values_gwh: FloatArray,
 ) -> None:
-    """Operate every chart from the start of the record; fills `first`, what the first of them does, and `worths`.
+    """Operate every chart from the start of the record; fills `first`, what the first of them does, and `values_gwh`.
 
-    ``curves`` has shape (charts, curves, steps), ``levels`` (charts, zones), ``worths`` (charts,).
+    ``curves`` has shape (charts, curves, steps), ``levels`` (charts, zones), ``values_gwh`` (charts,).
     """
     steps = curves.shape[2]
     first.storages[0] = record.start
@@ -82,7 +82,7 @@ def operate_charts(
             if step % steps == steps - 1:
                 total += energy - value.shortfall_weight * max(value.guaranteed_gwh - energy, 0.0)
                 energy = 0.0
-        worths[chart] = total + value.stored_gwh_per_hm3 * (storage - record.start) - costs
+        values_gwh[chart] = total + value.stored_gwh_per_hm3 * (storage - record.start) - costs
 
 
 @inlined

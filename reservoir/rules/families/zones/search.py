@@ -23,11 +23,11 @@ START_QUANTILES = (0.2, 0.5, 0.8)
 _BOUNDARIES = 25
 _SWEEPS = 8
 #: A sweep that gains less than this part of the energy is the last.
-_WORTHWHILE = 1e-5
+_LEAST_GAIN = 1e-5
 
 
 def best_chart(trial: Trial) -> Chart:
-    """The chart of most worth that the search finds from its starts."""
+    """The chart of highest value that the search finds from its starts."""
     found = (_searched(trial, _nearest_to_plan(trial, quantile)) for quantile in START_QUANTILES)
     return max(found, key=lambda each: each[0])[1]
 
@@ -70,18 +70,18 @@ def _boundaries(trial: Trial, step: int, outputs: FloatArray) -> FloatArray:
 
 
 def _searched(trial: Trial, chart: Chart) -> tuple[float, Chart]:
-    """Move boundaries and outputs one by one, as long as a sweep over all of them is worthwhile; what it is worth."""
-    worth = -np.inf
+    """Move boundaries and outputs one by one, as long as a sweep gains `_LEAST_GAIN`; its value, GWh, and the chart."""
+    value = -np.inf
     for _ in range(_SWEEPS):
-        before = worth
+        before = value
         for move in _moves(trial):
             charts = move(chart)
-            worths, _ = trial.operate(charts)
-            best = int(worths.argmax())
-            worth, chart = float(worths[best]), charts[best]
-        if worth - before <= _WORTHWHILE * abs(worth):
+            values_gwh, _ = trial.operate(charts)
+            best = int(values_gwh.argmax())
+            value, chart = float(values_gwh[best]), charts[best]
+        if value - before <= _LEAST_GAIN * abs(value):
             break
-    return worth, chart
+    return value, chart
 
 
 def _moves(trial: Trial) -> Iterator[Callable[[Chart], Charts]]:

@@ -1,4 +1,4 @@
-"""Operate many dispatch charts over the training years at once, and say what each is worth."""
+"""Operate many dispatch charts over the training years at once, and value each."""
 
 from __future__ import annotations
 
@@ -66,17 +66,17 @@ class Trial:
         )
 
     def operate(self, charts: Charts) -> tuple[FloatArray, FloatArray]:
-        """What charts are worth, GWh, and the storages of the first, shape (years * steps + 1,).
+        """Values of charts, GWh, and the storages of the first, shape (years * steps + 1,).
 
-        A chart is worth its energy and the water stored at the end, less what is short of the guaranteed energy and
-        what storages outside their bounds cost.
+        Value: the energy of a chart and of the water stored at the end, less the shortfall of guaranteed energy and
+        the cost of storages outside their bounds.
         """
         count = len(self.record.inflow)
         first = Followed(np.empty(count + 1), np.empty(count, np.int64), np.empty(count), np.empty(count))
-        worths = np.empty(len(charts.levels))
+        values_gwh = np.empty(len(charts.levels))
         plant, table = self.training.model.exact, self._table
-        operate_charts(plant, self.record, table, self.value, charts.curves, charts.levels, first, worths)
-        return worths, first.storages
+        operate_charts(plant, self.record, table, self.value, charts.curves, charts.levels, first, values_gwh)
+        return values_gwh, first.storages
 
     @property
     def _table(self) -> Releases:
