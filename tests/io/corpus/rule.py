@@ -30,7 +30,7 @@ ODD: tuple[tuple[str, str, str], ...] = (
         '"guide"',
         (
             'rule.json, rule.family: there is no such family of rules (found "guide"); expected one of '
-            "guide-curve, linear, linear-search, zones, sdp, ann-regression, ann, standard. Fix: choose one."
+            "guide-curve, linear, linear-search, zones, sdp, ann-regression, ann, standard. Fix: choose one of them."
         ),
     ),
     (
@@ -38,7 +38,7 @@ ODD: tuple[tuple[str, str, str], ...] = (
         "null",
         (
             "rule.json, rule.family: there is no such family of rules; expected one of guide-curve, linear, "
-            "linear-search, zones, sdp, ann-regression, ann, standard. Fix: choose one."
+            "linear-search, zones, sdp, ann-regression, ann, standard. Fix: choose one of them."
         ),
     ),
     ("rule.reservoir", "3", "rule.json, rule.reservoir: is not text (found 3); expected text in quotes."),
@@ -122,6 +122,6 @@ ODD: tuple[tuple[str, str, str], ...] = (
     (
         "rule.colour",
         '"red"',
-        'rule.json, rule.colour: is not a known key (found "red"). Fix: remove it, or correct its name.',
+        'rule.json, rule.colour: is not a known key (found "red"). Fix: remove it or correct its name.',
     ),
 )
