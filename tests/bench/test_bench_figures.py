@@ -32,7 +32,7 @@ def test_nothing_overlaps(figure):
 
 def test_a_panel_for_every_sweep_with_points(points):
     drawn = scaling_figure(points, 1e10, [""])
-    assert [ax.get_xlabel() for ax in drawn.get_axes()] == ["Years", "Years a work group"]
+    assert [ax.get_xlabel() for ax in drawn.get_axes()] == ["Years", "Years per work group"]
 
 
 def test_no_points_no_panels(points):

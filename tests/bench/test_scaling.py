@@ -67,7 +67,7 @@ def test_moves_are_years_times_particles_times_generations(bench):
 
 def test_what_the_device_refuses_keeps_its_reason(bench, device):
     row = measure_point(bench, Point("swarms", 3, swarms=device.max_work_group_size + 1))
-    assert "no work group has so many items" in row["refused"]
+    assert "the work group size is out of range" in row["refused"]
     assert "moves_per_second" not in row
 
 

@@ -253,7 +253,8 @@ def test_other_reservoirs_with_months_of_their_own_bounds(small, small_inflow):
         (lambda content: content["values_gwh"].pop(), r"values_gwh: has the wrong number of values \(found 11\)"),
         (
             lambda content: content["values_gwh"][0].pop(),
-            r"values_gwh\[0\]: has the wrong number of values \(found 60\); expected 61, one list for each of grid_hm3",
+            r"values_gwh\[0\]: has the wrong number of values \(found 60\); expected 61, one list for each value of "
+            "grid_hm3",
         ),
         (
             lambda content: content["values_gwh"][0][3].pop(),

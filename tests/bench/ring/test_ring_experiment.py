@@ -39,7 +39,7 @@ def test_whether_particles_were_at_work_at_once_is_said(record):
 
 def test_a_quick_trial_claims_nothing_and_says_that_it_is_one(record):
     assert record.checks == ()
-    assert "quick" in record.warnings[0]
+    assert "Quick trial" in record.warnings[0]
 
 
 @pytest.mark.parametrize("dimensions", ["1", "2,x", "2000"])

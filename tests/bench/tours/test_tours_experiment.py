@@ -60,7 +60,7 @@ def test_refusals_are_told(record, device):
 
 def test_a_quick_trial_claims_nothing_and_says_that_it_is_one(record):
     assert record.checks == ()
-    assert "quick" in record.warnings[0]
+    assert "Quick trial" in record.warnings[0]
 
 
 def test_a_file_of_ones_own_is_solved_without_a_known_optimum(device, tmp_path):

@@ -112,7 +112,7 @@ def test_a_model_may_take_other_random_numbers_but_no_other_layout(device: Devic
     found = solve([Toy()], solver="clpso", model="basic", random="stream", particles=8, generations=9)
     ours = solve([Toy()], solver="clpso", particles=8, generations=9)
     np.testing.assert_allclose(found[0].position, ours[0].position, rtol=1e-4)
-    with pytest.raises(InputError, match="one particle a work item"):
+    with pytest.raises(InputError, match="one particle per work item"):
         solve([Toy()], solver="clpso", model="final", lanes=4)
     with pytest.raises(InputError, match=r"no such model.*basic, intermediate, final, lanes"):
         solve([Toy()], solver="clpso", model="fast")

@@ -194,7 +194,7 @@ def test_sums_of_information_leave_room_in_64_bits():
         largest = loci * individuals * np.log(2) * 2.0 ** (scale + rank_bits(loci))
         assert largest < 2**62
         assert np.abs(entropy_table(loci, individuals)).max() < 2**62
-    with pytest.raises(InputError, match=r"no room for their mutual information.*65,535 loci"):
+    with pytest.raises(InputError, match=r"too many loci and individuals for mutual information.*65,535 loci"):
         scale_bits(65_535, 2**26)
 
 
