@@ -85,9 +85,9 @@ def test_a_swarm_that_no_stack_holds_is_refused(two_cores):
 
 def test_more_numbers_than_32_bits_count_are_refused(two_cores):
     wide = SimpleNamespace(encoding="real", dimension=60_000, label="wide", kernel_context=lambda: np.zeros(1))
-    with pytest.raises(InputError, match=r"too many numbers.*fewer members_per_dimension"):
+    with pytest.raises(InputError, match=r"too many values.*fewer members_per_dimension"):
         lshade.layout_for(two_cores, wide, LshadeSettings(members_per_dimension=1000, archive_fraction=100.0))
-    with pytest.raises(InputError, match="the population has too many numbers"):
+    with pytest.raises(InputError, match="the population has too many values"):
         single_layout(two_cores, wide, DeviceIslandSettings(islands=1, island_size=65_536))
 
 
