@@ -50,11 +50,11 @@ def draw_storage(ax: Axes, plan: Plan) -> Axes:
     bottom, top = min(storages.min(), lower.min()) - margin, max(storages.max(), upper.max()) + margin
     ax.set_ylim(bottom, top)
     x = month_end_years(calendar)
-    ax.fill_between(x, upper, top, color=OUTSIDE, lw=0, zorder=1, step="pre", label="outside the bounds")
+    ax.fill_between(x, upper, top, color=OUTSIDE, lw=0, zorder=1, step="pre", label="outside the limits")
     ax.fill_between(x, bottom, lower, color=OUTSIDE, lw=0, zorder=1, step="pre")
     outside = (plan.operation.violation > 0).ravel()
     if outside.any():
-        ax.plot(x[outside], storages.ravel()[outside], **OUTSIDE_MARK | {"ms": 3}, label="leaves its bounds")
+        ax.plot(x[outside], storages.ravel()[outside], **OUTSIDE_MARK | {"ms": 3}, label="violates its limits")
     _mark_ends(ax, plan)
     ax.yaxis.set_major_locator(MaxNLocator(5))
     ax.yaxis.set_major_formatter(THOUSANDS)
@@ -91,4 +91,4 @@ def caption(plan: Plan) -> str | None:
     what = "the whole record as one problem" if len(plan.problems) == 1 else f"windows of {plan.horizon} years"
     many = plan.inflow.years > MANY_YEARS
     each = "each year's lowest to highest value" if many else "the value at the end of each month"
-    return f"The best operation of {what}: {each}. Grey lies outside the bounds of the storage."
+    return f"Optimal operation of {what}: {each}. Grey: outside the storage limits."
