@@ -72,7 +72,7 @@ class GridLayout:
     items: int
     room: int
     double: bool
-    long: bool
+    long: bool = False
 
     @property
     def dtype(self) -> DTypeLike:
