@@ -32,13 +32,15 @@ def usable_folder(name: str, asked: str = "", variable: str = "XDG_CACHE_HOME") 
         None where nothing can be written anywhere.
     """
     wanted = Path(asked) if asked else user_cache(name)
-    problem = "there is no home folder" if wanted is None else why_unusable(wanted)
+    problem = "no home folder" if wanted is None else why_unusable(wanted)
     if not problem:
         return wanted
     run = run_folder()
-    place = f"{wanted} cannot be used ({problem})" if wanted else f"No cache of compiled code: {problem}"
-    kept = f"compiled code is kept in {run} until this run ends" if run else "compiled code is not kept"
-    _note(f"{place}; {kept}. Fix: let {variable} name a folder that can be written, with room in it.")
+    place = (
+        f"The cache folder {wanted} cannot be used ({problem})" if wanted else f"No cache of compiled code: {problem}"
+    )
+    kept = f"compiled code is stored in {run} until this run ends" if run else "compiled code is not stored"
+    _note(f"{place}; {kept}. Fix: set {variable} to a writable folder with free space.")
     if run is None:
         return None
     folder = run / name
@@ -65,7 +67,7 @@ def why_unusable(folder: Path) -> str:
         free = shutil.disk_usage(folder).free
     except (OSError, ValueError) as error:
         return getattr(error, "strerror", None) or str(error)
-    return "" if free >= LEAST_FREE_BYTES else f"less than {LEAST_FREE_BYTES >> 20} MB are free"
+    return "" if free >= LEAST_FREE_BYTES else f"less than {LEAST_FREE_BYTES >> 20} MB free"
 
 
 @cache

@@ -65,7 +65,7 @@ def bundled_case(name: str | None = None) -> Case:
     listing = _listing()
     wanted = listing["default"] if name is None else name
     if wanted not in listing["cases"]:
-        raise InputError(Mistake("there is no such bundled case", ", ".join(listing["cases"]), value=wanted))
+        raise InputError(Mistake("unknown bundled case", ", ".join(listing["cases"]), value=wanted))
     case = listing["cases"][wanted]
     folder = resources.folder("data") / case["folder"]
     files = folder / case["reservoir"], folder / case["inflow"]

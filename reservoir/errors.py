@@ -65,7 +65,7 @@ def _shown(value: object, longest: int = 60) -> str:
     try:
         return shortened(repr(value), longest)
     except ValueError:  # Python writes no whole number of thousands of digits
-        return "a number of thousands of digits"
+        return "a number with thousands of digits"
 
 
 def shortened(text: str, longest: int = 60) -> str:
@@ -87,8 +87,8 @@ def worth_telling(mistakes: Iterable[Mistake], file: str) -> list[Mistake]:
             told.append(mistake)
     untold = alike.total() - len(told)
     if untold:
-        more = "1 more mistake is" if untold == 1 else f"{untold} more mistakes are"
-        told.append(Mistake(f"{more} not shown", mend="correct these first, then read the file again", file=file))
+        more = "1 more mistake" if untold == 1 else f"{untold} more mistakes"
+        told.append(Mistake(f"{more} not shown", mend="correct these first, then try again", file=file))
     return told
 
 

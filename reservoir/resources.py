@@ -42,7 +42,7 @@ def path(folder_name: str, name: str) -> Path:
     """
     place = folder(folder_name) / name
     if not place.is_file():
-        raise ReservoirError(f"{folder_name}/ holds no file {name}; looked for {place}.")
+        raise ReservoirError(f"{folder_name}/ has no file {name}; looked for {place}.")
     return place
 
 

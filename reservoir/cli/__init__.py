@@ -15,11 +15,11 @@ from reservoir.errors import ReservoirError
 #: Command -> what it does, in the order of use; each lives in the module of its name.
 COMMANDS = {
     "plan": "Find the best operation of every year of an inflow record.",
-    "rules": "Fit monthly operation rules to a plan and test them on years they never saw.",
-    "simulate": "Operate an inflow record by a rule.",
-    "operate": "Ask a rule for this month's release.",
+    "rules": "Fit monthly operation rules to a plan and test them on held-out years.",
+    "simulate": "Simulate an inflow record with an operation rule.",
+    "operate": "Recommend this month's release with an operation rule.",
     "compare": "Run several solvers on the same years, side by side.",
-    "bench": "Run the experiments of the papers on this machine.",
+    "bench": "Run the papers' experiments on this machine.",
     "validate": "Check this installation: physics, device, solvers.",
     "devices": "List the OpenCL devices.",
     "new": "Write a commented reservoir file to start from.",
@@ -53,10 +53,10 @@ class LazyGroup(click.Group):
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="reservoir")
 def cli() -> None:
-    """Plan how a hydropower reservoir is operated.
+    """Plan the operation of a hydropower reservoir.
 
-    Give it an inflow record and a reservoir file; it returns every year's optimal operation. Without any file, the
-    bundled case is planned: try "reservoir plan".
+    Give it an inflow record and a reservoir file; it returns every year's optimal operation. Without files, it
+    plans the bundled case: try "reservoir plan".
     """
 
 
@@ -92,7 +92,7 @@ def main() -> None:
             interrupts.end_interrupted()
         if debug:
             raise
-        status = _told_fault(EOFError("something ended too early"))
+        status = _told_fault(EOFError("unexpected end of a file or stream"))
     except BrokenPipeError:  # the reader of a pipe has seen enough
         status = DONE
     except ReservoirError as error:
@@ -111,7 +111,7 @@ def main() -> None:
         status = _told_fault(error)
     _tell_notes()
     if lost := lost_output():
-        say(f"Error: standard output could not be written ({lost}); what was written to files is complete.", sys.stderr)
+        say(f"Error: cannot write to standard output ({lost}); the files are complete.", sys.stderr)
         status = status or WRONG_INPUT
     sys.stderr.flush()
     sys.exit(status or DONE)
@@ -126,9 +126,9 @@ def prepare_environment() -> None:
 def _limit(error: BaseException) -> str:
     """What of this machine, not of this program, did not suffice."""
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this call; ask for less at a time, or use a larger machine"
+        return "not enough memory; reduce the size of the problem, or use a machine with more memory"
     if isinstance(error, RecursionError):
-        return "something in the input is nested more deeply than can be read"
+        return "the input has too many nested levels"
     place = getattr(error, "filename", None)
     return f"{place}: {getattr(error, 'strerror', None) or error}" if place else str(error)
 

@@ -37,15 +37,15 @@ class BenchGroup(click.Group):
         with formatter.section("Experiments"):
             formatter.write_dl([(each.name, each.summary) for each in EXPERIMENTS.values()])
         with formatter.section("Bundled cases"):
-            formatter.write_dl([(name, f'The same as "{CASE.name} --case {name}".') for name in case_names()])
+            formatter.write_dl([(name, f'Same as "{CASE.name} --case {name}".') for name in case_names()])
 
 
 @click.command("bench", cls=BenchGroup, subcommand_metavar="EXPERIMENT ...")
 @options.debug
 def command() -> None:
-    """Run an experiment of the papers on this machine, and write its tables and figures into a folder.
+    """Run an experiment from the papers on this machine and write its tables and figures to a folder.
 
-    Ends with an acceptance table; the status is 1 if a check fails.
+    Prints an acceptance table; the exit status is 1 if a check fails.
     """
 
 
@@ -53,11 +53,11 @@ def _command(experiment: Experiment, case: str | None = None) -> click.Command:
     """The command of an experiment, with the options of all experiments and its own."""
     decorators: list[Callable[..., Any]] = [
         *OWN_OPTIONS.get(experiment.name, ()),
-        click.option("--quick", is_flag=True, help="Only try it: few generations, small ensembles."),
+        click.option("--quick", is_flag=True, help="Short trial: few generations, small ensembles."),
         click.option(
             "--runs",
             type=click.IntRange(1),
-            help=f"Runs of each engine.  [default: {experiment.runs}; {QUICK_RUNS} with --quick]",
+            help=f"Runs per solver.  [default: {experiment.runs}; {QUICK_RUNS} with --quick]",
         ),
         options.seed,
         options.device,
@@ -127,7 +127,7 @@ def _close(journal: Journal, *, written: bool) -> None:
     if written:
         journal.end()
     elif journal.kept:
-        said = f"\nThe runs that are done are kept in {journal.path}; the same command goes on from there."
+        said = f"\nFinished runs are saved in {journal.path}; run the same command again to continue."
         click.echo(said, err=True)
 
 

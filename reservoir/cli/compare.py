@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 @click.command("compare")
 @options.inputs
 @options.horizon
-@click.option("--solver", "solvers", multiple=True, help="Engine to run, repeatable; all by default.")
+@click.option("--solver", "solvers", multiple=True, help="Solver to run, repeatable.  [default: all]")
 @click.option(
     "--repeats",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Runs, with seeds one apart; seconds are their median.",
+    help="Runs per solver, with consecutive seeds; their median time is shown.",
 )
 @options.solving(**options.SWARM, **options.EVALUATIONS)
 @options.json
@@ -40,8 +40,8 @@ def command(
 ) -> None:
     """Run several solvers on the same years and print energy, gap, violation and seconds.
 
-    The gap is the largest part by which a year falls short of the reference optimum (dynamic programming). Seconds
-    leave compilation out. Years that cannot keep their limits are named, and count in the violation alone.
+    The gap is the largest relative shortfall of a year from the reference optimum (dynamic programming). Times
+    exclude compilation. Years whose limits cannot be satisfied are listed; they count only in the violation.
     """
     from reservoir.cli.screen import progress_bars, show_inputs, show_json
     from reservoir.planning.comparison import compare
@@ -83,5 +83,5 @@ def _show(rows: Sequence[Comparison]) -> None:
     show_table((Column("solver"), Column("device"), *(Column(title, "right") for title in titles)), cells)
     left_out = rows[0].left_out
     if left_out:
-        what = f"{counted(len(left_out))} cannot keep the limits of storage ({listed(left_out)})"
-        say(f"{what}: left out of energy and gap, counted in the violation")
+        what = f"{counted(len(left_out))} cannot satisfy the storage limits ({listed(left_out)})"
+        say(f"{what}: excluded from energy and gap, included in the violation")

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 @options.json
 @options.debug
 def command(as_json: bool) -> None:
-    """List the OpenCL devices, say which one is chosen by itself, and what is installed but cannot be used.
+    """List the OpenCL devices, the default device, and what is installed but cannot be used.
 
-    An index or a part of a name goes into --device or the environment variable RESERVOIR_DEVICE.
+    Choose a device by its index or a part of its name, with --device or the environment variable RESERVOIR_DEVICE.
     """
     from reservoir.cli.screen import show_json
     from reservoir.cli.streams import say
@@ -33,9 +33,9 @@ def command(as_json: bool) -> None:
     if found:
         _show(found, chosen)
     else:
-        say("No OpenCL device. Plans are solved by clpso-sequential on one CPU thread.")
+        say("No OpenCL device found. Plans use the solver clpso-sequential on one CPU thread.")
     for each in lacking:
-        say(f"Left out: {each}")
+        say(f"Not usable: {each}")
 
 
 def _row(device: DeviceInfo) -> dict[str, Any]:
@@ -64,4 +64,4 @@ def _show(found: list[DeviceInfo], chosen: tuple[DeviceInfo, ...]) -> None:
         words = map(escape, (device.platform, device.name, device.kind, device.driver))
         chosen_mark = "*" if device in chosen else ""
         rows.append((chosen_mark, str(device.index), *words, str(device.compute_units), memory))
-    show_table(columns, rows, caption="* chosen by itself")
+    show_table(columns, rows, caption="* default device")

@@ -32,7 +32,7 @@ class Amount(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 
         try:
             amount = float(str(value))
         except ValueError:
-            self.fail(f"{value!r} is no number", param, ctx)
+            self.fail(f"{value!r} is not a number", param, ctx)
         if not 0 <= amount <= _MOST:
             self.fail(f"{value!r} is not between 0 and {_MOST:g}", param, ctx)
         return amount
@@ -45,10 +45,10 @@ _amount = Amount()
 @options.rule
 @options.rule_reservoir
 @click.option("--month", type=click.IntRange(1, 12), required=True, help="Calendar month, 1 to 12.")
-@click.option("--level", type=float, help="Forebay level on its first day, m.")
-@click.option("--storage", type=_amount, help="Storage on its first day, hm3, instead of the level.")
-@click.option("--inflow", type=_amount, help="Mean inflow expected in the month, m3/s.")
-@click.option("--inflow-before", type=_amount, help="Mean inflow of the month before, m3/s.")
+@click.option("--level", type=float, help="Forebay level at the start of the month, m.")
+@click.option("--storage", type=_amount, help="Storage at the start of the month, hm3, instead of --level.")
+@click.option("--inflow", type=_amount, help="Expected mean inflow of the month, m3/s.")
+@click.option("--inflow-before", type=_amount, help="Mean inflow of the previous month, m3/s.")
 @options.json
 @options.debug
 def command(
@@ -63,10 +63,9 @@ def command(
 ) -> None:
     """Recommend this month's release.
 
-    Tells the release that a rule recommends, the level, power and energy that it comes to, the zone of the dispatch
-    chart, and what the optimised years did in months that began like this one. Inflows that are not given are taken
-    as the mean of the years that the rule was fitted to; a rule that was fitted with a one-month forecast needs
-    --inflow.
+    Prints the release that a rule recommends, the resulting level, power and energy, the zone of the dispatch chart,
+    and the releases of the optimised years in similar months. Inflows that are not given are replaced by their mean
+    over the years that the rule was fitted to; a rule fitted with a one-month forecast needs --inflow.
     """
     from reservoir.cli.rule_inputs import read_rule_inputs
     from reservoir.cli.screen import show_json
@@ -98,14 +97,14 @@ def command(
             }
         )
     else:
-        assumed = [name for name, given in (("inflow", inflow), ("inflow before", inflow_before)) if given is None]
+        assumed = [name for name, given in (("inflow", inflow), ("previous inflow", inflow_before)) if given is None]
         _show(found, situation, advice, zone, similar, caveats, assumed)
 
 
 def _require_inflow(found: RuleInputs, inflow: float | None) -> None:
     if found.rule.forecast == "month" and inflow is None:
-        problem = "is missing: this rule decides by the month's inflow"
-        mend = "give the inflow expected, or use a rule fitted with --forecast none"
+        problem = "is missing: this rule uses the month's inflow"
+        mend = "give the expected inflow, or use a rule fitted with --forecast none"
         raise InputError(Mistake(problem, "a mean flow in m3/s", mend, column="--inflow"))
 
 
@@ -113,15 +112,15 @@ def _storage(found: RuleInputs, level: float | None, storage: float | None) -> f
     from reservoir.rules.advice import storage_at_level
 
     if (level is None) == (storage is None):
-        problem = "is missing" if level is None else "is given beside --storage"
+        problem = "is missing" if level is None else "is given together with --storage"
         raise InputError(Mistake(problem, "either --level in m or --storage in hm3", column="--level"))
     if level is not None:
         return storage_at_level(found.reservoir, level)
     low, high = found.reservoir.level.domain
     assert storage is not None
     if not low <= storage <= high:
-        expected = f"{low:,.0f} to {high:,.0f} hm3, as far as the level curve of {found.reservoir.name} goes"
-        raise InputError(Mistake("there is no such storage", expected, column="--storage", value=storage))
+        expected = f"{low:,.0f} to {high:,.0f} hm3, the range of the level curve of {found.reservoir.name}"
+        raise InputError(Mistake("is outside the level curve", expected, column="--storage", value=storage))
     return storage
 
 
@@ -180,17 +179,17 @@ def _show(
     screen = console()
     month = MONTH_NAMES[int(plant.months[situation.step]) - 1]
     level = float(plant.level(situation.storage_hm3))
-    screen.print(f"[bold]{escape(plant.name)}[/], {month}, by the rule {escape(rule.family)}", soft_wrap=True)
+    screen.print(f"[bold]{escape(plant.name)}[/], {month}, rule {escape(rule.family)}", soft_wrap=True)
     for caveat in caveats:
         screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
     rows = [
-        ("On the first day", f"level {level:,.2f} m, storage {quantity(situation.storage_hm3)} hm3"),
+        ("Start of month", f"level {level:,.2f} m, storage {quantity(situation.storage_hm3)} hm3"),
         (
             "Inflow",
-            f"{quantity(situation.inflow_m3s)} m3/s, {quantity(situation.inflow_before_m3s)} m3/s in the month before",
+            f"{quantity(situation.inflow_m3s)} m3/s, previous month {quantity(situation.inflow_before_m3s)} m3/s",
         ),
         ("Release", f"[bold]{quantity(advice.release_m3s)} m3/s[/]{_release_note(advice)}"),
-        ("On the last day", f"level {advice.end_level_m:,.2f} m, storage {quantity(advice.end_storage_hm3)} hm3"),
+        ("End of month", f"level {advice.end_level_m:,.2f} m, storage {quantity(advice.end_storage_hm3)} hm3"),
         ("Power", f"{quantity(advice.power_mw)} MW, mean head {advice.head_m:,.1f} m"),
         ("Energy", f"{quantity(advice.energy_gwh)} GWh in the month"),
     ]
@@ -201,17 +200,15 @@ def _show(
     for title, text in rows:
         screen.print(f"{title:<18}{text}", soft_wrap=True)
     if assumed:
-        screen.print(f"[yellow]Not given, taken as the mean of the years: {', '.join(assumed)}[/]", soft_wrap=True)
+        screen.print(f"[yellow]Not given, mean of the fitted years used: {', '.join(assumed)}[/]", soft_wrap=True)
     if not advice.within_bounds:
-        screen.print("[bold red]No release within its bounds keeps this month's storage bounds.[/]", soft_wrap=True)
+        screen.print("[bold red]No permitted release satisfies the storage limits of this month.[/]", soft_wrap=True)
 
 
 def _release_note(advice: Advice) -> str:
     seen = advice.spill_m3s >= _VISIBLE * advice.release_m3s
-    spill = f", {quantity(advice.spill_m3s)} of them past the turbines" if seen else ""
-    asked = (
-        f" (the rule asked for {quantity(advice.asked_m3s)}, which the limits do not allow)" if advice.repaired else ""
-    )
+    spill = f", of which {quantity(advice.spill_m3s)} spilled" if seen else ""
+    asked = f" (the rule gave {quantity(advice.asked_m3s)}, outside the limits)" if advice.repaired else ""
     return spill + asked
 
 
@@ -219,4 +216,4 @@ def _alike_words(similar: AnalogueYears) -> str:
     span = (
         f"{quantity(similar.lowest_m3s)} to {quantity(similar.highest_m3s)} m3/s, median {quantity(similar.median_m3s)}"
     )
-    return f"{span}, in the {len(similar.labels)} most like it: {', '.join(similar.labels)}"
+    return f"{span}, in the {len(similar.labels)} most similar years: {', '.join(similar.labels)}"

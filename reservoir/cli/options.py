@@ -38,11 +38,11 @@ class FolderPath(click.ParamType):  # type: ignore[type-arg] # generic in click 
         """Read a path, and refuse an empty one, which would be the present folder."""
         path = Path(value)
         if not str(value).strip():
-            self.fail("it names no folder; for the present one, give .", param, ctx)
+            self.fail("the path is empty; for the current folder, give .", param, ctx)
         try:
             return path.expanduser() if path.parts[:1] == ("~",) else path
         except RuntimeError:
-            self.fail(f"the home folder is not known; for a folder of that name, give ./{path}", param, ctx)
+            self.fail(f"the home folder is unknown; for a folder of this name, give ./{path}", param, ctx)
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -158,11 +158,11 @@ _path = FilePath()
 
 def out(default: str) -> Decorator:
     """Where a folder is written, with what happens by default."""
-    return click.option("--out", type=FolderPath(), help=f"Folder to write; by default {default} under ./reports.")
+    return click.option("--out", type=FolderPath(), help=f"Output folder.  [default: {default} in ./reports]")
 
 
 unit = click.option(
-    "--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs (mean flow), hm3, 1e8m3, ... (volume)."
+    "--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs (mean flow), hm3, 1e8m3, ... (monthly volume)."
 )
 
 rule = click.argument("rule_file", metavar="RULE.json", type=_path)
@@ -172,7 +172,7 @@ rule_reservoir = click.option(
     "reservoir_file",
     metavar="FILE.toml",
     type=_path,
-    help="Reservoir file; by default that of the plan whose rules folder the rule stands in.",
+    help="Reservoir file.  [default: that of the plan folder that contains the rule]",
 )
 
 inputs = _gathered(
@@ -180,7 +180,7 @@ inputs = _gathered(
     Request,
     click.argument("inflow_file", metavar="[INFLOW.csv]", required=False, type=_path),
     click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=_path, help="Reservoir file."),
-    click.option("--case", metavar="NAME", help="A bundled case; its files stand in for those that are not given."),
+    click.option("--case", metavar="NAME", help="Bundled case; used for files that are not given."),
     unit,
 )
 
@@ -191,8 +191,8 @@ device = click.option(
     metavar="DEVICE",
     default="auto",
     show_default=True,
-    help="OpenCL device: auto (RESERVOIR_DEVICE, else a GPU before a CPU), an index or a part of a name (see "
-    '"reservoir devices"); several with commas between them, or all of the best kind, share the years: all.',
+    help="OpenCL device: auto (RESERVOIR_DEVICE if set, else a GPU, else a CPU), an index or a part of a name (see "
+    '"reservoir devices"). A comma-separated list, or all (all devices of the best kind), shares the years.',
 )
 
 horizon = click.option(
@@ -207,7 +207,7 @@ forecast = click.option(
     type=click.Choice(["month", "none"]),
     default="month",
     show_default=True,
-    help="What rules know of a month's inflow when they decide: its mean, or only the months before.",
+    help="Inflow that a rule knows when it decides: this month's mean, or only previous months.",
 )
 
 json = click.option("--json", "as_json", is_flag=True, help="Print machine-readable JSON on standard output.")
@@ -225,27 +225,27 @@ def settings(*own: Any, **budget: str) -> Decorator:
 two_level_swarm = _gathered(
     "swarm",
     _given,
-    click.option("--group", type=int, help="Particles of a group.  [default: 8]"),
-    click.option("--exchange-every", type=int, help="Iterations from one exchange to the next.  [default: 100]"),
-    click.option("--inertia", type=float, help="Inertia weight, alpha of the paper.  [default: 1]"),
-    click.option("--cognitive", type=float, help="c1 of the paper.  [default: 2]"),
-    click.option("--social", type=float, help="c2 of the paper.  [default: 2]"),
+    click.option("--group", type=int, help="Particles per group.  [default: 8]"),
+    click.option("--exchange-every", type=int, help="Iterations between exchanges.  [default: 100]"),
+    click.option("--inertia", type=float, help="Inertia weight (alpha in the paper).  [default: 1]"),
+    click.option("--cognitive", type=float, help="Cognitive coefficient (c1 in the paper).  [default: 2]"),
+    click.option("--social", type=float, help="Social coefficient (c2 in the paper).  [default: 2]"),
     click.option(
         "--velocity-fraction",
         type=float,
-        help="Largest velocity, as a fraction of the range of first weights.  [default: 0.01]",
+        help="Maximum velocity, as a fraction of the range of the initial weights.  [default: 0.01]",
     ),
 )
 
 
 #: Sizes of a search by CLPSO, and by the solvers that count evaluations.
 SWARM = {
-    "particles": "Particles of a swarm of CLPSO.  [default: 40]",
-    "generations": "Generations of a swarm of CLPSO.  [default: 10000]",
+    "particles": "Particles per CLPSO swarm.  [default: 40]",
+    "generations": "Generations of CLPSO.  [default: 10000]",
 }
 EVALUATIONS = {
-    "evaluations": "Evaluations of a year by lshade, or by island-ga (usually 400000) or dsmga2 (as many as it "
-    "takes).  [default: 30000]"
+    "evaluations": "Evaluations per year of lshade, island-ga and dsmga2.  "
+    "[default: lshade 30000, island-ga 400000, dsmga2 unlimited]"
 }
 
 

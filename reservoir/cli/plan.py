@@ -27,38 +27,41 @@ SHOWN_SHORTFALLS = 12
 @click.command("plan")
 @options.inputs
 @options.horizon
-@click.option("--solver", help="Engine.  [default: clpso; dp-opencl for horizons of several years]")
+@click.option(
+    "--solver", help="Solver; an unknown name lists them.  [default: clpso; dp-opencl for a horizon of several years]"
+)
 @options.solving(
     click.option(
         "--random",
         type=click.Choice(["stream", "kernel", "host"]),
-        help="Random numbers of clpso: own streams, or the paper's two schemes.",
+        help="Random numbers of clpso: counter-based (stream) or the paper's schemes (kernel, host).  "
+        "[default: stream]",
     ),
     click.option(
         "--scheme",
         type=click.Choice(["lim-is", "lim-cg", "lim-async", "tim", "sak", "slk"]),
-        help="Where islands of island-ga meet: between launches, in a barrier, never, or as rivals do.  "
-        "[default: lim-is]",
+        help="Synchronisation of island-ga: kernel launches (lim-is), a barrier (lim-cg), none (lim-async), or as in "
+        "other published methods (tim, sak, slk).  [default: lim-is]",
     ),
     click.option(
         "--mode",
         type=click.Choice(["sync", "async"]),
-        help="Of ring-pso: three kernels a generation, or one in which no particle waits.  [default: sync]",
+        help="ring-pso: three kernels per generation (sync) or one without barriers (async).  [default: sync]",
     ),
     click.option(
         "--model",
         type=click.Choice(["on-demand", "sequential", "lossless", "lossy"]),
-        help="How dsmga2 builds its linkage model: on the host as far as needed or whole, or in OpenCL.  "
-        "[default: on-demand]",
+        help="Linkage model of dsmga2: built on the host, as far as needed (on-demand) or completely (sequential), "
+        "or with OpenCL (lossless, lossy).  [default: on-demand]",
     ),
-    click.option("--bits", type=int, help="Bits of a month's storage for dsmga2.  [default: 8]"),
+    click.option("--bits", type=int, help="Bits per monthly storage in dsmga2.  [default: 8]"),
     **options.SWARM,
     **options.EVALUATIONS,
 )
 @click.option("--reference/--no-reference", default=True, help="Compare every year with dynamic programming.")
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
-@click.option("--profile", is_flag=True, help="Show where the seconds went; also written to profile.json.")
-@options.out("a new one")
+@click.option("--profile", is_flag=True, help="Show the time of each stage; also written to profile.json.")
+@options.out("a new folder")
 @click.option("--force", is_flag=True, help="Replace an earlier plan in that folder.")
 @options.json
 @options.debug
@@ -77,8 +80,8 @@ def command(
 ) -> int:
     """Find the best operation of every year of an inflow record.
 
-    Writes report.html, schedule.csv, summary.csv, plan.json and figures into a new folder. Without files, the bundled
-    case is planned.
+    Writes report.html, schedule.csv, summary.csv, plan.json and figures to a new folder. Without files, it plans the
+    bundled case.
     """
     from reservoir.planning.stopwatch import Stopwatch
 
@@ -159,8 +162,8 @@ def _show_result(plan: Plan) -> None:
 def _energy(plan: Plan) -> str:
     energy = plan.kept_energy_gwh
     if not energy.size:
-        return f"none to state: no year keeps its limits ({plan.inflow.years} years)"
-    kept = "" if plan.keeps_limits.all() else " that keep their limits"
+        return f"none: no year satisfies its limits ({plan.inflow.years} years)"
+    kept = "" if plan.keeps_limits.all() else " that satisfy their limits"
     return (
         f"{energy.sum():,.1f} GWh in {len(energy)} years{kept}, {energy.mean():,.1f} GWh a year "
         f"({energy.min():,.1f} to {energy.max():,.1f})"
@@ -172,5 +175,5 @@ def _show_profile(measured: Profile) -> None:
 
     rows = [(stage, f"{seconds:.3f}", f"{part:.1%}") for stage, seconds, part in measured.rows()]
     total = ("total", f"{measured.total_seconds:.3f}", f"{1:.1%}")
-    columns = (Column("stage"), Column("seconds", "right"), Column("part", "right"))
+    columns = (Column("stage"), Column("seconds", "right"), Column("share", "right"))
     show_table(columns, [*rows, total], title="Profile", lines_after=(len(rows) - 1,))

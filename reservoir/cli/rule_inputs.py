@@ -61,8 +61,8 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None) -> RuleInputs
         if path is not None:
             plant = read_reservoir(path)
         elif file is not None:
-            mend = "give --reservoir FILE.toml, or leave the rule in the rules folder of its plan"
-            raise InputError(Mistake("its reservoir is not known", mend=mend, file=str(rule_file)))
+            mend = "give --reservoir FILE.toml, or use the rule file in the rules folder of its plan"
+            raise InputError(Mistake("the rule's reservoir file is unknown", mend=mend, file=str(rule_file)))
     except InputError as error:
         mistakes += error.mistakes
     if file is None or plant is None:

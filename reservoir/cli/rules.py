@@ -27,7 +27,7 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
         if value == LEAVE_ONE_OUT:
             return 0
         if not str(value).isdecimal() or len(str(value)) > 9 or int(str(value)) < 2:
-            self.fail(f"{value!r} is neither a number of blocks, 2 or more, nor {LEAVE_ONE_OUT!r}", param, ctx)
+            self.fail(f"{value!r} is not a number of blocks (2 or more) or {LEAVE_ONE_OUT!r}", param, ctx)
         return int(str(value))
 
 
@@ -39,11 +39,13 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
     type=Folds(),
     default=5,
     show_default=True,
-    help=f"Blocks of years that are held out in turn, or {LEAVE_ONE_OUT}.",
+    help=f"Blocks of years for cross-validation, or {LEAVE_ONE_OUT}.",
 )
-@click.option("--family", "families", multiple=True, metavar="NAME", help="Family to fit, repeatable; all by default.")
+@click.option(
+    "--family", "families", multiple=True, metavar="NAME", help="Rule family to fit, repeatable.  [default: all]"
+)
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
-@click.option("--force", is_flag=True, help="Replace the rules that the folder has.")
+@click.option("--force", is_flag=True, help="Replace earlier rules in that folder.")
 @options.json
 @options.debug
 def command(
@@ -55,10 +57,10 @@ def command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Fit operation rules to a plan, and test them on years they never saw.
+    """Fit operation rules to a plan and test them on held-out years.
 
-    PLAN_DIR is a folder that "reservoir plan" wrote. Adds rules/*.json, scores.csv, rules.json and figures to it, and
-    the rules' part to its report.html.
+    PLAN_DIR is a folder written by "reservoir plan". Adds rules/*.json, scores.csv, rules.json and figures to it, and
+    a section on the rules to its report.html.
     """
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
     from reservoir.cli.streams import say
@@ -101,15 +103,15 @@ def _check_request(families: tuple[str, ...], folds: int, years: int) -> None:
     from reservoir.rules import FAMILIES
 
     mistakes = [
-        Mistake("there is no such family of rules", f"one of {', '.join(FAMILIES)}", column="--family", value=name)
+        Mistake("unknown rule family", f"one of {', '.join(FAMILIES)}", column="--family", value=name)
         for name in dict.fromkeys(families)
         if name not in FAMILIES
     ]
     if years < 2:
-        problem = "the plan has one year, and none is left to fit a rule to when it is held out"
+        problem = "the plan has only one year, too few for cross-validation"
         mistakes.append(Mistake(problem, "2 years or more", "plan a longer record"))
     elif folds > years:
-        problem, expected = "there are more blocks than years in the plan", f"2 to {years}, or {LEAVE_ONE_OUT}"
+        problem, expected = "more blocks than years in the plan", f"2 to {years}, or {LEAVE_ONE_OUT}"
         mistakes.append(Mistake(problem, expected, column="--folds", value=folds))
     if mistakes:
         raise InputError(mistakes)
@@ -126,13 +128,13 @@ _COLUMNS = (
     ("mean, GWh", "mean_gwh", quantity),
     ("% of foresight", "percent_of_foresight", "{:.2f}".format),
     ("worst decile", "worst_decile_gwh", quantity),
-    ("worst", "worst_gwh", quantity),
+    ("worst year", "worst_gwh", quantity),
     ("reliability", "reliability", "{:.0%}".format),
     ("resilience", "resilience", "{:.0%}".format),
     ("vulnerability", "vulnerability", "{:.1%}".format),
     ("spill, hm3", "spill_hm3", quantity),
     ("repairs", "repairs", "{:d}".format),
-    ("months outside", "months_violated", "{:d}".format),
+    ("months outside limits", "months_violated", "{:d}".format),
 )
 
 
@@ -149,9 +151,8 @@ def _show(evaluation: Evaluation) -> None:
     for caveat in plan.caveats:
         screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
     told = "a perfect forecast of the month's inflow" if evaluation.forecast == "month" else "no forecast"
-    title = (
-        f"Rules with {told}, storage carried through {plan.inflow.years} years; held out: {evaluation.cross_validation}"
-    )
+    span = f"simulated continuously over {plan.inflow.years} years"
+    title = f"Rules with {told}, {span}; held out: {evaluation.cross_validation}"
     foresight = evaluation.foresight_gwh[SimulationMode.CONTINUOUS]
     outside = evaluation.foresight_violations.months
     blank = [""] * (len(_COLUMNS) - 3)

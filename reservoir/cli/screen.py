@@ -70,7 +70,7 @@ def show_solver(plan: Plan) -> None:
 
     first = plan.solutions[0]
     driver = f" ({first.settings['platform']} {first.settings['driver']})" if "driver" in first.settings else ""
-    busy = f", {first.device_seconds:.3g} s of them on the device" if first.device_seconds is not None else ""
+    busy = f", {first.device_seconds:.3g} s on the device" if first.device_seconds is not None else ""
     seed = f", seed {first.settings['seed']}" if "seed" in first.settings else ""
     line = f"{first.solver} on {first.device}{driver}{seed}: {first.wall_seconds:.3g} s{busy}"
     screen = console()

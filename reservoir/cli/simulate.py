@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reservoir.cli import options
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
     from reservoir.rules.evaluation.record_evaluation import RecordEvaluation
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 @options.rule_reservoir
 @options.unit
 @click.option(
-    "--level", type=float, help="Level at the start of the record, m; by default the reservoir's initial one."
+    "--level", type=float, help="Forebay level at the start of the record, m.  [default: the reservoir's initial level]"
 )
-@click.option("--yearly", is_flag=True, help="Start every year from that level, instead of carrying the storage over.")
+@click.option("--yearly", is_flag=True, help="Start every year from that level instead of carrying the storage over.")
 @click.option("--foresight/--no-foresight", default=True, help="Compare with perfect foresight over the record.")
-@options.out("a new one")
+@options.out("a new folder")
 @options.json
 @options.debug
 def command(
@@ -38,10 +38,10 @@ def command(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Operate an inflow record by a rule.
+    """Simulate an inflow record with an operation rule.
 
-    Writes simulation.csv (every month), summary.csv (every year) and simulation.json into a new folder. Whatever the
-    rule asks for, the physical limits are kept; months where they had to be are counted as repairs.
+    Writes simulation.csv (every month), summary.csv (every year) and simulation.json to a new folder. Releases are
+    corrected to satisfy the physical limits; months with a correction are counted as repairs.
     """
     from reservoir.cli.rule_inputs import read_rule_inputs
     from reservoir.cli.screen import progress_bars, show_json
@@ -79,9 +79,7 @@ def _show(run: RecordEvaluation) -> None:
 
     screen, score, labels = console(), run.score, run.inflow.labels
     years = f"{len(labels)} years, {labels[0]} to {labels[-1]}" if len(labels) > 1 else f"1 year, {labels[0]}"
-    screen.print(
-        f"[bold]{escape(run.reservoir.name)}[/], {years}, operated by the rule {escape(score.family)}", soft_wrap=True
-    )
+    screen.print(f"[bold]{escape(run.reservoir.name)}[/], {years}, rule {escape(score.family)}", soft_wrap=True)
     screen.print(f"Inflow: {escape(run.inflow.scale)}", soft_wrap=True)
     for caveat in (run.inflow.caveat, run.reservoir.caveat, *run.reservoir.notes, *run.inflow.notes):
         if caveat:
@@ -90,7 +88,7 @@ def _show(run: RecordEvaluation) -> None:
         (
             "Energy",
             f"{quantity(score.mean_gwh)} GWh a year at equal end storage (worst year {quantity(score.worst_gwh)}; "
-            f"{score.end_storage_value_gwh:+,.1f} of them for the water left at the end)",
+            f"includes {score.end_storage_value_gwh:+,.1f} for the water left at the end)",
         ),
         ("Targets", _targets(run)),
         ("Spill", f"{quantity(score.spill_hm3)} hm3 a year"),
@@ -98,7 +96,9 @@ def _show(run: RecordEvaluation) -> None:
     ]
     if score.months_violated:
         largest = f"by up to {score.largest_violation_hm3:,.3g} hm3"
-        rows.append(("Outside", f"the storage leaves its bounds in {score.months_violated} months, {largest}"))
+        rows.append(
+            ("Violation", f"storage outside its limits in {counted(score.months_violated, 'month')}, {largest}")
+        )
     if run.foresight_gwh is not None:
         span = "over the record" if run.continuous else "in every year"
         rows.insert(1, ("Foresight", f"{score.percent_of_foresight:.2f} % of perfect foresight {span}"))
@@ -110,7 +110,7 @@ def _show(run: RecordEvaluation) -> None:
 
 def _targets(run: RecordEvaluation) -> str:
     if run.targets is None:
-        return "none: the reservoir guarantees no energy"
+        return "none: the reservoir file gives no guaranteed energy"
     return (
         f"{quantity(run.targets.annual_gwh)} GWh a year reached in {run.score.reliability:.0%} of the years, "
         f"{quantity(run.targets.firm_mw)} MW in {run.score.firm_reliability:.0%} of the months"

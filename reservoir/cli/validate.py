@@ -16,17 +16,16 @@ from reservoir.cli import options
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Runs of each engine; from 2 on, their spread and a t-test are checked.",
+    help="Runs per solver; with 2 or more, their spread and a t-test are checked.",
 )
 @options.solving(**options.SWARM)
 @options.json
 @options.debug
 def command(request: options.Request, runs: int, settings: dict[str, Any], as_json: bool, **where: Any) -> int:
-    """Check this installation: physics, device against sequential, both against dynamic programming.
+    """Check this installation: physics, device against sequential solver, both against dynamic programming.
 
-    Prints an acceptance table, and what could not be checked here; the status is 1 if a check fails. Without OpenCL the
-    sequential engine alone is checked. With --json: versions, machine, device, driver, settings, each check with its
-    value, threshold and whether it holds, and what was not checked.
+    Prints an acceptance table and what could not be checked; the exit status is 1 if a check fails. Without OpenCL,
+    only the sequential solver is checked. --json adds versions, machine, device, driver and settings.
     """
     from reservoir.cli.screen import progress_bars, show_checks, show_inputs, show_json, show_solver
     from reservoir.cli.streams import say

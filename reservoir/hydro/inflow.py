@@ -102,13 +102,13 @@ def _checked(given: ArrayLike, calendar: Calendar) -> NDArray[np.float64]:
     try:
         flow = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        expected = "one row of numbers for each water year, all rows of the same length"
+        expected = "one row of numbers per water year, all rows of the same length"
         mend = "give mean flows in m3/s"
         raise InputError(refused("the flows are not an array of numbers", expected, mend)) from error
     shape = calendar.years, calendar.steps
     if flow.shape != shape:
         expected = f"the shape {shape}: water years x steps"
-        mend = "give one row for each water year and one value for each step"
+        mend = "give one row per water year and one value per step"
         raise InputError(refused("the flows do not fit the calendar", expected, mend, value=flow.shape))
     wrong = np.argwhere(~(np.isfinite(flow) & (flow >= 0)))
     if len(wrong):

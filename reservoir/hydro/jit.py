@@ -26,12 +26,12 @@ from reservoir.hydro.curves import forms
 def _refuse(problem: str) -> InputError:
     given = [name for name in sorted(os.environ) if name.startswith("NUMBA_")]
     mend = f"unset {' and '.join(given)}" if given else "install numba again"
-    return InputError(Mistake(f"numba, which compiles the solvers, cannot work: {problem}", mend=mend))
+    return InputError(Mistake(f"numba, the compiler of the solvers, does not work: {problem}", mend=mend))
 
 
 _features = os.environ.get("NUMBA_CPU_FEATURES", "")
 if not all(each[0] in "+-" for each in map(str.strip, _features.split(",")) if each):
-    raise _refuse("NUMBA_CPU_FEATURES names features without + or -")
+    raise _refuse("NUMBA_CPU_FEATURES has features without + or -")
 try:
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "Environment variable")
@@ -76,7 +76,7 @@ def compiled(function: Function) -> Function:
     """Decorate `function` as numba code that Python calls: without the interpreter's lock, cached on disk."""
     dispatcher = numba.njit(nogil=True, **OPTIONS)(function)
     if numba_config.DISABLE_JIT:  # type: ignore[attr-defined]
-        raise _refuse("it is told not to compile")
+        raise _refuse("compilation is disabled")
     folder = cache_folder()
     if folder is not None:
         before = numba_config.CACHE_DIR  # type: ignore[attr-defined]

@@ -42,14 +42,14 @@ def require_reservoir(rule: Rule, reservoir: Reservoir, source: str = "") -> Non
         If they do not belong together.
     """
     if rule.reservoir != reservoir.name:
-        mend = f"give the file of reservoir {rule.reservoir}, or fit rules for {reservoir.name}"
+        mend = f"give the reservoir file of {rule.reservoir}, or fit rules for {reservoir.name}"
         problem = "is a rule for another reservoir"
-        raise InputError(Mistake(problem, f"one for {reservoir.name}", mend, source, value=rule.reservoir))
+        raise InputError(Mistake(problem, f"a rule for {reservoir.name}", mend, source, value=rule.reservoir))
     first = rule.months.calendar_month[0]
     if first != reservoir.first_month:
         expected = f"{MONTH_NAMES[reservoir.first_month - 1]}, the first_month of {reservoir.name}"
-        mend = f"say first_month = {first} in the reservoir's file, or fit rules for the file as it is"
-        problem = "is a rule for water years that begin in another month"
+        mend = f"set first_month = {first} in the reservoir file, or fit the rule again"
+        problem = "has water years that begin in another month"
         raise InputError(Mistake(problem, expected, mend, source, value=MONTH_NAMES[first - 1]))
 
 
@@ -68,9 +68,11 @@ def require_same_reservoir(file: RuleFile, reservoir: Reservoir) -> None:
         return
     differing = differing_parts(reservoir, parts)
     if differing:
-        what = f"what differs: {', '.join(differing)}"
-        problem = f"was fitted to another {reservoir.name} than {_shown(reservoir)} describes; {what}"
-        raise InputError(Mistake(problem, mend=f"give the reservoir's file as it was, or {_AGAIN}", file=file.source))
+        what = f"different: {', '.join(differing)}"
+        problem = f"was fitted to another {reservoir.name} than that of {_shown(reservoir)}; {what}"
+        raise InputError(
+            Mistake(problem, mend=f"give the reservoir file that it was fitted to, or {_AGAIN}", file=file.source)
+        )
 
 
 def require_same_plan(file: RuleFile, plan_folder: Path) -> None:
@@ -85,7 +87,7 @@ def require_same_plan(file: RuleFile, plan_folder: Path) -> None:
     """
     wanted = file.fitted_to.get(SCHEDULE_HASH)
     if wanted is not None and wanted != schedule_sha256(plan_folder):
-        problem = f"was fitted to another plan: {plan_folder / SCHEDULE} was changed since, or is another plan's"
+        problem = f"was fitted to another plan: {plan_folder / SCHEDULE} was changed, or is that of another plan"
         mend = f"restore that file, {_AGAIN}, or copy the rule elsewhere and give --reservoir"
         raise InputError(Mistake(problem, mend=mend, file=file.source))
 
@@ -97,8 +99,8 @@ def _require_same_file(file: RuleFile, reservoir: Reservoir) -> None:
         return
     problem = "does not say which reservoir it was fitted to"
     if wanted:
-        problem = f"was fitted to another file than {_shown(reservoir)}; it does not tell which parts differ"
-    raise InputError(Mistake(problem, mend=f"give the very file of its plan, or {_AGAIN}", file=file.source))
+        problem = f"was fitted to another reservoir file than {_shown(reservoir)}"
+    raise InputError(Mistake(problem, mend=f"give the reservoir file of its plan, or {_AGAIN}", file=file.source))
 
 
 def _at(content: object, *keys: str) -> object:
@@ -108,4 +110,4 @@ def _at(content: object, *keys: str) -> object:
 
 
 def _shown(reservoir: Reservoir) -> str:
-    return reservoir.source or "the reservoir given"
+    return reservoir.source or "the given reservoir"

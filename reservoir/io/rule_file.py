@@ -22,7 +22,7 @@ from reservoir.text.sound_json import each_key_once
 FORMAT = 1
 #: A table of releases takes some hundred kilobytes.
 MOST_BYTES = 1_000_000
-_EXPECTED = 'a rule file (JSON), as "reservoir rules" writes it'
+_EXPECTED = 'a rule file (JSON) written by "reservoir rules"'
 
 
 def write_rule(rule: Rule, path: str | Path, fitted_to: Mapping[str, Any]) -> None:
@@ -57,7 +57,7 @@ def write_rule(rule: Rule, path: str | Path, fitted_to: Mapping[str, Any]) -> No
             draft.replace(target)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        mistake = Mistake(f"cannot be written ({reason})", file=str(path), mend="choose another place")
+        mistake = Mistake(f"cannot be written ({reason})", file=str(path), mend="choose another path")
         raise OutputError(mistake) from error
 
 
@@ -115,9 +115,9 @@ def _bytes(path: str | Path) -> bytes:
     try:
         return read_limited(path, MOST_BYTES)
     except FileNotFoundError:
-        problem, mend = "is not there", "check the path"
+        problem, mend = "does not exist", "check the path"
     except IsADirectoryError:
-        problem, mend = "is a folder, not a file", "name the JSON file in it"
+        problem, mend = "is a folder, not a file", "give the JSON file in it"
     except (OSError, ValueError) as error:
         problem, mend = f"cannot be read: {getattr(error, 'strerror', None) or error}", ""
     raise InputError(Mistake(problem, _EXPECTED, mend))
@@ -128,7 +128,7 @@ def _decoded(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = content.count(b"\n", 0, error.start) + 1
-    raise InputError(Mistake("is not UTF-8 text", _EXPECTED, "save the file as UTF-8, without a code page", row=row))
+    raise InputError(Mistake("is not UTF-8 text", _EXPECTED, "save the file as UTF-8", row=row))
 
 
 def _parsed(text: str) -> object:
@@ -137,10 +137,10 @@ def _parsed(text: str) -> object:
     except json.JSONDecodeError as error:
         mistake = Mistake(f"is not JSON: {error.msg}", _EXPECTED, WRITTEN, row=error.lineno, column=str(error.colno))
     except RecursionError:
-        problem = "is not JSON that can be read: lists or objects lie too deep within each other"
+        problem = "cannot be read as JSON: too many nested lists or objects"
         mistake = Mistake(problem, _EXPECTED, WRITTEN)
     except ValueError as error:
-        mistake = Mistake(f"is not JSON that can be read: {error}", _EXPECTED, WRITTEN)
+        mistake = Mistake(f"cannot be read as JSON: {error}", _EXPECTED, WRITTEN)
     raise InputError(mistake)
 
 
@@ -150,10 +150,10 @@ def _rule_in(content: object) -> Rule:
         raise InputError(Mistake("is not a rule file", _EXPECTED, "check the path"))
     found = content["format"]
     if type(found) is not int or found != FORMAT:
-        mend = "fit the rules anew, or use the program that wrote them"
-        raise InputError(Mistake("is of another format", str(FORMAT), mend, column="format", value=found))
+        mend = "fit the rules again, or use the program version that wrote them"
+        raise InputError(Mistake("is not a supported format", str(FORMAT), mend, column="format", value=found))
     if "rule" not in content:
-        raise InputError(Mistake("is missing", "the rule itself", WRITTEN, column="rule"))
+        raise InputError(Mistake("is missing", "an object with the rule", WRITTEN, column="rule"))
     try:
         return rule_from_dict(content["rule"])
     except InputError as refused:

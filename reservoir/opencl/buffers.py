@@ -69,7 +69,7 @@ class Buffers:
             if layout.nbytes == 0:
                 raise ValueError(f"buffer {name} is empty: {layout}")
             if name in self._held and self.layout(name) != layout:
-                raise ValueError(f"buffer {name} is {self.layout(name)}; it cannot become {layout}")
+                raise ValueError(f"buffer {name} is {self.layout(name)} and cannot become {layout}")
         if wanted.keys() <= self._held.keys():
             return
         layouts = {name: layout for name, (layout, _) in self._held.items()} | dict(wanted)

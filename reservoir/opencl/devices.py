@@ -28,8 +28,8 @@ _FIRST_WITH_WARP_INSTRUCTIONS = 7
 
 _POCL = "portable computing language"
 
-_INSTALL = "install a driver with OpenCL, or PoCL, which runs on any CPU: pip install 'pyopencl[pocl]'"
-_CHECK = "check that its hardware is there and that its driver fits it; see the vendor's `clinfo`"
+_INSTALL = "install an OpenCL driver, or PoCL for any CPU: pip install 'pyopencl[pocl]'"
+_CHECK = "check that the hardware is present and that the driver supports it (see `clinfo`)"
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ def choose_device(wanted: str | None = "auto") -> DeviceInfo:
     asked, origin = _request(wanted)
     answering = [device for device in devices if _answers(device, asked)]
     if not answering:
-        problem = f'no OpenCL device answers to "{shortened(asked)}"'
-        expected = f"an index or part of a name of: {'; '.join(map(str, devices))}"
+        problem = f'no OpenCL device matches "{shortened(asked)}"'
+        expected = f"an index or a part of a name of: {'; '.join(map(str, devices))}"
         raise DeviceError([Mistake(problem, expected, column=origin), *left_out()])
     return min(answering, key=_rank)
 
@@ -199,10 +199,10 @@ def _devices_of(platform: cl.Platform, kept: bool) -> tuple[list[cl.Device], lis
 def _why_no_pocl(kept: bool) -> Mistake | None:
     """What PoCL lacks, and would end the process for."""
     if not kept:
-        mend = f"let {VARIABLE} name a folder that can be written"
-        return Mistake("there is no folder that PoCL could write to", mend=mend)
+        mend = f"set {VARIABLE} to a writable folder"
+        return Mistake("PoCL has no writable cache folder", mend=mend)
     if not pocl_links():
-        mend = "install the package binutils, which has one, or put its folder on the PATH"
+        mend = "install the package binutils, or add the folder of ld to the PATH"
         return Mistake("PoCL finds no linker (ld) on the PATH", mend=mend)
     return None
 

@@ -26,13 +26,13 @@ def require_memory(device: DeviceInfo, buffers: Mapping[str, int]) -> None:
     if not buffers:
         return
     largest, total = max(buffers, key=lambda name: buffers[name]), sum(buffers.values())
-    mend = f"reduce {largest} ({buffers[largest]:,} bytes), which is the largest, or choose a device with more memory"
+    mend = f"reduce {largest} ({buffers[largest]:,} bytes), the largest buffer, or choose a device with more memory"
     mistakes = []
     if buffers[largest] > device.max_allocation_bytes:
-        problem = f"{largest} needs {buffers[largest]:,} bytes in one piece on {device.name}"
+        problem = f"{largest} needs a buffer of {buffers[largest]:,} bytes on {device.name}"
         mistakes.append(Mistake(problem, f"at most {device.max_allocation_bytes:,} bytes", mend))
     if total > device.global_memory_bytes:
-        problem = f"{', '.join(buffers)} need {total:,} bytes together on {device.name}"
+        problem = f"{', '.join(buffers)} need {total:,} bytes in total on {device.name}"
         mistakes.append(Mistake(problem, f"at most {device.global_memory_bytes:,} bytes", mend))
     if mistakes:
         raise DeviceError(mistakes)
@@ -55,5 +55,5 @@ def require_local(device: DeviceInfo, needed_bytes: int) -> None:
     """
     if needed_bytes > device.local_memory_bytes:
         problem = f"a work group needs {needed_bytes:,} bytes of local memory on {device.name}"
-        mend = "choose a device with more local memory (`reservoir devices --json` tells it), or another solver"
+        mend = "choose a device with more local memory (see `reservoir devices --json`), or another solver"
         raise DeviceError(Mistake(problem, f"at most {device.local_memory_bytes:,} bytes", mend))

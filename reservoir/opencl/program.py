@@ -173,9 +173,9 @@ def _build_failure(device: DeviceInfo, source: str, message: str) -> DeviceError
     # Remarks before the first error and pyopencl's own words after the log would bury the cause.
     said = [shortened(line, _LONGEST_LINE) for line in lines[first:] if line and not line.startswith("(")]
     more = [f"({len(said) - _LONGEST_LOG} more lines)"] if len(said) > _LONGEST_LOG else []
-    shown = [f"the kernel does not compile for {device.name}; the compiler says", *said[:_LONGEST_LOG], *more]
+    shown = [f"the kernel does not compile for {device.name}; compiler output", *said[:_LONGEST_LOG], *more]
     meddling = [name for name in _MEDDLING if os.environ.get(name)]
-    driver = f"the driver of {device.platform} ({device.driver}; OpenCL C 1.2 is needed, {device.version} offered)"
+    driver = f"the driver of {device.platform} ({device.driver}; needs OpenCL C 1.2, has {device.version})"
     mend = f"unset {' and '.join(meddling)}" if meddling else f"update {driver}, or choose another device"
     return DeviceError(Mistake("\n".join(shown), file=file, row=row, mend=mend))
 
@@ -193,7 +193,7 @@ def _in_file(source: str, file: str, row: int) -> tuple[str, int]:
 
 def _definition(name: str, value: int | float | str) -> str:
     if not (name.isidentifier() and name.isascii()):
-        raise ValueError(f"{name!r} cannot be defined: it is no C identifier")
+        raise ValueError(f"{name!r} is not a C identifier")
     return f"#define {name} {literal(value)}"
 
 

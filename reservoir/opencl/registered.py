@@ -20,8 +20,8 @@ def broken_drivers() -> list[Mistake]:
     asked = os.environ.get(VARIABLE, "")
     place = Path(asked) if asked else USUAL_FOLDER
     if asked and not place.exists():
-        mend = f"unset it, or let it name a folder of .icd files, as {USUAL_FOLDER} is"
-        return [Mistake("there is no such folder or file", mend=mend, column=VARIABLE, value=asked)]
+        mend = f"unset it, or set it to a folder of .icd files, such as {USUAL_FOLDER}"
+        return [Mistake("the folder or file does not exist", mend=mend, column=VARIABLE, value=asked)]
     files = sorted(place.glob("*.icd")) if place.is_dir() else [place] if asked else []
     return [mistake for file in files for mistake in _why_broken(file)]
 
@@ -31,10 +31,10 @@ def _why_broken(file: Path) -> list[Mistake]:
         with open(file, encoding="utf-8", errors="replace") as opened:
             library = opened.readline(_LONGEST_NAME).strip()
     except OSError as error:
-        return [Mistake(f"it cannot be read ({error.strerror})", mend="let it be read, or remove it", file=str(file))]
+        return [Mistake(f"cannot be read ({error.strerror})", mend="make it readable, or remove it", file=str(file))]
     try:
         ctypes.CDLL(library)
     except (OSError, ValueError) as error:
-        mend = "install that driver again with the libraries that it needs, or remove this file"
+        mend = "install the driver again with its libraries, or remove this file"
         return [Mistake(f"its driver cannot be loaded: {error}", mend=mend, file=str(file), value=library)]
     return []

@@ -163,8 +163,8 @@ class Session:
         items = _sizes(global_size)
         group = None if local_size is None else _sizes(local_size)
         if prod(items) > MOST_WORK_ITEMS:
-            problem = f"{kernel} would have {prod(items):,} work items, more than a kernel can count"
-            raise DeviceError(Mistake(problem, f"at most {MOST_WORK_ITEMS:,}", "ask for less at a time"))
+            problem = f"{kernel} needs {prod(items):,} work items, more than a kernel can index"
+            raise DeviceError(Mistake(problem, f"at most {MOST_WORK_ITEMS:,}", "reduce the size of the problem"))
         values = [self._buffers[value] if isinstance(value, str) else value for value in arguments]
 
         def action() -> str:
@@ -182,7 +182,7 @@ class Session:
         DeviceError
             If something queued failed.
         """
-        with self._clock("wait"), explained(self.device, "finish what was queued"):
+        with self._clock("wait"), explained(self.device, "finish the queued commands"):
             self._queue.finish()
 
     def download(self, name: str, first: int | None = None, *, at_once: bool = False) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.limits import Limits, satisfiable
 from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.text.quantities import counted as counted
 
 #: Years that a sentence names; more are counted.
 NAMED_YEARS = 8
@@ -50,8 +51,3 @@ def listed(labels: Sequence[str]) -> str:
     if len(labels) <= NAMED_YEARS:
         return ", ".join(labels)
     return f"{', '.join(labels[:NAMED_YEARS])} and {len(labels) - NAMED_YEARS:,} more"
-
-
-def counted(count: int, what: str = "year") -> str:
-    """Write a number of things: ``1 year``, ``62 years``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

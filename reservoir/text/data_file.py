@@ -28,7 +28,7 @@ def text_in_limits(path: Path) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
-            Mistake(f"the file cannot be read: {reason}", mend="check its path", file=str(path))
+            Mistake(f"the file cannot be read: {reason}", mend="check the path", file=str(path))
         ) from error
 
 

@@ -77,9 +77,9 @@ class _Descriptor:
 
 def _too_large(file: str, most: int) -> Mistake:
     size = f"{most / 1e6:,.0f} MB" if most >= 1e6 else f"{most / 1e3:,.0f} kB"
-    return Mistake("is too large", f"at most {size}", "check that this is the file you mean", file=file)
+    return Mistake("is too large", f"at most {size}", "check that this is the right file", file=file)
 
 
 def _silent(file: str) -> Mistake:
-    problem = f"is a pipe into which nothing was written for {PATIENCE_SECONDS:.0f} s"
-    return Mistake(problem, mend="start the program that writes to it, or name a file", file=file)
+    problem = f"is a pipe that received no data for {PATIENCE_SECONDS:.0f} s"
+    return Mistake(problem, mend="start the program that writes to it, or give a file", file=file)

@@ -1,4 +1,4 @@
-"""Quantities as people read them: of a large plant and of a small one alike."""
+"""Quantities and counts as people read them."""
 
 from __future__ import annotations
 
@@ -6,3 +6,8 @@ from __future__ import annotations
 def quantity(value: float) -> str:
     """Write a number for reading: whole from a thousand on, four figures below."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def counted(count: int, what: str = "year") -> str:
+    """Write a number of things: ``1 year``, ``62 years``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

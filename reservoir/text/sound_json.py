@@ -36,7 +36,7 @@ def read_json(path: str | os.PathLike[str], most: int) -> Any:
     try:
         content = json.loads(text, object_pairs_hook=each_key_once)
     except RecursionError:
-        raise ValueError(f"more than {DEEPEST} lists or objects within each other") from None
+        raise ValueError(f"more than {DEEPEST} nested lists or objects") from None
     for problem in unsound(content):
         raise ValueError(problem)
     return content
@@ -47,7 +47,7 @@ def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"the key {key} twice in one object")
+            raise ValueError(f"the key {key} appears twice in one object")
         found[key] = value
     return found
 
@@ -59,14 +59,14 @@ def unsound(content: object) -> Iterator[str]:
         for value in within[-1]:
             if isinstance(value, dict | list):
                 if value and len(within) > DEEPEST:
-                    yield f"more than {DEEPEST} lists or objects within each other"
+                    yield f"more than {DEEPEST} nested lists or objects"
                 else:
                     within.append(chain(value, value.values()) if isinstance(value, dict) else iter(value))
                     break
             elif isinstance(value, str):
                 yield from _unsound_text(value)
             elif isinstance(value, int | float) and not _is_sound(value):
-                yield "a number that is none, or beyond any that is written there"
+                yield f"a number that is not finite or beyond {LARGEST:g}"
         else:
             within.pop()
 
@@ -78,6 +78,6 @@ def _is_sound(value: float) -> bool:
 def _unsound_text(text: str) -> Iterator[str]:
     found = first_unprintable(text.replace("\n", " ").replace("\t", " "))
     if found is not None:
-        yield f"the character {found}, which cannot be shown"
+        yield f"the unprintable character {found}"
     if len(text) > LONGEST:
-        yield f"a text of {len(text):,} characters"
+        yield f"a text of {len(text):,} characters, more than {LONGEST:,}"

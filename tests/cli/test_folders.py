@@ -131,7 +131,7 @@ def test_a_forced_plan_keeps_the_figures_of_others(call, plan, short_record):
 @pytest.mark.parametrize("out", ["", " "])
 def test_an_empty_name_is_no_folder(call, short_record, tmp_path, out):
     before = sorted(tmp_path.iterdir())
-    assert "names no folder" in call("plan", short_record, *DP, "--out", out, status=2).err
+    assert "the path is empty" in call("plan", short_record, *DP, "--out", out, status=2).err
     assert sorted(tmp_path.iterdir()) == before
 
 

@@ -45,7 +45,7 @@ def test_the_release_is_that_of_the_rule(call, plan, strict):
 def test_inflows_that_are_not_given_are_the_means_and_that_is_said(call, plan, strict):
     rule = read_rule(plan / "rules/linear.json")
     printed = call("operate", "plan/rules/linear.json", *MAY).out
-    assert "Not given, taken as the mean of the years: inflow before" in printed
+    assert "Not given, mean of the fitted years used: previous inflow" in printed
     situation = strict(call("operate", "plan/rules/linear.json", *MAY, "--json").out)["situation"]
     assert situation["inflow_before_m3s"] == rule.months.inflow_m3s[3]
     assert situation["inflow_m3s"] == 800
@@ -58,7 +58,7 @@ def test_a_level_stands_for_its_storage(call, plan, xiaowan, strict):
 
 
 def test_it_says_what_the_optimised_years_did(call, plan):
-    assert "in the 5 most like it: 195" in call("operate", "plan/rules/linear.json", *MAY).out
+    assert "in the 5 most similar years: 195" in call("operate", "plan/rules/linear.json", *MAY).out
 
 
 def test_the_zone_is_that_of_the_dispatch_chart_beside_the_rule(call, plan, six_year_rules, strict):
@@ -75,15 +75,15 @@ def test_the_zone_is_that_of_the_dispatch_chart_beside_the_rule(call, plan, six_
     ("options", "words"),
     [
         (("--month", "5", "--inflow", "800"), "--level: is missing"),
-        ((*MAY, "--level", "1200"), "--level: is given beside --storage"),
-        (("--month", "5", "--storage", "9000"), "--inflow: is missing: this rule decides by the month's inflow"),
+        ((*MAY, "--level", "1200"), "--level: is given together with --storage"),
+        (("--month", "5", "--storage", "9000"), "--inflow: is missing: this rule uses the month's inflow"),
         ((*MAY, "--storage", "100"), "expected 1,373 to 15,528 hm3"),
         ((*MAY, "--storage", "nan"), "'nan' is not between 0 and"),
         ((*MAY, "--inflow", "nan"), "'nan' is not between 0 and"),
         ((*MAY, "--inflow", "inf"), "'inf' is not between 0 and"),
         ((*MAY, "--inflow", "1e308"), "'1e308' is not between 0 and"),
         ((*MAY, "--inflow-before", "-3"), "'-3' is not between 0 and"),
-        ((*MAY, "--inflow", "abc"), "'abc' is no number"),
+        ((*MAY, "--inflow", "abc"), "'abc' is not a number"),
         ((*MAY, "--month", "13"), "1<=x<=12"),
         (("--level", "1250", "--month", "5", "--inflow", "800"), "expected 1100.00 to 1245.00 m"),
         (("--level", "nan", "--month", "5", "--inflow", "800"), "is outside the level curve"),
@@ -97,7 +97,7 @@ def test_a_wrong_situation_is_refused(call, plan, options, words):
 
 def test_a_storage_below_the_dead_one_is_answered_and_said_to_be_beyond_help(call, plan):
     printed = call("operate", "plan/rules/linear.json", "--month", "7", "--level", "1110", "--inflow", "500").out
-    assert "No release within its bounds keeps this month's storage bounds" in printed
+    assert "No permitted release satisfies the storage limits of this month" in printed
 
 
 @pytest.mark.parametrize("family", ["guide-curve", "linear", "standard"])
@@ -175,7 +175,7 @@ def change(path, old, new):
 def test_the_plans_own_reservoir_that_was_changed_since_is_refused_by_what_differs(call, plan):
     change(plan / "reservoir.toml", "installed_capacity_mw = 4200", "installed_capacity_mw = 4100")
     refused = call("operate", "plan/rules/linear.json", *MAY, status=2)
-    assert "what differs: installed capacity" in refused.err
+    assert "different: installed capacity" in refused.err
     assert "`reservoir rules`" in refused.err
     assert refused.out == ""
 
@@ -186,7 +186,7 @@ def test_another_file_of_the_same_reservoir_is_taken_and_another_reservoir_of_it
     (tmp_path / "other.toml").write_text(text.replace("lower_m3s = 300", "lower_m3s = 301"))
     call("operate", "plan/rules/linear.json", *MAY, "--reservoir", "same.toml")
     refused = call("operate", "plan/rules/linear.json", *MAY, "--reservoir", "other.toml", status=2)
-    assert "than other.toml describes; what differs: release bounds" in refused.err
+    assert "than other.toml describes; different: release bounds" in refused.err
 
 
 def test_a_schedule_that_was_changed_since_is_refused(call, plan):
@@ -202,7 +202,7 @@ def test_a_dispatch_chart_of_another_reservoir_beside_the_rule_is_refused(call, 
     chart = dispatch_chart(six_year_rules[0])
     halved = replace(xiaowan, storage_upper_hm3=xiaowan.storage_upper_hm3 / 2)
     for fitted_to, words in (
-        (belongings(halved, plan), "what differs: storage bounds"),
+        (belongings(halved, plan), "different: storage bounds"),
         (belongings(xiaowan, plan) | {"schedule_sha256": "0" * 64}, "was fitted to another plan"),
     ):
         write_rule(chart, plan / "rules/zones.json", fitted_to)

@@ -151,7 +151,7 @@ def test_a_fault_of_the_program_shows_no_traceback_but_says_how_to_report_it(mon
     ("error", "words"),
     [
         (MemoryError(), "not enough memory"),
-        (RecursionError("maximum recursion depth exceeded"), "nested more deeply"),
+        (RecursionError("maximum recursion depth exceeded"), "too many nested levels"),
         (OSError(28, "No space left on device", "out/schedule.csv"), "out/schedule.csv: No space left on device"),
     ],
 )

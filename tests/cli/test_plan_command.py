@@ -88,8 +88,8 @@ def test_the_same_seed_gives_the_same_tables_byte_for_byte(run, short_record, tm
 @pytest.mark.parametrize(
     ("comment", "unit_from"),
     [
-        ("# mean 900 m3/s", "assumed: the file names none"),
-        ("# all values in m3/s", "said by the comment in row 1"),
+        ("# mean 900 m3/s", "assumed: the file gives no unit"),
+        ("# all values in m3/s", "from the comment in row 1"),
     ],
 )
 def test_the_unit_and_the_mean_flow_are_told_everywhere(call, short_record, tmp_path, comment, unit_from):
@@ -191,7 +191,7 @@ def test_json_goes_to_standard_output_alone(run, short_record):
     [
         (("--solver", "magic"), "clpso-sequential"),
         (("--particles", "1"), "particles"),
-        pytest.param(("--device", "no such device"), "no OpenCL device answers", marks=pytest.mark.device),
+        pytest.param(("--device", "no such device"), "no OpenCL device matches", marks=pytest.mark.device),
         (("--unit", "buckets"), "m3/s"),
         (("--case", "atlantis"), "xiaowan"),
     ],
@@ -279,7 +279,7 @@ def hard_record(short_record):
 
 def test_years_that_cannot_keep_their_limits_are_named_and_not_in_the_energy(run, hard_record, tmp_path):
     printed = run("plan", hard_record, *QUICK, "--out", "out", status=1).stdout
-    assert "GWh in 2 years that keep their limits" in printed
+    assert "GWh in 2 years that satisfy their limits" in printed
     assert "1 year cannot satisfy its storage limits with any permitted release: 1954" in printed
     rows = {row["year"]: row for row in table(tmp_path / "out/summary.csv")}
     energy = float(rows["1953"]["energy_gwh"]) + float(rows["1955"]["energy_gwh"])
@@ -292,7 +292,7 @@ def test_years_that_cannot_keep_their_limits_are_named_and_not_in_the_energy(run
 
 def test_a_comparison_names_the_years_that_it_leaves_out(run, hard_record):
     printed = run("compare", hard_record, "--solver", "dp").stdout
-    assert "1 year cannot keep the limits of storage (1954): left out of energy and gap" in printed
+    assert "1 year cannot satisfy the storage limits (1954): excluded from energy and gap" in printed
     told = json.loads(run("compare", hard_record, "--solver", "dp", "--json").stdout)
     assert told["left_out"] == ["1954"]
     assert told["solvers"][0]["gap"] == 0
@@ -312,6 +312,6 @@ def test_what_may_be_meant_otherwise_is_noted_on_the_screen_and_in_the_plan(run,
     (tmp_path / "mine.toml").write_text(text.replace("dead_m = 1166", "dead_m = 1160"), encoding="utf-8")
     printed = run("plan", short_record, "--reservoir", "mine.toml", "--solver", "dp", *QUICK, "--out", "out").stdout
     (note,) = json.loads((tmp_path / "out/plan.json").read_text())["notes"]
-    assert note.startswith("The dead level is marked at 1160 m (marks.dead_m)")
+    assert note.startswith("marks.dead_m is 1160 m, but the level curve gives")
     assert printed.count(note) == 1
     assert note in (tmp_path / "out/report.html").read_text(encoding="utf-8")

@@ -87,13 +87,13 @@ def test_rules_are_kept_unless_forced(call, plan):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--folds", "1"), "'1' is neither a number of blocks"),
-        (("--folds", "0"), "'0' is neither"),
+        (("--folds", "1"), "'1' is not a number of blocks"),
+        (("--folds", "0"), "'0' is not a number of blocks"),
         (("--folds", "abc"), "leave-one-out"),
-        (("--folds", "²"), "'²' is neither"),
-        (("--folds", "9" * 5000), "is neither a number of blocks"),
-        (("--folds", "7"), "--folds: there are more blocks than years in the plan (found 7); expected 2 to 6"),
-        (("--family", "magic"), 'no such family of rules (found "magic"); expected one of guide-curve'),
+        (("--folds", "²"), "'²' is not a number of blocks"),
+        (("--folds", "9" * 5000), "is not a number of blocks"),
+        (("--folds", "7"), "--folds: more blocks than years in the plan (found 7); expected 2 to 6"),
+        (("--family", "magic"), 'unknown rule family (found "magic"); expected one of guide-curve'),
         (("--forecast", "week"), "'month', 'none'"),
     ],
 )
@@ -111,7 +111,7 @@ def test_all_wrong_options_are_told_at_once(call, plan):
 def test_a_plan_of_one_year_is_too_short(call, short_record, tmp_path):
     short_record.write_text("".join(short_record.read_text().splitlines(keepends=True)[:2]))
     call("plan", short_record, "--solver", "dp", "--no-figures", "--out", "plan")
-    assert "the plan has one year" in call("rules", "plan", *QUICK, status=2).err
+    assert "the plan has only one year" in call("rules", "plan", *QUICK, status=2).err
     assert not (tmp_path / "plan/rules").exists()
 
 
@@ -127,7 +127,7 @@ def test_a_plan_that_was_changed_is_refused_without_a_traceback(run, plan):
 
 def test_a_folder_below_a_file_is_no_plan(call, tmp_path):
     (tmp_path / "file").write_text("")
-    assert "is not there" in call("rules", "file/plan", *QUICK, status=2).err
+    assert "does not exist" in call("rules", "file/plan", *QUICK, status=2).err
 
 
 def test_an_interrupted_run_leaves_the_plan_as_it_was(call, plan, tmp_path, monkeypatch):

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reservoir.text.quantities import counted
+
 FILES = ["simulation.csv", "simulation.json", "summary.csv"]
 
 
@@ -35,7 +37,7 @@ def test_a_rule_on_the_record_of_its_plan_makes_its_training_score(call, plan, r
 
 def test_the_tables_and_their_provenance_are_written(run, plan, record, tmp_path, strict):
     printed = run("simulate", "plan/rules/guide-curve.json", "record.csv", "--out", "out").stdout
-    assert "6 years, 1953 to 1958, operated by the rule guide-curve" in printed
+    assert "6 years, 1953 to 1958, rule guide-curve" in printed
     assert "of perfect foresight over the record" in printed
     assert "Written to out" in printed
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
@@ -46,8 +48,8 @@ def test_the_tables_and_their_provenance_are_written(run, plan, record, tmp_path
     told = strict((tmp_path / "out/simulation.json").read_text())
     assert told["rule"]["family"] == "guide-curve"
     assert told["inflow"]["file"] == "record.csv"
-    assert (told["inflow"]["unit"], told["inflow"]["unit_from"]) == ("m3/s", "assumed: the file names none")
-    assert "Inflow: values in m3/s (assumed: the file names none); mean flow " in printed
+    assert (told["inflow"]["unit"], told["inflow"]["unit_from"]) == ("m3/s", "assumed: the file gives no unit")
+    assert "Inflow: values in m3/s (assumed: the file gives no unit); mean flow " in printed
 
 
 def test_without_foresight_json_says_null_where_it_is_not_known(call, plan, record, tmp_path, strict):
@@ -117,7 +119,7 @@ def test_a_rule_for_another_reservoir_is_refused(call, plan, record, tmp_path, o
 def test_a_missing_rule_is_one_mistake(call, plan, record):
     refused = call("simulate", "nothing.json", "record.csv", status=2).err
     assert len(refused.splitlines()) == 1
-    assert "nothing.json: is not there" in refused
+    assert "nothing.json: does not exist" in refused
 
 
 def test_an_interrupted_run_writes_nothing(call, plan, record, tmp_path, monkeypatch):
@@ -142,7 +144,7 @@ def test_another_reservoir_of_the_same_name_is_refused_before_anything_is_writte
     assert "installed_capacity_mw = 4200" in text
     (tmp_path / "other.toml").write_text(text.replace("installed_capacity_mw = 4200", "installed_capacity_mw = 4100"))
     arguments = ("simulate", "plan/rules/linear.json", "record.csv", "--reservoir", "other.toml", "--out", "out")
-    assert "what differs: installed capacity" in call(*arguments, status=2).err
+    assert "different: installed capacity" in call(*arguments, status=2).err
     assert not (tmp_path / "out").exists()
 
 
@@ -155,9 +157,9 @@ def test_months_outside_the_storage_bounds_are_counted_and_told(call, plan, reco
     assert score["months_violated"] == len(told) > 0
     assert score["violation"] > 0
     amount = f"{score['largest_violation_hm3']:,.3g} hm3"
-    assert f"the storage leaves its bounds in {len(told)} months, by up to {amount}" in printed
+    assert f"storage outside its limits in {counted(len(told), 'month')}, by up to {amount}" in printed
     kept = call("simulate", "plan/rules/linear.json", "record.csv", "--no-foresight", "--out", "kept").out
-    assert "leaves its bounds" not in kept
+    assert "outside its limits" not in kept
 
 
 def test_a_rule_from_a_pipe_is_read_once(call, plan, record, tmp_path, strict):

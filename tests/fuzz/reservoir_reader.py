@@ -94,7 +94,9 @@ def _read(folder: Path) -> None:
     assert np.isfinite([reservoir.installed_mw, reservoir.penalty_gwh]).all()
     assert reservoir.installed_mw > 0
     assert reservoir.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    with suppress(InputError):  # curves may be too jagged for float32; one in eight, as this takes longest
+    with suppress(
+        InputError
+    ):  # curves may be float32 approximation of the curves for float32; one in eight, as this takes longest
         if reservoir.sha256[0] in "01":
             found = approximate(reservoir)
             assert np.isfinite([found.head_error_m, found.power_error]).all()

@@ -17,7 +17,7 @@ from reservoir.io.inflow_csv.reader import read_inflow
 DAYS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 FLOWS = [400, 390, 420, 510, 790, 1470, 2650, 2380, 2740, 1720, 850, 600]
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-NOTHING = "nothing says the unit"
+NOTHING = "the unit of the values is not given"
 
 Write = Callable[..., Path]
 
@@ -227,7 +227,7 @@ READ = {
         ),
         *("monthly volume", "apports", "flow volume"),
     ],
-    "Refused with does not seem to hold inflow": [
+    "Refused with does not seem to be inflow": [
         *("storage_hm3", "outflow_m3s", "release (m3/s)", "evaporation hm3", "出库流量(m3/s)", "库容(亿m3)", "level"),
     ],
 }
@@ -321,7 +321,7 @@ COMMENTS = {
             "unit kaf",
         ),
     ],
-    "Refused with which is not understood": [
+    "Refused with with the unknown": [
         *(
             "unit: million m3",
             "values in million m3",
@@ -346,7 +346,7 @@ COMMENTS = {
             "unit: 10⁶ m³",
         ),
     ],
-    "Refused with a comment speaks of": [
+    "Refused with a comment mentions": [
         "converted from cfs",
         "caveat: converted from hm3 of the operator",
         "hm3 of water at the dam site of Dachaoshan",
@@ -414,7 +414,7 @@ def check(path: Path, expected: str, **call: str | None) -> None:
         return
     inflow = read_inflow(path, **call)
     assert inflow.unit == (expected or "m3/s")
-    assert inflow.unit_from.startswith("said by" if expected else "assumed")
+    assert inflow.unit_from.startswith("from" if expected else "assumed")
     np.testing.assert_allclose(inflow.flow_m3s, [in_m3s(expected or "m3/s")])
 
 
@@ -437,7 +437,7 @@ def test_a_column_that_is_not_understood_is_refused_beside_a_unit_in_the_call(wr
 def test_a_name_without_a_unit_is_read_where_the_call_or_a_comment_says_it(write: Write, name: str) -> None:
     by_call = read_inflow(write(*long(name)), unit="hm3")
     by_comment = read_inflow(write("# unit: hm3", *long(name)))
-    assert (by_call.unit_from, by_comment.unit_from) == ("said by the call", "said by the comment in row 1")
+    assert (by_call.unit_from, by_comment.unit_from) == ("from the unit argument", "from the comment in row 1")
     np.testing.assert_allclose(by_call.flow_m3s, [in_m3s("hm3")])
     np.testing.assert_array_equal(by_call.flow_m3s, by_comment.flow_m3s)
 
@@ -447,16 +447,16 @@ def test_a_comment_claims_a_unit_wholly_or_not_at_all(write: Write, comment: str
     check(write(f"# {comment}", *wide()), expected)
 
 
-@pytest.mark.parametrize("comment", COMMENTS["Refused with a comment speaks of"])
+@pytest.mark.parametrize("comment", COMMENTS["Refused with a comment mentions"])
 def test_prose_about_another_unit_matters_only_where_nobody_says_the_unit(write: Write, comment: str) -> None:
     assert read_inflow(write(f"# {comment}", "# unit: m3/s", *wide())).unit == "m3/s"
     assert read_inflow(write(f"# {comment}", *wide()), unit="hm3").unit == "hm3"
 
 
 def test_two_claims_that_differ_contradict(write: Write) -> None:
-    with pytest.raises(InputError, match="units that contradict: the comment in row 1 says hm3, the comment in row 2"):
+    with pytest.raises(InputError, match="contradictory units: the comment in row 1 gives hm3, the comment in row 2"):
         read_inflow(write("# unit hm3", "# flows in m3/s", *wide()))
-    with pytest.raises(InputError, match="units that contradict"):
+    with pytest.raises(InputError, match="contradictory units"):
         read_inflow(write("# all values in hm3", *long("inflow_m3s")))
 
 
@@ -481,7 +481,7 @@ def test_the_call_names_one_unit(write: Write) -> None:
         ("{}. (hm3)", "hm3"),
         ("{} flow m3/s", "m3/s"),
         ("{} (km3)", "Refused with unknown unit"),
-        ("{} (10^6 m3)", "Refused with which is not understood"),
+        ("{} (10^6 m3)", "Refused with with the unknown"),
         ("{}_kaf", "Refused with unknown unit"),
     ],
 )
@@ -505,7 +505,7 @@ def test_the_column_of_years_may_name_the_unit(write: Write, year: str, expected
 
 
 def test_months_in_two_units_contradict(write: Write) -> None:
-    with pytest.raises(InputError, match="units that contradict"):
+    with pytest.raises(InputError, match="contradictory units"):
         read_inflow(write(*wide(("Jan (hm3)", "Feb (cfs)", *MONTHS[2:]))))
 
 
@@ -518,13 +518,13 @@ def test_other_columns_are_no_months_and_no_years(cell: str) -> None:
 
 
 def test_the_unit_and_the_mean_flow_are_said(write: Write) -> None:
-    assert read_inflow(write(*wide())).scale == "values in m3/s (assumed: the file names none); mean flow 1,249 m3/s"
+    assert read_inflow(write(*wide())).scale == "values in m3/s (assumed: the file gives no unit); mean flow 1,249 m3/s"
     said = read_inflow(write(*long("inflow_hm3"))).scale
-    assert said == "values in hm3 (said by the column's name); mean flow 473 m3/s"
+    assert said == "values in hm3 (from the column name); mean flow 473 m3/s"
     made = Inflow(np.full((1, 12), 3.25), read_inflow(write(*wide())).calendar)
     assert (made.unit, made.unit_from, made.scale) == ("", "", "mean flow 3.25 m3/s")
 
 
 def test_years_of_a_record_keep_its_unit(write: Write) -> None:
     part = read_inflow(write(*wide(), ",".join(map(str, (1954, *FLOWS)))), unit="hm3").span(1, 2)
-    assert (part.unit, part.unit_from, part.labels) == ("hm3", "said by the call", ("1954",))
+    assert (part.unit, part.unit_from, part.labels) == ("hm3", "from the unit argument", ("1954",))

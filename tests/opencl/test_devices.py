@@ -107,7 +107,7 @@ class TestOnAWorkstation:
         assert [device.index for device in choose_devices("cpu")] == [0]
 
     def test_each_of_several_devices_must_be_there(self) -> None:
-        with pytest.raises(DeviceError, match='no OpenCL device answers to "radeon"'):
+        with pytest.raises(DeviceError, match='no OpenCL device matches "radeon"'):
             choose_devices("geforce small, radeon")
 
     def test_the_environment_says_what_auto_means(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,14 +117,14 @@ class TestOnAWorkstation:
 
     def test_a_wrong_environment_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("RESERVOIR_DEVICE", "voodoo")
-        with pytest.raises(DeviceError, match='RESERVOIR_DEVICE: no OpenCL device answers to "voodoo"'):
+        with pytest.raises(DeviceError, match='RESERVOIR_DEVICE: no OpenCL device matches "voodoo"'):
             choose_device()
 
     @pytest.mark.parametrize("wanted", ["voodoo", "5", "-1", "intel:geforce"])
     def test_an_unknown_device_is_answered_with_those_there_are(self, wanted: str) -> None:
         with pytest.raises(DeviceError) as caught:
             choose_device(wanted)
-        assert f'answers to "{wanted}"' in str(caught.value)
+        assert f'matches "{wanted}"' in str(caught.value)
         for device in list_devices():
             assert str(device) in str(caught.value)
 
@@ -204,7 +204,7 @@ def test_without_usable_devices_the_platforms_are_named(pretend: Pretend) -> Non
 
 def test_the_one_platform_without_devices_is_the_reason(pretend: Pretend) -> None:
     pretend({"NVIDIA CUDA": []})
-    _assert_unavailable("the platform NVIDIA CUDA has no device", "check that its hardware is there")
+    _assert_unavailable("the platform NVIDIA CUDA has no device", "check that the hardware is present")
 
 
 def test_what_is_left_out_beside_devices_is_told(pretend: Pretend) -> None:
@@ -228,4 +228,4 @@ def test_without_a_linker_pocl_is_left_out(pretend: Pretend, monkeypatch: pytest
 def test_without_a_folder_for_its_kernels_pocl_is_left_out(pretend: Pretend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reservoir.opencl.devices.prepare_driver_cache", lambda: False)
     pretend({"Portable Computing Language": [("processor", "CPU", {})]})
-    _assert_unavailable("no folder that PoCL could write to", "let POCL_CACHE_DIR name a folder that can be written")
+    _assert_unavailable("PoCL has no writable cache folder", "set POCL_CACHE_DIR to a writable folder")

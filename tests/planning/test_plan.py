@@ -240,7 +240,7 @@ def test_curves_too_jagged_for_the_solvers_are_refused(small: Reservoir, small_i
     storage = tuple(np.linspace(10, 130, 4000).tolist())
     level = tuple((400 + 1.2 * (np.arange(4000) // 100)).tolist())
     jagged = replace(small, level=Table(storage, level))
-    with pytest.raises(InputError, match="too jagged"):
+    with pytest.raises(InputError, match="float32 approximation of the curves"):
         optimise(jagged, small_inflow, **QUICK)
 
 

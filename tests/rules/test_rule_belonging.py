@@ -43,7 +43,7 @@ def test_a_reservoir_of_the_same_name_is_refused_with_what_differs(file, plant):
     halved = replace(plant, storage_upper_hm3=plant.storage_upper_hm3 / 2, installed_mw=4000.0)
     mistake = refusal(require_same_reservoir, file, halved)
     assert mistake.file == file.source
-    assert mistake.problem.endswith("what differs: installed capacity, storage bounds")
+    assert mistake.problem.endswith("different: installed capacity, storage bounds")
     assert "reservoir rules" in mistake.mend
 
 
@@ -55,7 +55,7 @@ def test_an_older_rule_belongs_to_the_very_file_it_was_fitted_to(file, plant):
     require_same_reservoir(older(file, plant), plant)
     require_same_plan(older(file, plant), "nowhere")
     mistake = refusal(require_same_reservoir, older(file, plant, "0" * 64), plant)
-    assert "another file" in mistake.problem
+    assert "another reservoir file" in mistake.problem
 
 
 @pytest.mark.parametrize("told", [{}, {"plan": 3}, {"plan": {"reservoir": None}}, {"plan": {"reservoir": {}}}])
@@ -72,4 +72,4 @@ def test_another_name_is_refused_before_what_differs(file, plant):
 @pytest.mark.parametrize("parts", [{"level curve": 5}, {"level curve": ["x"]}])
 def test_spoilt_digests_are_a_difference(file, plant, parts):
     spoilt = replace(file, fitted_to={"reservoir_parts": parts})
-    assert "what differs: level curve" in refusal(require_same_reservoir, spoilt, plant).problem
+    assert "different: level curve" in refusal(require_same_reservoir, spoilt, plant).problem

@@ -352,7 +352,7 @@ def test_a_place_that_cannot_be_written_is_refused(rules, tmp_path, place):
 
 
 def test_no_such_file_and_a_folder_are_refused(tmp_path):
-    assert "missing.json: is not there; expected a rule file" in refused_file(tmp_path / "missing.json")
+    assert "missing.json: does not exist; expected a rule file" in refused_file(tmp_path / "missing.json")
     assert "is a folder, not a file" in refused_file(tmp_path)
 
 
@@ -362,14 +362,17 @@ def test_no_such_file_and_a_folder_are_refused(tmp_path):
         (b"\n\xff\xfe", "row 2: is not UTF-8 text"),
         (b"", "row 1, column 1: is not JSON: Expecting value"),
         (b'{"format": 1,\n  "rule": }', "row 2, column 11: is not JSON: Expecting value"),
-        (b"[" * 200_000, "is not JSON that can be read"),
-        (b'{"format": 1, "rule": {}, "rule": {}}', "is not JSON that can be read: the key rule twice in one object"),
-        (b'{"format": ' + b"1" * 5000 + b"}", "is not JSON that can be read"),
+        (b"[" * 200_000, "cannot be read as JSON"),
+        (
+            b'{"format": 1, "rule": {}, "rule": {}}',
+            "cannot be read as JSON: the key rule appears twice in one object",
+        ),
+        (b'{"format": ' + b"1" * 5000 + b"}", "cannot be read as JSON"),
         (b"[]", "is not a rule file"),
         (b"null", "is not a rule file"),
         (b"{}", "is not a rule file"),
-        (b'{"format": 2, "rule": {}}', "format: is of another format (found 2); expected 1"),
-        (b'{"format": true, "rule": {}}', "format: is of another format (found True); expected 1"),
+        (b'{"format": 2, "rule": {}}', "format: is not a supported format (found 2); expected 1"),
+        (b'{"format": true, "rule": {}}', "format: is not a supported format (found True); expected 1"),
         (b'{"format": 1}', "rule: is missing"),
         (b'{"format": 1, "rule": 3}', "rule: is not a rule (found 3)"),
         (b'{"format": 1, "rule": {}}', "rule.family: is missing"),
@@ -403,8 +406,8 @@ def test_a_rule_for_its_own_reservoir_is_accepted(rules, xiaowan, family):
 
 @every_family
 def test_a_rule_for_another_reservoir_is_refused_with_both_names(rules, xiaowan, family):
-    said = r'rule\.json: is a rule for another reservoir \(found "xiaowan"\); expected one for elsewhere'
-    mend = "give the file of reservoir xiaowan, or fit rules for elsewhere"
+    said = r'rule\.json: is a rule for another reservoir \(found "xiaowan"\); expected a rule for elsewhere'
+    mend = "give the reservoir file of xiaowan, or fit rules for elsewhere"
     with pytest.raises(InputError, match=f"{said}.*{re.escape(mend)}"):
         require_reservoir(rules[family], replace(xiaowan, name="elsewhere"), "rule.json")
 

@@ -35,14 +35,14 @@ def test_an_empty_file_is_empty():
 def test_a_pipe_without_a_writer_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(limited_read, "PATIENCE_SECONDS", 0.1)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="nothing was written"):
+    with pytest.raises(InputError, match="received no data"):
         read_limited(tmp_path / "pipe", 10)
 
 
 def test_a_silent_writer_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(limited_read, "PATIENCE_SECONDS", 0.1)
     reader, writer = os.pipe()
-    with pytest.raises(InputError, match="nothing was written"):
+    with pytest.raises(InputError, match="received no data"):
         read_limited(f"/dev/fd/{reader}", 10)
     os.close(writer)
     os.close(reader)

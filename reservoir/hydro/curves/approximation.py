@@ -104,11 +104,11 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
     checked = Approximation(plant, *_differences(reservoir, plant, storage, release))
     if checked.power_error > POWER_TOLERANCE:
         problem = (
-            f"the curves are too jagged for the solvers' float32 forms, which change power by up to "
+            f"the solvers' float32 approximation of the curves changes power by up to "
             f"{100 * checked.power_error:.3g} % and head by up to {checked.head_error_m:.3g} m"
         )
         expected = f"at most {100 * POWER_TOLERANCE:.3g} % of power"
-        mend = "smooth the points of the curves, or narrow the storage and release bounds to what is really used"
+        mend = "smooth the points of the curves, or narrow the storage and release limits"
         raise InputError(Mistake(problem, expected, mend, reservoir.source, column="curves"))
     return checked
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.wording import FieldWords, Words
+from reservoir.text.quantities import counted
 
 #: Beyond these a formula follows its data no better, and overflows when its unit is converted.
 MOST_COEFFICIENTS = 13
@@ -23,17 +24,19 @@ def point_mistakes(x_name: str, x: Sequence[float], y_name: str, y: Sequence[flo
     x_word = words.named(x_name).rpartition(".")[2]
     if len(x) != len(y):
         y_word = words.named(y_name).rpartition(".")[2]
-        yield words.mistake(x_name, f"has {len(x)} values but {y_word} has {len(y)}", "lists of one length")
+        yield words.mistake(
+            x_name, f"has {counted(len(x), 'value')}, but {y_word} has {len(y)}", "lists of the same length"
+        )
     elif not 2 <= len(x) <= MOST_POINTS:
-        found = "no two points" if len(x) < 2 else f"{len(x)} points"
-        yield words.mistake(x_name, f"has {found}", f"at least two, at most {MOST_POINTS:,}")
+        found = "fewer than two points" if len(x) < 2 else f"{len(x)} points"
+        yield words.mistake(x_name, f"has {found}", f"2 to {MOST_POINTS:,} points")
     spacing = LEAST_SPACING * abs(x[-1] - x[0]) if len(x) else 0.0
     for index, (before, after) in enumerate(pairwise(x), 1):
         if not after - before > spacing:
             points = (f"point {index} ({words.amount(x_name, before)})", f"point {index + 1}")
             pair = f"{points[0]} to {points[1]} ({words.amount(x_name, after)})"
-            does = "rises too little" if after > before else "does not rise"
-            yield words.mistake(x_name, f"{does} from {pair}", f"points in rising order of {x_word}")
+            does = "increases too little" if after > before else "does not increase"
+            yield words.mistake(x_name, f"{does} from {pair}", f"points in increasing order of {x_word}")
             return
 
 
@@ -50,7 +53,7 @@ def numbers(name: str, values: Sequence[float]) -> tuple[float, ...]:
     except (TypeError, ValueError, OverflowError):
         raise InputError(Mistake("is not a sequence of numbers", column=name)) from None
     if not all(map(math.isfinite, found)):
-        raise InputError(Mistake("holds what is no finite number", "finite numbers", column=name))
+        raise InputError(Mistake("has a value that is not a finite number", "finite numbers", column=name))
     return found
 
 
@@ -64,7 +67,7 @@ def domain(values: Sequence[float]) -> tuple[float, float]:
     """
     ends = numbers("domain", values)
     if len(ends) != 2 or ends[0] > ends[1]:
-        raise InputError(Mistake("is not an interval", "two numbers, the lower end first", column="domain"))
+        raise InputError(Mistake("is not an interval", "two numbers, the lower one first", column="domain"))
     return ends[0], ends[1]
 
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.curves.checks import LARGEST_EXPONENT, MOST_COEFFICIENTS, domain, numbers, require_points
+from reservoir.text.quantities import counted
 
 if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
@@ -119,8 +120,8 @@ class Polynomial:
         object.__setattr__(self, "coefficients", numbers("coefficients", self.coefficients))
         object.__setattr__(self, "domain", domain(self.domain))
         if not 1 <= len(self.coefficients) <= MOST_COEFFICIENTS:
-            problem = f"has {len(self.coefficients)} values"
-            raise InputError(Mistake(problem, f"1 to {MOST_COEFFICIENTS} of them", column="coefficients"))
+            problem = f"has {counted(len(self.coefficients), 'value')}"
+            raise InputError(Mistake(problem, f"1 to {MOST_COEFFICIENTS} coefficients", column="coefficients"))
 
     @cached_property
     def _polynomial(self) -> np.polynomial.Polynomial:
@@ -168,8 +169,8 @@ class PowerLaw:
             expected = f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}"
             raise InputError(Mistake("is out of range", expected, column="exponent", value=self.exponent))
         if self.origin > self.domain[0]:
-            expected = f"at most {self.domain[0]:.7g}, where the domain begins"
-            raise InputError(Mistake("is above values of the domain", expected, column="origin", value=self.origin))
+            expected = f"at most {self.domain[0]:.7g}, the start of the domain"
+            raise InputError(Mistake("is above the start of the domain", expected, column="origin", value=self.origin))
 
     def __call__(self, x: ArrayLike) -> FloatArray:
         """Values at `x`."""

@@ -73,7 +73,7 @@ def lake_large_enough(lake: Lake, words: Words) -> Iterator[Mistake]:
     """Require storage to work with that float32 tells from none."""
     least = max(LEAST_FULL_HM3, LEAST_ACTIVE_PART * lake.most)
     if lake.most - lake.least < least:
-        expected = f"an active storage of {words.amount('lake_hm3', least)} or more"
+        expected = f"an active storage of at least {words.amount('lake_hm3', least)}"
         yield words.mistake("lake_hm3", "leaves too little active storage", expected)
 
 
@@ -82,7 +82,7 @@ def storages_in_order(storage_lower_hm3: FloatArray, storage_upper_hm3: FloatArr
     months = offending(storage_lower_hm3 > storage_upper_hm3)
     if months:
         problem = f"is above {words.named('storage_upper_hm3')} in {months}"
-        yield words.mistake("storage_lower_hm3", problem, "the least not above the most")
+        yield words.mistake("storage_lower_hm3", problem, "a lower limit not above the upper limit")
 
 
 def releases_in_range(release_lower_m3s: FloatArray, release_upper_m3s: FloatArray, words: Words) -> Iterator[Mistake]:
@@ -97,12 +97,12 @@ def releases_in_order(release_lower_m3s: FloatArray, release_upper_m3s: FloatArr
     months = offending(release_lower_m3s > release_upper_m3s)
     if months:
         problem = f"is above {words.named('release_upper_m3s')} in {months}"
-        yield words.mistake("release_lower_m3s", problem, "the least not above the most")
+        yield words.mistake("release_lower_m3s", problem, "a lower limit not above the upper limit")
     elif np.all(release_lower_m3s == release_upper_m3s):
-        yield words.mistake("release", "leaves nothing to plan", "an upper limit above the lower one")
+        yield words.mistake("release", "leaves nothing to plan", "an upper limit above the lower limit in some month")
     elif release_upper_m3s.max() < LEAST_CAPACITY_M3S:
         least = words.amount("release_upper_m3s", LEAST_CAPACITY_M3S)
-        yield words.mistake("release_upper_m3s", "lets no water pass", f"at least {least} in some month")
+        yield words.mistake("release_upper_m3s", "allows no release", f"at least {least} in some month")
 
 
 def year_end_has_its_storages(
@@ -115,13 +115,13 @@ def year_end_has_its_storages(
     if year_end is not YearEnd.FIXED and final_storage_hm3 is not None:
         yield words.mistake(final, f'contradicts year_end = "{year_end}"', mend=_CHOOSES)
     if year_end is not YearEnd.CYCLIC and initial_storage_hm3 is None:
-        expected = f'the storage with which every year begins, as year_end is "{year_end}"'
+        expected = f'the storage at the start of every year, as year_end is "{year_end}"'
         yield words.mistake(initial, "is missing", expected)
     elif year_end is YearEnd.FIXED and final_storage_hm3 is None:
-        yield words.mistake(final, "is missing", f'the storage with which every year ends, as year_end is "{year_end}"')
+        yield words.mistake(final, "is missing", f'the storage at the end of every year, as year_end is "{year_end}"')
 
 
-_CHOOSES = 'remove it, for the plan chooses this storage; or say year_end = "fixed"'
+_CHOOSES = 'remove it, the plan chooses this storage; or set year_end = "fixed"'
 
 
 def ends_within_the_lake(
@@ -133,7 +133,9 @@ def ends_within_the_lake(
     for name, value in given.items():
         if value is not None and not lake.least <= value <= lake.most and words.named(name) not in told:
             least, most = (words.amount(name, end) for end in lake[:2])
-            yield words.mistake(name, "is outside the lake", f"{least} ({lake.least_is}) to {most} ({lake.most_is})")
+            yield words.mistake(
+                name, "is outside the storage range", f"{least} ({lake.least_is}) to {most} ({lake.most_is})"
+            )
             told.add(words.named(name))
 
 
@@ -143,15 +145,15 @@ def guarantee_can_be_generated(
     """Allow no more promised energy than the plant makes at full power."""
     most = installed_mw * HOURS_PER_YEAR / 1000
     if guaranteed_energy_gwh is not None and guaranteed_energy_gwh > most:
-        expected = f"at most {most:.7g} GWh, a year at the installed capacity"
+        expected = f"at most {most:.7g} GWh, a year at full installed capacity"
         yield words.mistake("guaranteed_energy_gwh", "is more than the plant can generate", expected)
 
 
 def installed_capacity_within_reach(installed_mw: float, most_power_mw: float, words: Words) -> Iterator[Mistake]:
     """Allow no installed capacity far beyond what release, head and conversion can ever give."""
     if installed_mw > BEYOND_REACH * most_power_mw:
-        problem = f"is {installed_mw / most_power_mw:,.0f} times what release, head and conversion give at most"
-        mend = "give MW, not kW; or check the limits of the release and the curves"
+        problem = f"is {installed_mw / most_power_mw:,.0f} times the maximum that release, head and conversion give"
+        mend = "give MW, not kW; or check the release limits and the curves"
         yield words.mistake("installed_mw", problem, f"about {most_power_mw:,.4g} MW", mend)
 
 
@@ -162,9 +164,9 @@ def marks_near_the_lake(marks: ReferenceLevels, level: Curve, words: Words) -> I
     for name in ("normal_m", "flood_m", "dead_m"):
         given = getattr(marks, name)
         if given is not None and not low - margin <= given <= high + margin:
-            problem = f"is far from every level of the lake, {low:.7g} m to {high:.7g} m"
+            problem = f"is far from the levels of the lake, {low:.7g} m to {high:.7g} m"
             expected = f"{low - margin:.7g} m to {high + margin:.7g} m"
-            yield words.mistake(f"marks.{name}", problem, expected, "check that both have one datum and one unit")
+            yield words.mistake(f"marks.{name}", problem, expected, "check that both have the same datum and unit")
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -54,27 +54,27 @@ class CurveConstraint:
     x_range: Range
     y_range: Range
     holds: Callable[[Any, Any], Any] | None = _not_falling
-    broken: str = "falls"
+    broken: str = "decreases"
     mend: str = ""
 
 
-_LEVEL, _TAILRACE = "a level that never falls with the storage", "a level that never falls with the release"
+_LEVEL, _TAILRACE = "a level that does not decrease with the storage", "a level that does not decrease with the release"
 CURVE_CONSTRAINTS: Mapping[str, CurveConstraint] = {
     "level": CurveConstraint("storage_hm3", "level_m", _LEVEL, ranges.STORAGE_HM3, ranges.LEVEL_M),
     "tailrace": CurveConstraint("release_m3s", "level_m", _TAILRACE, ranges.FLOW_M3S, ranges.LEVEL_M),
     "conversion_rate": CurveConstraint(
         "head_m",
         "rate_m3_per_kwh",
-        "a rate above 0 that falls with the head",
+        "a rate above 0 that decreases with the head",
         ranges.HEAD_M,
         ranges.RATE_M3_PER_KWH,
         operator.gt,
-        "does not fall",
+        "does not decrease",
     ),
     "output_coefficient": CurveConstraint(
         "head_m",
         "coefficient",
-        f"a coefficient above 0, and not above {LOSSLESS_COEFFICIENT}, a plant without any loss",
+        f"a coefficient above 0, at most {LOSSLESS_COEFFICIENT} (no losses)",
         ranges.HEAD_M,
         Range(ranges.LEAST_COEFFICIENT, LOSSLESS_COEFFICIENT),
         holds=None,
@@ -82,7 +82,7 @@ CURVE_CONSTRAINTS: Mapping[str, CurveConstraint] = {
     "efficiency": CurveConstraint(
         "head_m",
         "efficiency",
-        "a fraction above 0, and not above 1",
+        "a fraction above 0, at most 1",
         ranges.HEAD_M,
         Range(ranges.LEAST_EFFICIENCY, 1.0),
         holds=None,
@@ -91,10 +91,10 @@ CURVE_CONSTRAINTS: Mapping[str, CurveConstraint] = {
     "capacity": CurveConstraint(
         "head_m",
         "capacity_m3s",
-        "a capacity above 0 that never falls with the head",
+        "a capacity above 0 that does not decrease with the head",
         ranges.HEAD_M,
         Range(ranges.LEAST_CAPACITY_M3S, ranges.FLOW_M3S.most),
-        mend="give the hydraulic capacity alone; the program applies the installed capacity itself",
+        mend="give only the hydraulic capacity; the program applies the installed capacity",
     ),
 }
 
@@ -113,7 +113,7 @@ class _Sample:
         """Name a point by its number and values, or a place on the grid by its values."""
         x = self.words.amount(self.constraint.x, self.x[index])
         y = self.words.amount(self.constraint.y, self.y[index])
-        return f"point {index + 1} ({x}: {y})" if self.of_points else f"{x} (where it gives {y})"
+        return f"point {index + 1} ({x}: {y})" if self.of_points else f"{x} (value {y})"
 
     def mistake(self, problem: str, expected: str = "", mend: str = "") -> Mistake:
         """State a mistake of the values."""
@@ -128,7 +128,7 @@ def check_curve(constraint: CurveConstraint, curve: Curve, words: Words) -> Iter
     x, y = (np.array(curve.x), np.array(curve.y)) if isinstance(curve, Table) else _grid(curve)
     sample = _Sample(constraint, of_points, x, y, words)
     if not np.isfinite(y).all():
-        yield sample.mistake("gives no finite number everywhere", mend="check the numbers and their units")
+        yield sample.mistake("does not give a finite number everywhere", mend="check the numbers and their units")
         return
     outside = np.flatnonzero((y < constraint.y_range.least) | (y > constraint.y_range.most))
     if outside.size:
@@ -153,7 +153,7 @@ def _physical(sample: _Sample) -> Iterator[Mistake]:
     least = 3600 / (LOSSLESS_COEFFICIENT * np.where(sample.x > 0, sample.x, np.inf))
     beyond = np.flatnonzero(sample.y * (1 + ROUNDING) < least)
     if beyond.size:
-        problem = f"gives more energy than the water holds at {sample.where(beyond[0])}"
+        problem = f"gives more energy than the water contains at {sample.where(beyond[0])}"
         yield sample.mistake(problem, f"at least {least[beyond[0]]:.4f} m3/kWh there")
 
 

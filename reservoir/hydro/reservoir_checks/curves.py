@@ -29,8 +29,8 @@ CONVERSIONS: Mapping[ConversionKind, str] = {
 
 _NEEDED = {
     "storage_hm3": "from the dead to the full storage",
-    "release_m3s": "every release that [release] allows",
-    "head_m": "every head that these storages and releases can give",
+    "release_m3s": "all releases that [release] allows",
+    "head_m": "all heads of these storages and releases",
 }
 
 
@@ -50,7 +50,7 @@ def curve_mistakes(constraint: CurveConstraint, curve: Curve, needed: Domain | N
         have, allowed = (
             " to ".join(words.amount(constraint.x, end) for end in ends) for ends in (curve.domain, constraint.x_range)
         )
-        yield words.mistake("", f"covers {have}", f"nothing beyond {allowed}", "check the numbers and their units")
+        yield words.mistake("", f"covers {have}", f"values within {allowed}", "check the numbers and their units")
         return
     yield from check_curve(constraint, curve, words)
     if needed is None:
@@ -58,7 +58,7 @@ def curve_mistakes(constraint: CurveConstraint, curve: Curve, needed: Domain | N
     slack = SLACK * (needed[1] - needed[0])
     if curve.domain[0] > needed[0] + slack or curve.domain[1] < needed[1] - slack:
         have, need = (" to ".join(words.amount(constraint.x, end) for end in ends) for ends in (curve.domain, needed))
-        yield words.mistake("", f"covers {have} only", f"{need}, {_NEEDED[constraint.x]}", "extend the curve")
+        yield words.mistake("", f"covers only {have}", f"{need}, {_NEEDED[constraint.x]}", "extend the curve")
 
 
 def heads_of(level: Curve, tailrace: Curve, storages: Domain, releases: Domain) -> Domain:
@@ -74,9 +74,9 @@ def lake_above_tailrace(
     """Require some head at every storage and release."""
     lowest, below_most = float(level(storages[0])), float(tailrace(releases[1]))
     if lowest <= below_most:
-        problem = f"the lake at dead storage stands at {lowest:.7g} m, not above the tailrace at the largest release"
+        problem = f"the level at dead storage, {lowest:.7g} m, is not above the tailrace at the largest release"
         expected = f"a level above {below_most:.7g} m"
-        yield words.mistake("tailrace", problem, expected, "check that both levels have one datum")
+        yield words.mistake("tailrace", problem, expected, "check that both levels have the same datum")
 
 
 def most_power_mw(conversion: Curve, kind: ConversionKind, capacity: Curve, heads: Domain, release_m3s: float) -> float:

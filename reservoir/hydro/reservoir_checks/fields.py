@@ -18,6 +18,7 @@ from reservoir.hydro.ranges import Range
 from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.wording import plain
 from reservoir.text.printable import first_unprintable
+from reservoir.text.quantities import counted
 
 
 def _refused(problem: str, expected: str = "") -> InputError:
@@ -28,7 +29,7 @@ def text_fault(text: str, longest: int = ranges.LONGEST_TEXT) -> Mistake | None:
     """Why a text cannot be shown on a screen, in a report and on a figure; None where it can."""
     character = first_unprintable(text)
     if character:
-        return Mistake(f"holds the character {character}, which cannot be shown", mend="remove it")
+        return Mistake(f"has the unprintable character {character}", mend="remove it")
     if len(text) > longest:
         return Mistake(f"has {len(text):,} characters", f"at most {longest:,}", "shorten it")
     return None
@@ -36,7 +37,7 @@ def text_fault(text: str, longest: int = ranges.LONGEST_TEXT) -> Mistake | None:
 
 def _text(longest: int, value: object) -> str:
     if not isinstance(value, str):
-        raise _refused("is not text", "a text")
+        raise _refused("is not text", "text")
     fault = text_fault(value, longest)
     if fault:
         raise InputError(fault)
@@ -76,10 +77,10 @@ def _monthly(value: object) -> Any:
     except (TypeError, ValueError, OverflowError):
         raise _refused("is not an array of numbers", expected) from None
     if array.shape != (MONTHS_PER_YEAR,):
-        found = f"{array.size} values" if array.ndim == 1 else f"the shape {array.shape}"
+        found = counted(array.size, "value") if array.ndim == 1 else f"the shape {array.shape}"
         raise _refused(f"has {found}", expected)
     if not np.isfinite(array).all():
-        raise _refused("holds what is no finite number", expected)
+        raise _refused("has a value that is not a finite number", expected)
     array.setflags(write=False)
     return array
 
@@ -99,7 +100,7 @@ def _curve(value: object) -> object:
 
 def _marks(value: object) -> ReferenceLevels:
     if not isinstance(value, ReferenceLevels):
-        raise _refused("is not a set of marks", "ReferenceLevels(...)")
+        raise _refused("is not a set of reference levels", "ReferenceLevels(...)")
     levels = {name: _number_or_none(ranges.LEVEL_M, getattr(value, name)) for name in ("normal_m", "flood_m", "dead_m")}
     return ReferenceLevels(**levels, flood_months=tuple(_month(month) for month in value.flood_months))
 

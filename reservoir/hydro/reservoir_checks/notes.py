@@ -27,19 +27,19 @@ def _installed(parts: Mapping[str, Any]) -> Iterator[str]:
     than = "far above" if installed > most else "far below"
     yield (
         f"The installed capacity of {installed:,.6g} MW is {than} the {most:,.4g} MW that the largest release, the "
-        "head and the conversion give: check its unit (MW), the limits of the release and the curves."
+        "head and the conversion give: check its unit (MW), the release limits and the curves."
     )
 
 
 def _marks(parts: Mapping[str, Any]) -> Iterator[str]:
     least, most = storages_of(parts)
     for name, mark, word, storage in (
-        ("dead", parts["marks"].dead_m, "least", least),
+        ("dead", parts["marks"].dead_m, "smallest", least),
         ("normal", parts["marks"].normal_m, "largest", most),
     ):
         level = float(parts["level"](storage))
         if mark is not None and abs(mark - level) > LEVEL_TOLERANCE_M:
             yield (
-                f"The {name} level is marked at {mark:.7g} m (marks.{name}_m), but the level curve puts the {word} "
-                f"storage, {storage:,.6g} hm3, at {level:.7g} m; marks are drawn and limit nothing."
+                f"marks.{name}_m is {mark:.7g} m, but the level curve gives {level:.7g} m at the {word} storage, "
+                f"{storage:,.6g} hm3; marks are drawn in figures and are no limits."
             )

@@ -55,7 +55,7 @@ def _lake(level: Curve) -> Lake:
     """What the level curve describes, and what it may miss by rounding."""
     low, high = level.domain
     slack = SLACK * (high - low)
-    return Lake(low - slack, high + slack, "where the level curve begins", "where it ends")
+    return Lake(low - slack, high + slack, "start of the level curve", "end of the level curve")
 
 
 def _mistakes_of_curves(parts: Mapping[str, Any]) -> list[Mistake]:

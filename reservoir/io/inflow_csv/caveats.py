@@ -23,12 +23,12 @@ def caveat_mistakes(table: InflowTable) -> Iterator[Mistake]:
     for row, text in _caveats(table):
         found = first_unprintable(text)
         if found:
-            problem = f"the caveat holds the character {found}, which cannot be shown"
+            problem = f"the caveat has the unprintable character {found}"
             yield Mistake(problem, "plain text", "delete the character", row=row)
         length += len(text)
         if length > MOST_CHARACTERS:
             problem = f"the caveats have more than {MOST_CHARACTERS:,} characters"
-            yield Mistake(problem, "a sentence or two", "shorten them, they stand on every figure", row=row)
+            yield Mistake(problem, "a sentence or two", "shorten them; they are printed on every figure", row=row)
             return
 
 

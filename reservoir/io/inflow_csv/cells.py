@@ -29,22 +29,22 @@ _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2})([T ]\d{2}:\d{2}(:\d{2})?)?)?", r
 
 _FLOW = "a number of 0 or more"
 #: How to mend a month whose value is not known.
-FILL_IN = "fill in the month's value, or keep only the part of the record that is complete"
+FILL_IN = "fill in the month's value, or keep only the complete part of the record"
 _NO_SUMMARY = "delete rows of means and totals"
 _INFINITE = Mistake("infinite flow", "a finite number", "correct the value")
-_MISSING = Mistake("missing month: the cell holds no value", _FLOW, FILL_IN)
-_MISSING_CODE = Mistake("negative flow, which looks like a missing-value code", _FLOW, FILL_IN)
+_MISSING = Mistake("missing value", _FLOW, FILL_IN)
+_MISSING_CODE = Mistake("negative flow, probably a missing-value code", _FLOW, FILL_IN)
 _NEGATIVE = Mistake(
     "negative flow",
     _FLOW,
-    "correct the value; inflows computed from a reservoir's balance must be smoothed first",
+    "correct the value; smooth inflows computed from a reservoir balance first",
 )
 _NEXT_DAY = Mistake(
-    "24:00 is the beginning of the next day, which may be in the next month",
-    "the month whose flow this is, such as 1953-01",
+    "24:00 is the start of the next day, possibly in the next month",
+    "the month of the flow, such as 1953-01",
     "write dates as YYYY-MM",
 )
-_NO_SUCH_DATE = Mistake("there is no such date", "a day that exists", "correct the date")
+_NO_SUCH_DATE = Mistake("the date does not exist", "a calendar date", "correct the date")
 
 
 class Year(NamedTuple):
@@ -105,7 +105,9 @@ def parse_year(text: str) -> Year | Mistake:
         return Year(start, spans_two=end is not None)
     if match[2] != "/":
         return _not_a_year(text)
-    return Mistake("a water year joins two consecutive years", f"{start}/{(start + 1) % 100:02d}", "correct the year")
+    return Mistake(
+        "a water year must span two consecutive years", f"{start}/{(start + 1) % 100:02d}", "correct the year"
+    )
 
 
 def parse_date(text: str) -> Month | Mistake:
@@ -130,16 +132,16 @@ def _in_calendar(year: str) -> bool:
 
 
 def _not_a_number(text: str) -> Mistake:
-    mend = "write the digits 0 to 9, without a unit or a remark"
+    mend = "use only the digits 0 to 9, without unit or remark"
     if re.fullmatch(r"[+-]?[0-9.,_' \u00a0\u202f]+", text):
-        mend = "use a point as decimal mark and nothing between thousands: 1412.5"
+        mend = "use a decimal point and no thousands separator: 1412.5"
     return Mistake("not a number", "a number such as 413 or 412.5", mend)
 
 
 def _not_a_year(text: str) -> Mistake:
-    mend = "write the year alone, or 1953/54 for a water year that begins in 1953"
+    mend = "write only the year, or 1953/54 for a water year that begins in 1953"
     if re.match(r"\d{4}-\d{2}", text):
-        mend = 'name the column "date" if there is one row a month'
+        mend = 'name the column "date" if there is one row per month'
     elif _SUMMARY.fullmatch(text):
         mend = _NO_SUMMARY
     return Mistake("not a year", "a whole number such as 1953, or 1953/54", mend)
@@ -147,15 +149,15 @@ def _not_a_year(text: str) -> Mistake:
 
 def _outside_calendar(year: str) -> Mistake:
     return Mistake(
-        "a year of two digits: nobody knows the century" if len(year) == 2 else "the year is outside the calendar",
+        "the year has two digits: the century is unknown" if len(year) == 2 else "the year is out of range",
         f"a year from {FIRST_YEAR} to {LAST_YEAR}",
-        "write the year in full, with four digits such as 1953; number synthetic years from 2001, say",
+        "write four digits, such as 1953; number synthetic years from 2001, for example",
     )
 
 
 def _not_iso(text: str) -> Mistake:
     unordered = re.fullmatch(r"\d{1,2}[/.\-]\d{1,2}[/.\-](\d{2}|\d{4})", text)
-    problem = "ambiguous date: it does not say which number is the day" if unordered else "not an ISO date"
+    problem = "ambiguous date: day and month cannot be distinguished" if unordered else "not an ISO date"
     mend = "write dates as YYYY-MM or YYYY-MM-DD, without a time zone"
     return Mistake(
         problem, "1953-01 or 1953-01-31 (year, month, day)", _NO_SUMMARY if _SUMMARY.fullmatch(text) else mend

@@ -29,8 +29,8 @@ def code_mistakes(readings: Sequence[MonthlyValue]) -> Iterator[Mistake]:
         if _is_surely_code(code, places, largest):
             for reading in places:
                 more = f"{reading.text}{'' if '.' in reading.text else '.'}1"
-                mend = f"{FILL_IN}; if it is known, write a digit more: {more}"
-                yield reading.mistake("looks like a missing-value code", "the value of the month", mend)
+                mend = f"{FILL_IN}; if the value is right, add a digit: {more}"
+                yield reading.mistake("looks like a missing-value code", "the flow or volume of the month", mend)
 
 
 def code_notes(readings: Sequence[MonthlyValue]) -> Iterator[str]:
@@ -41,7 +41,7 @@ def code_notes(readings: Sequence[MonthlyValue]) -> Iterator[str]:
             first = places[0]
             times = "" if len(places) == 1 else f", {len(places)} times"
             place = f"row {first.row}, column {first.column}{times}"
-            yield f"{first.text} ({place}) is read as a value, not as a missing one"
+            yield f"{first.text} ({place}) is read as a value, not as a missing-value code"
 
 
 def _codes(readings: Sequence[MonthlyValue]) -> tuple[dict[float, list[MonthlyValue]], float]:
@@ -76,7 +76,7 @@ def thousands_mistakes(readings: Sequence[MonthlyValue]) -> Iterator[Mistake]:
         if hundreds or median(whole) >= _LARGER * reading.value:
             number = reading.text.replace(".", "")
             yield reading.mistake(
-                "three decimals among whole numbers: is the point a decimal mark, or does it stand between thousands",
-                "numbers with nothing between thousands",
-                f"write {number} if that is the value, and {reading.text}0 if it is not",
+                "three decimals among whole numbers: the point may be a decimal point or a thousands separator",
+                "numbers without thousands separator",
+                f"write {number}, or {reading.text}0 if the point is a decimal point",
             )

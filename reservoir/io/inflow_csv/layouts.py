@@ -11,7 +11,7 @@ from reservoir.io.inflow_csv.record import MOST_YEARS, MonthlyRecord, too_many_y
 from reservoir.io.inflow_csv.table import InflowTable
 from reservoir.io.inflow_csv.wide import read_wide
 
-_LAYOUTS = '"year,m01,...,m12" with one row a year, or "date,inflow_m3s" with one row a month'
+_LAYOUTS = '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month'
 
 
 def read_record(table: InflowTable) -> MonthlyRecord:
@@ -39,15 +39,15 @@ def read_record(table: InflowTable) -> MonthlyRecord:
 
 def _unknown_header(names: list[str]) -> tuple[str, str]:
     if re.match(r"\d{3,4}\b", names[0]):
-        return "the header line is missing: this line holds data", "put a line with the columns' names above it"
+        return "the header line is missing: this line has data", "add a line with the column names above it"
     if len(names) == 1:
         return "the header has only one column", "separate the columns with commas, semicolons or tabs"
     if "date" in names and "year" not in names:
-        return "the header names a date and the months", 'name the column of years "year", and write the years alone'
+        return "the header has a date and months", 'name the column of years "year", and write only years in it'
     if "year" in names and "month" in names:
-        return "year and month stand in two columns", 'join them into one column "date", written as 1953-01'
+        return "year and month are in two columns", 'join them into one column "date", written as 1953-01'
     if "year" in names:
-        return "the header names a year but no months", "name the twelve months m01 to m12, or Jan to Dec"
+        return "the header has a year but no months", "name the twelve months m01 to m12, or Jan to Dec"
     if month_columns(names):
-        return "the header names months but no year", 'name the column of years "year"'
-    return "the header names neither a year nor a date", 'name the first column "year" or "date"'
+        return "the header has months but no year", 'name the column of years "year"'
+    return "the header has neither a year nor a date", 'name the first column "year" or "date"'

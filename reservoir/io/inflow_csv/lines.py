@@ -66,12 +66,12 @@ def bytes_of(path: str | os.PathLike[str]) -> bytes:
     try:
         return read_limited(path, MOST_BYTES)
     except FileNotFoundError:
-        mistake = Mistake("there is no such file", mend="check the name and the folder")
+        mistake = Mistake("the file does not exist", mend="check the path")
     except IsADirectoryError:
-        mistake = Mistake("this is a folder", "a CSV file", "name a file in it")
+        mistake = Mistake("this is a folder", "a CSV file", "give a file in it")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        mistake = Mistake(f"the file cannot be read: {reason}", mend="check its name and permissions")
+        mistake = Mistake(f"the file cannot be read: {reason}", mend="check the path and the permissions")
     raise InputError(mistake)
 
 
@@ -86,15 +86,15 @@ def content_of(data: bytes) -> Content:
     lines = _lines(data)
     comments = tuple(Comment(line.number, _comment(line.text)) for line in lines if _is_comment(line.text))
     if len(comments) > MOST_COMMENTS:
-        raise _too_much(f"the file has {len(comments):,} lines of comments", f"at most {MOST_COMMENTS:,}")
+        raise _too_much(f"the file has {len(comments):,} comment lines", f"at most {MOST_COMMENTS:,}")
     commented = sum(len(comment.text) for comment in comments)
     if commented > MOST_COMMENTED:
-        raise _too_much(f"the comments have {commented:,} characters", f"at most {MOST_COMMENTED:,} in all")
+        raise _too_much(f"the comments have {commented:,} characters", f"at most {MOST_COMMENTED:,} in total")
     content = [line for line in lines if line.text.strip() and not _is_comment(line.text)]
     delimiter, content = _announced_delimiter(content)
     if not content:
-        problem = "the file holds comments only" if comments else "the file is empty"
-        expected, mend = "a header line, then the record's rows", "check that this is the file you mean"
+        problem = "the file has only comments" if comments else "the file is empty"
+        expected, mend = "a header line and data rows", "check that this is the right file"
         raise InputError(Mistake(problem, expected, mend))
     _refuse_titles(content, delimiter)
     return Content(tuple(content), delimiter or delimiter_of(content[0].text), comments)
@@ -118,7 +118,7 @@ def _lines(data: bytes) -> list[Line]:
     long = next((line for line in lines if len(line.text) > MOST_CHARACTERS), None)
     if long is not None:
         problem = f"the line has {len(long.text):,} characters"
-        raise _too_much(problem, f"at most {MOST_CHARACTERS:,} in a line", long.number)
+        raise _too_much(problem, f"at most {MOST_CHARACTERS:,} per line", long.number)
     return lines
 
 
@@ -137,9 +137,9 @@ def _announced_delimiter(content: list[Line]) -> tuple[str, list[Line]]:
     if not found:
         return "", content
     if found[1] not in DELIMITERS:
-        mend = "save the file with commas, semicolons or tabs between the cells"
+        mend = "save the file with commas, semicolons or tabs as delimiter"
         expected = "a comma, a semicolon or a tab"
-        raise InputError(Mistake("another delimiter", expected, mend, row=content[0].number, value=found[1]))
+        raise InputError(Mistake("unknown delimiter", expected, mend, row=content[0].number, value=found[1]))
     return found[1], content[1:]
 
 
@@ -148,7 +148,7 @@ def _refuse_titles(content: Sequence[Line], delimiter: str) -> None:
     headers = (_is_header(line.text, delimiter or delimiter_of(line.text)) for line in content[:_MOST_TITLES])
     place = next((place for place, is_header in enumerate(headers) if is_header), 0)
     if place:
-        count = "a line that is no comment stands" if place == 1 else f"{place} lines that are no comments stand"
+        count = "a line that is not a comment" if place == 1 else f"{place} lines that are not comments"
         problem = f"{count} above the header in row {content[place].number}"
         mend = 'put "# " before it, or delete it' if place == 1 else 'put "# " before them, or delete them'
         first = content[0]
@@ -160,5 +160,5 @@ def _is_header(line: str, delimiter: str) -> bool:
 
 
 def _too_much(problem: str, expected: str, row: int | None = None) -> InputError:
-    mend = "check that this is the file you mean: an inflow record by months"
+    mend = "check that this is a monthly inflow record"
     return InputError(Mistake(problem, expected, mend, row=row))

@@ -52,7 +52,7 @@ def _sequence_mistakes(
     scale = TimeAxis(
         "month",
         column=table.header.cells[column],
-        mend_double="delete one of the rows; average daily records to months first",
+        mend_double="delete one of the rows; average daily values to monthly values first",
         written=lambda ordinal: str(Month.at(ordinal)),
         unreadable=table.unreadable(undated),
     )
@@ -69,15 +69,15 @@ def _sequence_mistakes(
 
 def _shorter_steps(stamps: Sequence[PeriodIndex], crowded: int, scale: TimeAxis) -> Mistake:
     rows = [stamp.row for stamp in stamps if stamp.ordinal == crowded]
-    problem = f"the steps are shorter than a month: {len(rows)} rows fall in {scale.written(crowded)}"
-    mend = "average the flows of each month first, or keep the rows of one station"
-    return Mistake(problem, "one row for each month", mend, row=rows[1], column=scale.column)
+    problem = f"the time step is shorter than a month: {len(rows)} rows in {scale.written(crowded)}"
+    mend = "average the flows of each month first, or keep only one station"
+    return Mistake(problem, "one row per month", mend, row=rows[1], column=scale.column)
 
 
 def _not_one_value(table: InflowTable, columns: Sequence[int]) -> Mistake:
     names = [table.header.cells[index] or "(no name)" for index in columns]
-    problem, mend = "no column beside the date", "add the column of inflows"
+    problem, mend = "no column besides the date", "add an inflow column"
     if names:
-        problem = f"{len(names)} columns beside the date: {', '.join(names)}"
-        mend = "keep the column of inflows and delete the others"
-    return table.at_header(problem, "one column of values, such as inflow_m3s", mend)
+        problem = f"{len(names)} columns besides the date: {', '.join(names)}"
+        mend = "keep only the inflow column"
+    return table.at_header(problem, "one value column, such as inflow_m3s", mend)

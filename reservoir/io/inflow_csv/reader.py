@@ -107,15 +107,15 @@ def _month_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int 
     if first_month is None:
         return
     if first_month not in _MONTHS:
-        mend = "name the calendar month in which the water year begins"
-        yield Mistake("there is no such month", "a month from 1 to 12", mend, column="first_month", value=first_month)
+        mend = "give the calendar month in which the water year begins"
+        yield Mistake("is not a month", "1 to 12", mend, column="first_month", value=first_month)
     elif record.names_water_years and first_month != record.first_month:
         yield table.at_header(
-            f"the water years begin in {MONTH_NAMES[record.first_month - 1]} here and their names span two years, "
-            f"but those of the reservoir begin in {MONTH_NAMES[first_month - 1]}",
+            f"the record's water years (such as 1953/54) begin in {MONTH_NAMES[record.first_month - 1]}, "
+            f"those of the reservoir in {MONTH_NAMES[first_month - 1]}",
             f"first month {record.first_month}",
-            f"set first_month = {record.first_month} in the reservoir file (or the call), or name each row by the "
-            "one year in which it begins",
+            f"set first_month = {record.first_month} in the reservoir file, or name each row by the year in which it "
+            "begins",
             value=first_month,
         )
 
@@ -125,8 +125,8 @@ def _flow_m3s(readings: Sequence[MonthlyValue], calendar: Calendar, unit: Inflow
     flow = unit.flow_m3s(values, calendar)
     excessive = np.flatnonzero(flow > LARGEST_FLOW_M3S)
     if excessive.size:
-        problem = f"no river carries so much, if the unit is {unit.name}"
+        problem = f"the flow is too large for a river, if the unit is {unit.name}"
         expected = f"a mean flow of at most {LARGEST_FLOW_M3S:,.0f} m3/s"
-        mend = 'check the value, and name the unit if it is another: a comment line "# unit: hm3" does it'
+        mend = 'check the value; if the unit is another, add a comment line such as "# unit: hm3"'
         raise InputError(readings[index].mistake(problem, expected, mend) for index in excessive.tolist())
     return flow

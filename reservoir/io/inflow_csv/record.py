@@ -98,7 +98,7 @@ class TimeAxis:
 def too_many_years(years: int) -> Mistake:
     """Refuse a record of more years than this program is made for."""
     expected = f"at most {MOST_YEARS:,} years"
-    return Mistake(f"the record has {years:,} years", expected, "plan it in parts, of whole years")
+    return Mistake(f"the record has {years:,} years", expected, "split it into parts of whole years")
 
 
 def sequence_mistakes(stamps: Sequence[PeriodIndex], scale: TimeAxis) -> Iterator[Mistake]:
@@ -114,12 +114,12 @@ def sequence_mistakes(stamps: Sequence[PeriodIndex], scale: TimeAxis) -> Iterato
     for before, after in pairwise(sorted(stamps)):
         at_second = partial(Mistake, row=after.row, column=scale.column)
         if after.ordinal == before.ordinal:
-            problem = f"the {scale.noun} stands twice, first in row {before.row}"
+            problem = f"the {scale.noun} appears twice, first in row {before.row}"
             value = scale.written(after.ordinal)
-            yield at_second(problem, f"one row for each {scale.noun}", scale.mend_double, value=value)
+            yield at_second(problem, f"one row per {scale.noun}", scale.mend_double, value=value)
         elif after.ordinal > before.ordinal + 1 and not any(before.row < row < after.row for row in scale.unreadable):
             first, last = scale.written(before.ordinal + 1), scale.written(after.ordinal - 1)
             missing = f"the {scale.noun} {first} is" if first == last else f"the {scale.noun}s {first} to {last} are"
             problem = f"{missing} missing between {scale.written(before.ordinal)} and {scale.written(after.ordinal)}"
-            mend = "add the missing rows, or keep only the part of the record before or after the hole"
+            mend = "add the missing rows, or keep only the part of the record before or after the gap"
             yield at_second(problem, mend=mend)

@@ -30,12 +30,12 @@ def stamp_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int) 
     if said is None and not (late and whole):
         return
     why = (
-        f"the comment in row {said.number} speaks of the month's end"
+        f"the comment in row {said.number} mentions the end of the month"
         if said
-        else f"the record has whole years, {first} to {last}"
+        else f"the record has whole years from {first} to {last}"
     )
-    problem = f"the dates may be those of the day after each month: {why}"
-    expected = f"the month whose flow this is: {first.before} or {first}"
+    problem = f"each date may be the day after the end of its month: {why}"
+    expected = f"the month of the flow: {first.before} or {first}"
     yield Mistake(problem, expected, "write dates as YYYY-MM", row=record.readings[0].row, value=record.first_stamp)
 
 
@@ -45,5 +45,5 @@ def stamp_notes(record: MonthlyRecord) -> Iterator[str]:
         month = record.readings[0].month
         yield (
             f"dates on the first of a month are read as that month: {month}-01 is {MONTH_NAMES[month.month - 1]} "
-            f"{month.year}; if the flow is that of the month before, write {month.before}"
+            f"{month.year}; if the flow is that of the previous month, write {month.before}"
         )

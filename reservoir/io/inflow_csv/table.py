@@ -98,8 +98,8 @@ def _cut(line: Line, delimiter: str) -> Row | Mistake:
     try:
         cells = next(csv.reader([line.text], delimiter=delimiter, skipinitialspace=True, strict=True))
     except csv.Error as error:
-        problem = f"the line cannot be cut into cells ({error})"
-        mend = "close every quotation mark on the line where it opens"
+        problem = f"the line cannot be split into cells ({error})"
+        mend = "close every quotation mark on the same line"
         return Mistake(problem, mend=mend, row=line.number, value=line.text)
     return Row(line.number, tuple(cell.strip() for cell in cells))
 
@@ -108,13 +108,13 @@ def _check_header(header: Row, lines: int) -> None:
     columns = len(header.cells)
     if columns > MOST_COLUMNS or columns * lines > MOST_CELLS:
         problem = f"the file has {columns:,} columns and {lines:,} rows"
-        mend = "keep the date and the inflow, or the year and its twelve months"
+        mend = "keep only the date and the inflow, or the year and twelve months"
         expected = f"at most {MOST_COLUMNS} columns, and {MOST_CELLS:,} cells"
         raise InputError(Mistake(problem, expected, mend, row=header.number))
     for cell in header.cells:
         found = first_unprintable(cell)
         if found:
-            problem = f"a column's name holds the character {found}, which cannot be shown"
+            problem = f"a column name has the unprintable character {found}"
             raise InputError(Mistake(problem, "plain text", "delete the character", row=header.number, value=cell))
 
 
@@ -133,7 +133,7 @@ def _without_padding(header: Row, found: list[Row | Mistake]) -> tuple[Row, list
 
 def _row_mistakes(found: list[Row | Mistake], header: Row, content: Content) -> Iterator[Mistake]:
     if not found:
-        yield Mistake("there are no rows below the header", mend="add the record's rows", row=header.number)
+        yield Mistake("there are no data rows below the header", mend="add the data rows", row=header.number)
     for row in found:
         if isinstance(row, Mistake):
             yield row
@@ -143,9 +143,9 @@ def _row_mistakes(found: list[Row | Mistake], header: Row, content: Content) -> 
 
 def _misfit(row: Row, columns: int, delimiter: str) -> Mistake:
     if len(row.cells) < columns:
-        mend = "fill in what is missing, one cell for each column of the header"
+        mend = "add the missing cells, one for each column of the header"
     elif delimiter == ",":
-        mend = "remove the extra cells; if commas are decimal marks here, write points instead (412.5)"
+        mend = "remove the extra cells; if commas are decimal marks, use points instead (412.5)"
     else:
         mend = "remove the extra cells"
     expected = f"{columns} cells, as in the header"

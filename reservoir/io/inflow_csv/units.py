@@ -19,8 +19,8 @@ from reservoir.io.inflow_csv.table import InflowTable
 from reservoir.io.inflow_csv.unit_words import Kind
 
 #: Where the unit was said, if it was not.
-ASSUMED = "assumed: the file names none"
-_ACCEPTED = f"{', '.join(FLOW_M3S)} (mean flow) or {', '.join(VOLUME_HM3)} (volume of the month)"
+ASSUMED = "assumed: the file gives no unit"
+_ACCEPTED = f"{', '.join(FLOW_M3S)} (mean flow) or {', '.join(VOLUME_HM3)} (monthly volume)"
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def choose_unit(table: InflowTable, record: MonthlyRecord, argument: str | None)
         return UnitChoice(mistakes=tuple(_doubts(table, record)))
     first, unit = known[0]
     differing = [claim for claim, other in known if (other.size, other.is_volume) != (unit.size, unit.is_volume)]
-    return UnitChoice(unit, f"said by {first.source}", tuple(_contradiction(first, claim) for claim in differing))
+    return UnitChoice(unit, f"from {first.source}", tuple(_contradiction(first, claim) for claim in differing))
 
 
 def _argued(argument: str | None) -> Iterator[_Claim]:
@@ -102,7 +102,7 @@ def _argued(argument: str | None) -> Iterator[_Claim]:
         saying = understand(argument)
         if saying.kinds - {Kind.UNIT}:
             saying = understand("")
-        yield _Claim("the call", argument, saying, partial(Mistake, column="unit"))
+        yield _Claim("the unit argument", argument, saying, partial(Mistake, column="unit"))
 
 
 def _commented(table: InflowTable) -> Iterator[_Claim]:
@@ -121,15 +121,15 @@ def _headed(table: InflowTable, record: MonthlyRecord) -> Iterator[_Claim]:
         if (saying.units or saying.strange) and saying not in seen:
             seen.add(saying)
             at = partial(Mistake, row=table.header.number, column=column)
-            yield _Claim("the column's name", " ".join(saying.strange) or ", ".join(saying.units), saying, at)
+            yield _Claim("the column name", " ".join(saying.strange) or ", ".join(saying.units), saying, at)
 
 
 def _of_something_else(table: InflowTable, record: MonthlyRecord) -> Iterator[Mistake]:
     if record.value_column is not None and understand(record.value_column).is_other:
         yield table.at_header(
-            "the column does not seem to hold inflow",
-            "the mean flow or the volume of every month's inflow",
-            "keep the column of inflows; if this is it, name it inflow_m3s, or inflow with another unit",
+            "the column does not seem to be inflow",
+            "monthly inflow, as mean flow or volume",
+            "keep the inflow column; if this is it, name it inflow_m3s, or inflow with another unit",
             record.value_column,
         )
 
@@ -137,16 +137,14 @@ def _of_something_else(table: InflowTable, record: MonthlyRecord) -> Iterator[Mi
 def _doubts(table: InflowTable, record: MonthlyRecord) -> Iterator[Mistake]:
     """Why m3/s must not be taken for granted."""
     if record.value_column is not None and not understand(record.value_column).means_flow:
-        mend = (
-            'name the column inflow_m3s (or inflow_hm3, ...), add a line "# unit: m3/s", or give the unit in the call'
-        )
-        problem = "nothing says the unit of the values"
+        mend = 'name the column inflow_m3s (or inflow_hm3, ...), add a line "# unit: m3/s", or give the unit'
+        problem = "the unit of the values is not given"
         yield table.at_header(problem, _ACCEPTED, f"{mend} (--unit m3/s)", record.value_column)
         return
     for comment in table.comments:
         others = [unit for unit in mentions_of(comment.text) if unit != "m3/s"]
         if others:
-            problem = f"a comment speaks of {others[0]}, and nothing says the unit of the values"
+            problem = f"a comment mentions {others[0]}, but the unit of the values is not given"
             mend = f'add a line such as "# unit: m3/s" or "# unit: {others[0]}", or give --unit'
             yield Mistake(problem, _ACCEPTED, mend, row=comment.number)
 
@@ -155,10 +153,10 @@ def _unknown(claim: _Claim) -> Mistake:
     units = ", ".join(claim.saying.units)
     problem = f"two units: {units}" if len(claim.saying.units) > 1 else "unknown unit"
     if claim.saying.units and claim.saying.strange:
-        problem = f'{units} with "{" ".join(claim.saying.strange)}", which is not understood'
-    return claim.at(problem, _ACCEPTED, "convert the values, or name one of these units alone", value=claim.text)
+        problem = f'{units} with the unknown "{" ".join(claim.saying.strange)}"'
+    return claim.at(problem, _ACCEPTED, "convert the values, or give one of these units", value=claim.text)
 
 
 def _contradiction(first: _Claim, second: _Claim) -> Mistake:
-    problem = f"units that contradict: {first.source} says {first.text}, {second.source} says {second.text}"
-    return second.at(problem, "one unit", "find out which unit the values have, and remove or correct the other")
+    problem = f"contradictory units: {first.source} gives {first.text}, {second.source} gives {second.text}"
+    return second.at(problem, "one unit", "check which unit is right, and correct or remove the other")

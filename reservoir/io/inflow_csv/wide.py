@@ -1,4 +1,4 @@
-"""The wide layout: one row a year, one column for each month."""
+"""The wide layout: one row a year, one column per month."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reservoir.io.inflow_csv.table import InflowTable
 
 
 def read_wide(table: InflowTable, year_at: int) -> MonthlyRecord:
-    """Read a table with a column of years, at the place `year_at`, and twelve columns of months.
+    """Read a table with a column of years, at the place `year_at`, and twelve month columns.
 
     The first column of a month begins the water year. Where that is not January, a row named ``1953`` or ``1953/54``
     begins in 1953.
@@ -50,9 +50,9 @@ def _parse_year(text: str, *, first_month: int) -> Year | Mistake:
     year = parse_year(text)
     if isinstance(year, Year) and year.spans_two and first_month == 1:
         return Mistake(
-            "a water year of two calendar years, in a table whose months begin in January",
+            "a water year of two calendar years, but the months begin in January",
             expected=str(year.start),
-            mend="write one year, or let the columns begin with the first month of the water year",
+            mend="write one year, or begin the columns with the first month of the water year",
         )
     return year
 
@@ -89,16 +89,16 @@ def _header_mistakes(table: InflowTable, columns: Sequence[MonthColumn], year_at
         if earlier.month == column.month:
             problem = f"a second column for {MONTH_NAMES[column.month - 1]}"
             name = table.header.cells[column.position]
-            yield table.at_header(problem, "one column for each month", "delete or rename one of them", name)
+            yield table.at_header(problem, "one column per month", "delete or rename one of them", name)
     months = [column.month for column in columns]
     missing = [name for month, name in enumerate(MONTH_NAMES, start=1) if month not in months]
     if missing:
-        mend = "add what is missing, with names from m01 to m12 or from Jan to Dec"
-        yield table.at_header(f"no column for {', '.join(missing)}", "twelve columns of months", mend)
+        mend = "add the missing columns, named m01 to m12 or Jan to Dec"
+        yield table.at_header(f"no column for {', '.join(missing)}", "twelve month columns", mend)
     elif len(months) == MONTHS_PER_YEAR and not _consecutive(months):
         yield table.at_header(
-            "the columns of months are out of order",
-            "consecutive months, from the first of the water year to its last",
+            "the month columns are out of order",
+            "consecutive months, from the first month of the water year",
             "move the columns together with their values",
             value=", ".join(table.header.cells),
         )
@@ -112,5 +112,5 @@ def _not_a_month(name: str) -> tuple[str, str]:
     if not name:
         return "a column without a name", "delete the column, or the extra delimiter in the header"
     if name.casefold() == "year":
-        return "a second column of years", "delete one of them"
+        return "a second year column", "delete one of them"
     return "a column that is neither the year nor a month", "delete the column, or rename it after its month"

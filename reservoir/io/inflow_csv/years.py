@@ -70,7 +70,7 @@ def _span(months: Sequence[MonthlyValue]) -> str:
 def _too_short(readings: Sequence[MonthlyValue], first_month: int) -> Mistake:
     year = f"{MONTH_NAMES[first_month - 1]} to {MONTH_NAMES[first_month - 2]}"
     return Mistake(
-        f"no whole water year, {year}, lies in {_span(readings)}",
-        f"at least the twelve months of one water year, {year}",
-        "add months to the record, or name another first month of the water year",
+        f"no complete water year ({year}) in {_span(readings)}",
+        "at least one complete water year",
+        "add months to the record, or set another first month of the water year",
     )

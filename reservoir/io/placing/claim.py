@@ -53,7 +53,7 @@ class Claim:
             if self._inside:
                 self._put_inside()
             elif os.path.lexists(self._place):
-                self._put_beside("was made by something else meanwhile")
+                self._put_beside("was created by another program during the run")
             else:
                 os.rename(self.draft, self._place)
                 self._done(self.target)
@@ -86,7 +86,7 @@ class Claim:
         now = self._present()
         changed = sorted(leaf for leaf, before in self._before.items() if now.get(leaf, before) != before)
         if changed:
-            return self._put_beside(f"was changed by something else meanwhile ({', '.join(changed[:5])})")
+            return self._put_beside(f"was changed by another program during the run ({', '.join(changed[:5])})")
         try:
             exchange(self._work, self._place, [leaf for leaf in self._before if leaf in now])
         except OSError as error:
@@ -106,7 +106,7 @@ class Claim:
                 self._done(self.target.with_name(kept.name) if self._free_name else kept)
                 if self._free_name:
                     return
-                mend = "look at both, and keep the one that you want"
+                mend = "compare both, and keep one"
                 raise OutputError(Mistake(f"{reason}; the results are in {kept}", file=str(self.target), mend=mend))
         raise OSError(None, reason)
 

@@ -80,7 +80,9 @@ def _first_free(name: Path, stack: ExitStack) -> Claim:
         with suppress(BeingWrittenError):
             if not os.path.lexists(target):
                 return stack.enter_context(claimed(target, nothing, free_name=True))
-    raise OutputError(Mistake("has no free name", file=str(name), mend="give another place with --out"))
+    raise OutputError(
+        Mistake("is taken, and so are all its numbered names", file=str(name), mend="choose another folder with --out")
+    )
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reservoir.errors import Mistake, OutputError
 
-_ELSEWHERE = "choose another place"
+_ELSEWHERE = "choose another path"
 
 
 def check_place(target: Path) -> None:
@@ -34,8 +34,8 @@ def _check_above(target: Path) -> None:
     """Refuse a path of which a part, or which itself, is a file or a link to nothing."""
     present = next(path for path in (target.absolute(), *target.absolute().parents) if os.path.lexists(path))
     if not present.exists():
-        mend = "remove the link, or make the folder that it leads to"
-        raise OutputError(Mistake("is a link to what is not there", file=str(present), mend=mend))
+        mend = "remove the link, or create the folder that it points to"
+        raise OutputError(Mistake("is a broken link", file=str(present), mend=mend))
     if not present.is_dir():
         raise OutputError(Mistake("cannot be a folder: part of its path is a file", file=str(present), mend=_ELSEWHERE))
 
@@ -43,4 +43,8 @@ def _check_above(target: Path) -> None:
 def unwritable(place: Path, error: OSError | ValueError) -> Mistake:
     """Say that a place cannot be written, and why."""
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return Mistake(f"cannot be written ({reason})", file=str(place), mend=f"{_ELSEWHERE}, or make room there")
+    return Mistake(
+        f"cannot be written ({reason})",
+        file=str(place),
+        mend=f"{_ELSEWHERE}, or check the permissions and the free space",
+    )

@@ -99,7 +99,7 @@ def _take(path: Path, shown: Path) -> int:
         if not _is_workplace(path):
             if not os.path.lexists(path):
                 continue
-            raise FileExistsError(errno.EEXIST, f"{path}, which no run made, is in the way")
+            raise FileExistsError(errno.EEXIST, f"{path} is in the way and is not from a run of this program")
         try:
             number = hold(path / OWNER)
         except FileNotFoundError:  # another run has removed it in this moment
@@ -129,7 +129,7 @@ def _renew(path: Path, number: int, shown: Path) -> int:
     try:
         undo(path, path.parent)
     except OSError as error:
-        problem = f"{path} holds what a run that was killed has replaced, and it cannot be put back: {error}"
+        problem = f"{path} has files that a killed run replaced, and they cannot be restored: {error}"
         raise OSError(error.errno, problem) from error
     _empty(path)
     since = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
@@ -205,5 +205,5 @@ def _machine() -> tuple[tuple[str, str], ...]:
 
 def _busy(path: Path, shown: Path, owner: dict[str, Any]) -> Mistake:
     who = f" (process {owner.get('pid')} on {owner.get('host')}, since {owner.get('since')})" if owner else ""
-    mend = f"wait until it ends, or choose another place; if no such process is alive, delete {path}"
+    mend = f"wait until it ends, or choose another path; if that process no longer runs, delete {path}"
     return Mistake(f"is being written by another run{who}", file=str(shown), mend=mend)

@@ -9,7 +9,7 @@ from reservoir.errors import Mistake
 
 
 def wrong_row(text: str) -> Mistake | None:
-    """First row of a table with more cells than its heading, or a quotation mark out of place.
+    """First row of a table with more cells than its header, or a quotation mark out of place.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ def wrong_row(text: str) -> Mistake | None:
         for cells in rows:
             columns = columns or len(cells)
             if len(cells) > columns:
-                return Mistake(f"has {len(cells)} cells", f"{columns}, as in the heading", row=row)
+                return Mistake(f"has {len(cells)} cells", f"{columns}, as in the header", row=row)
             row = rows.line_num + 1
     except csv.Error:
-        return Mistake("has a quotation mark that does not enclose a whole cell", row=row)
+        return Mistake("has quotation marks that do not enclose a whole cell", row=row)
     return None

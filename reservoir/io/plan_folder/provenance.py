@@ -40,7 +40,7 @@ def _is_check(value: object) -> bool:
 
 _ABSENT = object()
 _is_text, _is_number, _is_object = _is(str), _is(int, float), _is(dict)
-_TEXT, _OBJECT = (_is_text, "a text"), (_is_object, "an object")
+_TEXT, _OBJECT = (_is_text, "a string"), (_is_object, "an object")
 #: What is read of ``plan.json``, by dotted key: what a value must be, for the program and in words.
 _SOUND: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "program": _OBJECT,
@@ -53,18 +53,18 @@ _SOUND: Mapping[str, tuple[Callable[[object], bool], str]] = {
     **dict.fromkeys(("reservoir.name", "reservoir.file", "reservoir.sha256"), _TEXT),
     "inflow": _OBJECT,
     **dict.fromkeys(("inflow.file", "inflow.sha256"), _TEXT),
-    "inflow.caveat": (lambda value: value is _ABSENT or _is_text(value), "a text"),
+    "inflow.caveat": (lambda value: value is _ABSENT or _is_text(value), "a string"),
     "years": (_is(int), "a number"),
     "horizon": (lambda value: value is _ABSENT or _is_text(value), "a text"),
     **dict.fromkeys(("solver", "device"), _TEXT),
     "settings": _OBJECT,
     "seconds": (_object_of(_is_number), "a number for each stage"),
-    **dict.fromkeys(("caveats", "notes"), (_list_of(_is_text), "a list of texts")),
+    **dict.fromkeys(("caveats", "notes"), (_list_of(_is_text), "a list of strings")),
     "checks": (_list_of(_is_check), "a list of checks, each with its value and threshold"),
-    "figures": (_object_of(_is_text), "a text for each figure"),
+    "figures": (_object_of(_is_text), "a string for each figure"),
     "reference": (_is(dict, type(None)), "an object or null"),
     "device_seconds": (lambda value: value in (None, _ABSENT) or _is_number(value), "a number or null"),
-    FILES: (lambda value: value is _ABSENT or _object_of(_is_text)(value), "a text for each file"),
+    FILES: (lambda value: value is _ABSENT or _object_of(_is_text)(value), "a string for each file"),
 }
 
 
@@ -74,22 +74,22 @@ def read_provenance(folder: Path) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If it is no folder of a plan, or with every key that is missing or of another kind.
+        If it is no folder of a plan, or with every key that is missing or has the wrong type.
     """
     require_folder(folder)
     path = folder / PROVENANCE
     try:
         content = read_json(path, MOST_PROVENANCE_BYTES)
     except FileNotFoundError as error:
-        problem = f"is no plan: it holds no {PROVENANCE}"
-        raise InputError(Mistake(problem, "a folder that `reservoir plan` wrote", file=str(folder))) from error
+        problem = f"is not a plan folder: {PROVENANCE} is missing"
+        raise InputError(Mistake(problem, "a folder written by `reservoir plan`", file=str(folder))) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise changed(path, f"cannot be read as the provenance of a plan ({reason})") from error
+        raise changed(path, f"cannot be read ({reason})") from error
     if not isinstance(content, dict):
-        raise changed(path, "is not the provenance of a plan")
+        raise changed(path, "is not a JSON object")
     mistakes = [
-        Mistake("is missing or of another kind", expected, AGAIN, str(path), column=key)
+        Mistake("is missing or has the wrong type", expected, AGAIN, str(path), column=key)
         for key, expected in _unsound(content)
     ]
     if mistakes:
@@ -106,8 +106,8 @@ def require_folder(folder: Path) -> None:
         If it is a file, or nothing.
     """
     if not os.path.isdir(folder):
-        problem = "is a file, not a folder" if os.path.exists(folder) else "is not there"
-        raise InputError(Mistake(problem, "a folder that `reservoir plan` wrote", file=str(folder)))
+        problem = "is a file, not a folder" if os.path.exists(folder) else "does not exist"
+        raise InputError(Mistake(problem, "a folder written by `reservoir plan`", file=str(folder)))
 
 
 def file_hashes(folder: Path, names: list[str]) -> dict[str, str]:
@@ -144,7 +144,7 @@ def _differing(folder: Path, wanted: Mapping[str, str]) -> Iterator[tuple[str, s
             yield name, f"cannot be read ({getattr(error, 'strerror', None) or error})"
         else:
             if hashlib.sha256(content).hexdigest() != digest:
-                yield name, "was changed since the plan was made"
+                yield name, "was changed after the plan was made"
 
 
 def _unsound(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -40,6 +40,8 @@ from reservoir.problems.reservoir.record import RecordProblems, record_problems
 
 FloatArray = NDArray[np.float64]
 
+#: How a plan says that its unit was given by the caller; the second is that of plans before 0.2.
+BY_ARGUMENT = ("from the unit argument", "said by the call")
 #: Flows of the record and of the schedule, which has six decimals of them, differ by no more than this.
 INFLOW_M3S = 5.1e-7
 #: Energy that the schedule states and energy that follows from its releases differ by less than this part of the most
@@ -92,7 +94,7 @@ def read_plan(folder: Path) -> SavedPlan:
     schedule, summary = read_schedule(folder), read_summary(folder)
     inflow = _as_read(folder / INFLOW, _inflow(folder / SCHEDULE, schedule, plant, origin))
     if list(summary["year"]) != list(inflow.labels):
-        raise changed(folder / SUMMARY, "does not hold the years of schedule.csv")
+        raise changed(folder / SUMMARY, "has other years than schedule.csv")
     problems = record_problems(plant, inflow, _horizon(folder, origin))
     solutions = solutions_of(problems, _positions(problems, schedule), summary, origin)
     references = references_of(problems, solutions, summary, origin)
@@ -120,9 +122,9 @@ def _reservoir(folder: Path, origin: Mapping[str, Any]) -> Reservoir:
         if origin["reservoir"]["sha256"]:
             raise changed(path, "is missing")
         problem = "is missing: the plan was made without a reservoir file"
-        raise InputError(Mistake(problem, mend="plan from files, or fit rules in Python", file=str(path)))
+        raise InputError(Mistake(problem, mend="make the plan from files, or fit the rules in Python", file=str(path)))
     if sha256_of(path) != origin["reservoir"]["sha256"]:
-        raise changed(path, "was changed since the plan was made")
+        raise changed(path, "was changed after the plan was made")
     return read_reservoir(path)
 
 
@@ -130,18 +132,18 @@ def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mappin
     first = str(schedule["year"].iloc[0])[:4]
     if not first.isdecimal() or int(first) == 0:
         mistake = Mistake(
-            "is no year", "a year such as 1953 or 1953/54", AGAIN, str(path), 2, "year", schedule["year"].iloc[0]
+            "is not a year", "a year such as 1953 or 1953/54", AGAIN, str(path), 2, "year", schedule["year"].iloc[0]
         )
         raise InputError(mistake)
     years = origin["years"]
     calendar = Calendar(int(first), len(schedule) // MONTHS_PER_YEAR + 1, plant.first_month)
     _check_calendar(path, schedule, calendar)
     if len(schedule) != years * MONTHS_PER_YEAR:
-        problem = f"holds {len(schedule)} months; the plan has {years * MONTHS_PER_YEAR}"
+        problem = f"has {len(schedule)} months; the plan has {years * MONTHS_PER_YEAR}"
         raise changed(path, problem)
     calendar = Calendar(int(first), years, plant.first_month)
     below = [
-        Mistake("is below 0", "0 or more", AGAIN, str(path), int(row) + 2, "inflow_m3s", float(value))
+        Mistake("is negative", "0 or more", AGAIN, str(path), int(row) + 2, "inflow_m3s", float(value))
         for row, value in enumerate(schedule["inflow_m3s"])
         if value < 0
     ]
@@ -168,7 +170,7 @@ def _as_read(path: Path, planned: Inflow) -> Inflow:
     """
     if not path.is_file() or sha256_of(path) != planned.sha256:
         return planned
-    told = planned.unit if planned.unit_from == "said by the call" else None
+    told = planned.unit if planned.unit_from in BY_ARGUMENT else None
     with suppress(InputError):
         record = read_inflow(path, unit=told, first_month=planned.calendar.first_month)
         first = planned.calendar.first_year - record.calendar.first_year
@@ -186,7 +188,7 @@ def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> N
         wanted = calendar.labels[year], int(calendar.months[step])
         for name, found, expected in (("year", str(label), wanted[0]), ("month", f"{month:g}", str(wanted[1]))):
             if found != expected:
-                problem = f"is another {name} than the one that follows"
+                problem = "is out of sequence"
                 raise InputError(Mistake(problem, expected, AGAIN, str(path), row + 2, name, found))
 
 
@@ -216,7 +218,7 @@ def _check_follows(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:
             step, which = (int(place[0]) for place in np.nonzero(wrong))
             name, unit, follows, _ = computed[which]
             row = year * MONTHS_PER_YEAR + step
-            problem, expected = "does not follow from the releases and reservoir.toml", f"{follows[year, step]:,.6f}"
+            problem, expected = "does not match the releases and reservoir.toml", f"{follows[year, step]:,.6f}"
             found = float(schedule[name].iloc[row])
             mistakes.append(Mistake(problem, f"{expected} {unit}", AGAIN, str(path), row + 2, name, found))
     if mistakes:

@@ -90,7 +90,7 @@ def read_caveats(folder: Path) -> tuple[str, ...]:
     try:
         return tuple(str(each) for each in read_json(path, MOST_PROVENANCE_BYTES).get("caveats", ()))
     except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise changed(path, "cannot be read as the provenance of a plan") from error
+        raise changed(path, "is not the provenance of a plan") from error
 
 
 def changed(path: Path, problem: str) -> InputError:
@@ -125,10 +125,10 @@ def _cells(path: Path) -> pd.DataFrame:
     except (OSError, ValueError) as error:
         raise changed(path, f"cannot be read ({getattr(error, 'strerror', None) or error})") from error
     if len(content.partition(b"\n")[0]) > _LONGEST_HEADING:
-        raise changed(path, f"has a heading of more than {_LONGEST_HEADING:,} bytes")
+        raise changed(path, f"has a header of more than {_LONGEST_HEADING:,} bytes")
     lines = content.count(b"\n")
     if lines > _MOST_LINES:
-        raise changed(path, f"holds {lines:,} lines; no plan has more than {_MOST_LINES:,}")
+        raise changed(path, f"has {lines:,} lines; a plan has at most {_MOST_LINES:,}")
     try:
         text = text_of(content, str(path))
     except InputError as refused:
@@ -140,7 +140,7 @@ def _cells(path: Path) -> pd.DataFrame:
     except ValueError as error:
         raise _uneven(path, text, " ".join(str(error).split())) from error
     if not isinstance(table.index, pd.RangeIndex):  # what pandas makes of the cells that the heading does not name
-        raise _uneven(path, text, "rows have more cells than the heading")
+        raise _uneven(path, text, "rows have more cells than the header")
     return table.fillna("")
 
 
@@ -158,8 +158,8 @@ def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[M
     size = np.abs(values)
     for row in np.flatnonzero(~(size <= _LARGEST) | (size > 0) & (size < _SMALLEST)):
         cell = str(texts[row])
-        problem, found = ("is no finite number", cell) if cell else ("is empty", None)
+        problem, found = ("is not a finite number", cell) if cell else ("is empty", None)
         if np.isfinite(values[row]):
-            problem = "is a number that no table of a plan holds"
+            problem = "is out of range"
         # The heading is row 1.
         yield Mistake(problem, "a number", AGAIN, str(path), int(row) + 2, str(cells.name), found)

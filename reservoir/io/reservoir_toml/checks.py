@@ -24,7 +24,7 @@ def one_conversion(draft: Draft) -> Iterator[Mistake]:
     """Require exactly one way from water to power."""
     given = [key for key in CONVERSIONS if draft.has(key)]
     if not given and isinstance(draft.tree.get("plant", {}), dict):
-        yield draft.mistake("plant", "does not say how much power water gives", f"one of {', '.join(CONVERSIONS)}")
+        yield draft.mistake("plant", "has no conversion from water to power", f"one of {', '.join(CONVERSIONS)}")
     for key in given[1:]:
         yield draft.mistake(key, f"contradicts {given[0]}", f"only one of {', '.join(given)}")
 
@@ -50,7 +50,7 @@ def storage_bounds_within_the_lake(storage: StorageSection, draft: Draft) -> Ite
         months = offending(not storage.dead_hm3 <= value <= storage.full_hm3 for value in values)
         if months and storage.is_lake:
             lake = f"{draft.amount(key, storage.dead_hm3)} (dead) to {draft.amount(key, storage.full_hm3)} (full)"
-            yield draft.mistake(f"storage.{bound}_hm3", f"leaves the lake in {months}", lake)
+            yield draft.mistake(f"storage.{bound}_hm3", f"is outside the storage range in {months}", lake)
 
 
 def final_within_its_month(storage: StorageSection, first_month: int, draft: Draft) -> Iterator[Mistake]:
@@ -62,8 +62,12 @@ def final_within_its_month(storage: StorageSection, first_month: int, draft: Dra
     if storage.dead_hm3 <= storage.final <= storage.full_hm3:
         given = draft.has("storage.final_hm3")
         key = "storage.final_hm3" if given else "storage.initial_hm3"
-        problem = f"{'' if given else 'ends the year too, and '}is not allowed at the end of {MONTH_NAMES[month]}"
-        yield draft.mistake(key, problem, f"{draft.amount(key, low)} to {draft.amount(key, high)}, as [storage] says")
+        problem = (
+            f"{'' if given else 'is also the final storage and '}is not allowed at the end of {MONTH_NAMES[month]}"
+        )
+        yield draft.mistake(
+            key, problem, f"{draft.amount(key, low)} to {draft.amount(key, high)}, the limits in [storage]"
+        )
 
 
 CHECKS: tuple[Claim, ...] = (

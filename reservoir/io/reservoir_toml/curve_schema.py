@@ -22,19 +22,19 @@ def refusal(problem: str, expected: str = "", mend: str = "") -> PydanticCustomE
 
 def _lower_end_first(value: tuple[float, ...]) -> tuple[float, ...]:
     if len(value) != 2 or value[0] >= value[1]:
-        raise refusal("is not an interval", "two numbers, the lower end first")
+        raise refusal("is not an interval", "two numbers, the lower one first")
     return value
 
 
 def _few(value: tuple[float, ...]) -> tuple[float, ...]:
     if not 1 <= len(value) <= MOST_COEFFICIENTS:
-        raise refusal(f"has {len(value)} values", f"1 to {MOST_COEFFICIENTS} of them, or a table of points instead")
+        raise refusal(f"has {len(value)} values", f"1 to {MOST_COEFFICIENTS} coefficients, or a table of points")
     return value
 
 
 def _moderate(value: float) -> float:
     if value == 0:
-        raise refusal("makes the curve a constant", mend='say kind = "polynomial" and give one coefficient')
+        raise refusal("makes the curve a constant", mend='use kind = "polynomial" with one coefficient')
     if abs(value) > LARGEST_EXPONENT:
         raise refusal("is out of range", f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}")
     return value
@@ -43,8 +43,8 @@ def _moderate(value: float) -> float:
 def _one_of(units: Iterable[str]) -> AfterValidator:
     def check(value: str) -> str:
         if value not in units:
-            mend = "convert the coefficients, or the factor and the origin, to one of these"
-            raise refusal("is not a unit known here", f"one of {', '.join(units)}", mend)
+            mend = "convert the coefficients, or the factor and the origin, to one of these units"
+            raise refusal("is not a known unit", f"one of {', '.join(units)}", mend)
         return value
 
     return AfterValidator(check)
@@ -57,7 +57,7 @@ _KINDS_OF_UNITS: Mapping[str, Mapping[str, float]] = {"hm3": VOLUME_HM3, "m3s": 
 _SIZES = {unit: size for sizes in _KINDS_OF_UNITS.values() for unit, size in sizes.items()}
 
 _KIND = '"table", "polynomial" or "power": the kind of curve'
-_HOLDS = "the interval on which the formula holds (left out: wherever it is needed)"
+_HOLDS = "the interval in which the formula is valid (default: wherever it is needed)"
 _LAW = "offset + factor * (variable - origin)^exponent"
 
 
@@ -160,7 +160,7 @@ def curve_section(name: str, values: str) -> Any:
     offset = Field(default=0.0, description=f"the offset of {_LAW}")
     if law.y == "level_m":
         offset = Field(alias="offset_m", description="the level at the origin, m")
-    start = f"the {variable} from which the law starts"
+    start = f"the {variable} at which the power law starts"
     power = {
         **formula,
         "offset": (Number, offset),

@@ -28,9 +28,9 @@ FILE_LAWS = {
     **CURVE_CONSTRAINTS,
     "level": replace(
         CURVE_CONSTRAINTS["level"],
-        claim="a level that rises with the storage",
+        claim="a level that increases with the storage",
         holds=operator.lt,
-        broken="does not rise",
+        broken="does not increase",
     ),
 }
 
@@ -124,12 +124,12 @@ def inspected(name: str, block: Form | None, needed: Domain | None, draft: Draft
     if isinstance(block, PowerCurve) and block.origin > domain[0]:
         key = f"{type(block).model_fields['origin'].alias}"
         expected = f"at most {words.amount(law.x, domain[0])}"
-        return None, [words.mistake(key, "is above values that the curve will be asked for", expected)]
+        return None, [words.mistake(key, "is above values at which the curve is evaluated", expected)]
     try:
         curve = block.curve(domain)
     except InputError:
         # Sound numbers that are none any more in the program's units.
         mend = "check the numbers and their units"
-        return None, [words.mistake("", "gives no finite number everywhere", mend=mend)]
+        return None, [words.mistake("", "does not give a finite number everywhere", mend=mend)]
     mistakes += curve_mistakes(law, curve, needed, words)
     return (None if mistakes else curve), mistakes

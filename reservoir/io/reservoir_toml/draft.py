@@ -75,7 +75,7 @@ class Draft:
         mistakes = []
         for count, (path, entry) in enumerate(_entries(written)):
             if count == MOST_KEYS:
-                problem, mend = f"holds more than {MOST_KEYS:,} keys", "check that this is the file you mean"
+                problem, mend = f"has more than {MOST_KEYS:,} keys", "check that this is the right file"
                 raise InputError(Mistake(problem, "a reservoir file (TOML)", mend, file=file))
             if path in entries:
                 mistakes.append(_twice(entries[path], entry, file))

@@ -20,6 +20,7 @@ from reservoir.hydro.reservoir_checks.curve_constraints import LOSSLESS_COEFFICI
 from reservoir.hydro.reservoir_checks.fields import text_fault
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.io.reservoir_toml.curve_schema import CURVES, Block, Number, Numbers, refusal
+from reservoir.text.quantities import counted
 
 _ENTRY = "one number, or a list of twelve (January to December)"
 
@@ -30,7 +31,7 @@ def _twelve(value: object) -> object:
     if not isinstance(value, list):
         raise refusal("is neither a number nor a list of numbers", _ENTRY)
     if len(value) != MONTHS_PER_YEAR:
-        raise refusal(f"has {len(value)} value{'s' * (len(value) != 1)}", _ENTRY)
+        raise refusal(f"has {counted(len(value), 'value')}", _ENTRY)
     return value
 
 
@@ -38,7 +39,7 @@ def plain_name(value: str) -> str:
     """Allow a name that can stand in file names."""
     _shown(value, ranges.LONGEST_NAME)
     if not re.fullmatch(r"[A-Za-z0-9_-]+", value):
-        raise refusal("is not a name that can stand in file names", "letters a to z, digits, - and _ only")
+        raise refusal("is not valid in file names", "only letters a to z, digits, - and _")
     return value
 
 
@@ -79,21 +80,23 @@ class PlantSection(Block):
     """The turbines."""
 
     installed_capacity_mw: PowerMw = Field(description="the installed capacity of the plant, MW")
-    guaranteed_energy_gwh: EnergyGwh | None = Field(default=None, description="the energy promised for a year, GWh")
+    guaranteed_energy_gwh: EnergyGwh | None = Field(default=None, description="the guaranteed annual energy, GWh")
     output_coefficient: Coefficient | None = Field(
-        default=None, description="K in power (kW) = K x flow (m3/s) x head (m); 9.80665 is a plant without any loss"
+        default=None, description="K in power (kW) = K x flow (m3/s) x head (m); 9.80665 for a plant without losses"
     )
     efficiency: Efficiency | None = Field(
         default=None, description="the overall efficiency as a fraction: 0.92 for 92 %"
     )
-    hydraulic_capacity_m3s: CapacityM3s | None = Field(default=None, description="the most that the turbines can pass")
+    hydraulic_capacity_m3s: CapacityM3s | None = Field(default=None, description="the maximum turbine discharge")
 
 
 class MarksSection(Block):
     """Levels to draw into figures."""
 
     normal_m: LevelM | None = Field(default=None, description="the level at full storage, m")
-    flood_m: LevelM | None = Field(default=None, description="the level not to be passed in the flood months, m")
+    flood_m: LevelM | None = Field(
+        default=None, description="the flood limit level, the maximum in the flood months, m"
+    )
     dead_m: LevelM | None = Field(default=None, description="the level at dead storage, m")
     flood_months: tuple[Month, ...] = Field(default=(), description="a list of calendar months, 1 to 12")
 
@@ -101,15 +104,15 @@ class MarksSection(Block):
 class StorageSection(Block):
     """Limits of the storage, and how a year begins and ends."""
 
-    dead_hm3: StorageHm3 = Field(description="the storage below which the lake is never drawn")
-    full_hm3: FullHm3 = Field(description="the storage above which the lake is never filled")
-    lower_hm3: Monthly | None = Field(default=None, description=f"the least storage at the end of a month: {_ENTRY}")
-    upper_hm3: Monthly | None = Field(default=None, description=f"the most storage at the end of a month: {_ENTRY}")
+    dead_hm3: StorageHm3 = Field(description="the dead (minimum) storage")
+    full_hm3: FullHm3 = Field(description="the full (maximum) storage")
+    lower_hm3: Monthly | None = Field(default=None, description=f"the minimum storage at the end of a month: {_ENTRY}")
+    upper_hm3: Monthly | None = Field(default=None, description=f"the maximum storage at the end of a month: {_ENTRY}")
     year_end: YearEnd = Field(
-        default=YearEnd.FIXED, description='"fixed", "cyclic" or "free": how a year ends, fixed if left out'
+        default=YearEnd.FIXED, description='"fixed" (default), "cyclic" or "free": how a year ends'
     )
-    initial_hm3: StorageHm3 | None = Field(default=None, description="the storage with which every year begins")
-    final_hm3: StorageHm3 | None = Field(default=None, description="the storage with which every year ends")
+    initial_hm3: StorageHm3 | None = Field(default=None, description="the storage at the start of every year")
+    final_hm3: StorageHm3 | None = Field(default=None, description="the storage at the end of every year")
 
     @property
     def is_lake(self) -> bool:
@@ -151,8 +154,8 @@ class HorizonSection(Block):
 class ReleaseSection(Block):
     """Limits of the release, turbined and spilled together."""
 
-    lower_m3s: Monthly = Field(description=f"the least release: {_ENTRY}")
-    upper_m3s: Monthly = Field(description=f"the largest release: {_ENTRY}")
+    lower_m3s: Monthly = Field(description=f"the minimum release: {_ENTRY}")
+    upper_m3s: Monthly = Field(description=f"the maximum release: {_ENTRY}")
 
 
 class Objective(Block):

@@ -24,13 +24,13 @@ def write_template(name: str, target: Path, *, force: bool = False) -> Path:
         If the file exists and `force` is off, or cannot be written.
     """
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-        expected = f"letters, digits, - and _, at most {LONGEST_NAME}"
-        raise InputError(Mistake("is no name for a reservoir", expected, "choose another name", value=name))
+        expected = f"letters, digits, - and _, at most {LONGEST_NAME} characters"
+        raise InputError(Mistake("is not a valid reservoir name", expected, "choose another name", value=name))
     text = resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
     try:
         if target.exists() and not (force and target.is_file()):
-            mend = "choose another --out" if target.is_dir() else "choose another --out, or replace it with --force"
-            raise OutputError(Mistake("exists already", file=str(target), mend=mend))
+            mend = "choose another --out" if target.is_dir() else "choose another --out, or give --force to replace it"
+            raise OutputError(Mistake("already exists", file=str(target), mend=mend))
         write_whole(target, text)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -23,15 +23,15 @@ _LONG_KEY = re.compile(rf"(?:^|[,=\[\]{{}}])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_P
 
 #: What is wrong with a line, by how the decoder's message begins.
 _SYNTAX = {
-    "Cannot overwrite": "gives a key a second time",
-    "Cannot mutate": "gives a key a second time",
-    "Cannot declare": "gives a section a second time",
-    "Expected newline or end of document": "goes on after its value",
+    "Cannot overwrite": "repeats a key",
+    "Cannot mutate": "repeats a key",
+    "Cannot declare": "repeats a section",
+    "Expected newline or end of document": "has extra text after the value",
     "Expected '='": "has a key without = and a value",
-    "Invalid value": "has no value, or one that is no number, text or list",
+    "Invalid value": "has no value, or one that is not a number, text or list",
     "Invalid statement": "is neither key = value nor [section]",
-    "Unclosed array": "is in a list without its closing ]",
-    "Unterminated string": "is in a text without its closing quote",
+    "Unclosed array": "is in a list without closing ]",
+    "Unterminated string": "is in a text without closing quote",
 }
 
 
@@ -46,9 +46,9 @@ def file_content(path: str | Path) -> bytes:
     try:
         return read_limited(path, MOST_BYTES)
     except FileNotFoundError:
-        problem, mend = "is not there", f"check the path; {_START_ANEW}"
+        problem, mend = "does not exist", f"check the path; {_START_ANEW}"
     except IsADirectoryError:
-        problem, mend = "is a folder, not a file", "name the TOML file in it"
+        problem, mend = "is a folder, not a file", "give the TOML file in it"
     except OSError as error:
         problem, mend = f"cannot be read: {error.strerror}", ""
     except ValueError as error:
@@ -68,14 +68,14 @@ def parsed(content: bytes, file: str) -> dict[str, Any]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = content.count(b"\n", 0, error.start) + 1
-        mend = 'save the file as UTF-8, without "Unicode" or a code page'
+        mend = "save the file as UTF-8"
         raise InputError(Mistake("is not UTF-8 text", mend=mend, file=file, row=row)) from None
     _require_decodable(text, file)
     try:
         tree = tomllib.loads(text)
     except RecursionError:
-        mend = "write every section and list on its own"
-        raise InputError(Mistake("holds lists or sections too deep within each other", mend=mend, file=file)) from None
+        mend = "write the sections and lists without nesting"
+        raise InputError(Mistake("has too many nested lists or sections", mend=mend, file=file)) from None
     except ValueError as error:
         raise InputError(_not_toml(str(error), text, file)) from None
     if not tree:
@@ -87,10 +87,10 @@ def _require_decodable(text: str, file: str) -> None:
     for row, line in enumerate(text.split("\n"), 1):
         digits = re.search(rf"[\d_]{{{MOST_DIGITS + 1},}}|0[xX][\da-fA-F_]{{{MOST_DIGITS + 1},}}", line)
         if digits:
-            problem = f"holds a number of {len(digits[0]):,} digits"
+            problem = f"has a number of {len(digits[0]):,} digits"
             raise InputError(Mistake(problem, f"at most {MOST_DIGITS}", "round it", file=file, row=row))
         if line.count(".") >= MOST_PARTS and _LONG_KEY.search(line):
-            problem = f"holds a key of more than {MOST_PARTS} parts"
+            problem = f"has a key of more than {MOST_PARTS} parts"
             raise InputError(Mistake(problem, "section.key", "write it below its [section]", file=file, row=row))
 
 
@@ -103,4 +103,4 @@ def _not_toml(message: str, text: str, file: str) -> Mistake:
     found = lines[row - 1].strip() or None
     problem = next((words for begin, words in _SYNTAX.items() if said.startswith(begin)), f"is not TOML: {said}")
     expected = 'key = value, with text in "quotes", lists in [brackets] and decimals with a point'
-    return Mistake(problem, "" if "second time" in problem else expected, file=file, row=row, value=found)
+    return Mistake(problem, "" if problem.startswith("repeats") else expected, file=file, row=row, value=found)

@@ -19,10 +19,10 @@ from reservoir.io.reservoir_toml.schema import FILE, File
 _REQUIRED = {
     "name": "a short name for the reservoir",
     "plant": "a section [plant] with the installed capacity",
-    "storage": "a section [storage] with the limits of the storage",
-    "release": "a section [release] with the limits of the release",
-    "curves.level": "a section [curves.level]: the lake's level by its storage",
-    "curves.tailrace": "a section [curves.tailrace]: the level below the dam by the release",
+    "storage": "a section [storage] with the storage limits",
+    "release": "a section [release] with the release limits",
+    "curves.level": "a section [curves.level]: the forebay level by storage",
+    "curves.tailrace": "a section [curves.tailrace]: the tailrace level by release",
 }
 
 #: What a value is not, and what it should have been, by the validator's name for the error.
@@ -128,11 +128,10 @@ def _at(error: ErrorDetails) -> str:
 
 
 def _range(error: ErrorDetails, dotted: str, draft: Draft) -> str:
-    words = {"gt": "a number above", "ge": "a number not below", "lt": "a number below", "le": "a number not above"}
+    words = {"gt": "above", "ge": "of at least", "lt": "below", "le": "of at most"}
     limits = {words[name]: limit for name, limit in error["ctx"].items() if name in words}
     said = " and ".join(f"{word} {draft.amount(dotted, limit)}" for word, limit in limits.items())
-    above_zero = "a number above 0, " if error["ctx"].get("ge", 0) > 0 else ""
-    return f"{above_zero}{said}: {KEYS.get(dotted, '')}"
+    return f"a number {said}: {KEYS.get(dotted, '')}"
 
 
 def _guess(dotted: str, draft: Draft) -> tuple[Guess, str] | None:
@@ -151,7 +150,7 @@ def _meant(error: ErrorDetails, draft: Draft) -> str | None:
 
 def _unknown(error: ErrorDetails, dotted: str, draft: Draft) -> tuple[str, str, str]:
     if dotted in KEYS:
-        return f'does not go with kind = "{error["loc"][2]}"', "", "remove it, or change the kind"
+        return f'is not used with kind = "{error["loc"][2]}"', "", "remove it, or change the kind"
     found = _guess(dotted, draft)
     if found:
         return _almost(found[0], KEYS[found[1]])
@@ -167,18 +166,18 @@ def _almost(found: Guess, meaning: str) -> tuple[str, str, str]:
     """Say what a key was probably meant to be, and never another unit than it may have been written in."""
     problem, (key, ending) = "is not a known key", found
     if found.unit:
-        return problem, meaning, f"write {key.written(found.unit)}, if that is what you mean"
+        return problem, meaning, f"write {key.written(found.unit)} if that is meant"
     if not key.units and ending:
-        return problem, f"{key.stem}: {meaning}", "convert the value to what is expected"
+        return problem, f"{key.stem}: {meaning}", "convert the value"
     if not key.units:
-        return problem, meaning, f"write {key.stem}, if that is what you mean"
+        return problem, meaning, f"write {key.stem} if that is meant"
     several = len(key.units) > 1
     if ending:
         known = f"one of {key.choices}" if several else key.choices
         mend = f"convert {'it to one of these units' if several else 'the value'}"
-        return f'{problem}: "{ending}" is no unit known here', known, mend
-    others = f"in another unit, one of {key.choices}" if several else "else convert it"
-    return problem, meaning, f"write {key.name}, if it is in {key.units[0].name}; {others}"
+        return f'{problem}: "{ending}" is not a known unit', known, mend
+    others = f"otherwise, one of {key.choices}" if several else "otherwise, convert it"
+    return problem, meaning, f"write {key.name} if it is in {key.units[0].name}; {others}"
 
 
 def _home(dotted: str) -> str:

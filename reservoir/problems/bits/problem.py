@@ -107,8 +107,8 @@ class Family:
     def of(self, bits: int, rng_stream_id: int = 0) -> BitProblem:
         """The problem of so many bits; InputError if there is none."""
         if bits < 2 * self.stride or bits % self.stride:
-            expected = f"a multiple of {self.stride}, two blocks at least"
-            raise InputError(Mistake(f"a {self.title.lower()} cannot have so many bits", expected, value=bits))
+            expected = f"a multiple of {self.stride}, at least two blocks"
+            raise InputError(Mistake(f"invalid number of bits for a {self.title.lower()}", expected, value=bits))
         blocks = bits // self.stride
         context = BlockContext(np.array(self.values), self.stride, blocks)
         return BitProblem(f"{self.name.upper()} {bits}", bits, context, float(blocks), rng_stream_id)

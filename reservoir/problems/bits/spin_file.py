@@ -53,8 +53,8 @@ def read_spin_glass(path: Path) -> SpinGlass:
     lines = text_in_limits(path).splitlines()
     rows = [(row, line.split()) for row, line in enumerate(lines, start=1) if line.strip()]
     if len(rows) < 3:
-        expected = "the number of spins, the ground-state energy per spin, and couplings, a line each"
-        raise InputError(Mistake("holds no spin glass", expected, "choose another file", file=str(path)))
+        expected = "the number of spins, the ground-state energy per spin and the couplings, one per line"
+        raise InputError(Mistake("is not a spin-glass file", expected, "choose another file", file=str(path)))
     mistakes = Mistakes(path)
     spins = _spins(*rows[0], mistakes)
     energy = _energy(*rows[1], mistakes)
@@ -71,14 +71,16 @@ def _spins(row: int, words: list[str], mistakes: Mistakes) -> int:
     spins = whole_number(words[0]) if len(words) == 1 else None
     if spins is not None and FEWEST <= spins <= MOST:
         return spins
-    mistakes.add("is no number of spins", f"a whole number, {FEWEST} to {MOST:,}", row=row, value=" ".join(words))
+    mistakes.add(
+        "is not a valid number of spins", f"a whole number, {FEWEST} to {MOST:,}", row=row, value=" ".join(words)
+    )
     return MOST
 
 
 def _energy(row: int, words: list[str], mistakes: Mistakes) -> float:
     energy = real_number(words[0]) if len(words) == 1 else math.nan
     if not math.isfinite(energy):
-        mistakes.add("is no energy per spin", "one number", row=row, value=" ".join(words))
+        mistakes.add("is not an energy per spin", "one number", row=row, value=" ".join(words))
     return energy
 
 
@@ -86,11 +88,11 @@ def _whole_energy(row: int, energy: float, spins: int, strengths: int, mistakes:
     """The energy of all spins, from that of one in so many digits; `strengths` is the sum of all couplings' sizes."""
     total, expected = energy * spins, ""
     if abs(total) < _COUNTED and abs(total - round(total)) > _ROUNDED:
-        expected = f"{round(total) / spins:.10g}: couplings are whole, and so is the energy of all {spins:,} spins"
+        expected = f"{round(total) / spins:.10g}: the couplings and the energy of all {spins:,} spins are whole numbers"
     elif not -strengths - _ROUNDED <= total <= _ROUNDED:
-        expected = f"{-strengths / spins:.10g} to 0, as the couplings allow"
+        expected = f"{-strengths / spins:.10g} to 0, the range that the couplings allow"
     if expected:
-        mistakes.add("is no ground state's energy", expected, row=row, value=energy)
+        mistakes.add("is not a ground-state energy", expected, row=row, value=energy)
     mistakes.tell()
     return round(total)
 
@@ -99,15 +101,17 @@ def _couple(row: int, words: list[str], spins: int, couplings: dict[tuple[int, i
     """Add the coupling of a line."""
     numbers = [whole_number(word) for word in words[:4]]
     if len(numbers) != 3 or None in numbers:
-        mistakes.add("is no coupling", "two spins and their coupling, whole numbers", row=row, value=" ".join(words))
+        mistakes.add("is not a coupling", "two spins and their coupling, whole numbers", row=row, value=" ".join(words))
         return
     one, other, strength = (number or 0 for number in numbers)
     pair = one - 1, other - 1
     if not (1 <= one <= spins and 1 <= other <= spins and one != other):
-        mistakes.add("couples no two spins", f"two spins, 1 to {spins:,}", row=row, value=" ".join(words))
+        mistakes.add(
+            "does not couple two spins", f"two different spins, 1 to {spins:,}", row=row, value=" ".join(words)
+        )
     if pair in couplings or pair[::-1] in couplings:
-        expected = "a line for two spins, with the sum of their couplings"
-        mistakes.add("couples two spins that are coupled before", expected, row=row, value=" ".join(words))
+        expected = "one line per pair of spins, with the sum of their couplings"
+        mistakes.add("couples two spins a second time", expected, row=row, value=" ".join(words))
     if abs(strength) > 10**6:
-        mistakes.add("couples too strongly", "1,000,000 at most", row=row, value=strength)
+        mistakes.add("has too large a coupling", "at most 1,000,000", row=row, value=strength)
     couplings[pair] = strength

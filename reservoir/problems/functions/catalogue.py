@@ -159,7 +159,5 @@ def functions_named(names: str | None) -> list[Function]:
     wrong = [name for name in asked if name not in FUNCTIONS]
     if wrong:
         known = ", ".join(FUNCTIONS)
-        raise InputError(
-            [Mistake("there is no such function", known, "choose among them", value=name) for name in wrong]
-        )
+        raise InputError([Mistake("unknown function", known, "choose from these", value=name) for name in wrong])
     return [function for name, function in FUNCTIONS.items() if name in asked]

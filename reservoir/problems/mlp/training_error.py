@@ -57,14 +57,16 @@ class TrainingError(SymmetricBox):
         if self.inputs.shape != (count, network.inputs) or self.desired.shape != (count, network.outputs) or not count:
             expected = f"(samples, {network.inputs}) and (samples, {network.outputs}), for a network {network}"
             raise InputError(
-                Mistake("are no samples of the network", expected, value=(self.inputs.shape, self.desired.shape))
+                Mistake("the samples do not fit the network", expected, value=(self.inputs.shape, self.desired.shape))
             )
         if not (np.isfinite(self.inputs).all() and np.isfinite(self.desired).all()):
-            raise InputError(Mistake("a sample has a value that is no number", "finite numbers", "leave it out"))
+            raise InputError(Mistake("a sample has a value that is not finite", "finite numbers", "remove the sample"))
         if not 0 < self.reach < np.inf:
-            raise InputError(Mistake("the reach of first weights is out of range", "more than 0", value=self.reach))
+            raise InputError(
+                Mistake("the reach of the initial weights is out of range", "more than 0", value=self.reach)
+            )
         if (np.ptp(self.desired, axis=0) == 0).any():
-            raise InputError(Mistake("an output is the same in all samples", "outputs that differ", "leave it out"))
+            raise InputError(Mistake("an output is the same in all samples", "outputs that vary", "remove the output"))
 
     @property
     def label(self) -> str:

@@ -222,7 +222,7 @@ def check_first_month(reservoir: Reservoir, inflow: Inflow) -> None:
         raise InputError(
             Mistake(
                 f"the record's water years begin in {theirs}, the reservoir's in {ours}",
-                expected="one first month for both",
+                expected="the same first month for both",
                 mend="set first_month in the reservoir file, or read the record with the reservoir's first month",
                 file=inflow.source,
             )

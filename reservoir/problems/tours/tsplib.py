@@ -116,7 +116,7 @@ def read_tour(path: Path, cities: int) -> NDArray[np.int64]:
     for line, word in _words_of_tour(sheet):
         city = whole_number(word) or 0
         if not 1 <= city <= cities or city in order:
-            problem = "the city is in the tour twice" if city in order else "is no number of a city"
+            problem = "the city is in the tour twice" if city in order else "is not a city number"
             mistakes.add(problem, f"1 to {cities}, each once", row=line.row, value=word)
         order[city] = line.row
     if not mistakes and len(order) != cities:
@@ -149,21 +149,21 @@ def _take_apart(path: Path, section: str) -> _Sheet:
         if keyword.upper().endswith("_SECTION"):
             inside = keyword.upper()
             if found and inside == section:
-                raise InputError(Mistake(f"{section} is there twice", "one", file=str(path), row=row))
+                raise InputError(Mistake(f"{section} appears twice", "one", file=str(path), row=row))
             found = found or inside == section
         elif inside == section:
             lines.append(_Line(row, words))
         elif colon:
             if keyword.upper() in entries and keyword.upper() in _ONCE:
                 raise InputError(
-                    Mistake(f"{keyword.upper()} is there twice", "one", file=str(path), row=row, value=rest)
+                    Mistake(f"{keyword.upper()} appears twice", "one", file=str(path), row=row, value=rest)
                 )
             entries[keyword.upper()] = (row, rest)
         elif not inside:
             expected = "KEYWORD : value, or a section"
-            raise InputError(Mistake("is no line of TSPLIB", expected, file=str(path), row=row, value=text.strip()))
+            raise InputError(Mistake("is not a TSPLIB line", expected, file=str(path), row=row, value=text.strip()))
     if not found:
-        expected = f"a line {section}, and what belongs to it below"
+        expected = f"a line {section}, followed by its data"
         mend = "see data/tsp/att48.tsp for an example"
         raise InputError(Mistake(f"the file has no {section}", expected, mend, file=str(path)))
     return _Sheet(entries, lines)
@@ -173,7 +173,7 @@ def _entry(sheet: _Sheet, keyword: str, known: tuple[str, ...], mistakes: Mistak
     row, value = sheet.entries.get(keyword, (None, ""))
     if value.upper() in known:
         return value.upper()
-    problem = f"{keyword} is not one that this program knows" if value else f"{keyword} is missing"
+    problem = f"{keyword} is not supported" if value else f"{keyword} is missing"
     expected = f"{keyword} : {' or '.join(known)}"
     mistakes.add(problem, expected, row=row, value=value or None)
     return ""
@@ -183,10 +183,10 @@ def _name(sheet: _Sheet, mistakes: Mistakes) -> str:
     row, name = sheet.entries.get("NAME", (None, ""))
     unprintable = first_unprintable(name)
     if unprintable:
-        problem, expected = f"NAME has the character {unprintable}, which cannot be shown", "printable text"
+        problem, expected = f"NAME has the unprintable character {unprintable}", "printable text"
         mistakes.add(problem, expected, row=row, value=name)
     if len(name) > LONGEST_NAME:
-        mistakes.add("NAME is too long", f"{LONGEST_NAME} characters at most", row=row, value=len(name))
+        mistakes.add("NAME is too long", f"at most {LONGEST_NAME} characters", row=row, value=len(name))
     return name
 
 
@@ -195,7 +195,7 @@ def _dimension(sheet: _Sheet, mistakes: Mistakes) -> int:
     count = whole_number(value) or 0
     if FEWEST <= count <= MOST:
         return count
-    problem = "DIMENSION is no number of cities that this program can handle" if value else "DIMENSION is missing"
+    problem = "DIMENSION is not a supported number of cities" if value else "DIMENSION is missing"
     mistakes.add(problem, f"DIMENSION : {FEWEST} to {MOST:,}", row=row, value=value or None)
     return 0
 
@@ -207,18 +207,18 @@ def _coordinates(sheet: _Sheet, count: int, mistakes: Mistakes) -> NDArray[np.fl
         city = whole_number(line.words[0])
         numbers = [real_number(word) for word in line.words[1:]]
         if len(line.words) != 3 or city is None or not all(abs(each) <= FARTHEST for each in numbers):
-            expected = f"a whole number, and two finite coordinates, -{FARTHEST:,.0f} to {FARTHEST:,.0f}"
-            mistakes.add("is no city", expected, row=line.row, value=line.text)
+            expected = f"a city number and two coordinates, -{FARTHEST:,.0f} to {FARTHEST:,.0f}"
+            mistakes.add("is not a city", expected, row=line.row, value=line.text)
             continue
         if city in found:
-            mistakes.add("the city is there twice", "a line for each city", row=line.row, value=line.text)
+            mistakes.add("the city appears twice", "one line per city", row=line.row, value=line.text)
         elif count and not 1 <= city <= count:
             expected = f"1 to {count:,}, each once"
-            mistakes.add("the city has a number that none has", expected, row=line.row, value=line.text)
+            mistakes.add("the city number is out of range", expected, row=line.row, value=line.text)
         found[city] = numbers[0], numbers[1]
     if count and not mistakes and len(found) != count:
         row = sheet.entries["DIMENSION"][0]
-        mend = "add the cities that are missing, or correct DIMENSION"
-        expected = f"{count:,}, as DIMENSION in row {row} says"
-        mistakes.add(f"{_COORDINATES} has another number of cities", expected, mend, value=len(found))
+        mend = "add the missing cities, or correct DIMENSION"
+        expected = f"{count:,}, the DIMENSION in row {row}"
+        mistakes.add(f"{_COORDINATES} has a wrong number of cities", expected, mend, value=len(found))
     return np.array([found[city] for city in sorted(found)], np.float64)

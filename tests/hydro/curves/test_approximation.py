@@ -88,7 +88,7 @@ def test_a_jagged_table_becomes_an_even_table(xiaowan: Reservoir) -> None:
 
 
 def test_curves_too_jagged_are_refused_with_the_difference_they_make(xiaowan: Reservoir) -> None:
-    with pytest.raises(InputError, match=r"change power by up to .* %.*expected at most 0\.02 % of power"):
+    with pytest.raises(InputError, match=r"changes power by up to .* %.*expected at most 0\.02 % of power"):
         even = Table(xiaowan.conversion.domain, (7.0, 7.0))
         plant = replace(xiaowan, conversion=jagged(even, 0.3, points=3000), conversion_kind=ConversionKind.COEFFICIENT)
         approximate(plant)

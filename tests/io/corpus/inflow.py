@@ -25,8 +25,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow_kcfs",
         (
             'inflow.csv, row 1, column inflow_kcfs: unknown unit (found "kcfs"); expected m3/s, cfs (mean flow) '
-            "or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of "
-            "these units alone."
+            "or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of "
+            "these units."
         ),
     ),
     "thousand acre-feet": (
@@ -34,8 +34,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow_taf",
         (
             'inflow.csv, row 1, column inflow_taf: unknown unit (found "taf"); expected m3/s, cfs (mean flow) or '
-            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of "
-            "these units alone."
+            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these "
+            "units."
         ),
     ),
     "million acre-feet": (
@@ -43,8 +43,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow_maf",
         (
             'inflow.csv, row 1, column inflow_maf: unknown unit (found "maf"); expected m3/s, cfs (mean flow) or '
-            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of "
-            "these units alone."
+            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these "
+            "units."
         ),
     ),
     "litres a second": (
@@ -52,8 +52,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow (l/s)",
         (
             'inflow.csv, row 1, column inflow (l/s): unknown unit (found "lps"); expected m3/s, cfs (mean flow) '
-            "or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of "
-            "these units alone."
+            "or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of "
+            "these units."
         ),
     ),
     "cubic kilometres": (
@@ -61,8 +61,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "volume_km3",
         (
             'inflow.csv, row 1, column volume_km3: unknown unit (found "km3"); expected m3/s, cfs (mean flow) or '
-            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of "
-            "these units alone."
+            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these "
+            "units."
         ),
     ),
     "a depth": (
@@ -70,26 +70,26 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "runoff_mm",
         (
             'inflow.csv, row 1, column runoff_mm: unknown unit (found "mm"); expected m3/s, cfs (mean flow) or '
-            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of "
-            "these units alone."
+            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these "
+            "units."
         ),
     ),
     "ten thousand m3": (
         "inflow_m3s",
         "径流量(万m3)",
         (
-            'inflow.csv, row 1, column 径流量(万m3): m3 with "万", which is not understood (found "万"); expected '
-            "m3/s, cfs (mean flow) or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the "
-            "values, or name one of these units alone."
+            'inflow.csv, row 1, column 径流量(万m3): m3 with the unknown "万" (found "万"); expected m3/s, cfs (mean '
+            "flow) or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one "
+            "of these units."
         ),
     ),
     "a day's volume": (
         "inflow_m3s",
         "inflow (m3/day)",
         (
-            'inflow.csv, row 1, column inflow (m3/day): m3 with "/ day", which is not understood (found "/ '
-            'day"); expected m3/s, cfs (mean flow) or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). '
-            "Fix: convert the values, or name one of these units alone."
+            'inflow.csv, row 1, column inflow (m3/day): m3 with the unknown "/ day" (found "/ day"); expected '
+            "m3/s, cfs (mean flow) or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the "
+            "values, or give one of these units."
         ),
     ),
     "a level": (
@@ -97,29 +97,28 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "level_m",
         (
             'inflow.csv, row 1, column level_m: unknown unit (found "m"); expected m3/s, cfs (mean flow) or hm3, '
-            "Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of these "
-            "units alone.\n"
-            "inflow.csv, row 1, column level_m: the column does not seem to hold inflow; expected the mean flow "
-            "or the volume of every month's inflow. Fix: keep the column of inflows; if this is it, name it "
-            "inflow_m3s, or inflow with another unit."
+            "Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these units.\n"
+            "inflow.csv, row 1, column level_m: the column does not seem to be inflow; expected monthly inflow, "
+            "as mean flow or volume. Fix: keep the inflow column; if this is it, name it inflow_m3s, or inflow "
+            "with another unit."
         ),
     ),
     "an outflow": (
         "inflow_m3s",
         "outflow_m3s",
         (
-            "inflow.csv, row 1, column outflow_m3s: the column does not seem to hold inflow; expected the mean "
-            "flow or the volume of every month's inflow. Fix: keep the column of inflows; if this is it, name it "
-            "inflow_m3s, or inflow with another unit."
+            "inflow.csv, row 1, column outflow_m3s: the column does not seem to be inflow; expected monthly "
+            "inflow, as mean flow or volume. Fix: keep the inflow column; if this is it, name it inflow_m3s, or "
+            "inflow with another unit."
         ),
     ),
     "a volume of no unit": (
         "inflow_m3s",
         "volume",
         (
-            "inflow.csv, row 1, column volume: nothing says the unit of the values; expected m3/s, cfs (mean "
-            "flow) or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (volume of the month). Fix: name the column inflow_m3s "
-            '(or inflow_hm3, ...), add a line "# unit: m3/s", or give the unit in the call (--unit m3/s).'
+            "inflow.csv, row 1, column volume: the unit of the values is not given; expected m3/s, cfs (mean "
+            "flow) or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: name the column inflow_m3s (or "
+            'inflow_hm3, ...), add a line "# unit: m3/s", or give the unit (--unit m3/s).'
         ),
     ),
     "day, month's name, year": (
@@ -142,7 +141,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "1953-01",
         "01/02/1953",
         (
-            "inflow.csv, row 2, column date: ambiguous date: it does not say which number is the day (found "
+            "inflow.csv, row 2, column date: ambiguous date: day and month cannot be distinguished (found "
             '"01/02/1953"); expected 1953-01 or 1953-01-31 (year, month, day). Fix: write dates as YYYY-MM or '
             "YYYY-MM-DD, without a time zone."
         ),
@@ -191,16 +190,16 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "1953-12",
         "1953-13",
         (
-            'inflow.csv, row 13, column date: there is no such date (found "1953-13"); expected a day that '
-            "exists. Fix: correct the date."
+            'inflow.csv, row 13, column date: the date does not exist (found "1953-13"); expected a calendar '
+            "date. Fix: correct the date."
         ),
     ),
     "31 April": (
         "1953-04",
         "1953-04-31",
         (
-            'inflow.csv, row 5, column date: there is no such date (found "1953-04-31"); expected a day that '
-            "exists. Fix: correct the date."
+            'inflow.csv, row 5, column date: the date does not exist (found "1953-04-31"); expected a calendar '
+            "date. Fix: correct the date."
         ),
     ),
     "a trace of rain": (
@@ -208,7 +207,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "T",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "T"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "an estimate": (
@@ -216,7 +215,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "790 e",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "790 e"); expected a number such as 413 '
-            "or 412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "or 412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "a flag": (
@@ -224,7 +223,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "790R",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "790R"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "a range": (
@@ -232,7 +231,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "780-800",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "780-800"); expected a number such as 413 '
-            "or 412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "or 412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "a question mark": (
@@ -240,7 +239,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "?",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "?"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "below detection": (
@@ -248,7 +247,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "<1",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "<1"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "minus a balance": (
@@ -256,7 +255,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "-12.5",
         (
             'inflow.csv, row 6, column inflow_m3s: negative flow (found "-12.5"); expected a number of 0 or '
-            "more. Fix: correct the value; inflows computed from a reservoir's balance must be smoothed first."
+            "more. Fix: correct the value; smooth inflows computed from a reservoir balance first."
         ),
     ),
     "octal": (
@@ -264,7 +263,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "0o20",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "0o20"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "a fraction": (
@@ -272,7 +271,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "1/2",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "1/2"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "per cent": (
@@ -280,7 +279,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "50%",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "50%"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "a currency": (
@@ -288,7 +287,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "$790",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "$790"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "huge exponent": (
@@ -304,7 +303,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "∞",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "∞"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "NaN with a sign": (
@@ -312,7 +311,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "-nan",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "-nan"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "Roman": (
@@ -320,7 +319,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "DCCXC",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "DCCXC"); expected a number such as 413 '
-            "or 412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "or 412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "Persian digits": (
@@ -328,7 +327,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "۷۹۰",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "۷۹۰"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "superscript": (
@@ -336,16 +335,16 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "79²",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "79²"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "a subnormal flow is no flood": (
         "790",
         "1e7",
         (
-            'inflow.csv, row 6, column inflow_m3s: no river carries so much, if the unit is m3/s (found "1e7"); '
-            "expected a mean flow of at most 1,000,000 m3/s. Fix: check the value, and name the unit if it is "
-            'another: a comment line "# unit: hm3" does it.'
+            "inflow.csv, row 6, column inflow_m3s: the flow is too large for a river, if the unit is m3/s (found "
+            '"1e7"); expected a mean flow of at most 1,000,000 m3/s. Fix: check the value; if the unit is '
+            'another, add a comment line such as "# unit: hm3".'
         ),
     ),
     "a date in place of a flow": (
@@ -353,7 +352,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "1953-05",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "1953-05"); expected a number such as 413 '
-            "or 412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "or 412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "a formula": (
@@ -361,7 +360,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "=A2*2",
         (
             'inflow.csv, row 6, column inflow_m3s: not a number (found "=A2*2"); expected a number such as 413 '
-            "or 412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "or 412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "a header over two lines": (
@@ -371,16 +370,16 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
             'inflow.csv, row 2, column date: not an ISO date (found ""); expected 1953-01 or 1953-01-31 (year, '
             "month, day). Fix: write dates as YYYY-MM or YYYY-MM-DD, without a time zone.\n"
             'inflow.csv, row 2, column inflow: not a number (found "m3/s"); expected a number such as 413 or '
-            "412.5. Fix: write the digits 0 to 9, without a unit or a remark."
+            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
         ),
     ),
     "comment of another unit": (
         "date,inflow_m3s",
         ("# unit: hm3\ndate,inflow_m3s"),
         (
-            "inflow.csv, row 2, column inflow_m3s: units that contradict: the comment in row 1 says hm3, the "
-            "column's name says m3/s; expected one unit. Fix: find out which unit the values have, and remove or "
-            "correct the other."
+            "inflow.csv, row 2, column inflow_m3s: contradictory units: the comment in row 1 gives hm3, the "
+            "column name gives m3/s; expected one unit. Fix: check which unit is right, and correct or remove "
+            "the other."
         ),
     ),
     "comment of a multiplier": (
@@ -388,7 +387,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         ("# values x 1000\ndate,inflow_m3s"),
         (
             'inflow.csv, row 1: unknown unit (found "x 1000"); expected m3/s, cfs (mean flow) or hm3, Mm3, MCM, '
-            "1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of these units alone."
+            "1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these units."
         ),
     ),
     "comment of no unit": (
@@ -396,32 +395,33 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         ("# unit: buckets\ndate,inflow_m3s"),
         (
             'inflow.csv, row 1: unknown unit (found "buckets"); expected m3/s, cfs (mean flow) or hm3, Mm3, MCM, '
-            "1e8m3, m3, acre-ft (volume of the month). Fix: convert the values, or name one of these units alone."
+            "1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these units."
         ),
     ),
     "a caveat with a bell": (
         "date,inflow_m3s",
         ("# caveat: x\x07y\ndate,inflow_m3s"),
         (
-            "inflow.csv, row 1: the caveat holds the character U+0007, which cannot be shown; expected plain "
-            "text. Fix: delete the character."
+            "inflow.csv, row 1: the caveat has the unprintable character U+0007; expected plain text. Fix: "
+            "delete the character."
         ),
     ),
     "eleven months": (
         "1953-12,600\n",
         "",
         (
-            "inflow.csv: no whole water year, Jan to Dec, lies in 1953-01 to 1953-11 (11 months); expected at "
-            "least the twelve months of one water year, Jan to Dec. Fix: add months to the record, or name "
-            "another first month of the water year."
+            "inflow.csv: no complete water year (Jan to Dec) in 1953-01 to 1953-11 (11 months); expected at "
+            "least one complete water year. Fix: add months to the record, or set another first month of the "
+            "water year."
         ),
     ),
     "a month twice": (
         "1953-12",
         "1953-11",
         (
-            'inflow.csv, row 13, column date: the month stands twice, first in row 12 (found "1953-11"); '
-            "expected one row for each month. Fix: delete one of the rows; average daily records to months first."
+            'inflow.csv, row 13, column date: the month appears twice, first in row 12 (found "1953-11"); '
+            "expected one row per month. Fix: delete one of the rows; average daily values to monthly values "
+            "first."
         ),
     ),
     "a month left out": (
@@ -429,7 +429,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "",
         (
             "inflow.csv, row 7, column date: the month 1953-06 is missing between 1953-05 and 1953-07. Fix: add "
-            "the missing rows, or keep only the part of the record before or after the hole."
+            "the missing rows, or keep only the part of the record before or after the gap."
         ),
     ),
 }
@@ -446,7 +446,7 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         "1953,",
         "1953/1955,",
         (
-            'inflow.csv, row 2, column year: a water year joins two consecutive years (found "1953/1955"); '
+            'inflow.csv, row 2, column year: a water year must span two consecutive years (found "1953/1955"); '
             "expected 1953/54. Fix: correct the year."
         ),
     ),
@@ -455,7 +455,7 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         "WY1953,",
         (
             'inflow.csv, row 2, column year: not a year (found "WY1953"); expected a whole number such as 1953, '
-            "or 1953/54. Fix: write the year alone, or 1953/54 for a water year that begins in 1953."
+            "or 1953/54. Fix: write only the year, or 1953/54 for a water year that begins in 1953."
         ),
     ),
     "fiscal year": (
@@ -463,7 +463,7 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         "FY53,",
         (
             'inflow.csv, row 2, column year: not a year (found "FY53"); expected a whole number such as 1953, or '
-            "1953/54. Fix: write the year alone, or 1953/54 for a water year that begins in 1953."
+            "1953/54. Fix: write only the year, or 1953/54 for a water year that begins in 1953."
         ),
     ),
     "a year in words": (
@@ -471,7 +471,7 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         "MCMLIII,",
         (
             'inflow.csv, row 2, column year: not a year (found "MCMLIII"); expected a whole number such as 1953, '
-            "or 1953/54. Fix: write the year alone, or 1953/54 for a water year that begins in 1953."
+            "or 1953/54. Fix: write only the year, or 1953/54 for a water year that begins in 1953."
         ),
     ),
     "a year with a point": (
@@ -479,7 +479,7 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         "1953.0,",
         (
             'inflow.csv, row 2, column year: not a year (found "1953.0"); expected a whole number such as 1953, '
-            "or 1953/54. Fix: write the year alone, or 1953/54 for a water year that begins in 1953."
+            "or 1953/54. Fix: write only the year, or 1953/54 for a water year that begins in 1953."
         ),
     ),
     "a total row": (
@@ -496,10 +496,10 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         (
             "inflow.csv, row 1, column Total: a column that is neither the year nor a month; expected the year "
             "and twelve months. Fix: delete the column, or rename it after its month.\n"
-            "inflow.csv, row 2: wrong number of cells (found 13); expected 14 cells, as in the header. Fix: fill "
-            "in what is missing, one cell for each column of the header.\n"
-            "inflow.csv, row 3: wrong number of cells (found 13); expected 14 cells, as in the header. Fix: fill "
-            "in what is missing, one cell for each column of the header."
+            "inflow.csv, row 2: wrong number of cells (found 13); expected 14 cells, as in the header. Fix: add "
+            "the missing cells, one for each column of the header.\n"
+            "inflow.csv, row 3: wrong number of cells (found 13); expected 14 cells, as in the header. Fix: add "
+            "the missing cells, one for each column of the header."
         ),
     ),
     "a month in another language": (
@@ -508,8 +508,8 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         (
             "inflow.csv, row 1, column März: a column that is neither the year nor a month; expected the year "
             "and twelve months. Fix: delete the column, or rename it after its month.\n"
-            "inflow.csv, row 1: no column for Mar; expected twelve columns of months. Fix: add what is missing, "
-            "with names from m01 to m12 or from Jan to Dec."
+            "inflow.csv, row 1: no column for Mar; expected twelve month columns. Fix: add the missing columns, "
+            "named m01 to m12 or Jan to Dec."
         ),
     ),
     "thirteen": (
@@ -518,18 +518,18 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         (
             "inflow.csv, row 1, column m13: a column that is neither the year nor a month; expected the year and "
             "twelve months. Fix: delete the column, or rename it after its month.\n"
-            "inflow.csv, row 1: no column for Dec; expected twelve columns of months. Fix: add what is missing, "
-            "with names from m01 to m12 or from Jan to Dec."
+            "inflow.csv, row 1: no column for Dec; expected twelve month columns. Fix: add the missing columns, "
+            "named m01 to m12 or Jan to Dec."
         ),
     ),
     "a month twice": (
         "m02",
         "m01",
         (
-            "inflow.csv, row 1, column m01: a second column for Jan; expected one column for each month. Fix: "
-            "delete or rename one of them.\n"
-            "inflow.csv, row 1: no column for Feb; expected twelve columns of months. Fix: add what is missing, "
-            "with names from m01 to m12 or from Jan to Dec."
+            "inflow.csv, row 1, column m01: a second column for Jan; expected one column per month. Fix: delete "
+            "or rename one of them.\n"
+            "inflow.csv, row 1: no column for Feb; expected twelve month columns. Fix: add the missing columns, "
+            "named m01 to m12 or Jan to Dec."
         ),
     ),
     "years out of order is no fault but a hole is": (
@@ -537,60 +537,60 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         "1960,",
         (
             "inflow.csv, row 3, column year: the years 1954 to 1959 are missing between 1953 and 1960. Fix: add "
-            "the missing rows, or keep only the part of the record before or after the hole."
+            "the missing rows, or keep only the part of the record before or after the gap."
         ),
     ),
     "an empty cell": (
         "1953,400,",
         "1953,,",
         (
-            'inflow.csv, row 2, column m01: missing month: the cell holds no value (found ""); expected a number '
-            "of 0 or more. Fix: fill in the month's value, or keep only the part of the record that is complete."
+            'inflow.csv, row 2, column m01: missing value (found ""); expected a number of 0 or more. Fix: fill '
+            "in the month's value, or keep only the complete part of the record."
         ),
     ),
     "a space for nothing": (
         "1953,400,",
         "1953, ,",
         (
-            'inflow.csv, row 2, column m01: missing month: the cell holds no value (found ""); expected a number '
-            "of 0 or more. Fix: fill in the month's value, or keep only the part of the record that is complete."
+            'inflow.csv, row 2, column m01: missing value (found ""); expected a number of 0 or more. Fix: fill '
+            "in the month's value, or keep only the complete part of the record."
         ),
     ),
     "a code": (
         "1953,400,",
         "1953,-999,",
         (
-            'inflow.csv, row 2, column m01: negative flow, which looks like a missing-value code (found "-999"); '
-            "expected a number of 0 or more. Fix: fill in the month's value, or keep only the part of the record "
-            "that is complete."
+            'inflow.csv, row 2, column m01: negative flow, probably a missing-value code (found "-999"); '
+            "expected a number of 0 or more. Fix: fill in the month's value, or keep only the complete part of "
+            "the record."
         ),
     ),
     "many nines": (
         "1953,400,",
         "1953,99999,",
         (
-            'inflow.csv, row 2, column m01: looks like a missing-value code (found "99999"); expected the value '
-            "of the month. Fix: fill in the month's value, or keep only the part of the record that is complete; "
-            "if it is known, write a digit more: 99999.1."
+            'inflow.csv, row 2, column m01: looks like a missing-value code (found "99999"); expected the flow '
+            "or volume of the month. Fix: fill in the month's value, or keep only the complete part of the "
+            "record; if the value is right, add a digit: 99999.1."
         ),
     ),
     "a cell with a line break": (
         "1953,400,",
         ('1953,"4\n00",'),
         (
-            'inflow.csv, row 2: the line cannot be cut into cells (unexpected end of data) (found "1953,"4"). '
-            "Fix: close every quotation mark on the line where it opens.\n"
-            "inflow.csv, row 3: wrong number of cells (found 12); expected 13 cells, as in the header. Fix: fill "
-            "in what is missing, one cell for each column of the header."
+            'inflow.csv, row 2: the line cannot be split into cells (unexpected end of data) (found "1953,"4"). '
+            "Fix: close every quotation mark on the same line.\n"
+            "inflow.csv, row 3: wrong number of cells (found 12); expected 13 cells, as in the header. Fix: add "
+            "the missing cells, one for each column of the header."
         ),
     ),
     "a quote that is not closed": (
         "1953,400,",
         '1953,"400,',
         (
-            "inflow.csv, row 2: the line cannot be cut into cells (unexpected end of data) (found "
+            "inflow.csv, row 2: the line cannot be split into cells (unexpected end of data) (found "
             '"1953,"400,390,420,510,790,1470,2650,2380,2740,1720,850,600"). Fix: close every quotation mark on '
-            "the line where it opens."
+            "the same line."
         ),
     ),
     "decimal comma": (
@@ -598,7 +598,7 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         '1953,"400,5",',
         (
             'inflow.csv, row 2, column m01: not a number (found "400,5"); expected a number such as 413 or '
-            "412.5. Fix: use a point as decimal mark and nothing between thousands: 1412.5."
+            "412.5. Fix: use a decimal point and no thousands separator: 1412.5."
         ),
     ),
     "thousands": (
@@ -606,7 +606,7 @@ BY_YEARS: dict[str, tuple[str, str, str]] = {
         '1953,"1,400",',
         (
             'inflow.csv, row 2, column m01: not a number (found "1,400"); expected a number such as 413 or '
-            "412.5. Fix: use a point as decimal mark and nothing between thousands: 1412.5."
+            "412.5. Fix: use a decimal point and no thousands separator: 1412.5."
         ),
     ),
 }
@@ -616,109 +616,109 @@ NO_RECORD: dict[str, tuple[bytes, str]] = {
     "nothing": (
         b"",
         (
-            "inflow.csv: the file is empty; expected a header line, then the record's rows. Fix: check that this "
-            "is the file you mean."
+            "inflow.csv: the file is empty; expected a header line and data rows. Fix: check that this is the "
+            "right file."
         ),
     ),
     "spaces": (
         b"  \n \n",
         (
-            "inflow.csv: the file is empty; expected a header line, then the record's rows. Fix: check that this "
-            "is the file you mean."
+            "inflow.csv: the file is empty; expected a header line and data rows. Fix: check that this is the "
+            "right file."
         ),
     ),
     "a byte order mark alone": (
         b"\xef\xbb\xbf",
         (
-            "inflow.csv: the file is empty; expected a header line, then the record's rows. Fix: check that this "
-            "is the file you mean."
+            "inflow.csv: the file is empty; expected a header line and data rows. Fix: check that this is the "
+            "right file."
         ),
     ),
     "a comment alone": (
         b"# inflow\n",
         (
-            "inflow.csv: the file holds comments only; expected a header line, then the record's rows. Fix: "
-            "check that this is the file you mean."
+            "inflow.csv: the file has only comments; expected a header line and data rows. Fix: check that this "
+            "is the right file."
         ),
     ),
     "a header alone": (
         b"date,inflow_m3s\n",
-        "inflow.csv, row 1: there are no rows below the header. Fix: add the record's rows.",
+        "inflow.csv, row 1: there are no data rows below the header. Fix: add the data rows.",
     ),
     "gzip": (
         b"\x1f\x8b\x08\x00\x00\x00\x00\x00",
         (
-            "inflow.csv, row 1: the line holds a NUL byte: binary data, or text in UTF-16; expected text in "
-            'UTF-8. Fix: save it again as text in UTF-8 (in a spreadsheet: "CSV UTF-8").'
+            "inflow.csv, row 1: the line has a NUL byte: binary data, or UTF-16 text; expected UTF-8 text. Fix: "
+            'save the file as UTF-8 text (in a spreadsheet: "CSV UTF-8").'
         ),
     ),
     "PDF": (
         b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n",
         (
-            "inflow.csv, row 2: the line is not in UTF-8: it holds the byte 0xe2; expected text in UTF-8. Fix: "
-            'save it again as text in UTF-8 (in a spreadsheet: "CSV UTF-8").'
+            "inflow.csv, row 2: the line is not UTF-8: byte 0xe2; expected UTF-8 text. Fix: save the file as "
+            'UTF-8 text (in a spreadsheet: "CSV UTF-8").'
         ),
     ),
     "old Excel": (
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00",
         (
-            "inflow.csv, row 1: the line holds a NUL byte: binary data, or text in UTF-16; expected text in "
-            'UTF-8. Fix: save it again as text in UTF-8 (in a spreadsheet: "CSV UTF-8").'
+            "inflow.csv, row 1: the line has a NUL byte: binary data, or UTF-16 text; expected UTF-8 text. Fix: "
+            'save the file as UTF-8 text (in a spreadsheet: "CSV UTF-8").'
         ),
     ),
     "xlsx": (
         b"PK\x03\x04\x14\x00",
         (
-            "inflow.csv, row 1: the file is a workbook or an archive, not text; expected text in UTF-8. Fix: "
-            'save it again as text in UTF-8 (in a spreadsheet: "CSV UTF-8").'
+            "inflow.csv, row 1: the file is a workbook or an archive, not text; expected UTF-8 text. Fix: save "
+            'the file as UTF-8 text (in a spreadsheet: "CSV UTF-8").'
         ),
     ),
     "UTF-16": (
         b"\xff\xfed\x00a\x00t\x00e\x00,\x00i\x00n\x00f\x00l\x00o\x00w\x00_\x00m\x003\x00s\x00\n\x00",
         (
-            "inflow.csv, row 1: the file is in UTF-16, not UTF-8; expected text in UTF-8. Fix: save it again as "
-            'text in UTF-8 (in a spreadsheet: "CSV UTF-8").'
+            "inflow.csv, row 1: the file is UTF-16, not UTF-8; expected UTF-8 text. Fix: save the file as UTF-8 "
+            'text (in a spreadsheet: "CSV UTF-8").'
         ),
     ),
     "code page 1252": (
         b"date,d\xe9bit_m3s\n1953-01,1\n",
         (
-            "inflow.csv, row 1: the line is not in UTF-8: it holds the byte 0xe9; expected text in UTF-8. Fix: "
-            'save it again as text in UTF-8 (in a spreadsheet: "CSV UTF-8").'
+            "inflow.csv, row 1: the line is not UTF-8: byte 0xe9; expected UTF-8 text. Fix: save the file as "
+            'UTF-8 text (in a spreadsheet: "CSV UTF-8").'
         ),
     ),
     "XML": (
         b'<?xml version="1.0"?>\n<inflow/>\n',
         (
             'inflow.csv, row 1: the header has only one column (found "<?xml version="1.0"?>"); expected '
-            '"year,m01,...,m12" with one row a year, or "date,inflow_m3s" with one row a month. Fix: separate '
-            "the columns with commas, semicolons or tabs."
+            '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month. Fix: '
+            "separate the columns with commas, semicolons or tabs."
         ),
     ),
     "TOML of a reservoir": (
         b'name = "small"\nfirst_month = 1\n\n[plant]\ninstalled_capacity_m',
         (
             'inflow.csv, row 1: the header has only one column (found "name = "small""); expected '
-            '"year,m01,...,m12" with one row a year, or "date,inflow_m3s" with one row a month. Fix: separate '
-            "the columns with commas, semicolons or tabs."
+            '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month. Fix: '
+            "separate the columns with commas, semicolons or tabs."
         ),
     ),
     "one number": (
         b"413\n",
         (
-            "inflow.csv, row 1: there are no rows below the header. Fix: add the record's rows.\n"
-            'inflow.csv, row 1: the header line is missing: this line holds data (found "413"); expected '
-            '"year,m01,...,m12" with one row a year, or "date,inflow_m3s" with one row a month. Fix: put a line '
-            "with the columns' names above it."
+            "inflow.csv, row 1: there are no data rows below the header. Fix: add the data rows.\n"
+            'inflow.csv, row 1: the header line is missing: this line has data (found "413"); expected '
+            '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month. Fix: add a '
+            "line with the column names above it."
         ),
     ),
     "Python": (
         b"import numpy\n",
         (
-            "inflow.csv, row 1: there are no rows below the header. Fix: add the record's rows.\n"
+            "inflow.csv, row 1: there are no data rows below the header. Fix: add the data rows.\n"
             'inflow.csv, row 1: the header has only one column (found "import numpy"); expected '
-            '"year,m01,...,m12" with one row a year, or "date,inflow_m3s" with one row a month. Fix: separate '
-            "the columns with commas, semicolons or tabs."
+            '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month. Fix: '
+            "separate the columns with commas, semicolons or tabs."
         ),
     ),
 }

@@ -25,14 +25,14 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "plan.json",
         None,
         None,
-        "FOLDER: is no plan: it holds no plan.json; expected a folder that `reservoir plan` wrote.",
+        "FOLDER: is not a plan folder: plan.json is missing; expected a folder written by `reservoir plan`.",
     ),
     "plan.json: years in words": (
         "plan.json",
         '"years": 2',
         '"years": "two"',
         (
-            "plan.json, years: is missing or of another kind; expected a number. Fix: run `reservoir plan` "
+            "plan.json, years: is missing or has the wrong type; expected a number. Fix: run `reservoir plan` "
             "again, or restore the file."
         ),
     ),
@@ -40,15 +40,15 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "plan.json",
         '"years": 2',
         '"years": 3',
-        ("schedule.csv: holds 24 months; the plan has 36. Fix: run `reservoir plan` again, or restore the file."),
+        ("schedule.csv: has 24 months; the plan has 36. Fix: run `reservoir plan` again, or restore the file."),
     ),
     "plan.json: no solver": (
         "plan.json",
         '"solver": "dp",',
         "",
         (
-            "plan.json, solver: is missing or of another kind; expected a text. Fix: run `reservoir plan` again, "
-            "or restore the file."
+            "plan.json, solver: is missing or has the wrong type; expected a string. Fix: run `reservoir plan` "
+            "again, or restore the file."
         ),
     ),
     "plan.json: notes of numbers": (
@@ -56,7 +56,7 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         '"notes": []',
         '"notes": [1]',
         (
-            "plan.json, notes: is missing or of another kind; expected a list of texts. Fix: run `reservoir "
+            "plan.json, notes: is missing or has the wrong type; expected a list of strings. Fix: run `reservoir "
             "plan` again, or restore the file."
         ),
     ),
@@ -65,7 +65,7 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         '"figures": {}',
         '"figures": {"fan": 1}',
         (
-            "plan.json, figures: is missing or of another kind; expected a text for each figure. Fix: run "
+            "plan.json, figures: is missing or has the wrong type; expected a string for each figure. Fix: run "
             "`reservoir plan` again, or restore the file."
         ),
     ),
@@ -74,8 +74,8 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         '"years": 2',
         '"years": 2, "years": 2',
         (
-            "plan.json: cannot be read as the provenance of a plan (the key years twice in one object). Fix: run "
-            "`reservoir plan` again, or restore the file."
+            "plan.json: cannot be read (the key years appears twice in one object). Fix: run `reservoir "
+            "plan` again, or restore the file."
         ),
     ),
     "plan.json: infinite years": (
@@ -83,8 +83,8 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         '"years": 2',
         '"years": 1e400',
         (
-            "plan.json: cannot be read as the provenance of a plan (a number that is none, or beyond any that is "
-            "written there). Fix: run `reservoir plan` again, or restore the file."
+            "plan.json: cannot be read (a number that is not finite or beyond 1e+30). Fix: run `reservoir plan` "
+            "again, or restore the file."
         ),
     ),
     "schedule.csv: no months": (
@@ -98,8 +98,8 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "1953,1,",
         "1953,2,",
         (
-            'schedule.csv, row 2, column month: is another month than the one that follows (found "2"); expected '
-            "1. Fix: run `reservoir plan` again, or restore the file."
+            'schedule.csv, row 2, column month: is out of sequence (found "2"); expected 1. Fix: run `reservoir '
+            "plan` again, or restore the file."
         ),
     ),
     "schedule.csv: another year": (
@@ -107,8 +107,8 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "1953,1,",
         "1952,1,",
         (
-            'schedule.csv, row 3, column year: is another year than the one that follows (found "1953"); '
-            "expected 1952. Fix: run `reservoir plan` again, or restore the file."
+            'schedule.csv, row 3, column year: is out of sequence (found "1953"); expected 1952. Fix: run '
+            "`reservoir plan` again, or restore the file."
         ),
     ),
     "schedule.csv: an empty cell": (
@@ -125,7 +125,7 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "1953,1,20.000000",
         "1953,1,20..0",
         (
-            'schedule.csv, row 2, column inflow_m3s: is no finite number (found "20..0"); expected a number. '
+            'schedule.csv, row 2, column inflow_m3s: is not a finite number (found "20..0"); expected a number. '
             "Fix: run `reservoir plan` again, or restore the file."
         ),
     ),
@@ -134,7 +134,7 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "1953,1,20.000000",
         "1953,1,-20",
         (
-            "schedule.csv, row 2, column inflow_m3s: is below 0 (found -20.0); expected 0 or more. Fix: run "
+            "schedule.csv, row 2, column inflow_m3s: is negative (found -20.0); expected 0 or more. Fix: run "
             "`reservoir plan` again, or restore the file."
         ),
     ),
@@ -143,8 +143,8 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "1953,1,20.000000",
         "1953,1,1e16",
         (
-            'schedule.csv, row 2, column inflow_m3s: is a number that no table of a plan holds (found "1e16"); '
-            "expected a number. Fix: run `reservoir plan` again, or restore the file."
+            'schedule.csv, row 2, column inflow_m3s: is out of range (found "1e16"); expected a number. Fix: run '
+            "`reservoir plan` again, or restore the file."
         ),
     ),
     "schedule.csv: a byte of another encoding": (
@@ -152,8 +152,8 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "1953,2,",
         "1953,\udce9,",
         (
-            "schedule.csv, row 3: the line is not in UTF-8: it holds the byte 0xe9; expected text in UTF-8. Fix: run "
-            "`reservoir plan` again, or restore the file."
+            "schedule.csv, row 3: the line is not UTF-8: byte 0xe9; expected UTF-8 text. Fix: run `reservoir "
+            "plan` again, or restore the file."
         ),
     ),
     "schedule.csv: a NUL byte": (
@@ -161,7 +161,7 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "1953,2,",
         "1953,\x00,",
         (
-            "schedule.csv, row 3: the line holds a NUL byte: binary data, or text in UTF-16; expected text in UTF-8. "
+            "schedule.csv, row 3: the line has a NUL byte: binary data, or UTF-16 text; expected UTF-8 text. "
             "Fix: run `reservoir plan` again, or restore the file."
         ),
     ),
@@ -170,7 +170,7 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "1953,2,",
         "1953,2,2,",
         (
-            "schedule.csv, row 3: has 15 cells; expected 14, as in the heading. Fix: run `reservoir plan` again, or "
+            "schedule.csv, row 3: has 15 cells; expected 14, as in the header. Fix: run `reservoir plan` again, or "
             "restore the file."
         ),
     ),
@@ -179,7 +179,7 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "1953,1,",
         "1953,1,1,",
         (
-            "schedule.csv, row 2: has 15 cells; expected 14, as in the heading. Fix: run `reservoir plan` again, or "
+            "schedule.csv, row 2: has 15 cells; expected 14, as in the header. Fix: run `reservoir plan` again, or "
             "restore the file."
         ),
     ),
@@ -188,7 +188,7 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "1953,2,",
         '"1953,2,',
         (
-            "schedule.csv, row 3: has a quotation mark that does not enclose a whole cell. Fix: run `reservoir plan` "
+            "schedule.csv, row 3: has quotation marks that do not enclose a whole cell. Fix: run `reservoir plan` "
             "again, or restore the file."
         ),
     ),
@@ -197,20 +197,20 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "year,",
         "year\udcff,",
         (
-            "summary.csv, row 1: the line is not in UTF-8: it holds the byte 0xff; expected text in UTF-8. Fix: run "
-            "`reservoir plan` again, or restore the file."
+            "summary.csv, row 1: the line is not UTF-8: byte 0xff; expected UTF-8 text. Fix: run `reservoir "
+            "plan` again, or restore the file."
         ),
     ),
     "summary.csv: another year": (
         "summary.csv",
         "1953,",
         "1990,",
-        ("summary.csv: does not hold the years of schedule.csv. Fix: run `reservoir plan` again, or restore the file."),
+        ("summary.csv: has other years than schedule.csv. Fix: run `reservoir plan` again, or restore the file."),
     ),
     "reservoir.toml: a reservoir that was changed": (
         "reservoir.toml",
         "dead_hm3 = 20",
         "dead_hm3 = 21",
-        ("reservoir.toml: was changed since the plan was made. Fix: run `reservoir plan` again, or restore the file."),
+        ("reservoir.toml: was changed after the plan was made. Fix: run `reservoir plan` again, or restore the file."),
     ),
 }

@@ -7,16 +7,16 @@ ODD: dict[str, tuple[str, str, str]] = {
         "dead_hm3 = 20",
         "dead_ft3 = 20",
         (
-            'r.toml, storage.dead_ft3: is not a known key: "ft3" is no unit known here (found 20); expected one '
-            "of dead_hm3, dead_mm3 (Mm3), dead_mcm (MCM), dead_1e8m3, dead_m3, dead_acre_ft. Fix: convert it to "
-            "one of these units."
+            'r.toml, storage.dead_ft3: is not a known key: "ft3" is not a known unit (found 20); expected one of '
+            "dead_hm3, dead_mm3 (Mm3), dead_mcm (MCM), dead_1e8m3, dead_m3, dead_acre_ft. Fix: convert it to one "
+            "of these units."
         ),
     ),
     "level in feet": (
         "normal_m = 445",
         "normal_ft = 1460",
         (
-            'r.toml, marks.normal_ft: is not a known key: "ft" is no unit known here (found 1460); expected '
+            'r.toml, marks.normal_ft: is not a known key: "ft" is not a known unit (found 1460); expected '
             "normal_m. Fix: convert the value."
         ),
     ),
@@ -28,33 +28,30 @@ ODD: dict[str, tuple[str, str, str]] = {
     "text for a number": (
         "full_hm3 = 120",
         'full_hm3 = "120"',
-        (
-            'r.toml, storage.full_hm3: is not a number (found "120"); expected a number: the storage above which '
-            "the lake is never filled."
-        ),
+        ('r.toml, storage.full_hm3: is not a number (found "120"); expected a number: the full (maximum) storage.'),
     ),
     "a decimal comma": (
         "full_hm3 = 120",
         "full_hm3 = 120,5",
         (
-            'r.toml, row 14: goes on after its value (found "full_hm3 = 120,5"); expected key = value, with text '
-            'in "quotes", lists in [brackets] and decimals with a point.'
+            'r.toml, row 14: has extra text after the value (found "full_hm3 = 120,5"); expected key = value, '
+            'with text in "quotes", lists in [brackets] and decimals with a point.'
         ),
     ),
     "thousands": (
         "full_hm3 = 120",
         "full_hm3 = 1 200",
         (
-            'r.toml, row 14: goes on after its value (found "full_hm3 = 1 200"); expected key = value, with text '
-            'in "quotes", lists in [brackets] and decimals with a point.'
+            'r.toml, row 14: has extra text after the value (found "full_hm3 = 1 200"); expected key = value, '
+            'with text in "quotes", lists in [brackets] and decimals with a point.'
         ),
     ),
     "no value": (
         "full_hm3 = 120",
         "full_hm3 =",
         (
-            'r.toml, row 14: has no value, or one that is no number, text or list (found "full_hm3 ="); expected '
-            'key = value, with text in "quotes", lists in [brackets] and decimals with a point.'
+            'r.toml, row 14: has no value, or one that is not a number, text or list (found "full_hm3 ="); '
+            'expected key = value, with text in "quotes", lists in [brackets] and decimals with a point.'
         ),
     ),
     "no equals sign": (
@@ -77,33 +74,30 @@ ODD: dict[str, tuple[str, str, str]] = {
         "full_hm3 = 120",
         "full_hm3 = nan",
         (
-            "r.toml, storage.full_hm3: is not a finite number (found nan); expected a number: the storage above "
-            "which the lake is never filled."
+            "r.toml, storage.full_hm3: is not a finite number (found nan); expected a number: the full (maximum) "
+            "storage."
         ),
     ),
     "minus infinite": (
         "full_hm3 = 120",
         "full_hm3 = -inf",
         (
-            "r.toml, storage.full_hm3: is not a finite number (found -inf); expected a number: the storage above "
-            "which the lake is never filled."
+            "r.toml, storage.full_hm3: is not a finite number (found -inf); expected a number: the full (maximum) "
+            "storage."
         ),
     ),
     "a date": (
         "full_hm3 = 120",
         "full_hm3 = 1953-01-01",
         (
-            'r.toml, storage.full_hm3: is not a number (found "1953-01-01"); expected a number: the storage '
-            "above which the lake is never filled."
+            'r.toml, storage.full_hm3: is not a number (found "1953-01-01"); expected a number: the full '
+            "(maximum) storage."
         ),
     ),
     "a list for a number": (
         "full_hm3 = 120",
         "full_hm3 = [120]",
-        (
-            "r.toml, storage.full_hm3: is not a number; expected a number: the storage above which the lake is "
-            "never filled."
-        ),
+        ("r.toml, storage.full_hm3: is not a number; expected a number: the full (maximum) storage."),
     ),
     "a list of lists": (
         "lower_m3s = 4",
@@ -125,18 +119,18 @@ ODD: dict[str, tuple[str, str, str]] = {
         'lower_m3s = [1,"a",1,1,1,1,1,1,1,1,1,1]',
         (
             'r.toml, release.lower_m3s: value 2 of the list is not a number (found "a"); expected a number: the '
-            "least release: one number, or a list of twelve (January to December)."
+            "minimum release: one number, or a list of twelve (January to December)."
         ),
     ),
     "a section twice": (
         "[release]",
         ("[release]\n[storage]"),
-        'r.toml, row 19: gives a section a second time (found "[storage]").',
+        'r.toml, row 19: repeats a section (found "[storage]").',
     ),
     "a key twice": (
         "dead_hm3 = 20",
         ("dead_hm3 = 20\ndead_hm3 = 21"),
-        'r.toml, row 14: gives a key a second time (found "dead_hm3 = 21").',
+        'r.toml, row 14: repeats a key (found "dead_hm3 = 21").',
     ),
     "a section not closed": (
         "[release]",
@@ -165,32 +159,26 @@ ODD: dict[str, tuple[str, str, str]] = {
     "an empty name": (
         'name = "small"',
         'name = ""',
-        (
-            'r.toml, name: is not a name that can stand in file names (found ""); expected letters a to z, '
-            "digits, - and _ only."
-        ),
+        ('r.toml, name: is not valid in file names (found ""); expected only letters a to z, digits, - and _.'),
     ),
     "a path for a name": (
         'name = "small"',
         'name = "../small"',
-        (
-            'r.toml, name: is not a name that can stand in file names (found "../small"); expected letters a to '
-            "z, digits, - and _ only."
-        ),
+        ('r.toml, name: is not valid in file names (found "../small"); expected only letters a to z, digits, - and _.'),
     ),
     "zero power": (
         "installed_capacity_mw = 30",
         "installed_capacity_mw = -0.0",
         (
-            "r.toml, plant.installed_capacity_mw: is out of range (found -0.0); expected a number above 0, a "
-            "number not below 0.0001 MW: the installed capacity of the plant, MW."
+            "r.toml, plant.installed_capacity_mw: is out of range (found -0.0); expected a number of at least "
+            "0.0001 MW: the installed capacity of the plant, MW."
         ),
     ),
     "kilowatts": (
         "installed_capacity_mw = 30",
         "installed_capacity_kw = 30000",
         (
-            'r.toml, plant.installed_capacity_kw: is not a known key: "kw" is no unit known here (found 30000); '
+            'r.toml, plant.installed_capacity_kw: is not a known key: "kw" is not a known unit (found 30000); '
             "expected installed_capacity_mw (MW). Fix: convert the value."
         ),
     ),
@@ -206,15 +194,15 @@ ODD: dict[str, tuple[str, str, str]] = {
         "first_month = 1",
         "first_month = 0",
         (
-            "r.toml, first_month: is out of range (found 0); expected a number above 0, a number not below 1: "
-            "the calendar month in which the water year begins, 1 to 12."
+            "r.toml, first_month: is out of range (found 0); expected a number of at least 1: the calendar month "
+            "in which the water year begins, 1 to 12."
         ),
     ),
     "flows in barrels": (
         "lower_m3s = 4",
         "lower_barrels = 4",
         (
-            'r.toml, release.lower_barrels: is not a known key: "barrels" is no unit known here (found 4); '
+            'r.toml, release.lower_barrels: is not a known key: "barrels" is not a known unit (found 4); '
             "expected one of lower_m3s, lower_cfs. Fix: convert it to one of these units."
         ),
     ),
@@ -222,7 +210,7 @@ ODD: dict[str, tuple[str, str, str]] = {
         "output_coefficient = 8.3",
         "efficiency = 85",
         (
-            "r.toml, plant.efficiency: is out of range (found 85); expected a number not above 1: the overall "
+            "r.toml, plant.efficiency: is out of range (found 85); expected a number of at most 1: the overall "
             "efficiency as a fraction: 0.92 for 92 %."
         ),
     ),
@@ -230,14 +218,14 @@ ODD: dict[str, tuple[str, str, str]] = {
         "output_coefficient = 8.3",
         "efficiency = -0.8",
         (
-            "r.toml, plant.efficiency: is out of range (found -0.8); expected a number above 0, a number not "
-            "below 0.01: the overall efficiency as a fraction: 0.92 for 92 %."
+            "r.toml, plant.efficiency: is out of range (found -0.8); expected a number of at least 0.01: the "
+            "overall efficiency as a fraction: 0.92 for 92 %."
         ),
     ),
     "a curve of one point": (
         "storage_hm3 = [10, 20, 40, 60, 80, 100, 120, 130]",
         "storage_hm3 = [10]",
-        "r.toml, curves.level.storage_hm3: has 1 values but level_m has 8; expected lists of one length.",
+        ("r.toml, curves.level.storage_hm3: has 1 value, but level_m has 8; expected lists of the same length."),
     ),
     "a curve of text": (
         "storage_hm3 = [10, 20, 40, 60, 80, 100, 120, 130]",
@@ -251,8 +239,8 @@ ODD: dict[str, tuple[str, str, str]] = {
         "[405, 412,",
         "[412, 405,",
         (
-            "r.toml, curves.level.level_m: does not rise from point 1 (10 hm3: 412 m) to point 2 (20 hm3: 405 "
-            "m); expected a level that rises with the storage."
+            "r.toml, curves.level.level_m: does not increase from point 1 (10 hm3: 412 m) to point 2 (20 hm3: "
+            "405 m); expected a level that increases with the storage."
         ),
     ),
     "infinite level": (
@@ -292,22 +280,25 @@ ODD: dict[str, tuple[str, str, str]] = {
     "start above the lake": (
         "initial_hm3 = 110",
         "initial_hm3 = 500",
-        ("r.toml, storage.initial_hm3: is outside the lake (found 500); expected 20 hm3 (dead) to 120 hm3 (full)."),
+        (
+            "r.toml, storage.initial_hm3: is outside the storage range (found 500); expected 20 hm3 (dead) to "
+            "120 hm3 (full)."
+        ),
     ),
     "start below 0": (
         "initial_hm3 = 110",
         "initial_hm3 = -1",
         (
-            "r.toml, storage.initial_hm3: is out of range (found -1); expected a number not below 0 hm3: the "
-            "storage with which every year begins."
+            "r.toml, storage.initial_hm3: is out of range (found -1); expected a number of at least 0 hm3: the "
+            "storage at the start of every year."
         ),
     ),
     "tailrace above the lake": (
         "offset_m = 362",
         "offset_m = 3620",
         (
-            "r.toml, curves.tailrace: the lake at dead storage stands at 412 m, not above the tailrace at the "
-            "largest release; expected a level above 3623.844 m. Fix: check that both levels have one datum."
+            "r.toml, curves.tailrace: the level at dead storage, 412 m, is not above the tailrace at the largest "
+            "release; expected a level above 3623.844 m. Fix: check that both levels have the same datum."
         ),
     ),
     "a comment's mark in place of a key": (

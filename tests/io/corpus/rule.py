@@ -7,16 +7,16 @@ ODD: tuple[tuple[str, str, str], ...] = (
         "format",
         "2",
         (
-            "rule.json, format: is of another format (found 2); expected 1. Fix: fit the rules anew, or use the "
-            "program that wrote them."
+            "rule.json, format: is not a supported format (found 2); expected 1. Fix: fit the rules again, or "
+            "use the program version that wrote them."
         ),
     ),
     (
         "format",
         '"1"',
         (
-            'rule.json, format: is of another format (found "1"); expected 1. Fix: fit the rules anew, or use '
-            "the program that wrote them."
+            'rule.json, format: is not a supported format (found "1"); expected 1. Fix: fit the rules again, or '
+            "use the program version that wrote them."
         ),
     ),
     ("rule", "null", "rule.json, rule: is not a rule; expected an object with the family of the rule and its values."),

@@ -126,7 +126,7 @@ def test_an_interruption_before_the_end_leaves_nothing(tmp_path, exists):
 def test_a_file_changed_meanwhile_is_not_replaced_and_the_results_are_kept(earlier, tmp_path):
     with (
         pytest.raises(
-            OutputError, match=r"changed by something else meanwhile \(a\.txt\); the results are in .*plan-2"
+            OutputError, match=r"changed by another program during the run \(a\.txt\); the results are in .*plan-2"
         ),
         drafted(earlier, anything, everything) as claim,
     ):
@@ -167,7 +167,10 @@ def test_a_file_that_came_where_one_is_written_is_not_replaced(earlier, tmp_path
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_what_took_the_name_of_a_new_folder_is_not_replaced(tmp_path, kind):
     target = tmp_path / "plan"
-    with pytest.raises(OutputError, match="made by something else meanwhile"), drafted(target, anything) as claim:
+    with (
+        pytest.raises(OutputError, match="created by another program during the run"),
+        drafted(target, anything) as claim,
+    ):
         fill(claim)
         target.write_text("mine") if kind == "file" else (target / "mine").mkdir(parents=True)
     assert target.is_file() == (kind == "file")
@@ -210,8 +213,8 @@ def test_a_folder_whose_place_cannot_be_renamed_is_written(tmp_path, monkeypatch
     [
         (lambda folder: (folder / "out").write_text(""), "out", "is a file, not a folder"),
         (lambda folder: (folder / "out").write_text(""), "out/plan/deep", "part of its path is a file"),
-        (lambda folder: (folder / "out").symlink_to("nothing"), "out", "is a link to what is not there"),
-        (lambda folder: (folder / "out").symlink_to("nothing"), "out/plan", "is a link to what is not there"),
+        (lambda folder: (folder / "out").symlink_to("nothing"), "out", "is a broken link"),
+        (lambda folder: (folder / "out").symlink_to("nothing"), "out/plan", "is a broken link"),
         (lambda folder: (folder / "out").symlink_to("out"), "out", "cannot be written .*symbolic links"),
         (lambda folder: os.mkfifo(folder / "out"), "out", "is a file, not a folder"),
         (lambda folder: None, "x" * 300, r"cannot be written \(File name too long\)"),

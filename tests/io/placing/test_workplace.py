@@ -49,7 +49,7 @@ def test_a_run_that_may_live_on_another_machine_keeps_its_place(tmp_path):
     clear_abandoned(tmp_path)
     assert (dead / "draft" / "half.csv").is_file()
     with (
-        pytest.raises(OutputError, match=rf"process 77 on elsewhere.*is alive, delete {dead}"),
+        pytest.raises(OutputError, match=rf"process 77 on elsewhere.*no longer runs, delete {dead}"),
         workplace(tmp_path, "plan", tmp_path / "plan"),
     ):
         pytest.fail("taken over")

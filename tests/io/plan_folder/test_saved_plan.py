@@ -56,10 +56,10 @@ def test_the_unit_of_the_record_is_read_back_and_may_be_missing_from_older_plans
     path = planned / "plan.json"
     content = json.loads(path.read_text())
     assert content["inflow"]["mean_m3s"] == pytest.approx(read_plan(planned).plan.inflow.mean_m3s)
-    content["inflow"] |= {"unit": "hm3", "unit_from": "said by the call"}
+    content["inflow"] |= {"unit": "hm3", "unit_from": "from the unit argument"}
     path.write_text(json.dumps(content))
     again = read_plan(planned).plan.inflow
-    assert (again.unit, again.unit_from) == ("hm3", "said by the call")
+    assert (again.unit, again.unit_from) == ("hm3", "from the unit argument")
     for key in ("unit", "unit_from", "mean_m3s"):
         del content["inflow"][key]
     path.write_text(json.dumps(content))
@@ -156,7 +156,11 @@ def test_a_plan_without_a_reference_has_no_gap(folder):
 def test_what_is_no_folder_of_a_plan_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
-    for name, words in (("nothing", "is not there"), ("file", "is a file"), ("empty", "holds no plan.json")):
+    for name, words in (
+        ("nothing", "does not exist"),
+        ("file", "is a file"),
+        ("empty", "is not a plan folder: plan.json is missing"),
+    ):
         (mistake,) = refused(tmp_path / name)
         assert words in mistake.problem
         assert "reservoir plan" in mistake.expected
@@ -166,7 +170,7 @@ def test_what_is_no_folder_of_a_plan_is_refused(tmp_path):
 def test_a_provenance_that_is_none_is_refused(folder, content):
     (folder / "plan.json").write_bytes(content)
     (mistake,) = refused(folder)
-    assert "provenance" in mistake.problem
+    assert mistake.problem.startswith("is not a JSON object" if content in (b"[1]", b"7") else "cannot be read (")
 
 
 def test_every_key_of_the_provenance_that_is_missing_or_of_another_kind_is_named(folder):
@@ -192,7 +196,7 @@ def test_a_reservoir_file_that_was_changed_is_refused(folder):
     with (folder / "reservoir.toml").open("a") as file:
         file.write("# a remark\n")
     (mistake,) = refused(folder)
-    assert "was changed since" in mistake.problem
+    assert "was changed after the plan was made" in mistake.problem
 
 
 def test_a_missing_drawing_of_the_report_is_refused_before_anything_is_computed(folder):
@@ -214,18 +218,18 @@ def put(row, column, value):
 @pytest.mark.parametrize(
     ("column", "value", "problem"),
     [
-        ("release_m3s", "abc", "is no finite number"),
-        ("release_m3s", "nan", "is no finite number"),
-        ("release_m3s", "-inf", "is no finite number"),
+        ("release_m3s", "abc", "is not a finite number"),
+        ("release_m3s", "nan", "is not a finite number"),
+        ("release_m3s", "-inf", "is not a finite number"),
         ("release_m3s", "", "is empty"),
-        ("inflow_m3s", "-5", "is below 0"),
-        ("month", "5", "is another month than the one that follows"),
-        ("month", "4.5", "is another month than the one that follows"),
-        ("year", "1954", "is another year than the one that follows"),
-        ("year", "", "is another year than the one that follows"),
-        ("release_m3s", "500", "does not follow from the releases"),
-        ("energy_gwh", "5", "does not follow from the releases"),
-        ("storage_start_hm3", "9000", "does not follow from the releases"),
+        ("inflow_m3s", "-5", "is negative"),
+        ("month", "5", "is out of sequence"),
+        ("month", "4.5", "is out of sequence"),
+        ("year", "1954", "is out of sequence"),
+        ("year", "", "is out of sequence"),
+        ("release_m3s", "500", "does not match the releases"),
+        ("energy_gwh", "5", "does not match the releases"),
+        ("storage_start_hm3", "9000", "does not match the releases"),
     ],
 )
 def test_one_spoilt_cell_is_one_mistake_with_its_row(folder, column, value, problem):
@@ -260,9 +264,9 @@ def test_missing_rows_are_refused(folder, gone):
     ("content", "row", "problem"),
     [
         (b"", None, "is empty"),
-        (b"year,month\n\xff\xff\xfe,\xe9\n", 2, "the line is not in UTF-8: it holds the byte 0xff"),
+        (b"year,month\n\xff\xff\xfe,\xe9\n", 2, "the line is not UTF-8: byte 0xff"),
         (b"year,month\n1953,1\n1953,2,3\n", 3, "has 3 cells"),
-        (b'year\n"1953\n', 2, "has a quotation mark that does not enclose a whole cell"),
+        (b'year\n"1953\n', 2, "has quotation marks that do not enclose a whole cell"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_told_with_its_row(folder, content, row, problem):
@@ -281,10 +285,10 @@ def test_missing_columns_are_named(folder):
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (put(3, "year", "1999"), "does not hold the years of schedule.csv"),
-        (lambda table: table.drop(index=2), "does not hold the years of schedule.csv"),
+        (put(3, "year", "1999"), "has other years than schedule.csv"),
+        (lambda table: table.drop(index=2), "has other years than schedule.csv"),
         (put(3, "reference_gwh", ""), "is empty"),
-        (put(3, "reference_gwh", "x"), "is no finite number"),
+        (put(3, "reference_gwh", "x"), "is not a finite number"),
     ],
 )
 def test_a_summary_that_was_changed_is_refused(folder, change, problem):
@@ -304,14 +308,14 @@ def test_a_table_whose_last_digit_was_changed_is_refused(folder):
         assert table.loc[0, column] != more
         (mistake,) = refused(spoilt)
         assert mistake.file == str(spoilt / name)
-        assert "was changed since" in mistake.problem
+        assert "was changed after the plan was made" in mistake.problem
 
 
 def test_an_inflow_that_was_changed_is_refused(folder):
     with (folder / "inflow.csv").open("a") as file:
         file.write("# a remark\n")
     (mistake,) = refused(folder)
-    assert (mistake.file, mistake.problem) == (str(folder / "inflow.csv"), "was changed since the plan was made")
+    assert (mistake.file, mistake.problem) == (str(folder / "inflow.csv"), "was changed after the plan was made")
 
 
 def test_a_figure_that_was_changed_is_refused(folder, six_year_plan, monkeypatch):
@@ -325,7 +329,7 @@ def test_a_figure_that_was_changed_is_refused(folder, six_year_plan, monkeypatch
     assert read_plan(folder).origin["files"] == files
     (folder / "figures/storage-fan.svg").write_text("<svg><script/></svg>")
     (mistake,) = refused(folder)
-    assert "was changed since" in mistake.problem
+    assert "was changed after the plan was made" in mistake.problem
 
 
 def test_a_plan_from_before_tables_had_hashes_is_read(folder):
@@ -351,14 +355,14 @@ def test_a_provenance_that_names_files_outside_the_folder_is_refused(folder, nam
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("years", True, "is missing or of another kind"),
+        ("years", True, "is missing or has the wrong type"),
         ("caveats", ["\x1b[31m"], "U+001B"),
         ("notes", ["\ud800"], "U+D800"),
-        ("seconds", {"dp": float("nan")}, "a number that is none"),
-        ("seconds", {"dp": 1e308}, "a number that is none"),
-        ("device_seconds", "long", "is missing or of another kind"),
-        ("program", {"name": "reservoir", "version": "1"}, "is missing or of another kind"),
-        ("files", {"schedule.csv": 5}, "is missing or of another kind"),
+        ("seconds", {"dp": float("nan")}, "a number that is not finite"),
+        ("seconds", {"dp": 1e308}, "a number that is not finite"),
+        ("device_seconds", "long", "is missing or has the wrong type"),
+        ("program", {"name": "reservoir", "version": "1"}, "is missing or has the wrong type"),
+        ("files", {"schedule.csv": 5}, "is missing or has the wrong type"),
     ],
 )
 def test_a_value_that_later_steps_could_not_show_or_reckon_with_is_refused(folder, key, value, words):
@@ -374,7 +378,7 @@ def test_a_number_of_many_digits_is_refused(folder, digits):
     assert '"years": 6' in text
     (folder / "plan.json").write_text(text.replace('"years": 6', '"years": 6' + "0" * digits))
     (mistake,) = refused(folder)
-    assert "cannot be read as the provenance" in mistake.problem
+    assert "cannot be read" in mistake.problem
 
 
 @pytest.mark.parametrize("name", ["plan.json", "schedule.csv", "summary.csv", "reservoir.toml"])
@@ -389,7 +393,7 @@ def test_a_file_without_end_is_given_up(folder, name):
 def test_a_number_that_no_table_holds_is_refused(folder, value):
     edit(folder, "schedule.csv", put(5, "release_m3s", value))
     (mistake,) = refused(folder)
-    assert "no table of a plan holds" in mistake.problem
+    assert "is out of range" in mistake.problem
 
 
 @pytest.mark.parametrize("fate", ["deleted", "changed"])
@@ -409,7 +413,7 @@ def test_a_plan_keeps_the_reservoir_file_as_it_was_read(fate, five_years, tmp_pa
 def test_a_table_of_a_million_columns_is_refused(folder):
     (folder / "schedule.csv").write_text("year" + ",a" * 1_000_000)
     (mistake,) = refused(folder)
-    assert "has a heading of more than 2,000 bytes" in mistake.problem
+    assert "has a header of more than 2,000 bytes" in mistake.problem
 
 
 @pytest.mark.parametrize("lines", [60_000, 100_000])
@@ -417,4 +421,4 @@ def test_a_table_of_wrong_cells_is_refused_in_a_few_lines(folder, lines):
     (folder / "schedule.csv").write_text((folder / "schedule.csv").read_text().split("\n")[0] + "\nx,,,,," * lines)
     mistakes = refused(folder)
     assert len(mistakes) < 60
-    assert "more mistakes are not shown" in str(mistakes[-1]) or "no plan has more than 96,001" in str(mistakes[-1])
+    assert "more mistakes not shown" in str(mistakes[-1]) or "a plan has at most 96,001" in str(mistakes[-1])

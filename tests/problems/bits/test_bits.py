@@ -48,7 +48,7 @@ def test_no_string_is_better_than_the_optimum():
 
 @pytest.mark.parametrize(("family", "bits"), [("mk", 12), ("mk", 5), ("ftrap", 15), ("cyc", 10)])
 def test_sizes_that_no_blocks_fill_are_told(family, bits):
-    with pytest.raises(InputError, match=f"cannot have so many bits.*found {bits}.*multiple of"):
+    with pytest.raises(InputError, match=f"invalid number of bits for a .*found {bits}.*multiple of"):
         FAMILIES[family].of(bits)
 
 
@@ -91,26 +91,32 @@ def test_bundled_glasses_have_the_ground_states_that_they_state():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("4\n", "holds no spin glass; expected the number of spins"),
-        ("x\n-1\n1 2 1\n", 'row 1: is no number of spins.*found "x"'),
-        ("1\n-1\n1 2 1\n", "row 1: is no number of spins.*2 to 65,536"),
-        ("4\nlow\n1 2 1\n", 'row 2: is no energy per spin.*found "low"'),
-        ("4\n-1 2\n1 2 1\n", "row 2: is no energy per spin"),
-        ("4\n-0.4\n1 2 1\n", "row 2: is no ground state's energy.*found -0.4.*expected -0.5: couplings are whole"),
-        ("4\n-1\n1 2\n", 'row 3: is no coupling.*found "1 2"'),
-        ("4\n-1\n1 2 0.5\n", "row 3: is no coupling"),
-        ("4\n-1\n1 5 1\n", 'row 3: couples no two spins.*found "1 5 1".*1 to 4'),
-        ("4\n-1\n2 2 1\n", "row 3: couples no two spins"),
-        ("4\n-1\n1 2 9999999\n", "row 3: couples too strongly"),
-        ("9" * 5000 + "\n-1\n1 2 1\n", "row 1: is no number of spins"),
-        ("1000000000\n-1\n1 2 1\n", "row 1: is no number of spins"),
-        ("4\n-1e308\n1 2 1\n", "row 2: is no ground state's energy.*expected -0.25 to 0, as the couplings allow"),
-        ("4\n1e300\n1 2 1\n", "row 2: is no ground state's energy.*expected -0.25 to 0"),
-        ("4\n0.25\n1 2 1\n", "row 2: is no ground state's energy.*expected -0.25 to 0"),
-        ("4\nnan\n1 2 1\n", "row 2: is no energy per spin"),
-        ("4\n-1_0\n1 2 1\n", "row 2: is no energy per spin"),
-        ("4\n-0.25\n1 2 " + "9" * 5000 + "\n", "row 3: is no coupling"),
-        ("4\n-0.5\n1 2 1\n2 1 1\n", "row 4: couples two spins that are coupled before"),
+        ("4\n", "is not a spin-glass file; expected the number of spins"),
+        ("x\n-1\n1 2 1\n", 'row 1: is not a valid number of spins.*found "x"'),
+        ("1\n-1\n1 2 1\n", "row 1: is not a valid number of spins.*2 to 65,536"),
+        ("4\nlow\n1 2 1\n", 'row 2: is not an energy per spin.*found "low"'),
+        ("4\n-1 2\n1 2 1\n", "row 2: is not an energy per spin"),
+        (
+            "4\n-0.4\n1 2 1\n",
+            "row 2: is not a ground-state energy.*found -0.4.*expected -0.5: the couplings and the energy",
+        ),
+        ("4\n-1\n1 2\n", 'row 3: is not a coupling.*found "1 2"'),
+        ("4\n-1\n1 2 0.5\n", "row 3: is not a coupling"),
+        ("4\n-1\n1 5 1\n", 'row 3: does not couple two spins.*found "1 5 1".*1 to 4'),
+        ("4\n-1\n2 2 1\n", "row 3: does not couple two spins"),
+        ("4\n-1\n1 2 9999999\n", "row 3: has too large a coupling"),
+        ("9" * 5000 + "\n-1\n1 2 1\n", "row 1: is not a valid number of spins"),
+        ("1000000000\n-1\n1 2 1\n", "row 1: is not a valid number of spins"),
+        (
+            "4\n-1e308\n1 2 1\n",
+            "row 2: is not a ground-state energy.*expected -0.25 to 0, the range that the couplings allow",
+        ),
+        ("4\n1e300\n1 2 1\n", "row 2: is not a ground-state energy.*expected -0.25 to 0"),
+        ("4\n0.25\n1 2 1\n", "row 2: is not a ground-state energy.*expected -0.25 to 0"),
+        ("4\nnan\n1 2 1\n", "row 2: is not an energy per spin"),
+        ("4\n-1_0\n1 2 1\n", "row 2: is not an energy per spin"),
+        ("4\n-0.25\n1 2 " + "9" * 5000 + "\n", "row 3: is not a coupling"),
+        ("4\n-0.5\n1 2 1\n2 1 1\n", "row 4: couples two spins a second time"),
     ],
 )
 def test_mistakes_in_a_file_are_told_with_their_row(write, text, message):

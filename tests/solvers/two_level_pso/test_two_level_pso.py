@@ -161,10 +161,10 @@ def test_a_sample_without_weight_is_not_trained_on(solver):
 @pytest.mark.parametrize(
     ("inputs", "desired", "message"),
     [
-        (np.zeros((4, 3)), np.arange(4.0)[:, None], "are no samples of the network"),
-        (np.zeros((4, 2)), np.arange(5.0)[:, None], "are no samples of the network"),
-        (np.zeros((0, 2)), np.zeros((0, 1)), "are no samples of the network"),
-        (np.full((4, 2), np.nan), np.arange(4.0)[:, None], "no number"),
+        (np.zeros((4, 3)), np.arange(4.0)[:, None], "the samples do not fit the network"),
+        (np.zeros((4, 2)), np.arange(5.0)[:, None], "the samples do not fit the network"),
+        (np.zeros((0, 2)), np.zeros((0, 1)), "the samples do not fit the network"),
+        (np.full((4, 2), np.nan), np.arange(4.0)[:, None], "a value that is not finite"),
         (np.zeros((4, 2)), np.ones((4, 1)), "the same in all samples"),
     ],
 )
@@ -175,7 +175,7 @@ def test_samples_that_cannot_be_learnt_are_refused(inputs, desired, message):
 
 @pytest.mark.parametrize("reach", [0.0, -1.0, np.inf, np.nan])
 def test_first_weights_need_room(reach):
-    with pytest.raises(InputError, match="reach of first weights is out of range"):
+    with pytest.raises(InputError, match="reach of the initial weights is out of range"):
         task(reach=reach)
 
 
