@@ -1,4 +1,4 @@
-"""Where compiled code is kept: the user's cache, or a folder of this run alone where that cannot be written."""
+"""Folders of compiled code: the user's cache, or a temporary folder of this run if that is not writable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the program says when something is wrong: one sentence per mistake, and how to mend it."""
+"""Errors and messages: what was found, what is expected and the fix, one sentence for each mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signals that ask a run to end: what they raise, where they wait, and what may be said truly afterwards."""
+"""Signals that ask a run to end: what they raise, when they are deferred, and the message afterwards."""
 
 from __future__ import annotations
 

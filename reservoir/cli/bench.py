@@ -1,4 +1,4 @@
-"""``reservoir bench``: the experiments of the papers, run again on this machine."""
+"""``reservoir bench``: run the papers' experiments on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of one experiment alone; imports nothing heavy."""
+"""Options of single experiments; imports nothing heavy."""
 
 from __future__ import annotations
 

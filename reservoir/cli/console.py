@@ -1,4 +1,4 @@
-"""Consoles on standard output and error that escape what a terminal would obey and cut no line in a pipe."""
+"""Consoles on standard output and error that escape control characters and cut no line in a pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``reservoir operate``: this month's release, by a rule."""
+"""``reservoir operate``: recommend this month's release with a rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands about one rule work on: the rule, its reservoir, and the plan that it was fitted to, if it is there."""
+"""Inputs of commands about one rule: the rule, its reservoir, and the plan that it was fitted to, if present."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``reservoir rules``: fit every family of operation rules to a plan and test them on years they never saw."""
+"""``reservoir rules``: fit every family of operation rules to a plan and test them on held-out years."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown while a command works and at its end; rich leaves colours and bars out where nobody would see them."""
+"""Output of a command while it runs and at its end; rich omits colours and bars where there is no terminal."""
 
 from __future__ import annotations
 

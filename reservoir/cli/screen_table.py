@@ -1,4 +1,4 @@
-"""Tables on the screen whose numbers are never cut: narrower columns of words first, else a line a cell."""
+"""Tables on the screen that never cut numbers: text columns are folded first, then each cell gets a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``reservoir simulate``: operate an inflow record by a rule."""
+"""``reservoir simulate``: simulate an inflow record with an operation rule."""
 
 from __future__ import annotations
 

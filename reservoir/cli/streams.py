@@ -1,4 +1,4 @@
-"""Standard output and error that no character, no full disk and no closed pipe can end the program through."""
+"""Standard output and error on which unknown characters, full disks and closed pipes are not fatal."""
 
 from __future__ import annotations
 

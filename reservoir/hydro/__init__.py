@@ -1,1 +1,1 @@
-"""The physics, in float64; knows nothing of solvers, files of results, or screens."""
+"""The physics, in float64; independent of solvers, result files and the screen."""

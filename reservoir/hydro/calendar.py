@@ -1,4 +1,4 @@
-"""Water years, months and the days they really have."""
+"""Water years, their months and the days of each month."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Power of 1 m3/s by head, whichever way a conversion curve states it."""
+"""Power of 1 m3/s as a function of head, for each kind of conversion curve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reservoir is, as digests of its parts: two that work alike have the same, however their files are written."""
+"""Digests of a reservoir's parts: equal for reservoirs that behave equally, however their files are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled code on disk that never fails a run: what is damaged is compiled again, what has no room is not kept."""
+"""Compiled code on disk that never fails a run: damaged code is recompiled; on a full disk nothing is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between which values the quantities of a reservoir lie: wide enough for any on Earth, and for float32 on a device."""
+"""Ranges of a reservoir's quantities: wide enough for any reservoir on Earth, and valid in float32 on a device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Years in which repair always succeeds: solvers leave out, there, what no release can break."""
+"""Years in which repair always succeeds: solvers skip the checks that no release can violate there."""
 
 from __future__ import annotations
 

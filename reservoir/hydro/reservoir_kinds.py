@@ -1,4 +1,4 @@
-"""Of which kinds a reservoir's years and conversion curve are, and the levels that its figures show."""
+"""Kinds of year end and of conversion curve, and the reference levels that figures show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one table of units: everything is converted here, at the edge, and nowhere else."""
+"""The one table of units: all conversion happens here."""
 
 from __future__ import annotations
 

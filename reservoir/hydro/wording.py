@@ -1,4 +1,4 @@
-"""How a claim that does not hold is put: by the fields of what was made in Python, or by the keys of a file."""
+"""Names and units in messages about a reservoir: the fields of a Python object, or the keys of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a rule belongs to a reservoir and to a plan: by what they hold, not by their names alone."""
+"""Whether a rule belongs to a reservoir and to a plan: by their content, not only by their names."""
 
 from __future__ import annotations
 

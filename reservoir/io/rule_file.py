@@ -1,4 +1,4 @@
-"""Rule files (JSON): written whole or not at all, and read back with every mistake in them stated at once."""
+"""Rule files (JSON): written completely or not at all, and read with all their mistakes reported at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenCL: choose a device, assemble and build a program, run it over named buffers. Knows no reservoirs."""
+"""OpenCL: choose a device, assemble and build a program, run it over named buffers; independent of reservoirs."""
 
 from reservoir.opencl.devices import (
     DeviceInfo,

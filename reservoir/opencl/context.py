@@ -1,4 +1,4 @@
-"""The one context that a process keeps for a device, and what to say when its driver refuses."""
+"""The one context of a process on a device, and the message when its driver reports an error."""
 
 from __future__ import annotations
 

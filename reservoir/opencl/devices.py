@@ -1,4 +1,4 @@
-"""Which OpenCL devices there are, and which of them to use."""
+"""List the OpenCL devices and choose among them."""
 
 from __future__ import annotations
 

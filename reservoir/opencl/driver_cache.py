@@ -1,4 +1,4 @@
-"""PoCL's cache of built kernels: in a folder of this program's, and checked before PoCL sees it.
+"""PoCL's cache of built kernels: in this program's own folder, and checked before PoCL reads it.
 
 PoCL loads what it finds there as machine code: a file that was cut short or emptied ends the process.
 """

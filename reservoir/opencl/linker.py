@@ -1,4 +1,4 @@
-"""Whether PoCL can link what it compiles: without a linker it ends the process, and no error says so."""
+"""Whether PoCL can link what it compiles: without a linker it ends the process without an error message."""
 
 from __future__ import annotations
 

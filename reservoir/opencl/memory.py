@@ -1,4 +1,4 @@
-"""Whether a device can hold what is asked of it, answered before anything is allocated."""
+"""Check that a device has enough memory before anything is allocated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether work groups of a launch can show each other what they wrote, in order: what a device's OpenCL promises."""
+"""Whether a device's OpenCL guarantees ordered memory access between the work groups of a launch."""
 
 from __future__ import annotations
 

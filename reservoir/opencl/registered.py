@@ -1,4 +1,4 @@
-"""Drivers that are registered with OpenCL's loader but cannot be loaded: the loader leaves them out without a word."""
+"""Drivers that are registered with OpenCL's loader but cannot be loaded; the loader skips them silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a device worked, from the events that it stamps itself, and what the host spent its time on."""
+"""Device time from the device's own events, and host time by activity."""
 
 from __future__ import annotations
 

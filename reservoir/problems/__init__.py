@@ -1,1 +1,1 @@
-"""What solvers can solve: problems, how their positions are written down, and their fitness."""
+"""Optimisation problems: their encodings and their fitness."""

@@ -1,4 +1,4 @@
-"""What a solver can optimise: a dimension, bounds and a fitness to make as large as possible."""
+"""The contract of a problem: a dimension, bounds and a fitness to maximise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bit strings for problems of real vectors: so many bits a variable, in Gray code, mapped onto positions.
+"""Bit strings for problems of real vectors: a number of bits per variable, in Gray code, mapped onto positions.
 
 Neighbouring levels of a variable differ by one bit (Gray 1953, US patent 2,632,058), so that a small change of a
 variable needs few flips. What the levels stand for is up to the problem: `level_position` puts them evenly between the

@@ -1,4 +1,4 @@
-"""What a kernel reads of a problem, described once: its constants and its numbers come from that."""
+"""The data that a kernel reads of a problem, described once for its constants and its numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a problem's positions are written down: real numbers, a permutation of places to visit, or bits."""
+"""Encodings of a problem's positions: real vectors, permutations, or bit strings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fitness_of`: what a compiled solver calls, whatever the problem; each problem registers itself here.
+"""`fitness_of`: the function that compiled solvers call; each problem registers its own implementation.
 
 A problem's context is a named tuple; numba picks the fitness by the tuple's class, and inlines it.
 """

@@ -1,1 +1,1 @@
-"""Text that no reader need fear: bounded, decoded, printable; sound JSON."""
+"""Safe text and JSON: limited in size, decoded and printable."""

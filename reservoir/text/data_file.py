@@ -1,4 +1,4 @@
-"""Text files of others' problems: read within limits, and numbers in them that are what they look like."""
+"""Text files of benchmark problems: read within limits, with strict numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of a text file -> text, or one mistake that says how to save the file properly."""
+"""Bytes of a text file -> text, or one mistake that says how to save the file correctly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read a file that a user names: never more of it than a limit, and never for ever."""
+"""Read a file up to a size limit, and a pipe up to a time limit."""
 
 from __future__ import annotations
 

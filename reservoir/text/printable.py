@@ -1,4 +1,4 @@
-"""Text that a screen, an XML file and a figure can all show."""
+"""Text that screens, XML files and figures can all show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantities and counts as people read them."""
+"""Quantities and counts for people."""
 
 from __future__ import annotations
 

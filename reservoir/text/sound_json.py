@@ -1,4 +1,4 @@
-"""JSON that a user names: bounded in size, and holding nothing that a later step could not show or compute with."""
+"""JSON from a user's file: limited in size, with only values that later steps can show and compute with."""
 
 from __future__ import annotations
 

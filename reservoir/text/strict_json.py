@@ -1,4 +1,4 @@
-"""JSON as every reader knows it: without NaN and infinity."""
+"""Standard JSON: without NaN and infinity."""
 
 from __future__ import annotations
 

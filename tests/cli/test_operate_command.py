@@ -186,7 +186,7 @@ def test_another_file_of_the_same_reservoir_is_taken_and_another_reservoir_of_it
     (tmp_path / "other.toml").write_text(text.replace("lower_m3s = 300", "lower_m3s = 301"))
     call("operate", "plan/rules/linear.json", *MAY, "--reservoir", "same.toml")
     refused = call("operate", "plan/rules/linear.json", *MAY, "--reservoir", "other.toml", status=2)
-    assert "than other.toml describes; different: release bounds" in refused.err
+    assert "than that of other.toml; different: release bounds" in refused.err
 
 
 def test_a_schedule_that_was_changed_since_is_refused(call, plan):
@@ -195,7 +195,7 @@ def test_a_schedule_that_was_changed_since_is_refused(call, plan):
     table[5] = ",".join([*row[:2], f"{float(row[2]) + 1e-6:.6f}", *row[3:]])
     (plan / "schedule.csv").write_text("\n".join(table) + "\n")
     refused = call("operate", "plan/rules/linear.json", *MAY, status=2)
-    assert "plan/schedule.csv was changed since, or is another plan's" in refused.err
+    assert "plan/schedule.csv was changed, or is that of another plan" in refused.err
 
 
 def test_a_dispatch_chart_of_another_reservoir_beside_the_rule_is_refused(call, plan, xiaowan, six_year_rules):

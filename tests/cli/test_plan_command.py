@@ -312,6 +312,6 @@ def test_what_may_be_meant_otherwise_is_noted_on_the_screen_and_in_the_plan(run,
     (tmp_path / "mine.toml").write_text(text.replace("dead_m = 1166", "dead_m = 1160"), encoding="utf-8")
     printed = run("plan", short_record, "--reservoir", "mine.toml", "--solver", "dp", *QUICK, "--out", "out").stdout
     (note,) = json.loads((tmp_path / "out/plan.json").read_text())["notes"]
-    assert note.startswith("marks.dead_m is 1160 m, but the level curve gives")
+    assert note.startswith("The dead level (marks.dead_m) is 1160 m, but the level curve gives")
     assert printed.count(note) == 1
     assert note in (tmp_path / "out/report.html").read_text(encoding="utf-8")

@@ -158,4 +158,4 @@ def test_marks_that_differ_from_the_limits_are_noted_and_not_refused(small: Rese
     dead, full = (float(small.level(storage)) for storage in (20.0, 120.0))
     assert replace(small, marks=ReferenceLevels(full + 0.4, None, dead - 0.4)).notes == ()
     notes = replace(small, marks=ReferenceLevels(full + 2, None, dead - 2)).notes
-    assert [note.split()[0] for note in notes] == ["marks.dead_m", "marks.normal_m"]
+    assert [note.split()[1] for note in notes] == ["dead", "normal"]

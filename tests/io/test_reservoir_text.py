@@ -164,7 +164,7 @@ def test_a_range_is_told_in_the_unit_of_the_key(tmp_path: Path) -> None:
 def test_marks_that_differ_are_read_and_noted(tmp_path: Path) -> None:
     (tmp_path / "r.toml").write_text(SMALL.replace("normal_m = 445", "normal_m = 444\ndead_m = 412.4"))
     (note,) = read_reservoir(tmp_path / "r.toml").notes
-    assert note.startswith("marks.normal_m is 444 m, but the level curve gives")
+    assert note.startswith("The normal level (marks.normal_m) is 444 m, but the level curve gives")
 
 
 ODD = ["", "0", "-1", "1e308", "5e-324", "nan", "-inf", "9" * 5000, "0x1f", "true", '"\\uffff"', "[[1]]", "{a.b = 1}"]

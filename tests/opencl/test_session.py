@@ -172,7 +172,7 @@ def test_buffers_too_large_together_are_refused_before_any_is_allocated(device: 
     small = replace(device, global_memory_bytes=10_000, max_allocation_bytes=8_000)
     with Session(small) as session, pytest.raises(DeviceError) as caught:
         session.allocate(swarm=(1500, np.float32), best=(1100, np.float32))
-    assert "swarm, best need 10,400 bytes together" in str(caught.value)
+    assert "swarm, best need 10,400 bytes in total" in str(caught.value)
     assert "expected at most 10,000 bytes" in str(caught.value)
     assert "reduce swarm (6,000 bytes)" in str(caught.value)
 
@@ -180,7 +180,7 @@ def test_buffers_too_large_together_are_refused_before_any_is_allocated(device: 
 @pytest.mark.usefixtures("no_allocation")
 def test_a_buffer_too_large_for_one_piece_is_refused_before_it_is_allocated(device: DeviceInfo) -> None:
     small = replace(device, global_memory_bytes=10_000, max_allocation_bytes=2_000)
-    with Session(small) as session, pytest.raises(DeviceError, match="x needs 4,000 bytes in one piece") as caught:
+    with Session(small) as session, pytest.raises(DeviceError, match="x needs a buffer of 4,000 bytes") as caught:
         session.upload(x=np.zeros(1000, np.float32))
     assert "expected at most 2,000 bytes" in str(caught.value)
 
@@ -190,7 +190,7 @@ def test_what_the_device_holds_already_counts(device: DeviceInfo) -> None:
     with Session(small) as session:
         session.upload(x=np.zeros(1500, np.float32))
         session.upload(x=np.ones(1500, np.float32))
-        with pytest.raises(DeviceError, match="x, y need 12,000 bytes together"):
+        with pytest.raises(DeviceError, match="x, y need 12,000 bytes in total"):
             session.allocate(y=(1500, np.float32))
         np.testing.assert_array_equal(session.download("x"), np.ones(1500, np.float32))
 

@@ -1,1 +1,1 @@
-"""Curves of a reservoir, and the forms of them that solvers evaluate."""
+"""Curves of a reservoir, and their approximations for the solvers."""

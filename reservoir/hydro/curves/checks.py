@@ -1,4 +1,4 @@
-"""What every curve must be before anything can be asked of it."""
+"""Checks that every curve passes before it is evaluated."""
 
 from __future__ import annotations
 

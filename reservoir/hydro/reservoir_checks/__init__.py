@@ -1,1 +1,1 @@
-"""What must hold for a reservoir, however it was made: one set of claims for Python and for files."""
+"""Checks of a reservoir, the same for Python and for files."""

@@ -1,4 +1,4 @@
-"""What must hold between the values of a reservoir, one small check for each claim.
+"""Checks between the values of a reservoir, one small function for each.
 
 A claim names what it needs as its parameters, by the fields of `Reservoir`, and yields a mistake where it does not
 hold. It is not run where something that it needs is missing or broken.

@@ -1,4 +1,4 @@
-"""Constraints of a reservoir's curves: how each goes with its variable, and between which values it stays."""
+"""Constraints of a reservoir's curves: their trend and the range of their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the curves of a reservoir keep their laws, and reach as far as they will be asked."""
+"""Checks that a reservoir's curves satisfy their constraints and cover the range in which they are evaluated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fields of a reservoir, one by one: each of its type, within its range, and arrays as read-only copies."""
+"""The fields of a reservoir, one by one: type, range, and arrays as read-only copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is no mistake in a reservoir, but may be meant otherwise than it stands."""
+"""Notes on values of a reservoir that are valid but may be unintended."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ def _marks(parts: Mapping[str, Any]) -> Iterator[str]:
         level = float(parts["level"](storage))
         if mark is not None and abs(mark - level) > LEVEL_TOLERANCE_M:
             yield (
-                f"marks.{name}_m is {mark:.7g} m, but the level curve gives {level:.7g} m at the {word} storage, "
-                f"{storage:,.6g} hm3; marks are drawn in figures and are no limits."
+                f"The {name} level (marks.{name}_m) is {mark:.7g} m, but the level curve gives {level:.7g} m at the "
+                f"{word} storage, {storage:,.6g} hm3; marks are drawn in figures and are no limits."
             )

@@ -1,4 +1,4 @@
-"""Check the fields of a reservoir together, whoever gave them."""
+"""Check the fields of a reservoir together."""
 
 from __future__ import annotations
 

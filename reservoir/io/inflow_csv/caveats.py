@@ -1,4 +1,4 @@
-"""What a file says about itself that is shown wherever its results are: ``# caveat: synthetic, not observed``."""
+"""Caveats of an inflow file, shown with all its results: ``# caveat: synthetic, not observed``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One cell of an inflow file -> a flow, a year or a month; or a mistake that does not yet know where it stands."""
+"""One cell of an inflow file -> a flow, a year or a month; or a mistake without its place."""
 
 from __future__ import annotations
 

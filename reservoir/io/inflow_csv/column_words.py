@@ -1,4 +1,4 @@
-"""What the name of a column of values, or a claim such as ``# unit: hm3``, says: wholly understood, or not."""
+"""Units in the name of a value column, or in a claim such as ``# unit: hm3``: fully understood, or not."""
 
 from __future__ import annotations
 

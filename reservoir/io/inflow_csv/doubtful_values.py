@@ -1,4 +1,4 @@
-"""Values that are numbers and yet may not be flows: codes for "not known", and points between thousands."""
+"""Numbers that may not be flows: missing-value codes, and points that may separate thousands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tell the layout of an inflow file from its header."""
+"""Determine the layout of an inflow file from its header."""
 
 from __future__ import annotations
 

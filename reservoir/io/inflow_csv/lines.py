@@ -1,4 +1,4 @@
-"""The lines of an inflow file: comments apart, the header found, and nothing larger than what is stated here."""
+"""The lines of an inflow file: comments, header and data, within the size limits stated here."""
 
 from __future__ import annotations
 

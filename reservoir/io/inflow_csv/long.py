@@ -1,4 +1,4 @@
-"""The long layout: one row a month, with its date and its value."""
+"""The long layout: one row per month, with its date and its value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both layouts of an inflow file become: one reading a month, and a check that none is missing or doubled."""
+"""An inflow record from either layout: one value per month, checked for missing and repeated months."""
 
 from __future__ import annotations
 

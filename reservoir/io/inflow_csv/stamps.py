@@ -1,4 +1,4 @@
-"""Dates such as ``1990-02-01`` may be the first day of the month that is meant, or the day after its end."""
+"""Dates such as ``1990-02-01``: the first day of the month that is meant, or the day after its end."""
 
 from __future__ import annotations
 

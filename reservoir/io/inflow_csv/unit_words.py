@@ -1,4 +1,4 @@
-"""Cut a header or a sentence into words, and say of each what it is: a unit, a quantity, a name, or not understood."""
+"""Split a header or a sentence into words and classify each: a unit, a quantity, a name, or unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The unit of an inflow file: named by the caller, by a comment or by a header, and never by two that disagree."""
+"""The unit of an inflow file, from the caller, a comment or the header; contradictions are mistakes."""
 
 from __future__ import annotations
 

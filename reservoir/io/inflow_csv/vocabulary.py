@@ -1,4 +1,4 @@
-"""The words that stand in the header of an inflow record and in its comments, as far as they are known.
+"""Known words in headers and comments of inflow records.
 
 All are folded: lower case, without accents of typography (``m³`` is ``m3``, ``–`` is ``-``).
 """

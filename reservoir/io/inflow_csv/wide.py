@@ -1,4 +1,4 @@
-"""The wide layout: one row a year, one column per month."""
+"""The wide layout: one row per year, one column per month."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Put files in their place so that what stood there, or what comes, is always whole."""
+"""Write files and folders completely or not at all."""

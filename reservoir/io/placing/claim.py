@@ -1,4 +1,4 @@
-"""A folder that one run is going to write: what may be replaced in it, and how the results get there."""
+"""A folder that one run will write: which files may be replaced, and how the results are put there."""
 
 from __future__ import annotations
 

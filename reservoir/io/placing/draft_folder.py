@@ -1,4 +1,4 @@
-"""Write a folder as a whole or not at all: a run claims it, fills a draft beside, and puts that in its place."""
+"""Write a folder completely or not at all: a run claims it, fills a draft, and moves the draft into place."""
 
 from __future__ import annotations
 

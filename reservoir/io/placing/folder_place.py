@@ -1,4 +1,4 @@
-"""Where a folder may be written: what is no folder, or cannot become one, is refused before anything is computed."""
+"""Output folders: a path that cannot become a folder is refused before anything is computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file that one process holds at a time, and that is free as soon as that process is dead, however it died."""
+"""A file lock held by one process at a time and released when that process ends, however it ends."""
 
 from __future__ import annotations
 

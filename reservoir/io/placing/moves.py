@@ -1,4 +1,4 @@
-"""Exchange files of a folder for others; if that fails or the process dies in between, all of it is undone."""
+"""Exchange files of a folder for others; a failure or the death of the process undoes all of it."""
 
 from __future__ import annotations
 

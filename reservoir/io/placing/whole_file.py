@@ -1,4 +1,4 @@
-"""Write one file as a whole or not at all."""
+"""Write one file completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hidden folder that a run works in: who holds it keeps other runs away from a place, and the dead hold none."""
+"""The hidden folder of a run: its lock keeps other runs out; a lock of a dead process does not."""
 
 from __future__ import annotations
 

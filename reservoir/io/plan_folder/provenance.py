@@ -1,4 +1,4 @@
-"""``plan.json`` read back: every key that later steps read is there and of its kind, or is refused by its name."""
+"""Read ``plan.json``: every key that later steps need is checked for presence and type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read a plan back from the folder that ``reservoir plan`` wrote, and refuse one that was changed since."""
+"""Read a plan from its folder, and refuse one that was changed after it was written."""
 
 from __future__ import annotations
 

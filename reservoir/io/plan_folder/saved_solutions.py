@@ -1,4 +1,4 @@
-"""Solutions and references of a plan, as far as its folder tells of them."""
+"""Solutions and references of a plan, as far as its folder contains them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a plan's folder, and its tables as they were written; no physics, so that reading them is quick."""
+"""The files of a plan's folder and its tables as written; without physics, so that reading is fast."""
 
 from __future__ import annotations
 

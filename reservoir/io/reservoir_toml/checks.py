@@ -1,4 +1,4 @@
-"""What must hold in a reservoir file beyond what must hold for every reservoir: see `reservoir_checks`."""
+"""Checks of a reservoir file in addition to `reservoir_checks`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build the curves of a reservoir file, each on the range on which it will be asked."""
+"""Build the curves of a reservoir file, each on the range in which it is evaluated."""
 
 from __future__ import annotations
 

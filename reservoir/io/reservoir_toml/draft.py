@@ -1,4 +1,4 @@
-"""A reservoir file as its user wrote it, beside the same tree in the program's units.
+"""A reservoir file as written, and the same tree in the program's units.
 
 The unit of a volume or a flow stands at the end of its key. It is read here, once, so that the schema and the checks
 know hm3 and m3/s only, while every message names the key, the number and the unit that the user wrote.

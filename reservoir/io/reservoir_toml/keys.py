@@ -1,4 +1,4 @@
-"""The keys of a reservoir file, the units in which each may be written, and what an unknown key was meant to be.
+"""The keys of a reservoir file, their allowed units, and the likely meaning of an unknown key.
 
 A key is a stem and, where it holds a quantity, a unit: ``dead_hm3``. What stands where the unit should is read only if
 the whole of it is a known unit of that quantity: in ``dead_mio_m3`` it is not.

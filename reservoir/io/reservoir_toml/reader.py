@@ -1,4 +1,4 @@
-"""Read a reservoir file (TOML): every mistake in it is stated at once."""
+"""Read a reservoir file (TOML), and report all its mistakes at once."""
 
 from __future__ import annotations
 

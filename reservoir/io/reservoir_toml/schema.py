@@ -1,4 +1,4 @@
-"""What a reservoir file holds: every key with its type, its default and its meaning.
+"""Schema of a reservoir file: every key with its type, its default and its meaning.
 
 Messages use the descriptions too: they follow the word "expected". A section that is missing or broken is None here and
 its mistake is stated elsewhere, so that what the other sections say can still be checked.

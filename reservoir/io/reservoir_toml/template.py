@@ -1,4 +1,4 @@
-"""The commented reservoir file that a user starts from."""
+"""The commented reservoir file to start from."""
 
 from __future__ import annotations
 

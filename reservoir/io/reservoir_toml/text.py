@@ -1,4 +1,4 @@
-"""From the bytes of a reservoir file to what TOML says they hold."""
+"""Decode the bytes of a reservoir file as TOML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Validate a draft against the schema, and say what the schema refuses in words for the author of the file."""
+"""Validate a draft against the schema, and state what is wrong in the terms of the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The eight functions: names, ranges, optima, and where they are written."""
+"""The eight functions: names, ranges, optima and source files."""
 
 from __future__ import annotations
 

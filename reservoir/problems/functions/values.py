@@ -1,4 +1,4 @@
-"""The eight functions in compiled code, to be made small (Yu et al. 2020, Table 2).
+"""The eight functions in compiled code, to be minimised (Yu et al. 2020, Table 2).
 
 Each is written once, for positions of either precision, shape (dimension,): float64 certifies, float32 is what the
 sequential engine evaluates. Terms that cancel at the optimum are written so that they vanish there with all their

@@ -1,4 +1,4 @@
-"""Samples to train networks on: of a network that is known, and of a synthetic response.
+"""Samples to train networks: of a known network, and of a synthetic response.
 
 The samples of Li and Liu 2017, section 6.3, an ultra-wideband antenna with six inputs and two outputs, are not public.
 In their place stands a one-port with two resonances, as an antenna has them: its reflection coefficient at a frequency,

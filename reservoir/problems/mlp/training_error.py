@@ -1,4 +1,4 @@
-"""Training a perceptron as a problem: its weights are the variables, its error on samples is to be made small."""
+"""Training a perceptron as a problem: its weights are the variables, its error on samples is minimised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training error of a perceptron in compiled code (Li and Liu 2017, eq. 1-3), as a CPU computes it fast.
+"""Training error of a perceptron in compiled code (Li and Liu 2017, eq. 1-3), arranged for a CPU.
 
 Samples are handled in rows of `ROW`, unit by unit, so that every loop runs over samples: vector instructions.
 """

@@ -1,4 +1,4 @@
-"""Fitness of a reservoir's year in compiled code (Yu et al. 2020, eq. 21): what it reads, and how it follows."""
+"""Fitness of a reservoir's year in compiled code (Yu et al. 2020, eq. 21) and the data it reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plant as kernels see it: its curves as source, its constants as macros."""
+"""A plant for kernels: its curves as source code, its constants as macros."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Years as ``kernels/problems/reservoir/reservoir_year.cl`` reads them."""
+"""Years in the layout of ``kernels/problems/reservoir/reservoir_year.cl``."""
 
 from __future__ import annotations
 

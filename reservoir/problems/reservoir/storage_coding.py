@@ -1,4 +1,4 @@
-"""A year's releases from the storages at the ends of its months: feasible wherever the year is.
+"""Releases of a year from its end-of-month storages: feasible in every feasible year.
 
 A part in [0, 1] places the storage at the end of a month in the interval that the storage before it leaves: what the
 month's least and greatest release lead to, and from where the year can still be completed (Yu et al. 2020, eq. 16-17).

@@ -1,4 +1,4 @@
-"""The travelling salesman problem: tours through all cities, the shorter the better."""
+"""The travelling salesman problem: the shortest tour through all cities."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def test_sweeps_are_held_to_the_original_programs_numbers():
 def test_what_cannot_be_run_is_told(budget, tmp_path):
     with pytest.raises(InputError, match="no such kind"):
         run(budget=budget, problems="knapsack")
-    with pytest.raises(InputError, match="cannot have so many bits"):
+    with pytest.raises(InputError, match="invalid number of bits"):
         run(budget=budget, sizes="64", problems="mk")
     with pytest.raises(InputError, match=r"--spin.*spin is not among the problems"):
         run(budget=budget, problems="mk", spin=(tmp_path / "none",))

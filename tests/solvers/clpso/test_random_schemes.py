@@ -171,7 +171,7 @@ def test_numbers_too_many_for_one_buffer_are_refused_before_any_are_made(
 ) -> None:
     monkeypatch.setattr(CHOOSE_DEVICES, lambda _: (replace(device, max_allocation_bytes=1 << 20),))
     monkeypatch.setattr(np.random, "Generator", None)
-    with pytest.raises(DeviceError, match=r"numbers needs 27,892,160 bytes in one piece.*at most 1,048,576 bytes"):
+    with pytest.raises(DeviceError, match=r"numbers needs a buffer of 27,892,160 bytes.*at most 1,048,576 bytes"):
         solve(years[:1], solver="clpso", random="host")
 
 
