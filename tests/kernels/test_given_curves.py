@@ -50,6 +50,7 @@ def difference(
         "LANES": lanes,
         "DOUBLE": 1,
         "POINTS": POINTS,
+        "GROUP_SPACE": "__local",
         **table_constants(),
         "INSTALLED_MW": plant.installed_mw,
     }

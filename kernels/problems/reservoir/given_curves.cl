@@ -3,7 +3,8 @@
 // for any range.
 //
 // Constants (reservoir/solvers/dp/program.py): where the tables of level, tailrace, specific_power and capacity begin, and in
-// each TABLE_LOWEST, TABLE_PER_UNIT and TABLE_VALUES, TABLE_POINTS numbers with straight lines between.
+// each TABLE_LOWEST, TABLE_PER_UNIT and TABLE_VALUES, TABLE_POINTS numbers with straight lines between; GROUP_SPACE, in which
+// memory a group keeps its parabolas.
 
 #define TABLE(curve) (tables + curve##_table)
 

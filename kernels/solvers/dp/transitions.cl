@@ -1,4 +1,4 @@
-// Bellman's recursion over the states of a step: what can follow a storage, and what it is worth.
+// Bellman's recursion over the states of a step: what can follow a storage, and what it is best_value.
 //
 // Constants: ROOM, states at most; ROUNDING, what rounding adds to a storage, as a part of the largest; LONG_HORIZON, and
 // GROUP_SPACE, in which memory a group keeps what it works on (reservoir/solvers/dp/program.py).
@@ -56,9 +56,9 @@ int last_of(const Following *range, const int lane, const int states) {
     return min((int)floor(REAL_OF(range->last_place, lane)), states - 1);
 }
 
-// The best state to follow each of LANES storages, -1 where none can, and what it is worth.
+// The best state to follow each of LANES storages, -1 where none can, and what it is best_value.
 ints best_following(const reals storage, const Following *range, const Step *step, GROUP_SPACE const Grid *next,
-                    GROUP_SPACE const NearCurves *near, const bool coarse, GROUP_SPACE const REAL *ahead, reals *worth MEMBER_OF) {
+                    GROUP_SPACE const NearCurves *near, const bool coarse, GROUP_SPACE const REAL *ahead, reals *best_value MEMBER_OF) {
     int first = next->states, last = -1;
     for (int lane = 0; lane < LANES; ++lane) {
         first = min(first, first_of(range, lane));
@@ -78,7 +78,7 @@ ints best_following(const reals storage, const Following *range, const Step *ste
         most = CHOOSE(better, value, most);
         choice = CHOOSE(better, (ints)(state), choice);
     }
-    *worth = most;
+    *best_value = most;
     return choice;
 }
 
@@ -88,12 +88,12 @@ REAL beyond(const REAL storage, const Following *range, const int lane) {
 
 // Where none can follow, the nearest is taken, at a penalty.
 int nearest(const REAL storage, const Following *range, const int lane, GROUP_SPACE const Grid *next, const REAL penalty,
-            GROUP_SPACE const REAL *ahead, REAL *worth) {
+            GROUP_SPACE const REAL *ahead, REAL *best_value) {
     const int below = max(last_of(range, lane, next->states), 0), above = min(first_of(range, lane), next->states - 1);
     const REAL to_below = beyond(storage_at(next, below), range, lane);
     const REAL to_above = beyond(storage_at(next, above), range, lane);
     const int taken = to_above < to_below ? above : below;
-    *worth = ahead[taken] - penalty * fmin(to_below, to_above) / fmax(fabs(storage), (REAL)1);
+    *best_value = ahead[taken] - penalty * fmin(to_below, to_above) / fmax(fabs(storage), (REAL)1);
     return taken;
 }
 
