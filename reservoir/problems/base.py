@@ -154,7 +154,7 @@ class ProblemList(list[Problem]):
     def certify(self, positions: FloatArray) -> CertifiedBatch:
         """Benefit, violation and fitness of a position of each in float64."""
         each = [problem.certify(position) for problem, position in zip(self, positions, strict=True)]
-        columns = ([getattr(worth, name) for worth in each] for name in ("fitness", "benefit", "violation"))
+        columns = ([getattr(certified, name) for certified in each] for name in ("fitness", "benefit", "violation"))
         return CertifiedBatch(*map(np.array, columns))
 
 
@@ -187,8 +187,8 @@ def certify_all(problems: Sequence[Problem], positions: Sequence[FloatArray]) ->
     if len(found) == 1:
         return found[0][1]
     columns = np.empty((3, len(problems)))
-    for members, worth in found:
-        columns[:, members] = worth.fitness, worth.benefit, worth.violation
+    for members, certified in found:
+        columns[:, members] = certified.fitness, certified.benefit, certified.violation
     return CertifiedBatch(*columns)
 
 

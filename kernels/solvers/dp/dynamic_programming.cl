@@ -14,15 +14,15 @@ int solve_step(__local Group *group, const int number, const int item, __global 
     const Step step = year_step(number, group->year);
     int tried = 0;
     for (int first = item * LANES; first < here->states; first += ITEMS * LANES) {
-        reals storage, worth;
+        reals storage, best_value;
         for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
         const Following range = following(storage, &step, ROUNDING * group->year[MAX_STORAGE], next);
         const ints choice =
-            best_following(storage, &range, &step, next, &group->near[number], group->search.coarse, ahead, &worth);
+            best_following(storage, &range, &step, next, &group->near[number], group->search.coarse, ahead, &best_value);
         for (int lane = 0; lane < LANES && first + lane < here->states; ++lane) {
             const REAL stored = REAL_OF(storage, lane);
             int chosen = (int)INT_OF(choice, lane);
-            REAL value = REAL_OF(worth, lane);
+            REAL value = REAL_OF(best_value, lane);
             if (chosen < 0) chosen = nearest(stored, &range, lane, next, group->year[PENALTY], ahead, &value);
             values[first + lane] = value - cost_at(stored, number, group);
             choices[number * ROOM + first + lane] = chosen;

@@ -8,21 +8,21 @@
 typedef char group_has_room[sizeof(Group) <= GROUP_NUMBERS * sizeof(REAL) ? 1 : -1];
 
 typedef struct {
-    REAL worth[ITEMS * LANES];
+    REAL best_value[ITEMS * LANES];
     int choice[ITEMS * LANES];
     REAL fitness;
     int leans;
 } Pad;
 
 // The best of what a team has found for one of its states, the first of equals; -1 where none can follow.
-int best_of_team(__local const Pad *pad, const int item, const int lane, const int members, REAL *worth) {
+int best_of_team(__local const Pad *pad, const int item, const int lane, const int members, REAL *best_value) {
     int choice = -1;
-    *worth = -INFINITY;
+    *best_value = -INFINITY;
     for (int member = 0; member < members; ++member) {
         const int place = (item + member) * LANES + lane;
-        const REAL value = pad->worth[place];
-        if (value > *worth || (value == *worth && pad->choice[place] < choice)) {
-            *worth = value;
+        const REAL value = pad->best_value[place];
+        if (value > *best_value || (value == *best_value && pad->choice[place] < choice)) {
+            *best_value = value;
             choice = pad->choice[place];
         }
     }
@@ -44,13 +44,13 @@ long solve_step_in_teams(__global Group *group, __local Pad *pad, const int numb
         const int first = (round + team) * LANES;
         const bool busy = team < teams && first < here->states;
         if (busy) {
-            reals storage, worth;
+            reals storage, best_value;
             for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
             const Following range = following(storage, &step, rounding_hm3, next);
             const ints choice = best_following(storage, &range, &step, next, &group->near[number], group->search.coarse, ahead,
-                                               &worth, member, members);
+                                               &best_value, member, members);
             for (int lane = 0; lane < LANES; ++lane) {
-                pad->worth[item * LANES + lane] = REAL_OF(worth, lane);
+                pad->best_value[item * LANES + lane] = REAL_OF(best_value, lane);
                 pad->choice[item * LANES + lane] = (int)INT_OF(choice, lane);
             }
         }

@@ -1,4 +1,4 @@
-// Bellman's recursion over the states of a step: what can follow a storage, and what it is best_value.
+// Bellman's recursion over the states of a step: what can follow a storage, and the value that it gives.
 //
 // Constants: ROOM, states at most; ROUNDING, what rounding adds to a storage, as a part of the largest; LONG_HORIZON, and
 // GROUP_SPACE, in which memory a group keeps what it works on (reservoir/solvers/dp/program.py).
@@ -56,9 +56,10 @@ int last_of(const Following *range, const int lane, const int states) {
     return min((int)floor(REAL_OF(range->last_place, lane)), states - 1);
 }
 
-// The best state to follow each of LANES storages, -1 where none can, and what it is best_value.
+// The best state to follow each of LANES storages, -1 where none can, and the value that it gives.
 ints best_following(const reals storage, const Following *range, const Step *step, GROUP_SPACE const Grid *next,
-                    GROUP_SPACE const NearCurves *near, const bool coarse, GROUP_SPACE const REAL *ahead, reals *best_value MEMBER_OF) {
+                    GROUP_SPACE const NearCurves *near, const bool coarse, GROUP_SPACE const REAL *ahead,
+                    reals *best_value MEMBER_OF) {
     int first = next->states, last = -1;
     for (int lane = 0; lane < LANES; ++lane) {
         first = min(first, first_of(range, lane));
