@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.month_series import flows_of_series, months_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 # Compared by identity: arrays have no single truth value, and an identity can be a key.
@@ -54,6 +59,36 @@ class Inflow:
         flow = _checked(self.flow_m3s, self.calendar)
         flow.setflags(write=False)
         object.__setattr__(self, "flow_m3s", flow)
+
+    @classmethod
+    def from_series(cls, series: pd.Series[float], first_month: int = 1, *, caveat: str = "") -> Inflow:
+        """Take monthly flows from pandas.
+
+        Parameters
+        ----------
+        series : pandas.Series
+            Mean flow of each month (m3/s). Its index is a monthly PeriodIndex, or a DatetimeIndex of which each date
+            stands for its calendar month; in order and without gaps.
+        first_month : int
+            Calendar month (1 to 12) in which the water year begins. Months at either end that fill no whole water
+            year are left out, and named in `notes`.
+        caveat : str
+            Shown on every figure drawn from this record.
+
+        Raises
+        ------
+        InputError
+            With every month that is missing, repeated, out of order, negative or not a number; if the index has no
+            months; if there is no whole water year.
+        """
+        flow, calendar, notes = flows_of_series(series, first_month)
+        return cls(flow, calendar, notes=notes, caveat=caveat)
+
+    def to_series(self) -> pd.Series[float]:
+        """Mean flow of each month (m3/s), named ``inflow_m3s``, by a monthly PeriodIndex."""
+        import pandas as pd
+
+        return pd.Series(self.flow_m3s.ravel(), index=months_of(self.calendar), name="inflow_m3s")
 
     def span(self, first: int, stop: int) -> Inflow:
         """Consecutive years of the record, from the place `first` up to `stop`."""
