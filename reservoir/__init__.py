@@ -20,40 +20,60 @@ __version__ = "0.2.0"
 _HOMES = {
     "Calendar": "reservoir.hydro.calendar",
     "Case": "reservoir.cases",
+    "ConversionKind": "reservoir.hydro.reservoir_kinds",
+    "Horizon": "reservoir.hydro.horizon",
     "Inflow": "reservoir.hydro.inflow",
     "InputError": "reservoir.errors",
     "Plan": "reservoir.planning.plan",
+    "Polynomial": "reservoir.hydro.curves.curve",
+    "PowerLaw": "reservoir.hydro.curves.curve",
+    "ReferenceLevels": "reservoir.hydro.reservoir_kinds",
     "Reservoir": "reservoir.hydro.reservoir",
     "ReservoirError": "reservoir.errors",
+    "Table": "reservoir.hydro.curves.curve",
+    "YearEnd": "reservoir.hydro.reservoir_kinds",
     "bundled_case": "reservoir.cases",
     "optimise": "reservoir.planning.plan",
     "read_inflow": "reservoir.io.inflow_csv.reader",
     "read_reservoir": "reservoir.io.reservoir_toml.reader",
+    "write_reservoir": "reservoir.io.reservoir_toml.writer",
 }
 
 __all__ = [
     "Calendar",
     "Case",
+    "ConversionKind",
+    "Horizon",
     "Inflow",
     "InputError",
     "Plan",
+    "Polynomial",
+    "PowerLaw",
+    "ReferenceLevels",
     "Reservoir",
     "ReservoirError",
+    "Table",
+    "YearEnd",
     "__version__",
     "bundled_case",
     "optimise",
     "read_inflow",
     "read_reservoir",
+    "write_reservoir",
 ]
 
 if TYPE_CHECKING:
     from reservoir.cases import Case, bundled_case
     from reservoir.errors import InputError, ReservoirError
     from reservoir.hydro.calendar import Calendar
+    from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table
+    from reservoir.hydro.horizon import Horizon
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
     from reservoir.io.inflow_csv.reader import read_inflow
     from reservoir.io.reservoir_toml.reader import read_reservoir
+    from reservoir.io.reservoir_toml.writer import write_reservoir
     from reservoir.planning.plan import Plan, optimise
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,3 +121,9 @@ class Reservoir:
     def by_step(self, monthly: NDArray[np.float64]) -> NDArray[np.float64]:
         """Reorder twelve values from calendar months, January first, to the steps of the water year."""
         return monthly[self.months - 1]
+
+    def to_toml(self, path: str | Path | None = None, *, force: bool = False) -> str:
+        """Return the text of a reservoir file, and write it to `path` if given, see `reservoir.write_reservoir`."""
+        import reservoir  # files are read and written above this folder: the package knows where
+
+        return reservoir.write_reservoir(self, path, force=force)
