@@ -135,11 +135,11 @@ def sources_digest() -> str:
     """A hash of whatever decides what a run finds: kernels, solvers, problems and experiments, and bundled data."""
     package = Path(reservoir.__file__).resolve().parent
     folders = (resources.folder("kernels"), *(package / name for name in ("solvers", "problems", "bench", "hydro")))
-    code = (path for folder in folders for kind in ("*.py", "*.cl") for path in folder.rglob(kind))
-    data = (path for path in resources.folder("data").rglob("*") if path.is_file())
     digest = hashlib.sha256()
-    for path in (*sorted(code), *sorted(data)):
-        digest.update(path.read_bytes())
+    for folder in (*folders, resources.folder("data")):
+        kinds = ("*",) if folder.name == "data" else ("*.py", "*.cl")
+        for path in sorted(path for kind in kinds for path in folder.rglob(kind) if path.is_file()):
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -41,7 +41,7 @@ def test_what_is_not_measured_is_said(record):
     assert "not public" in notes
     assert "synthetic" in notes.lower()  # of the samples and of the bundled inflow
     assert "calibrated" in notes
-    assert "does not settle" in notes
+    assert "does not converge" in notes
 
 
 def test_both_forms_of_two_levels_find_the_same(record):

@@ -99,7 +99,7 @@ def test_models_are_benched_and_an_interruption_loses_nothing(call, monkeypatch,
     monkeypatch.setattr(runs.ModelSetup, "solved", interrupted)
     asked = ("bench", "clpso", "--functions", "f5", "--models", "lanes", "--quick", "--runs", "2")
     output = call(*asked, status=INTERRUPTED)
-    assert "goes on from there" in output.err
+    assert "run the same command again to continue" in output.err
     folder = tmp_path / default_folder("clpso", device)
     assert list(folder.parent.iterdir()) == [folder.with_name(f"{folder.name}.unfinished.jsonl")]
     call(*asked)

@@ -186,7 +186,7 @@ def test_closed_streams_are_no_fault(closed):
 def test_output_that_is_lost_is_told(warm):
     finished = called("devices", "--json", shell=">/dev/full")
     assert finished.returncode == 2
-    assert finished.stderr.startswith("Error: standard output could not be written (No space left on device)")
+    assert finished.stderr.startswith("Error: cannot write to standard output (No space left on device)")
 
 
 def on_terminal(columns: int, *arguments: str, **environment: str) -> str:

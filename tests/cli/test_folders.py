@@ -210,5 +210,5 @@ def test_a_figure_that_is_a_link_to_a_file_elsewhere_is_not_read(call, plan, tam
     assert "figures/storage-fan.svg: is a link." in call(*RULES, status=2).err
     (plan / "figures").rename(tmp_path / "moved")
     (plan / "figures").symlink_to(tmp_path / "moved")
-    assert "is a link, which is not followed" in call(*RULES, status=2).err
+    assert "is a link, and links are not followed" in call(*RULES, status=2).err
     assert not (plan / "rules").exists()

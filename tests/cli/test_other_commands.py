@@ -30,7 +30,7 @@ def test_the_help_tells_the_engines_own_defaults(run):
         ("generations", swarm.generations),
         ("evaluations", shrinking.evaluations),
     ):
-        assert re.search(rf"--{option} INTEGER [^[]*\[default: {default}\]", help_text)
+        assert re.search(rf"--{option} INTEGER [^[]*\[default: (lshade )?{default}[],]", help_text)
     assert swarm.particles * swarm.generations // shrinking.evaluations == 13
     assert "1/13 of the evaluations" in SOLVERS["clpso"].stronger
 

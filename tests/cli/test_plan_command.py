@@ -247,9 +247,9 @@ def test_a_plan_of_dsmga2_shows_which_months_hang_together(run, short_record, tm
     run("plan", short_record, *asked, "--out", "out")
     origin = json.loads((tmp_path / "out/plan.json").read_text())
     assert (origin["settings"]["model"], origin["settings"]["bits"]) == ("lossless", 6)
-    assert "first 10 generations at most" in origin["figures"]["linkage"]
+    assert "mean of at most its first 10 generations" in origin["figures"]["linkage"]
     assert (tmp_path / "out/figures/linkage.png").is_file()
-    assert "Which months are interdependent" in (tmp_path / "out/report.html").read_text()
+    assert "Interdependence of months" in (tmp_path / "out/report.html").read_text()
 
 
 def test_the_choices_are_those_of_the_engines():

@@ -120,7 +120,9 @@ def test_a_plan_that_was_changed_is_refused_without_a_traceback(run, plan):
     (plan / "schedule.csv").write_text("\n".join([*table[:5], *table[6:]]))
     before = content(plan)
     refused = run("rules", "plan", *QUICK, status=2).stderr
-    assert refused.startswith("Error: plan/schedule.csv, row 6, column month: is another month")
+    assert refused.startswith(
+        'Error: plan/schedule.csv, row 6, column month: is out of sequence (found "6"); expected 5'
+    )
     assert len(refused.splitlines()) == 1
     assert content(plan) == before
 

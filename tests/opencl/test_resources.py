@@ -55,5 +55,5 @@ def test_a_missing_folder_is_named(package: Path) -> None:
 @pytest.mark.parametrize("name", ["absent.csv", "xiaowan"])
 def test_what_is_no_file_is_named(package: Path, name: str) -> None:
     _put(package / "data", "xiaowan/inflow.csv", "")
-    with pytest.raises(ReservoirError, match=f"data/ holds no file {name}; looked for"):
+    with pytest.raises(ReservoirError, match=f"data/ has no file {name}; looked for"):
         resources.path("data", name)

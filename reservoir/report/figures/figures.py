@@ -38,7 +38,7 @@ def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None, watch:
     drawings: dict[str, Callable[[Plan], Figure | None]] = {
         "storage-fan": storage_fan.storage_fan_figure,
         "typical-years": partial(typical_years.typical_years_figure, years=typical),
-        "record-trace": record_trace.record_trace_figure,
+        **({} if plan.horizon.is_year else {"record-trace": record_trace.record_trace_figure}),
         "convergence": convergence.convergence_figure,
         "annual-energy": annual_energy.annual_energy_figure,
     }

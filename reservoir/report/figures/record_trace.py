@@ -16,10 +16,8 @@ from reservoir.report.figures.style import LIMITS, OUTSIDE, OUTSIDE_MARK, STORAG
 FloatArray = NDArray[np.float64]
 
 
-def record_trace_figure(plan: Plan) -> Figure | None:
-    """Draw the level over the storage, both at the end of every month; None where each year is planned alone."""
-    if plan.horizon.is_year:
-        return None
+def record_trace_figure(plan: Plan) -> Figure:
+    """Draw the level over the storage, both at the end of every month."""
 
     def draw(sheet: SubFigure) -> Axes | None:
         upper, lower = sheet.subplots(2, 1, sharex=True)
