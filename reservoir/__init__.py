@@ -34,8 +34,10 @@ _HOMES = {
     "YearEnd": "reservoir.hydro.reservoir_kinds",
     "bundled_case": "reservoir.cases",
     "optimise": "reservoir.planning.plan",
+    "plan_figures": "reservoir.report.figures.figures",
     "read_inflow": "reservoir.io.inflow_csv.reader",
     "read_reservoir": "reservoir.io.reservoir_toml.reader",
+    "save_plan": "reservoir.report.saving",
     "write_reservoir": "reservoir.io.reservoir_toml.writer",
 }
 
@@ -57,8 +59,10 @@ __all__ = [
     "__version__",
     "bundled_case",
     "optimise",
+    "plan_figures",
     "read_inflow",
     "read_reservoir",
+    "save_plan",
     "write_reservoir",
 ]
 
@@ -75,6 +79,8 @@ if TYPE_CHECKING:
     from reservoir.io.reservoir_toml.reader import read_reservoir
     from reservoir.io.reservoir_toml.writer import write_reservoir
     from reservoir.planning.plan import Plan, optimise
+    from reservoir.report.figures.figures import plan_figures
+    from reservoir.report.saving import save_plan
 
 
 def __getattr__(name: str) -> Any:

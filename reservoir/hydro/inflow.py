@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.month_series import flows_of_series, months_of
+from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +60,10 @@ class Inflow:
         flow = _checked(self.flow_m3s, self.calendar)
         flow.setflags(write=False)
         object.__setattr__(self, "flow_m3s", flow)
+
+    def __repr__(self) -> str:
+        span = " to ".join(dict.fromkeys((self.labels[0], self.labels[-1])))
+        return f"<Inflow {span}: {counted(self.years, 'year')}, mean {quantity(self.mean_m3s)} m3/s>"
 
     @classmethod
     def from_series(cls, series: pd.Series[float], first_month: int = 1, *, caveat: str = "") -> Inflow:

@@ -13,8 +13,9 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.reservoir_checks.notes import notes_of
-from reservoir.hydro.reservoir_checks.whole import checked
+from reservoir.hydro.reservoir_checks.whole import checked, storages_of
 from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
+from reservoir.text.quantities import quantity
 
 
 # Compared by identity: arrays have no single truth value, and an identity can be a key.
@@ -97,6 +98,10 @@ class Reservoir:
     def __post_init__(self) -> None:
         for name, value in checked({each.name: getattr(self, each.name) for each in fields(self)}).items():
             object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        least, most = (quantity(float(storage)) for storage in storages_of(vars(self)))
+        return f"<Reservoir {self.name}: {least} to {most} hm3, {quantity(self.installed_mw)} MW>"
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,10 @@ from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers import SOLVERS, Solutions, settings_of, solve, solver_named, why_unusable
+from reservoir.text.quantities import counted, quantity
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FloatArray = NDArray[np.float64]
 
@@ -70,6 +75,14 @@ class Plan:
     references: Solutions
     notes: tuple[str, ...]
     seconds: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        years, kept = counted(self.inflow.years, "year"), len(self.kept_energy_gwh)
+        energy = f"{quantity(float(self.kept_energy_gwh.sum()))} GWh in {years}"
+        limits = "" if kept == self.inflow.years else f", {kept} of which keep their limits"
+        return (
+            f"<Plan of {self.reservoir.name}: {energy}{limits}, by {self.solutions[0].solver}, horizon {self.horizon}>"
+        )
 
     @property
     def approximation(self) -> Approximation:
@@ -131,6 +144,18 @@ class Plan:
     def caveats(self) -> tuple[str, ...]:
         """Caveats to show with every result."""
         return tuple(caveat for caveat in (self.inflow.caveat, self.reservoir.caveat) if caveat)
+
+    def save(self, folder: str | Path, *, force: bool = False, figures: bool = True) -> Path:
+        """Write tables, figures and the report to a folder, see `reservoir.save_plan`."""
+        import reservoir  # files are written above this folder: the package knows where
+
+        return reservoir.save_plan(self, folder, force=force, figures=figures)
+
+    def plots(self) -> dict[str, Figure]:
+        """Draw the figures of the report by name (matplotlib), see `reservoir.plan_figures`."""
+        import reservoir
+
+        return reservoir.plan_figures(self)
 
     def schedule(self) -> pd.DataFrame:
         """One row a year and month, see `schedule_table`."""
