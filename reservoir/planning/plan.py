@@ -21,6 +21,7 @@ from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.carry_over import carry_over_notes
 from reservoir.planning.infeasible import feasible_problems
+from reservoir.planning.schedule import schedule_table
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.problems.reservoir.year import ReservoirYear
@@ -200,32 +201,6 @@ class Plan:
             return found.benefit, found.violation
         operation = operation_of(self.problems, found)
         return operation.benefit_gwh, operation.violation_sum
-
-
-def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
-    """One row a year and month; storages in hm3 at the start and end of the month, the level at its end.
-
-    Tailrace, head and power are means of the month; ``head_m`` is the level at the month's mean storage less the
-    tailrace.
-    """
-    calendar = inflow.calendar
-    columns = {
-        "year": np.repeat(np.array(calendar.labels, dtype=object), calendar.steps),
-        "month": np.tile(calendar.months, calendar.years),
-        "inflow_m3s": inflow.flow_m3s,
-        "release_m3s": operation.release_m3s,
-        "turbined_m3s": operation.turbined_m3s,
-        "spill_m3s": operation.spill_m3s,
-        "storage_start_hm3": operation.storage_hm3[:, :-1],
-        "storage_end_hm3": operation.storage_hm3[:, 1:],
-        "level_m": operation.level_m,
-        "tailrace_m": operation.tailrace_m,
-        "head_m": operation.head_m,
-        "power_mw": operation.power_mw,
-        "energy_gwh": operation.energy_gwh,
-        "violation": operation.violation,
-    }
-    return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
 
 
 def optimise(

@@ -13,7 +13,8 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.plan import StageProgress, schedule_table, silent_stage
+from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.planning.schedule import schedule_table
 from reservoir.problems.reservoir.year import ReservoirModel, check_first_month
 from reservoir.rules.base.foresight import foresight_in_years, foresight_over_record
 from reservoir.rules.base.rule import Rule

@@ -1,0 +1,35 @@
+"""The schedule of an operation as a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objective import Operation
+
+
+def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
+    """One row a year and month; storages in hm3 at the start and end of the month, the level at its end.
+
+    Tailrace, head and power are means of the month; ``head_m`` is the level at the month's mean storage less the
+    tailrace.
+    """
+    calendar = inflow.calendar
+    columns = {
+        "year": np.repeat(np.array(calendar.labels, dtype=object), calendar.steps),
+        "month": np.tile(calendar.months, calendar.years),
+        "inflow_m3s": inflow.flow_m3s,
+        "release_m3s": operation.release_m3s,
+        "turbined_m3s": operation.turbined_m3s,
+        "spill_m3s": operation.spill_m3s,
+        "storage_start_hm3": operation.storage_hm3[:, :-1],
+        "storage_end_hm3": operation.storage_hm3[:, 1:],
+        "level_m": operation.level_m,
+        "tailrace_m": operation.tailrace_m,
+        "head_m": operation.head_m,
+        "power_mw": operation.power_mw,
+        "energy_gwh": operation.energy_gwh,
+        "violation": operation.violation,
+    }
+    return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
