@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.errors import DeviceError, InputError, Mistake
+from reservoir.errors import DeviceError
 from reservoir.hydro.curves.approximation import Approximation
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
@@ -22,10 +22,11 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.carry_over import carry_over_notes
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.schedule import schedule_table
+from reservoir.planning.solver_choice import DEVICE_REFERENCE, HOST_REFERENCE, REFERENCE_SOLVERS, chosen_solver
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers import SOLVERS, Solutions, settings_of, solve, solver_named, why_unusable
+from reservoir.solvers import Solutions, solve, solver_named
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
@@ -35,10 +36,6 @@ FloatArray = NDArray[np.float64]
 
 #: Told the name of a stage, how much of it is done and how much there is.
 StageProgress = Callable[[str, int, int], None]
-
-FALLBACK_SOLVER = "clpso-sequential"
-#: Dynamic programming, by cores of the host and by a device.
-REFERENCE_SOLVERS = HOST_REFERENCE, DEVICE_REFERENCE = "dp", "dp-opencl"
 
 
 def silent_stage(stage: str, done: int, total: int) -> None:
@@ -248,10 +245,8 @@ def optimise(
     with watch("prepare"):
         asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
         problems = record_problems(reservoir, inflow, asked)
-        solver = solver or default_solver(problems)
-        require_horizon(solver, problems)
     with watch("devices"):
-        solver, notes, options = _available(solver, device, options, problems)
+        solver, notes, options = chosen_solver(solver, device, options, problems)
     with watch(solver):
         solutions = _solved(problems.each, solver, seed, device, progress, options)
     references = Solutions.of([])
@@ -280,25 +275,6 @@ def relative_gap(solutions: Solutions, references: Solutions) -> FloatArray:
     return np.asarray((best - found) / scale)
 
 
-def default_solver(problems: RecordProblems) -> str:
-    """The engine of a plan that names none."""
-    return DEVICE_REFERENCE if problems.steps > problems.inflow.steps else "clpso"
-
-
-def require_horizon(solver: str, problems: RecordProblems) -> None:
-    """Refuse a solver for horizons that are too long for it.
-
-    Raises
-    ------
-    InputError
-        With the names of those that can.
-    """
-    if problems.steps > problems.inflow.steps and not solver_named(solver).long_horizons:
-        able = " or ".join(name for name, entry in SOLVERS.items() if entry.long_horizons)
-        problem = f"the solver {solver} cannot plan {problems.steps} months as one problem"
-        raise InputError(Mistake(problem, f"{able}, or --horizon year", f"choose {able}", value=str(problems.horizon)))
-
-
 def _solved(
     problems: Sequence[ReservoirYear],
     solver: str,
@@ -320,19 +296,3 @@ def _references(
             return _solved(problems, DEVICE_REFERENCE, 0, device, progress, {})
     with watch(HOST_REFERENCE):
         return _solved(problems, HOST_REFERENCE, 0, None, progress, {})
-
-
-def _available(
-    solver: str, device: str | None, options: dict[str, Any], problems: RecordProblems
-) -> tuple[str, tuple[str, ...], dict[str, Any]]:
-    """Replace a solver that cannot run here, unless a particular device was asked for; keep the options it shares."""
-    reason = "" if device not in (None, "auto") else why_unusable(solver)
-    if not reason:
-        return solver, (), options
-    fallback = HOST_REFERENCE if problems.steps > problems.inflow.steps else FALLBACK_SOLVER
-    shared = {name: value for name, value in options.items() if name in settings_of(fallback)}
-    return (
-        fallback,
-        (f"{reason}. Solved by {fallback} instead of {solver}. Fix: see `reservoir devices`.",),
-        shared,
-    )

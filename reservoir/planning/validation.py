@@ -13,16 +13,8 @@ from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, gap_checks, part_of, plan_checks, sum_of
-from reservoir.planning.plan import (
-    DEVICE_REFERENCE,
-    FALLBACK_SOLVER,
-    HOST_REFERENCE,
-    Plan,
-    StageProgress,
-    optimise,
-    relative_gap,
-    silent_stage,
-)
+from reservoir.planning.plan import Plan, StageProgress, optimise, relative_gap, silent_stage
+from reservoir.planning.solver_choice import DEVICE_REFERENCE, FALLBACK_SOLVER, HOST_REFERENCE
 from reservoir.solvers import Solutions, solve
 
 #: Standard deviation of the total over runs, as a part of its mean (Yu et al. 2020, Table 5: 1.6e-5 and 2.9e-5).

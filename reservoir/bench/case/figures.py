@@ -15,7 +15,7 @@ from reservoir.bench.case.runs import DEVICE_ENGINE, counted_runs
 from reservoir.bench.case.scaling import SWEEPS
 from reservoir.bench.experiment import select
 from reservoir.bench.figures import log_axis, panels, short
-from reservoir.planning.plan import FALLBACK_SOLVER as SEQUENTIAL
+from reservoir.planning.solver_choice import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.report.figures.style import DASHES, INFLOW, LIMITS, RELEASE, STORAGE, on_axes, sheet_figure, tint
 from reservoir.text.quantities import quantity
 

@@ -15,7 +15,7 @@ from reservoir.bench.host_time import host_time_table
 from reservoir.bench.result import ResultTable, result_table
 from reservoir.bench.samples import p_value, summary
 from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check
-from reservoir.planning.plan import FALLBACK_SOLVER as SEQUENTIAL
+from reservoir.planning.solver_choice import FALLBACK_SOLVER as SEQUENTIAL
 from reservoir.planning.validation import SIGNIFICANCE, SPREAD
 
 #: Two cores of a CPU in vectors against one thread of compiled scalar code.

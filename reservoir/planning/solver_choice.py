@@ -1,0 +1,54 @@
+"""Which solver plans a horizon: the default, those that can, and what replaces one that cannot run here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reservoir.errors import InputError, Mistake
+from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.solvers import SOLVERS, settings_of, solver_named, why_unusable
+
+FALLBACK_SOLVER = "clpso-sequential"
+#: Dynamic programming, by cores of the host and by a device.
+REFERENCE_SOLVERS = HOST_REFERENCE, DEVICE_REFERENCE = "dp", "dp-opencl"
+
+
+def default_solver(problems: RecordProblems) -> str:
+    """The engine of a plan that names none."""
+    return DEVICE_REFERENCE if problems.steps > problems.inflow.steps else "clpso"
+
+
+def require_horizon(solver: str, problems: RecordProblems) -> None:
+    """Refuse a solver for horizons that are too long for it.
+
+    Raises
+    ------
+    InputError
+        With the names of those that can.
+    """
+    if problems.steps > problems.inflow.steps and not solver_named(solver).long_horizons:
+        able = " or ".join(name for name, entry in SOLVERS.items() if entry.long_horizons)
+        problem = f"the solver {solver} cannot plan {problems.steps} months as one problem"
+        raise InputError(Mistake(problem, f"{able}, or --horizon year", f"choose {able}", value=str(problems.horizon)))
+
+
+def chosen_solver(
+    solver: str | None, device: str | None, options: dict[str, Any], problems: RecordProblems
+) -> tuple[str, tuple[str, ...], dict[str, Any]]:
+    """The solver of a plan, notes on it, and its options.
+
+    One that cannot run here is replaced, unless a particular device was asked for; options that both have are kept.
+    Raises as `require_horizon` does.
+    """
+    solver = solver or default_solver(problems)
+    require_horizon(solver, problems)
+    reason = "" if device not in (None, "auto") else why_unusable(solver)
+    if not reason:
+        return solver, (), options
+    fallback = HOST_REFERENCE if problems.steps > problems.inflow.steps else FALLBACK_SOLVER
+    shared = {name: value for name, value in options.items() if name in settings_of(fallback)}
+    return (
+        fallback,
+        (f"{reason}. Solved by {fallback} instead of {solver}. Fix: see `reservoir devices`.",),
+        shared,
+    )
