@@ -28,7 +28,7 @@ from reservoir.rules.families import standard
 from reservoir.rules.families.ann.inputs import Scales, input_names
 from reservoir.rules.families.ann.problem import NetworkOperation
 from reservoir.rules.families.sdp.month_physics import Physics
-from reservoir.solvers.dp import sequential
+from reservoir.solvers.dp import recursion, sequential
 from tests.hydro.random_reservoirs import States, random_reservoir, random_states
 
 STATES = 120
@@ -150,10 +150,10 @@ def test_dynamic_programming_values_a_trajectory_as_its_steps_do(trial: Trial) -
     lower, upper = sequential.corridor(year.limits)
     grid = np.linspace(lower, upper, states, axis=1)
     values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.int64)
-    cursors = sequential.plant_with_cursors(plant)
-    sequential._bellman(cursors, arrays, grid, year.penalty_gwh, values, choices, np.empty(states))
+    cursors = recursion.plant_with_cursors(plant)
+    recursion.bellman(cursors, arrays, grid, year.penalty_gwh, values, choices, np.empty(states))
     storages, releases = np.empty(steps + 1), np.empty(steps)
-    sequential._trace(arrays, grid, values, choices, storages, releases)
+    recursion.trace(arrays, grid, values, choices, storages, releases)
     expected, found = fitness_in_year(year, releases)
     np.testing.assert_allclose(found.end, storages[1:], rtol=1e-9)
     assert values[0].max() == pytest.approx(expected, rel=1e-9)

@@ -18,18 +18,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
-from reservoir.hydro.compiled_year import YearArrays, violation_at
-from reservoir.hydro.curves.forms import CurveCursor
-from reservoir.hydro.elementwise import clip, mean
-from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.limits import Limits, corridor
-from reservoir.hydro.plant import Plant
-from reservoir.hydro.step import power_at, release_to_reach, storage_after
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.results import EngineResult
+from reservoir.solvers.dp.recursion import bellman, plant_with_cursors, trace
 from reservoir.solvers.dp.settings import GridSettings, first_grids, reservoir_years
 
 FloatArray = NDArray[np.float64]
@@ -193,117 +187,8 @@ def _solve_grid(year: ReservoirYear, limits: Limits, grid: FloatArray) -> Trajec
     values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.uint16)
     storages, releases = np.empty(steps + 1), np.empty(steps)
     plant = plant_with_cursors(year.model.exact)
-    tried = _bellman(plant, arrays, grid, year.penalty_gwh, values, choices, np.empty(states))
-    _trace(arrays, grid, values, choices, storages, releases)
+    tried = bellman(plant, arrays, grid, year.penalty_gwh, values, choices, np.empty(states))
+    trace(arrays, grid, values, choices, storages, releases)
     position = np.append(releases, storages[0]) if year.limits.cyclic else releases
     fitness = year.certify(position).fitness
     return Trajectory(storages=storages, position=position, fitness=fitness, refinements=1, transitions=tried)
-
-
-def plant_with_cursors(plant: Plant) -> Plant:
-    """The plant for one thread that asks its curves for neighbouring arguments."""
-    level, tailrace, rate, capacity = (
-        CurveCursor(curve, np.zeros(1, np.int64))
-        for curve in (plant.level, plant.tailrace, plant.conversion.curve, plant.capacity)
-    )
-    return Plant(level, tailrace, plant.conversion._replace(curve=rate), capacity, plant.installed_mw)
-
-
-@compiled
-def _bellman(
-    plant: Plant,
-    year: YearArrays,
-    grid: FloatArray,
-    penalty: float,
-    values: FloatArray,
-    choices: NDArray[np.integer],
-    violations: FloatArray,
-) -> int:
-    """Backward recursion: best value from every storage of the grid, and the next storage that gives it.
-
-    Rows of `grid` are even. From a storage with no next one on the grid within the bounds of the release, the nearest
-    is taken at a penalty. `violations` has room for a number a state.
-    """
-    steps, states = choices.shape
-    tried = 0
-    for state in range(states):
-        values[steps, state] = 0.0
-    for step in range(steps - 1, -1, -1):
-        per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
-        least, most = year.release_lower[step], year.release_upper[step]
-        rounding = 1e-12 * (abs(grid[step, states - 1]) + 1.0) / per_flow
-        for state in range(states):
-            violations[state] = violation_at(year, step, grid[step + 1, state], grid[step + 1, state])
-        for state in range(states):
-            storage = grid[step, state]
-            best, choice = -np.inf, 0
-            lowest = storage_after(storage, inflow, most + rounding, per_flow)
-            highest = storage_after(storage, inflow, least - rounding, per_flow)
-            first, last = _states_between(grid[step + 1], lowest, highest)
-            for following in range(first, last + 1):
-                end = grid[step + 1, following]
-                release = release_to_reach(storage, end, inflow, per_flow)
-                beyond = max(release - most, least - release)
-                if beyond > rounding:
-                    continue
-                tried += 1
-                power = power_at(plant, mean(storage, end), clip(release, least, most))
-                energy = stage_benefit(power, per_flow) * GWH_PER_STAGE_BENEFIT
-                value = energy - penalty * violations[following] + values[step + 1, following]
-                if value > best:
-                    best, choice = value, following
-            if best == -np.inf:
-                choice, nearest = _nearest(grid[step + 1], storage, inflow, per_flow, least, most)
-                shortage = nearest * per_flow / max(abs(storage), 1.0)
-                best = values[step + 1, choice] - penalty * shortage
-            values[step, state] = best
-            choices[step, state] = choice
-    return tried
-
-
-@inlined
-def _states_between(row: FloatArray, lowest: float, highest: float) -> tuple[int, int]:
-    """First and last state of an even row between two storages, and one more at either end."""
-    last = len(row) - 1
-    spacing = (row[last] - row[0]) / last
-    if not spacing > 0:
-        return 0, last
-    first_place = clip((lowest - row[0]) / spacing, -1.0, last + 1.0)
-    last_place = clip((highest - row[0]) / spacing, -1.0, last + 1.0)
-    return max(int(np.floor(first_place)) - 1, 0), min(int(np.ceil(last_place)) + 1, last)
-
-
-@inlined
-def _nearest(
-    row: FloatArray, storage: float, inflow: float, per_flow: float, least: float, most: float
-) -> tuple[int, float]:
-    """State whose release is nearest to its bounds, and by how much it is beyond them, m3/s."""
-    choice, nearest = 0, np.inf
-    for following in range(len(row)):
-        release = release_to_reach(storage, row[following], inflow, per_flow)
-        beyond = max(release - most, least - release)
-        if beyond < nearest:
-            nearest, choice = beyond, following
-    return choice, nearest
-
-
-@compiled
-def _trace(
-    year: YearArrays,
-    grid: FloatArray,
-    values: FloatArray,
-    choices: NDArray[np.integer],
-    storages: FloatArray,
-    releases: FloatArray,
-) -> None:
-    """Follow the choices from the best start."""
-    state = 0
-    for other in range(1, grid.shape[1]):
-        if values[0, other] > values[0, state]:
-            state = other
-    storages[0] = grid[0, state]
-    for step in range(len(releases)):
-        state = choices[step, state]
-        storages[step + 1] = grid[step + 1, state]
-        release = release_to_reach(storages[step], storages[step + 1], year.inflow[step], year.hm3_per_m3s[step])
-        releases[step] = clip(release, year.release_lower[step], year.release_upper[step])

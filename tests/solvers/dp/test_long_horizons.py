@@ -13,7 +13,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears, reservoir_problems
 from reservoir.solvers import Solution, solve
-from reservoir.solvers.dp import program, sequential
+from reservoir.solvers.dp import program, recursion, sequential
 from reservoir.solvers.dp.engine import _Years
 from reservoir.solvers.dp.first_grids import Runs, until_agreed
 from reservoir.solvers.dp.settings import DeviceGridSettings, GridSettings, first_grids
@@ -180,8 +180,8 @@ def test_the_host_leaves_out_no_state_that_can_follow(small: Reservoir, small_in
         middle = np.linspace(60.0, 80.0, steps + 1)[:, None]
         grid = middle + 50 * width * np.linspace(-1.0, 1.0, states)
         values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.uint16)
-        cursors = sequential.plant_with_cursors(plant)
-        tried = sequential._bellman(cursors, arrays, grid, year.penalty_gwh, values, choices, np.empty(states))
+        cursors = recursion.plant_with_cursors(plant)
+        tried = recursion.bellman(cursors, arrays, grid, year.penalty_gwh, values, choices, np.empty(states))
         expected = 0
         for step in range(steps):
             release = arrays.inflow[step] - (grid[step + 1][None] - grid[step][:, None]) / arrays.hm3_per_m3s[step]
