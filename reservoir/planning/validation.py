@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
+from reservoir.hydro.horizon import YEAR
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, gap_checks, part_of, plan_checks, sum_of
@@ -55,7 +56,8 @@ def validate(
         What of all that can be checked here; see `not_checked` for the rest.
     """
     settings = dict(options or {})
-    plan = optimise(reservoir, inflow, seed=seed, device=device, progress=progress, **settings)
+    # The engines that are compared are made for years, whatever horizon the reservoir is planned with.
+    plan = optimise(reservoir, inflow, horizon=YEAR, seed=seed, device=device, progress=progress, **settings)
     engine = plan.solutions.solver
     # Other seeds than the device's: with the same, both engines would draw the same numbers.
     sequential = [_stage(plan, FALLBACK_SOLVER, seed + runs + run, None, settings, progress) for run in range(runs)]

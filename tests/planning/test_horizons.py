@@ -12,6 +12,7 @@ from reservoir.planning.carry_over import storage_ratio
 from reservoir.planning.checks import all_pass, plan_checks
 from reservoir.planning.comparison import compare
 from reservoir.planning.plan import Plan, optimise
+from reservoir.planning.validation import validate
 from reservoir.report.folder import write_plan
 from reservoir.rules.base.foresight import foresight_over_record
 from tests.hydro import paper
@@ -123,6 +124,13 @@ def test_compare_runs_the_engines_that_can(lake, record):
     rows = compare(lake, record.span(0, 3), horizon="record", solvers=["dp"])
     assert [row.solver for row in rows] == ["dp"]
     assert rows[0].gap == 0
+
+
+def test_engines_are_validated_on_years_whatever_the_horizon_of_the_file(lake, record):
+    plan, checks = validate(replace(lake, horizon="record"), record.span(0, 2), options={"generations": 200})
+    assert plan.horizon == Horizon()
+    assert plan.solutions.solver in ("clpso", "clpso-sequential")
+    assert [check.passed for check in checks if "water balance" in check.check] == [True]
 
 
 def test_a_plan_of_years_says_that_storage_carries_over(lake, record):

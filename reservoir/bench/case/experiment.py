@@ -20,6 +20,7 @@ from reservoir.bench.data import bundled
 from reservoir.bench.experiment import DeviceSetup
 from reservoir.bench.result import ExperimentResult, ResultTable, result_table
 from reservoir.bench.run_budget import QUICK_WARNING, RunBudget
+from reservoir.hydro.horizon import YEAR
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import list_devices
@@ -47,7 +48,7 @@ def run(
     device = DeviceSetup.of(budget, progress).device
     settings: dict[str, Any] = budget.usual({}, {"generations": QUICK_GENERATIONS})
     asked = {"solver": DEVICE_ENGINE, "seed": budget.seed, "device": str(device.index), **settings}
-    plan = optimise(reservoir, inflow, progress=progress, **asked)
+    plan = optimise(reservoir, inflow, horizon=YEAR, progress=progress, **asked)
     setup = CaseSetup(budget=budget, progress=progress, device=device, plan=plan, settings=settings)
     runs, limit = engine_runs(setup), measure_limit(setup)
     kin = [each for each in list_devices() if (each.platform, each.kind) == (device.platform, device.kind)]

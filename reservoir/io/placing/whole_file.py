@@ -4,9 +4,36 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reservoir.errors import Mistake, OutputError
 from reservoir.interrupts import deferred, wrote
 from reservoir.io.placing.moves import DRAFT
 from reservoir.io.placing.workplace import clear_abandoned, workplace
+
+
+def write_new(path: Path, text: str, *, force: bool, choose: str, replace: str) -> None:
+    """Write a file that is not there yet, or with `force` replace it.
+
+    Parameters
+    ----------
+    path, text : Path, str
+    force : bool
+        Replace an existing file.
+    choose, replace : str
+        How the user names another file, and how this one is replaced, for messages.
+
+    Raises
+    ------
+    OutputError
+        If the file exists and `force` is off, or cannot be written.
+    """
+    try:
+        if path.exists() and not (force and path.is_file()):
+            mend = choose if path.is_dir() else f"{choose}, or {replace}"
+            raise OutputError(Mistake("already exists", file=str(path), mend=mend))
+        write_whole(path, text)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise OutputError(Mistake(f"cannot be written ({reason})", file=str(path), mend=choose)) from error
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from reservoir import resources
-from reservoir.errors import InputError, Mistake, OutputError
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.ranges import LONGEST_NAME
-from reservoir.io.placing.whole_file import write_whole
+from reservoir.io.placing.whole_file import write_new
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -27,13 +27,5 @@ def write_template(name: str, target: Path, *, force: bool = False) -> Path:
         expected = f"letters, digits, - and _, at most {LONGEST_NAME} characters"
         raise InputError(Mistake("is not a valid reservoir name", expected, "choose another name", value=name))
     text = resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
-    try:
-        if target.exists() and not (force and target.is_file()):
-            mend = "choose another --out" if target.is_dir() else "choose another --out, or give --force to replace it"
-            raise OutputError(Mistake("already exists", file=str(target), mend=mend))
-        write_whole(target, text)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        mistake = Mistake(f"cannot be written ({reason})", file=str(target), mend="choose another --out")
-        raise OutputError(mistake) from error
+    write_new(target, text, force=force, choose="choose another --out", replace="give --force to replace it")
     return target

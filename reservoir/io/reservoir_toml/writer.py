@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reservoir.errors import InputError, Mistake, OutputError
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.identity import differing_parts, reservoir_digests
@@ -15,7 +15,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_checks.curve_constraints import CURVE_CONSTRAINTS
 from reservoir.hydro.reservoir_checks.curves import CONVERSIONS
 from reservoir.hydro.reservoir_checks.whole import storages_of
-from reservoir.io.placing.whole_file import write_whole
+from reservoir.io.placing.whole_file import write_new
 from reservoir.io.reservoir_toml.reader import reservoir_of
 
 Value = str | float | Sequence[float] | None
@@ -48,7 +48,7 @@ def write_reservoir(reservoir: Reservoir, path: str | Path | None = None, *, for
     text = _text(reservoir)
     _check_same(reservoir, text)
     if path is not None:
-        _write(Path(path), text, force)
+        write_new(Path(path), text, force=force, choose="choose another path", replace="replace the file by force=True")
     return text
 
 
@@ -65,18 +65,6 @@ def _check_same(reservoir: Reservoir, text: str) -> None:
     if apart:
         problem = f"a reservoir file cannot contain its {', '.join(apart)} exactly"
         raise InputError(Mistake(problem, "numbers that text of a file gives back", "round the numbers"))
-
-
-def _write(path: Path, text: str, force: bool) -> None:
-    try:
-        if path.exists() and not (force and path.is_file()):
-            mend = "choose another path" if path.is_dir() else "choose another path, or replace the file by force=True"
-            raise OutputError(Mistake("already exists", file=str(path), mend=mend))
-        write_whole(path, text)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        mistake = Mistake(f"cannot be written ({reason})", file=str(path), mend="choose another path")
-        raise OutputError(mistake) from error
 
 
 def _text(reservoir: Reservoir) -> str:
