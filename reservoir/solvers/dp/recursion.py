@@ -53,9 +53,8 @@ def bellman(
         for state in range(states):
             storage = grid[step, state]
             best, choice = -np.inf, 0
-            lowest = storage_after(storage, inflow, most + rounding, per_flow)
-            highest = storage_after(storage, inflow, least - rounding, per_flow)
-            first, last = _states_between(grid[step + 1], lowest, highest)
+            lowest, highest = reachable_ends(year, step, storage, rounding)
+            first, last = states_between(grid[step + 1], lowest, highest)
             for following in range(first, last + 1):
                 end = grid[step + 1, following]
                 release = release_to_reach(storage, end, inflow, per_flow)
@@ -63,13 +62,12 @@ def bellman(
                 if beyond > rounding:
                     continue
                 tried += 1
-                power = power_at(plant, mean(storage, end), clip(release, least, most))
-                energy = stage_benefit(power, per_flow) * GWH_PER_STAGE_BENEFIT
+                energy = energy_of_step(plant, year, step, storage, end, release)
                 value = energy - penalty * violations[following] + values[step + 1, following]
                 if value > best:
                     best, choice = value, following
             if best == -np.inf:
-                choice, nearest = _nearest(grid[step + 1], storage, inflow, per_flow, least, most)
+                choice, nearest = nearest_state(grid[step + 1], storage, inflow, per_flow, least, most)
                 shortage = nearest * per_flow / max(abs(storage), 1.0)
                 best = values[step + 1, choice] - penalty * shortage
             values[step, state] = best
@@ -78,7 +76,25 @@ def bellman(
 
 
 @inlined
-def _states_between(row: FloatArray, lowest: float, highest: float) -> tuple[int, int]:
+def reachable_ends(year: YearArrays, step: int, storage: float, rounding_m3s: float) -> tuple[float, float]:
+    """Lowest and highest storage that a step can end at, its release beyond its bounds by no more than rounding."""
+    per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
+    lowest = storage_after(storage, inflow, year.release_upper[step] + rounding_m3s, per_flow)
+    highest = storage_after(storage, inflow, year.release_lower[step] - rounding_m3s, per_flow)
+    return lowest, highest
+
+
+@inlined
+def energy_of_step(plant: Plant, year: YearArrays, step: int, storage: float, end: float, release: float) -> float:
+    """Energy, GWh, of a step between two storages with the release that this takes, held to its bounds."""
+    kept = clip(release, year.release_lower[step], year.release_upper[step])
+    power = power_at(plant, mean(storage, end), kept)
+    energy: float = stage_benefit(power, year.hm3_per_m3s[step]) * GWH_PER_STAGE_BENEFIT
+    return energy
+
+
+@inlined
+def states_between(row: FloatArray, lowest: float, highest: float) -> tuple[int, int]:
     """First and last state of an even row between two storages, and one more at either end."""
     last = len(row) - 1
     spacing = (row[last] - row[0]) / last
@@ -90,7 +106,7 @@ def _states_between(row: FloatArray, lowest: float, highest: float) -> tuple[int
 
 
 @inlined
-def _nearest(
+def nearest_state(
     row: FloatArray, storage: float, inflow: float, per_flow: float, least: float, most: float
 ) -> tuple[int, float]:
     """State whose release is nearest to its bounds, and by how much it is beyond them, m3/s."""
