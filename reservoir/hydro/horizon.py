@@ -62,6 +62,15 @@ class Horizon:
         """First year of each problem of a record, and the one behind its last."""
         return list(pairwise([*range(0, years, self.years or years), years]))
 
+    def equal_spans(self, years: int) -> list[tuple[int, int, int]]:
+        """First year of equally long problems, the one behind their last, and the years of each problem.
+
+        One item, and another of the last problem where it is shorter.
+        """
+        length = min(self.years or years, years)
+        whole = years // length * length
+        return [(0, whole, length), *([(whole, years, years - whole)] if whole < years else [])]
+
 
 def _refused(found: object) -> InputError:
     expected = '"year", "record", or a number of years of 1 or more'

@@ -11,6 +11,9 @@ from __future__ import annotations
 from reservoir.hydro.elementwise import Numbers, choose, clip, curve_value, greater, lesser
 from reservoir.hydro.plant import Plant
 
+#: A release moved by less than this part of its largest bound was not repaired, only rounded.
+REPAIR_TOLERANCE = 1e-9
+
 
 def volume_gained(inflow: Numbers, release: Numbers | float, hm3_per_m3s: Numbers | float) -> Numbers:
     """What a step adds to the storage, hm3 (eq. 10)."""

@@ -12,7 +12,8 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.rules.base.month_end import REPAIR_TOLERANCE, month_end
+from reservoir.hydro.step import REPAIR_TOLERANCE
+from reservoir.rules.base.month_end import month_end
 from reservoir.rules.base.rule import Forecast, Rule
 
 FloatArray = NDArray[np.float64]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from reservoir.hydro.step import enforce_limits
 
-#: A release moved by less than this part of its largest bound was not repaired, only rounded.
-REPAIR_TOLERANCE = 1e-9
-
 
 def month_end(
     storage: float,

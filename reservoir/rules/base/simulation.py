@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import YearArrays
+from reservoir.hydro.given_releases import repaired, without_foresight
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, open_limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.problems.reservoir.year import ReservoirModel
-from reservoir.rules.base.month_end import REPAIR_TOLERANCE, month_end
+from reservoir.rules.base.month_end import month_end
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import inflow_before
 
@@ -88,7 +89,7 @@ def simulate(
     rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
     limits = open_limits(model.reservoir, inflow)
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s)
-    years = _open_ended(limits, np.full(inflow.years, start_hm3))
+    years = without_foresight(limits, np.full(inflow.years, start_hm3))
     asked = np.empty_like(inflow.flow_m3s)
     for year, rule_of_year in enumerate(rules):
         asked[year] = _decisions(rule_of_year, limits[year], before[year], float(years.start[year]))
@@ -97,18 +98,10 @@ def simulate(
             row = YearArrays._make([*(each[alone] for each in years[:-2]), years.cyclic, years.unrolled])
             years.start[year + 1] = operate(model.exact, row, asked[alone]).storage_hm3[0, -1]
     operation = operate(model.exact, years, asked)
-    moved = np.abs(operation.release_m3s - asked)
-    repaired = moved > REPAIR_TOLERANCE * float(model.reservoir.release_upper_m3s.max())
+    moved = repaired(model.reservoir, operation, asked)
     carried = np.full(inflow.years, continuous)
     carried[-1] = False
-    return Simulation(inflow.labels, operation, asked, repaired, carried, inflow.calendar.hm3_per_m3s)
-
-
-def _open_ended(limits: Limits, starts_hm3: FloatArray) -> YearArrays:
-    """Years from given starts; no storage is steered towards what later months will need, which nobody knows."""
-    bounds = np.stack([starts_hm3, starts_hm3], axis=-1)
-    years = replace(limits, initial_storage_hm3=starts_hm3, start_bounds_hm3=bounds).arrays()
-    return years._replace(reach_lower=years.storage_lower, reach_upper=years.storage_upper)
+    return Simulation(inflow.labels, operation, asked, moved, carried, inflow.calendar.hm3_per_m3s)
 
 
 def _decisions(rule: Rule, limits: Limits, before: FloatArray, start: float) -> list[float]:

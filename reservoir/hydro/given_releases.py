@@ -1,0 +1,35 @@
+"""Years run with given releases, month by month: no month is changed for the sake of a later one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.compiled_year import YearArrays
+from reservoir.hydro.limits import Limits
+from reservoir.hydro.objective import Operation
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.step import REPAIR_TOLERANCE
+
+FloatArray = NDArray[np.float64]
+
+
+def without_foresight(limits: Limits, starts_hm3: FloatArray) -> YearArrays:
+    """Years from given starts; no storage is steered towards what later months will need, which nobody knows.
+
+    Parameters
+    ----------
+    limits : Limits
+    starts_hm3 : ndarray, shape (years,)
+    """
+    bounds = np.stack([starts_hm3, starts_hm3], axis=-1)
+    years = replace(limits, initial_storage_hm3=starts_hm3, start_bounds_hm3=bounds).arrays()
+    return years._replace(reach_lower=years.storage_lower, reach_upper=years.storage_upper)
+
+
+def repaired(reservoir: Reservoir, operation: Operation, asked_m3s: FloatArray) -> NDArray[np.bool_]:
+    """Where the physical limits changed the release that was asked for, shape (years, steps)."""
+    moved = np.abs(operation.release_m3s - asked_m3s)
+    return np.asarray(moved > REPAIR_TOLERANCE * float(reservoir.release_upper_m3s.max()))
