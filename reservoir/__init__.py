@@ -28,6 +28,7 @@ _HOMES = {
     "Polynomial": "reservoir.hydro.curves.curve",
     "PowerLaw": "reservoir.hydro.curves.curve",
     "ReferenceLevels": "reservoir.hydro.reservoir_kinds",
+    "ReleaseSimulation": "reservoir.planning.simulation",
     "Reservoir": "reservoir.hydro.reservoir",
     "ReservoirError": "reservoir.errors",
     "Table": "reservoir.hydro.curves.curve",
@@ -38,6 +39,7 @@ _HOMES = {
     "read_inflow": "reservoir.io.inflow_csv.reader",
     "read_reservoir": "reservoir.io.reservoir_toml.reader",
     "save_plan": "reservoir.report.saving",
+    "simulate": "reservoir.planning.simulation",
     "write_reservoir": "reservoir.io.reservoir_toml.writer",
 }
 
@@ -52,6 +54,7 @@ __all__ = [
     "Polynomial",
     "PowerLaw",
     "ReferenceLevels",
+    "ReleaseSimulation",
     "Reservoir",
     "ReservoirError",
     "Table",
@@ -63,6 +66,7 @@ __all__ = [
     "read_inflow",
     "read_reservoir",
     "save_plan",
+    "simulate",
     "write_reservoir",
 ]
 
@@ -79,6 +83,7 @@ if TYPE_CHECKING:
     from reservoir.io.reservoir_toml.reader import read_reservoir
     from reservoir.io.reservoir_toml.writer import write_reservoir
     from reservoir.planning.plan import Plan, optimise
+    from reservoir.planning.simulation import ReleaseSimulation, simulate
     from reservoir.report.figures.figures import plan_figures
     from reservoir.report.saving import save_plan
 

@@ -44,11 +44,17 @@ class Calendar:
         return (self.first_month - 1 + np.arange(self.steps)) % MONTHS_PER_YEAR + 1
 
     @cached_property
+    def month_starts(self) -> NDArray[np.datetime64]:
+        """First day of each step, shape (years, steps), in months (``datetime64[M]``)."""
+        first = (self.first_year - 1970) * MONTHS_PER_YEAR + self.first_month - 1
+        return np.arange(first, first + self.years * self.steps).astype("datetime64[M]").reshape(self.years, self.steps)
+
+    @cached_property
     def days(self) -> NDArray[np.int64]:
         """Days in each step, shape (years, steps); leap years have a February of 29."""
-        first = (self.first_year - 1970) * MONTHS_PER_YEAR + self.first_month - 1
-        months = np.arange(first, first + self.years * self.steps + 1).astype("datetime64[M]")
-        return np.diff(months.astype("datetime64[D]")).astype(np.int64).reshape(self.years, self.steps)
+        starts = self.month_starts
+        length = (starts + 1).astype("datetime64[D]") - starts.astype("datetime64[D]")
+        return np.asarray(length.astype(np.int64))
 
     @property
     def start_years(self) -> range:

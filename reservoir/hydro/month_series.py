@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -55,9 +56,7 @@ def flows_of_series(
     flow = _numbers(series)
     mistakes = [*_sequence_mistakes(months), *_value_mistakes(months, flow)]
     if mistakes:
-        more = len(mistakes) - _MOST_LISTED
-        rest = [_mistake(f"{more} more mistakes", mend="correct these first, then try again")] if more > 0 else []
-        raise InputError([*mistakes[:_MOST_LISTED], *rest])
+        raise InputError(_listed(mistakes))
     inside, calendar, notes = whole_years(months[0], len(months), int(first_month))
     return flow[inside].reshape(-1, MONTHS_PER_YEAR), calendar, notes
 
@@ -68,6 +67,50 @@ def months_of(calendar: Calendar) -> pd.PeriodIndex:
 
     start = pd.Period(year=calendar.first_year, month=calendar.first_month, freq="M")
     return pd.period_range(start, periods=calendar.years * calendar.steps, freq="M")
+
+
+def month_starts(calendar: Calendar) -> pd.DatetimeIndex:
+    """First day of every month of a calendar, named ``date``."""
+    import pandas as pd
+
+    # In seconds: nanoseconds reach back to 1677 only.
+    return pd.DatetimeIndex(calendar.month_starts.astype("datetime64[s]").ravel(), name="date")
+
+
+def flows_by_month(series: pd.Series[float], calendar: Calendar, column: str) -> NDArray[np.float64]:
+    """Mean flows of the months of a calendar, by the dates of a series, shape (years, steps).
+
+    Raises
+    ------
+    InputError
+        As `flows_of_series`, with the name of the argument (`column`); if months of the calendar are missing.
+    """
+    months, flow = _months(series), _numbers(series)
+    first = calendar.first_year * MONTHS_PER_YEAR + calendar.first_month - 1
+    last = first + calendar.years * calendar.steps - 1
+    mistakes = [*_sequence_mistakes(months), *_value_mistakes(months, flow)]
+    if not mistakes and (months[0] > first or months[-1] < last):
+        expected = f"{month_name(first)} to {month_name(last)}, the months of the record"
+        found = f"{month_name(months[0])} to {month_name(months[-1])}"
+        mend = "add the missing months, or take a part of the record with Inflow.span"
+        mistakes = [_mistake(f"has {found} only", expected, mend)]
+    if mistakes:
+        raise InputError([replace(each, column=column) for each in _listed(mistakes)])
+    return flow[first - months[0] : last + 1 - months[0]].reshape(calendar.years, calendar.steps)
+
+
+def has_months(series: pd.Series[float]) -> bool:
+    """Whether the index of a series has dates or periods."""
+    import pandas as pd
+
+    return isinstance(series.index, pd.DatetimeIndex | pd.PeriodIndex)
+
+
+def _listed(mistakes: list[Mistake]) -> list[Mistake]:
+    """The first mistakes, and how many more there are."""
+    more = len(mistakes) - _MOST_LISTED
+    rest = [_mistake(f"{more} more mistakes", mend="correct these first, then try again")] if more > 0 else []
+    return [*mistakes[:_MOST_LISTED], *rest]
 
 
 def _months(series: object) -> list[int]:

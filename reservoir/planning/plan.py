@@ -17,11 +17,12 @@ from reservoir.errors import DeviceError
 from reservoir.hydro.curves.approximation import Approximation
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.carry_over import carry_over_notes
 from reservoir.planning.infeasible import feasible_problems
-from reservoir.planning.schedule import schedule_table
+from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.solver_choice import DEVICE_REFERENCE, HOST_REFERENCE, REFERENCE_SOLVERS, chosen_solver
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
@@ -31,8 +32,6 @@ from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-FloatArray = NDArray[np.float64]
 
 #: Told the name of a stage, how much of it is done and how much there is.
 StageProgress = Callable[[str, int, int], None]
@@ -44,7 +43,7 @@ def silent_stage(stage: str, done: int, total: int) -> None:
 
 # Compared by identity, as the arrays it holds.
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(OperatedRecord):
     """The optimised operation of every year, recomputed in float64 from the releases a solver proposed.
 
     Parameters
@@ -93,21 +92,6 @@ class Plan:
         return self.problems.horizon
 
     @cached_property
-    def spill_m3s(self) -> FloatArray:
-        """Released past the turbines, shape (years, steps)."""
-        return self.operation.spill_m3s
-
-    @cached_property
-    def energy_gwh(self) -> FloatArray:
-        """Energy of each year, shape (years,)."""
-        return self.operation.benefit_gwh
-
-    @cached_property
-    def violation(self) -> FloatArray:
-        """Sum of the relative violations of each year (eq. 20), shape (years,)."""
-        return self.operation.violation_sum
-
-    @cached_property
     def feasible_problems(self) -> NDArray[np.bool_]:
         """Whether some schedule keeps the limits of each problem, shape (problems,)."""
         return feasible_problems(self.problems, self.solutions.violation)
@@ -116,16 +100,6 @@ class Plan:
     def feasible(self) -> NDArray[np.bool_]:
         """Whether some schedule keeps the limits of the problem of each year, shape (years,)."""
         return self.feasible_problems[self.problems.of_year]
-
-    @cached_property
-    def keeps_limits(self) -> NDArray[np.bool_]:
-        """Whether this plan keeps the limits of each year, shape (years,); means and sums are of these years."""
-        return np.asarray(self.violation == 0)
-
-    @cached_property
-    def kept_energy_gwh(self) -> FloatArray:
-        """Energy of the years that keep their limits, shape (years that do,)."""
-        return self.energy_gwh[self.keeps_limits]
 
     @cached_property
     def gap(self) -> FloatArray:
@@ -137,11 +111,6 @@ class Plan:
             return np.full(len(self.feasible), np.nan)
         gap = relative_gap(self.solutions, self.references)[self.problems.of_year]
         return np.where(self.feasible, gap, np.nan)
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """Caveats to show with every result."""
-        return tuple(caveat for caveat in (self.inflow.caveat, self.reservoir.caveat) if caveat)
 
     def save(self, folder: str | Path, *, force: bool = False, figures: bool = True) -> Path:
         """Write tables, figures and the report to a folder, see `reservoir.save_plan`."""
@@ -155,12 +124,8 @@ class Plan:
 
         return reservoir.plan_figures(self)
 
-    def schedule(self) -> pd.DataFrame:
-        """One row a year and month, see `schedule_table`."""
-        return schedule_table(self.inflow, self.operation)
-
     def summary(self) -> pd.DataFrame:
-        """One row a year: mean inflow, energy, spill, violation, gap to the reference optimum, generations.
+        """One row a year, by its first day: mean inflow, energy, spill, violation, gap, generations.
 
         ``reference_gwh`` is the reference's energy. Only where the reference violates limits too, in any year, a column
         ``reference_violation`` says by how much. Horizons of several years have their gap and work in every row, their
@@ -186,8 +151,15 @@ class Plan:
                 "gap": self.gap,
                 "generations": self.solutions.generations[of_year],
                 "evaluations": self.solutions.evaluations[of_year],
-            }
+            },
+            month_starts(self.inflow.calendar)[:: self.inflow.steps],
         )
+
+    def _of_years(self) -> Mapping[str, FloatArray]:
+        return {**super()._of_years(), "gap": self.gap}
+
+    def _described(self) -> Mapping[str, str]:
+        return {**super()._described(), "solver": self.solutions.solver, "horizon": str(self.horizon)}
 
     def _reference_of_years(self) -> tuple[FloatArray, FloatArray]:
         """Energy (GWh) and violation of the reference in each year; not a number, and zero, without one."""

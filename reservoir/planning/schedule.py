@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation
 
 
 def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
-    """One row a year and month; storages in hm3 at the start and end of the month, the level at its end.
+    """One row a year and month, by the month's first day; storages in hm3, the level at the end of the month.
 
     Tailrace, head and power are means of the month; ``head_m`` is the level at the month's mean storage less the
     tailrace.
@@ -32,4 +33,4 @@ def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
         "energy_gwh": operation.energy_gwh,
         "violation": operation.violation,
     }
-    return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
+    return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()}, month_starts(calendar))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.schedule import schedule_table
@@ -69,7 +70,7 @@ class RecordEvaluation:
         return table.assign(repaired=run.repaired.astype(int).ravel())
 
     def summary(self) -> pd.DataFrame:
-        """One row a year: mean inflow, energy as made and at equal end storage, foresight, spill, repairs."""
+        """One row a year, by its first day: mean inflow, energy as made and at equal end storage, spill, repairs."""
         run = self.simulation
         spill = run.operation.spill_m3s * run.hm3_per_m3s
         foresight = np.full(len(run.labels), np.nan) if self.foresight_gwh is None else self.foresight_gwh
@@ -84,7 +85,8 @@ class RecordEvaluation:
                 "spill_hm3": spill.sum(axis=1),
                 "repairs": run.repaired.sum(axis=1),
                 "violation": run.operation.violation_sum,
-            }
+            },
+            month_starts(self.inflow.calendar)[:: self.inflow.steps],
         )
 
     def shortfalls(self) -> list[str]:

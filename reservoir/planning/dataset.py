@@ -1,0 +1,95 @@
+"""An operation as an xarray.Dataset; xarray is an extra."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objective import Operation
+
+#: An xarray.Dataset.
+Dataset: TypeAlias = Any
+
+INSTALL = "pip install 'reservoir[netcdf]'"
+#: Unit and meaning of each variable.
+_MEANINGS = {
+    "inflow_m3s": ("m3 s-1", "mean inflow of the month"),
+    "release_m3s": ("m3 s-1", "mean release of the month"),
+    "asked_m3s": ("m3 s-1", "mean release that was given"),
+    "turbined_m3s": ("m3 s-1", "mean turbine flow of the month"),
+    "spill_m3s": ("m3 s-1", "mean spill of the month"),
+    "storage_hm3": ("hm3", "storage at the start of the first month and at the end of each"),
+    "level_m": ("m", "reservoir level at the end of the month"),
+    "tailrace_m": ("m", "tailrace level at the mean release of the month"),
+    "head_m": ("m", "level at the mean storage of the month less the tailrace level"),
+    "power_mw": ("MW", "mean power of the month"),
+    "energy_gwh": ("GWh", "energy of the month"),
+    "violation": ("1", "distance of the end storage from its bounds, relative to the bound"),
+    "annual_energy_gwh": ("GWh", "energy of the year"),
+    "gap": ("1", "relative difference to the reference optimum"),
+    "repairs": ("1", "months of the year in which the limits changed the given release"),
+}
+_MONTHLY = ("release_m3s", "turbined_m3s", "spill_m3s", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh")
+
+
+def dataset_of(
+    inflow: Inflow,
+    operation: Operation,
+    of_years: Mapping[str, NDArray[Any]],
+    described: Mapping[str, str],
+    **monthly: NDArray[Any],
+) -> Dataset:
+    """Return an operation as an xarray.Dataset of dimensions ``year``, ``step`` and ``boundary``.
+
+    Parameters
+    ----------
+    inflow : Inflow
+    operation : Operation
+        Of its years.
+    of_years : mapping of str to ndarray, shape (years,)
+        Further variables by year.
+    described : mapping of str to str
+        Attributes of the dataset.
+    **monthly : ndarray, shape (years, steps)
+        Further variables by year and step.
+
+    Raises
+    ------
+    InputError
+        If xarray is not installed.
+    """
+    try:
+        import xarray
+    except ModuleNotFoundError as error:
+        if error.name != "xarray":
+            raise
+        raise InputError(Mistake("to_xarray needs xarray, which is not installed", mend=INSTALL)) from None
+    steps, calendar = ("year", "step"), inflow.calendar
+    columns = {name: getattr(operation, name) for name in (*_MONTHLY, "violation")}
+    columns = {"inflow_m3s": inflow.flow_m3s, **columns, **monthly}
+    variables: dict[str, Any] = {name: (steps, np.array(values), _attributes(name)) for name, values in columns.items()}
+    variables["storage_hm3"] = (("year", "boundary"), np.array(operation.storage_hm3), _attributes("storage_hm3"))
+    variables |= {name: ("year", values, _attributes(name)) for name, values in of_years.items()}
+    starts = calendar.month_starts
+    boundaries = np.concatenate([starts, starts[:, -1:] + 1], axis=1)
+    coordinates = {
+        "year": ("year", np.array(calendar.labels, dtype=str), {"long_name": "year of the record"}),
+        "month": ("step", calendar.months, {"long_name": "calendar month"}),
+        "date": (steps, starts.astype("datetime64[s]"), {"long_name": "first day of the month"}),
+        "boundary_date": (
+            ("year", "boundary"),
+            boundaries.astype("datetime64[s]"),
+            {"long_name": "first day of the month, at its beginning: when the storage is"},
+        ),
+    }
+    return xarray.Dataset(variables, coordinates, dict(described))
+
+
+def _attributes(name: str) -> dict[str, str]:
+    units, meaning = _MEANINGS[name]
+    return {"units": units, "long_name": meaning}

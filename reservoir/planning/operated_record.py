@@ -1,0 +1,95 @@
+"""What the plan of a record and the simulation of given releases have in common: arrays of the years, and tables."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objective import Operation
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.planning.dataset import Dataset, dataset_of
+from reservoir.planning.schedule import schedule_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FloatArray = NDArray[np.float64]
+
+
+class OperatedRecord:
+    """Every year of a record, operated.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    inflow : Inflow
+    operation : Operation
+        What the releases of each year come to.
+    notes : tuple of str
+        What the user should know.
+    """
+
+    reservoir: Reservoir
+    inflow: Inflow
+    operation: Operation
+    notes: tuple[str, ...]
+
+    @cached_property
+    def spill_m3s(self) -> FloatArray:
+        """Released past the turbines, shape (years, steps)."""
+        return self.operation.spill_m3s
+
+    @cached_property
+    def energy_gwh(self) -> FloatArray:
+        """Energy of each year, shape (years,)."""
+        return self.operation.benefit_gwh
+
+    @cached_property
+    def violation(self) -> FloatArray:
+        """Sum of the relative violations of each year (eq. 20), shape (years,)."""
+        return self.operation.violation_sum
+
+    @cached_property
+    def keeps_limits(self) -> NDArray[np.bool_]:
+        """Whether the limits of each year are kept, shape (years,); means and sums are of these years."""
+        return np.asarray(self.violation == 0)
+
+    @cached_property
+    def kept_energy_gwh(self) -> FloatArray:
+        """Energy of the years that keep their limits, shape (years that do,)."""
+        return self.energy_gwh[self.keeps_limits]
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Caveats to show with every result."""
+        return tuple(caveat for caveat in (self.inflow.caveat, self.reservoir.caveat) if caveat)
+
+    def schedule(self) -> pd.DataFrame:
+        """One row a year and month, by the first day of the month, see `schedule_table`."""
+        return schedule_table(self.inflow, self.operation)
+
+    def to_xarray(self) -> Dataset:
+        """Return the schedule as an xarray.Dataset: months by ``year`` and ``step``, with dates and units.
+
+        ``storage_hm3`` has the axis ``boundary`` in place of ``step``: the start of the first step and the end of each.
+
+        Raises
+        ------
+        InputError
+            If xarray is not installed.
+        """
+        return dataset_of(self.inflow, self.operation, self._of_years(), self._described())
+
+    def _of_years(self) -> Mapping[str, FloatArray]:
+        """Numbers of each year, shape (years,), for `to_xarray`."""
+        return {"annual_energy_gwh": self.energy_gwh}
+
+    def _described(self) -> Mapping[str, str]:
+        """What describes the whole, for `to_xarray`."""
+        told = {"caveat": self.caveats, "notes": self.notes}
+        return {"title": self.reservoir.name, **{name: "\n".join(each) for name, each in told.items() if each}}

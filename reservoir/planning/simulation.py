@@ -1,0 +1,190 @@
+"""Simulate a record with given releases: what they come to, and where the physical limits change them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.given_releases import repaired, without_foresight
+from reservoir.hydro.horizon import RECORD, Horizon
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import open_limits
+from reservoir.hydro.month_series import flows_by_month, has_months, month_starts
+from reservoir.hydro.objective import Operation, joined, operate
+from reservoir.hydro.plant import exact_plant
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.planning.dataset import Dataset, dataset_of
+from reservoir.planning.operated_record import FloatArray, OperatedRecord
+from reservoir.problems.reservoir.year import check_first_month
+from reservoir.text.quantities import counted, quantity
+
+
+# Compared by identity, as the arrays it holds.
+@dataclass(frozen=True, eq=False)
+class ReleaseSimulation(OperatedRecord):
+    """A record operated with given releases, with the tables and arrays of a plan.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    inflow : Inflow
+    horizon : Horizon
+        Years through which storage is carried over; each horizon starts with the same storage.
+    operation : Operation
+        What the releases of each year come to.
+    asked_m3s : ndarray, shape (years, steps)
+        The given releases.
+    repaired : ndarray of bool, shape (years, steps)
+        Where the physical limits changed them.
+    notes : tuple of str
+        What the user should know, such as the number of repairs.
+    """
+
+    reservoir: Reservoir
+    inflow: Inflow
+    horizon: Horizon
+    operation: Operation
+    asked_m3s: FloatArray
+    repaired: NDArray[np.bool_]
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        years, energy = counted(self.inflow.years, "year"), quantity(float(self.energy_gwh.sum()))
+        repairs = counted(self.repairs, "repair")
+        return f"<Simulation of {self.reservoir.name}: {energy} GWh in {years}, {repairs}, horizon {self.horizon}>"
+
+    @property
+    def repairs(self) -> int:
+        """Months in which the physical limits changed the given release."""
+        return int(self.repaired.sum())
+
+    def schedule(self) -> pd.DataFrame:
+        """One row a year and month, as of a plan, with the given release and whether it was repaired (1) or not."""
+        table = super().schedule()
+        table.insert(list(table).index("release_m3s"), "asked_m3s", self.asked_m3s.ravel())
+        return table.assign(repaired=self.repaired.astype(int).ravel())
+
+    def summary(self) -> pd.DataFrame:
+        """One row a year, by its first day: mean inflow, energy, end storage, spill, repairs, violation."""
+        columns = {
+            "year": list(self.inflow.labels),
+            "inflow_mean_m3s": self.inflow.annual_mean_m3s,
+            "energy_gwh": self.energy_gwh,
+            "storage_end_hm3": self.operation.storage_hm3[:, -1],
+            "spill_hm3": (self.spill_m3s * self.inflow.calendar.hm3_per_m3s).sum(axis=1),
+            "repairs": self.repaired.sum(axis=1),
+            "violation": self.violation,
+        }
+        return pd.DataFrame(columns, month_starts(self.inflow.calendar)[:: self.inflow.steps])
+
+    def to_xarray(self) -> Dataset:
+        """As of a plan, with the given releases and the number of repairs of each year; see `Plan.to_xarray`."""
+        return dataset_of(self.inflow, self.operation, self._of_years(), self._described(), asked_m3s=self.asked_m3s)
+
+    def _of_years(self) -> Mapping[str, Any]:
+        return {**super()._of_years(), "repairs": self.repaired.sum(axis=1)}
+
+
+def simulate(
+    reservoir: Reservoir,
+    inflow: Inflow,
+    release: ArrayLike | pd.Series[float],
+    *,
+    horizon: Horizon | str | int = RECORD,
+    start_hm3: float | None = None,
+) -> ReleaseSimulation:
+    """Operate a record with given releases, month by month.
+
+    A release that would take the storage of its month's end beyond its bounds, or that is beyond its own, is changed by
+    no more than needed, and counted as a repair. Later months are not looked at, and no end storage is prescribed.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    inflow : Inflow
+        Its water years begin in the reservoir's first month.
+    release : ndarray, shape (years, steps) or (years * steps,), or pandas.Series
+        Releases asked for (m3/s). A series with dates or periods must have every month of the record, and may have
+        more; any other series is taken in its order, as an array.
+    horizon : Horizon, str or int
+        Years through which the storage is carried over: ``"record"``, ``"year"``, or a number of them. Each horizon
+        starts with the same storage.
+    start_hm3 : float, optional
+        That storage; by default the reservoir's initial storage.
+
+    Returns
+    -------
+    ReleaseSimulation
+
+    Raises
+    ------
+    InputError
+        If reservoir and record do not fit each other, the releases do not fit the record, are negative or not finite,
+        the horizon is not known, or there is no storage to start with.
+    """
+    check_first_month(reservoir, inflow)
+    asked, spans = _releases(release, inflow), Horizon.of(horizon)
+    start = _start(reservoir, start_hm3)
+    limits, plant, runs = open_limits(reservoir, inflow), exact_plant(reservoir), []
+    for first, stop, length in spans.equal_spans(inflow.years):
+        problems = limits[first:stop].joined(length)
+        years = without_foresight(problems, np.full(len(problems), start))
+        wanted = asked[first:stop].reshape(len(problems), -1)
+        runs.append(operate(plant, years, wanted).in_years(inflow.steps))
+    operation = joined(runs)
+    moved = repaired(reservoir, operation, asked)
+    notes = (*inflow.notes, *reservoir.notes, *_repair_note(moved))
+    return ReleaseSimulation(reservoir, inflow, spans, operation, asked, moved, notes)
+
+
+def _repair_note(moved: NDArray[np.bool_]) -> tuple[str, ...]:
+    """How many releases were changed, if any."""
+    if not moved.any():
+        return ()
+    return (f"The physical limits changed the given release in {counted(int(moved.sum()), 'month')} of {moved.size}.",)
+
+
+def _start(reservoir: Reservoir, start_hm3: float | None) -> float:
+    start = reservoir.initial_storage_hm3 if start_hm3 is None else start_hm3
+    if start is None:
+        problem = f"the reservoir has no initial storage (its year_end is {reservoir.year_end.value})"
+        raise InputError(Mistake(problem, "a storage in hm3", "give start_hm3", column="start_hm3"))
+    lower, upper = reservoir.level.domain
+    if not lower <= start <= upper:
+        expected, mend = f"{lower:,.6g} to {upper:,.6g} hm3, the range of the level curve", "give another start_hm3"
+        raise InputError(Mistake("is outside the level curve", expected, mend, column="start_hm3", value=start))
+    return float(start)
+
+
+def _releases(given: Any, inflow: Inflow) -> FloatArray:
+    """Given releases as an array, shape (years, steps)."""
+    if isinstance(given, pd.Series) and has_months(given):
+        return flows_by_month(given, inflow.calendar, "release")
+    shape = inflow.flow_m3s.shape
+    try:
+        asked = np.array(given, np.float64)
+    except (TypeError, ValueError) as error:
+        expected = f"an array of the shape {shape}, or a pandas.Series"
+        raise InputError(_refused("are not an array of numbers", expected, "give releases in m3/s")) from error
+    if asked.shape not in (shape, (asked.size,)) or asked.size != inflow.flow_m3s.size:
+        expected = f"the shape {shape} (water years x steps) or ({inflow.flow_m3s.size},)"
+        mend = "give one release for each month of the record, or a pandas.Series with dates"
+        raise InputError(_refused("do not fit the record", expected, mend, asked.shape))
+    asked = asked.reshape(shape)
+    wrong = np.argwhere(~(np.isfinite(asked) & (asked >= 0)))
+    if len(wrong):
+        year, step = wrong[0]
+        month = f"{inflow.calendar.month_names[step]} of {inflow.labels[year]}"
+        problem = f"have {counted(len(wrong), 'value')} negative or not finite, first {month}"
+        raise InputError(_refused(problem, "0 m3/s or more", "correct these months", float(asked[year, step])))
+    return asked
+
+
+def _refused(problem: str, expected: str, mend: str, value: object = None) -> Mistake:
+    return Mistake(f"the releases {problem}", expected, mend, column="release", value=value)

@@ -1,0 +1,129 @@
+"""Given releases are operated month by month, repaired where the limits need it, and told as a plan is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reservoir
+from reservoir.errors import InputError
+from reservoir.hydro.month_series import months_of
+from tests.hydro import paper
+from tests.year_ends import cyclic
+
+STEPS = 36
+
+
+@pytest.fixture(scope="module")
+def plan(small, small_inflow):
+    return reservoir.optimise(small, small_inflow, solver="dp")
+
+
+def refused(small, small_inflow, release, **call):
+    with pytest.raises(InputError) as caught:
+        reservoir.simulate(small, small_inflow, release, **call)
+    for mistake in caught.value.mistakes:
+        assert mistake.mend, f"no fix: {mistake}"
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("horizon", ["year", 2, "record"])
+def test_releases_of_a_plan_come_to_that_plan(small, small_inflow, horizon):
+    plan = reservoir.optimise(small, small_inflow, solver="dp", horizon=horizon)
+    run = reservoir.simulate(small, small_inflow, plan.schedule()["release_m3s"], horizon=horizon)
+    assert run.repairs == 0
+    assert run.notes == (*small_inflow.notes, *small.notes)
+    told, planned = run.schedule().drop(columns=["asked_m3s", "repaired"]), plan.schedule()
+    pd.testing.assert_frame_equal(told, planned, rtol=1e-9, atol=1e-9)
+    assert run.energy_gwh == pytest.approx(plan.energy_gwh, rel=1e-12)
+    assert run.violation == pytest.approx(plan.violation)
+
+
+def test_storage_is_carried_through_a_horizon_and_each_starts_with_the_same(small, small_inflow):
+    release = np.full(STEPS, 30.0)
+    whole = reservoir.simulate(small, small_inflow, release)
+    storage = whole.operation.storage_hm3
+    assert np.array_equal(storage[1:, 0], storage[:-1, -1])
+    assert storage[0, 0] == small.initial_storage_hm3
+    years = reservoir.simulate(small, small_inflow, release, horizon="year", start_hm3=60.0)
+    assert (years.operation.storage_hm3[:, 0] == 60.0).all()
+    assert years.operation.storage_hm3[0, 1] != storage[0, 1]
+
+
+def test_a_release_is_changed_in_its_own_month_alone(small, small_inflow):
+    """No month is drawn down or filled for a later one, and no end storage is steered to."""
+    release = np.full((3, 12), 5.0)
+    run = reservoir.simulate(small, small_inflow, release)
+    bounds = small.storage_bounds_hm3
+    storage, volume = run.operation.storage_hm3, small_inflow.calendar.hm3_per_m3s
+    lower, upper = small.release_bounds_m3s
+    for year in range(3):
+        for step in range(12):
+            wanted = min(max(5.0, lower[step]), upper[step])
+            start, inflow = storage[year, step], small_inflow.flow_m3s[year, step]
+            full = inflow + (start - bounds[1, step]) / volume[year, step]
+            empty = inflow + (start - bounds[0, step]) / volume[year, step]
+            expected = min(max(min(max(wanted, full), empty), lower[step]), upper[step])
+            assert run.operation.release_m3s[year, step] == pytest.approx(expected, abs=1e-9)
+            assert run.repaired[year, step] == (abs(expected - 5.0) > 1e-6)
+    assert storage[-1, -1] != pytest.approx(small.final_storage_hm3)
+
+
+def test_repairs_are_counted_and_told(small, small_inflow):
+    run = reservoir.simulate(small, small_inflow, np.full(STEPS, 40.0))
+    assert 0 < run.repairs < STEPS
+    assert run.notes[-1] == f"The physical limits changed the given release in {run.repairs} months of 36."
+    assert run.schedule()["repaired"].sum() == run.summary()["repairs"].sum() == run.repairs
+    assert (run.schedule()["asked_m3s"] == 40.0).all()
+    assert f"{run.repairs} repairs, horizon record" in repr(run)
+
+
+def test_what_it_makes_is_what_the_paper_says_of_its_releases(small, small_inflow):
+    run = reservoir.simulate(small, small_inflow, np.full(STEPS, 25.0))
+    for releases, storages, powers in zip(
+        run.operation.release_m3s, run.operation.storage_hm3, run.operation.power_mw, strict=True
+    ):
+        assert powers == pytest.approx(paper.powers(small, releases, storages), rel=1e-9)
+
+
+@pytest.mark.parametrize("form", ["table", "column", "periods", "dates", "longer", "list"])
+def test_releases_may_be_given_in_any_of_these_forms(form, plan, small, small_inflow):
+    release = plan.operation.release_m3s
+    periods = pd.Series(release.ravel(), months_of(small_inflow.calendar))
+    outside = pd.Series(1.0, periods.index[:5] - 5)
+    forms = {
+        "table": release,
+        "column": plan.schedule()["release_m3s"].reset_index(drop=True),
+        "periods": periods,
+        "dates": periods.to_timestamp(how="end"),
+        "longer": pd.concat([outside, periods]),
+        "list": release.ravel().tolist(),
+    }
+    run = reservoir.simulate(small, small_inflow, forms[form], horizon="year")
+    assert run.operation.release_m3s == pytest.approx(release)
+
+
+def test_releases_that_do_not_fit_are_refused_with_the_fix(small, small_inflow):
+    series = pd.Series(10.0, months_of(small_inflow.calendar))
+    assert "expected the shape (3, 12)" in refused(small, small_inflow, np.ones((12, 3)))
+    assert "(found (35,))" in refused(small, small_inflow, np.ones(35))
+    assert "not an array of numbers" in refused(small, small_inflow, ["many"] * STEPS)
+    lost = np.ones(STEPS)
+    lost[[3, 7]] = np.nan, -1
+    assert "2 values negative or not finite, first Sep of 1955/56" in refused(small, small_inflow, lost)
+    told = refused(small, small_inflow, series.iloc[1:])
+    assert told.startswith(
+        "release: has 1955-07 to 1958-05 only; expected 1955-06 to 1958-05, the months of the record"
+    )
+    assert "1956-01 is missing" in refused(small, small_inflow, series.drop(pd.Period("1956-01")))
+
+
+def test_a_start_is_needed_and_must_be_on_the_level_curve(small, small_inflow):
+    told = refused(cyclic(small), small_inflow, np.full(STEPS, 20.0))
+    assert "no initial storage (its year_end is cyclic)" in told
+    assert reservoir.simulate(cyclic(small), small_inflow, np.full(STEPS, 20.0), start_hm3=80.0).inflow is small_inflow
+    for start in (5.0, float("nan")):
+        assert "outside the level curve" in refused(small, small_inflow, np.full(STEPS, 20.0), start_hm3=start)
+    assert "horizon is not known" in refused(small, small_inflow, np.full(STEPS, 20.0), horizon=0)
+    assert "water years begin in" in refused(replace(small, first_month=1), small_inflow, np.full(STEPS, 20.0))
