@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import DeviceError
 from reservoir.hydro.curves.approximation import Approximation
@@ -21,6 +21,7 @@ from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.carry_over import carry_over_notes
+from reservoir.planning.given_releases import first_positions
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.solver_choice import DEVICE_REFERENCE, HOST_REFERENCE, REFERENCE_SOLVERS, chosen_solver
@@ -181,6 +182,7 @@ def optimise(
     seed: int = 1,
     device: str | None = "auto",
     reference: bool = True,
+    initial: OperatedRecord | ArrayLike | pd.Series[float] | None = None,
     progress: StageProgress = silent_stage,
     **options: Any,
 ) -> Plan:
@@ -201,6 +203,10 @@ def optimise(
         See `reservoir.opencl.choose_device`.
     reference : bool
         Also find the reference optimum by dynamic programming, so that every year's gap is known.
+    initial : Plan, ReleaseSimulation, array_like or pandas.Series, optional
+        Releases that the search begins with (m3/s), as of `reservoir.simulate`: one member of the first population of
+        each problem, the others are random. The plan is no worse than they are, but for the rounding of float32. Only
+        ``clpso``, ``lshade``, ``clpso-sequential``, ``ann-pso`` and ``ann-pso-parallel`` can begin with them.
     progress : callable
         Told the stage, how many years are done and how many there are.
     **options
@@ -219,6 +225,9 @@ def optimise(
         problems = record_problems(reservoir, inflow, asked)
     with watch("devices"):
         solver, notes, options = chosen_solver(solver, device, options, problems)
+        if initial is not None:
+            options = {**options, **first_positions(problems, initial, solver)}
+            notes = (*notes, "The search began with given releases.")
     with watch(solver):
         solutions = _solved(problems.each, solver, seed, device, progress, options)
     references = Solutions.of([])

@@ -15,11 +15,12 @@ from reservoir.hydro.given_releases import repaired, without_foresight
 from reservoir.hydro.horizon import RECORD, Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import open_limits
-from reservoir.hydro.month_series import flows_by_month, has_months, month_starts
+from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation, joined, operate
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.dataset import Dataset, dataset_of
+from reservoir.planning.given_releases import releases_of
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.problems.reservoir.year import check_first_month
 from reservoir.text.quantities import counted, quantity
@@ -129,7 +130,7 @@ def simulate(
         the horizon is not known, or there is no storage to start with.
     """
     check_first_month(reservoir, inflow)
-    asked, spans = _releases(release, inflow), Horizon.of(horizon)
+    asked, spans = releases_of(release, inflow, "release"), Horizon.of(horizon)
     start = _start(reservoir, start_hm3)
     limits, plant, runs = open_limits(reservoir, inflow), exact_plant(reservoir), []
     for first, stop, length in spans.equal_spans(inflow.years):
@@ -160,31 +161,3 @@ def _start(reservoir: Reservoir, start_hm3: float | None) -> float:
         expected, mend = f"{lower:,.6g} to {upper:,.6g} hm3, the range of the level curve", "give another start_hm3"
         raise InputError(Mistake("is outside the level curve", expected, mend, column="start_hm3", value=start))
     return float(start)
-
-
-def _releases(given: Any, inflow: Inflow) -> FloatArray:
-    """Given releases as an array, shape (years, steps)."""
-    if isinstance(given, pd.Series) and has_months(given):
-        return flows_by_month(given, inflow.calendar, "release")
-    shape = inflow.flow_m3s.shape
-    try:
-        asked = np.array(given, np.float64)
-    except (TypeError, ValueError) as error:
-        expected = f"an array of the shape {shape}, or a pandas.Series"
-        raise InputError(_refused("are not an array of numbers", expected, "give releases in m3/s")) from error
-    if asked.shape not in (shape, (asked.size,)) or asked.size != inflow.flow_m3s.size:
-        expected = f"the shape {shape} (water years x steps) or ({inflow.flow_m3s.size},)"
-        mend = "give one release for each month of the record, or a pandas.Series with dates"
-        raise InputError(_refused("do not fit the record", expected, mend, asked.shape))
-    asked = asked.reshape(shape)
-    wrong = np.argwhere(~(np.isfinite(asked) & (asked >= 0)))
-    if len(wrong):
-        year, step = wrong[0]
-        month = f"{inflow.calendar.month_names[step]} of {inflow.labels[year]}"
-        problem = f"have {counted(len(wrong), 'value')} negative or not finite, first {month}"
-        raise InputError(_refused(problem, "0 m3/s or more", "correct these months", float(asked[year, step])))
-    return asked
-
-
-def _refused(problem: str, expected: str, mend: str, value: object = None) -> Mistake:
-    return Mistake(f"the releases {problem}", expected, mend, column="release", value=value)

@@ -108,10 +108,12 @@ def test_releases_that_do_not_fit_are_refused_with_the_fix(small, small_inflow):
     series = pd.Series(10.0, months_of(small_inflow.calendar))
     assert "expected the shape (3, 12)" in refused(small, small_inflow, np.ones((12, 3)))
     assert "(found (35,))" in refused(small, small_inflow, np.ones(35))
-    assert "not an array of numbers" in refused(small, small_inflow, ["many"] * STEPS)
+    assert "release: is not an array of numbers" in refused(small, small_inflow, ["many"] * STEPS)
     lost = np.ones(STEPS)
     lost[[3, 7]] = np.nan, -1
-    assert "2 values negative or not finite, first Sep of 1955/56" in refused(small, small_inflow, lost)
+    assert "release: has 2 releases that are negative or not finite, first Sep of 1955/56" in refused(
+        small, small_inflow, lost
+    )
     told = refused(small, small_inflow, series.iloc[1:])
     assert told.startswith(
         "release: has 1955-07 to 1958-05 only; expected 1955-06 to 1958-05, the months of the record"

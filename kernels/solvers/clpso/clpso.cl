@@ -16,7 +16,7 @@
 
 __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
     __global const float *contexts, __global const float *learning, const int problems, const int generations,
-    const int trace_every, const int trace_points, __global float *found_position, __global float *found_fitness,
+    const int trace_every, const int trace_points, GIVEN_ARGUMENT __global float *found_position, __global float *found_fitness,
     __global int *evaluations, __global float *trace,
 #if BEST_IN_GLOBAL
     __global float *best_memory,
@@ -61,6 +61,7 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
     FOR_BLOCKS {
         random_start(&particles[block].random, problem, FIRST(block), RANDOM_VALUES);
         initialise(&particles[block], FIRST(block), context);
+        TAKE_GIVEN(particles[block].position, FIRST(block));
         const reals noise = noise_of(&particles[block].random), value = fitness_here(&particles[block], context) + noise;
         STORE_LANES((reals)(-INFINITY), BEST_SPACE, best_fitness + FIRST(block));
         remember(&particles[block], (ints)(1) == (ints)(1), CHOOSE(value == value, value, (reals)(-INFINITY)), FIRST(block),

@@ -15,7 +15,7 @@
 // `sizes`: members in each generation, the first population and that after the last generation included.
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
     __global const float *contexts, __global const int *sizes, const int generations, const int trace_every,
-    const int trace_points, __global float *found_position, __global float *found_fitness, __global float *trace,
+    const int trace_points, GIVEN_ARGUMENT __global float *found_position, __global float *found_fitness, __global float *trace,
 #if POOL_IN_GLOBAL
     __global float *pool_memory,
 #endif
@@ -46,6 +46,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
             const float low = lower(d, context), range = upper(d, context) - low;
             family[block].child[d] = FUSED(random_lanes(&random[block], 1.0f), (reals)(range), (reals)(low));
         }
+        TAKE_GIVEN(family[block].child, FIRST(block));
         const reals value = live(&family[block], context) + noise_of(&random[block]);
         family[block].fitness = CHOOSE(value == value, value, (reals)(-INFINITY));
         STORE_LANES(family[block].fitness, __local, findings.fitness + FIRST(block));

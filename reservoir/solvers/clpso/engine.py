@@ -16,6 +16,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.solvers.base.device_engine import Launch, PopulationEngine, choices
+from reservoir.solvers.base.first_positions import FirstPositionsEngine
 from reservoir.solvers.base.program import build_around, memory_constants
 from reservoir.solvers.base.results import EngineResult, engine_results
 from reservoir.solvers.clpso.layout import SwarmLayout, layout_for, state_words
@@ -24,7 +25,7 @@ from reservoir.solvers.clpso.settings import DeviceSwarmSettings
 from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
 
 
-class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
+class ClpsoEngine(FirstPositionsEngine[DeviceSwarmSettings], PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
     """CLPSO, each problem with a swarm of its own."""
 
     name = "clpso"
@@ -40,6 +41,10 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
     def scheme(self) -> RandomScheme:
         """Where random numbers come from."""
         return RANDOM_SCHEMES[self.settings.used_random]
+
+    def require_solvable(self, problems: Sequence[Problem]) -> None:
+        """Refuse first positions that do not fit the problems."""
+        self.note_first(problems, self.settings.particles)
 
     def require_devices(self, devices: Sequence[DeviceInfo]) -> None:
         """The paper's schemes number the swarms of one launch."""
@@ -77,12 +82,14 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
             "SWARM": layout.padded,
             "WIDE_DRAWS": int(max(self.settings.particles, problem.dimension) > EVEN_IN_16_BITS),
             "CONTEXT_SPACE": "__local",
+            "GIVEN": self.settings.first_count,
             "CONDITIONALS": model.conditionals,
             "STATE_IN_GLOBAL": int(model.state_in_global),
             "STATE_SPACE": "__global" if model.state_in_global else "__private",
         }
         before = [*self.scheme.files, "common/rng/noise.cl", "common/sync/group_barrier.cl"]
-        after = [f"solvers/clpso/{file}.cl" for file in ("particles", "exemplars", "clpso")]
+        files = "common/first_positions", *(f"solvers/clpso/{file}" for file in ("particles", "exemplars", "clpso"))
+        after = [f"{file}.cl" for file in files]
         return build_around(kernel, device, constants, before=before, after=after)
 
     def run(self, launch: Launch[SwarmLayout]) -> list[EngineResult]:
@@ -98,6 +105,7 @@ class ClpsoEngine(PopulationEngine[DeviceSwarmSettings, SwarmLayout]):
             generations=np.int32(settings.generations),
             trace_every=np.int32(taken[0]),
             trace_points=np.int32(len(taken)),
+            **self.given(problems),
         )
         random = self.scheme.arguments(launch, settings, layout.padded)
         best_memory = ((swarms, dimension + 1, layout.padded), np.float32)

@@ -8,6 +8,7 @@ with one seed, the two differ by rounding alone, unless exemplars follow their t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,21 +20,27 @@ from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of
 from reservoir.solvers.base.denormals import SMALLEST_VELOCITY
 from reservoir.solvers.base.engine import HostEngine
+from reservoir.solvers.base.first_positions import FirstPositionsEngine
 from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.clpso.settings import SwarmSettings
 from reservoir.solvers.rng.noise import fresh_noise
 from reservoir.solvers.rng.stream import below, fill_uniform, mixed, next_bits, next_uniform, rivals, stream_states
 
 
-class SequentialClpso(HostEngine[SwarmSettings]):
+class SequentialClpso(FirstPositionsEngine[SwarmSettings], HostEngine[SwarmSettings]):
     """CLPSO, one swarm after another."""
 
     name = "clpso-sequential"
     settings_class = SwarmSettings
 
+    def require_solvable(self, problems: Sequence[Problem]) -> None:
+        """Refuse first positions that do not fit the problems."""
+        self.note_first(problems, self.settings.particles)
+
     def solve_one(self, problem: Problem) -> EngineResult:
         """Run a problem's own swarm."""
-        settings, swarm = self.settings, new_swarm(problem, self.settings, self.seed)
+        settings = self.settings
+        swarm = new_swarm(problem, settings, self.seed)._replace(given=self.first_of(problem))
         taken = settings.trace_generations
         trace = np.empty(len(taken), np.float32)
         evaluations = _run(problem.compiled_context(), swarm, settings.generations, int(taken[0]), trace)
@@ -59,6 +66,7 @@ class Swarm(NamedTuple):
     exemplar: NDArray[np.float32]
     best: NDArray[np.float32]
     best_fitness: NDArray[np.float32]  # (N,)
+    given: NDArray[np.float32]  # of some particles: positions that they begin with
     stagnation: NDArray[np.int64]  # (N,)
     states: NDArray[np.uint32]  # (N, 4), random streams
     learning: NDArray[np.float32]  # (N,)
@@ -85,6 +93,7 @@ def new_swarm(problem: Problem, settings: SwarmSettings, seed: int) -> Swarm:
         exemplar=exemplar,
         best=best,
         best_fitness=np.empty(particles, np.float32),
+        given=np.empty((0, dimension), np.float32),
         stagnation=np.full(particles, settings.refreshing_gap),
         states=stream_states(seed, problem.rng_stream_id, particles),
         learning=settings.learning_probability().astype(np.float32),
@@ -205,6 +214,8 @@ def _run(context: Context, swarm: Swarm, generations: int, trace_every: int, tra
     particles = len(swarm.best_fitness)
     for i in range(particles):
         _initialise(swarm, i)
+    for i in range(len(swarm.given)):
+        _copy(swarm.given[i], swarm.position[i], swarm.unrolled)
     evaluations = 0
     for generation in range(generations + 1):
         inertia = swarm.inertia_first - swarm.inertia_fall * np.float32(generation) / np.float32(generations)

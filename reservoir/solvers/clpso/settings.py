@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.solvers.base.denormals import SMALLEST_VELOCITY
-from reservoir.solvers.base.settings import Settings, choice, number, run_option, trace_generations
+from reservoir.solvers.base.first_positions import FirstPositionsSettings
+from reservoir.solvers.base.settings import choice, number, run_option, trace_generations
 from reservoir.solvers.clpso.models import LANES, MODELS, RANDOM_NAMES, Model
 
 #: Of a swarm: beyond any use, and few enough for numbers of 32 bits to count what they do.
@@ -22,7 +23,7 @@ RELAXED, STRICT = "relaxed", "strict"
 
 
 @dataclass(frozen=True)
-class SwarmSettings(Settings):
+class SwarmSettings(FirstPositionsSettings):
     """Settings of CLPSO, with the values of Yu et al. 2020, section 2.1.
 
     Parameters

@@ -17,6 +17,7 @@ import numpy as np
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.solvers.base.device_engine import Launch, PopulationEngine, choices
+from reservoir.solvers.base.first_positions import FirstPositionsEngine
 from reservoir.solvers.base.program import build_around, memory_constants
 from reservoir.solvers.base.results import EngineResult, engine_results
 from reservoir.solvers.base.settings import trace_generations
@@ -25,7 +26,7 @@ from reservoir.solvers.lshade.settings import LshadeSettings
 from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
 
 
-class LshadeEngine(PopulationEngine[LshadeSettings, PopulationLayout]):
+class LshadeEngine(FirstPositionsEngine[LshadeSettings], PopulationEngine[LshadeSettings, PopulationLayout]):
     """L-SHADE, each problem with a population of its own."""
 
     name = "lshade"
@@ -36,6 +37,10 @@ class LshadeEngine(PopulationEngine[LshadeSettings, PopulationLayout]):
     def evaluations(self) -> int:
         """Evaluations of a problem, about."""
         return self.settings.evaluations
+
+    def require_solvable(self, problems: Sequence[Problem]) -> None:
+        """Refuse first positions that do not fit the problems."""
+        self.note_first(problems, self.settings.first_members(problems[0].dimension))
 
     def layout(self, device: DeviceInfo, problems: Sequence[Problem]) -> PopulationLayout:
         """The same for any number of problems."""
@@ -52,12 +57,14 @@ class LshadeEngine(PopulationEngine[LshadeSettings, PopulationLayout]):
             "BLOCKS": layout.blocks,
             "MEMBERS": layout.padded,
             "PARTS": PARTS,
+            "GIVEN": self.settings.first_count,
             "WIDE_DRAWS": int(max(pool, problem.dimension) > EVEN_IN_16_BITS),
             "CONTEXT_SPACE": "__local",
         }
         files = ["rng/philox", "rng/random_stream", "rng/noise", "rng/distributions", "sync/group_barrier"]
         before = [f"common/{file}.cl" for file in files]
-        after = [f"solvers/lshade/{file}.cl" for file in ("factors", "members", "lshade")]
+        own = "common/first_positions", *(f"solvers/lshade/{file}" for file in ("factors", "members", "lshade"))
+        after = [f"{file}.cl" for file in own]
         return build_around(problem.kernel(fine=True), device, constants, before=before, after=after)
 
     def run(self, launch: Launch[PopulationLayout]) -> list[EngineResult]:
@@ -74,6 +81,7 @@ class LshadeEngine(PopulationEngine[LshadeSettings, PopulationLayout]):
             generations=np.int32(generations),
             trace_every=np.int32(taken[0]),
             trace_points=np.int32(len(taken)),
+            **self.given(problems),
             position=((count, dimension), np.float32),
             fitness=(count, np.float32),
             trace=((count, len(taken)), np.float32),

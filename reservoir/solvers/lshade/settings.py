@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.solvers.base.settings import Settings, number, run_option
+from reservoir.solvers.base.first_positions import FirstPositionsSettings
+from reservoir.solvers.base.settings import number, run_option
 
 
 @dataclass(frozen=True)
-class LshadeSettings(Settings):
+class LshadeSettings(FirstPositionsSettings):
     """Settings of L-SHADE: those of Tanabe and Fukunaga 2014, but for two.
 
     Their p = 0.11 and archive of 2.6 populations left a year of the bundled record in a neighbouring local optimum in

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Problem
 from reservoir.solvers.base.engine import threads_or_all
+from reservoir.solvers.base.first_positions import positions_by_id
 from reservoir.solvers.base.settings import MOST_POINTS, Settings, choice, number, require_count, run_option
 
 #: How a generation runs. `FUSED`: all its steps, and all generations up to the next exchange, in one kernel. `STEPS`:
@@ -109,15 +109,7 @@ class EngineTwoLevelSettings(TwoLevelSettings):
         InputError
             If they are not as many for each problem, or more than there are particles.
         """
-        if self.first is None:
-            return {}
-        positions = [np.ascontiguousarray(np.atleast_2d(np.asarray(each, np.float32))) for each in self.first]
-        shapes = {each.shape for each in positions}
-        fits = len(shapes) == 1 and all(shape[1] == problem.dimension for shape in shapes for problem in problems)
-        if len(positions) != len(problems) or not fits or not 1 <= len(positions[0]) <= self.particles:
-            expected = f"for each of {len(problems)} problems the same number, 1 to {self.particles}, of its dimension"
-            raise InputError(Mistake("the first positions have the wrong shape", expected, value=sorted(shapes)))
-        return {id(problem): each for problem, each in zip(problems, positions, strict=True)}
+        return positions_by_id(self.first, problems, self.particles)
 
     def as_dict(self) -> dict[str, Any]:
         """Every setting; of first positions their number."""
