@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.errors import DeviceError
 from reservoir.hydro.curves.approximation import Approximation
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
@@ -24,22 +22,19 @@ from reservoir.planning.carry_over import carry_over_notes
 from reservoir.planning.given_releases import first_positions
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
-from reservoir.planning.solver_choice import DEVICE_REFERENCE, HOST_REFERENCE, REFERENCE_SOLVERS, chosen_solver
+from reservoir.planning.solver_choice import REFERENCE_SOLVERS, chosen_solver
+from reservoir.planning.stages import StageProgress as StageProgress
+from reservoir.planning.stages import references_of, solved
+from reservoir.planning.stages import silent_stage as silent_stage
+from reservoir.planning.stopping import leading_problems, stop_sentence
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers import Solutions, solve, solver_named
+from reservoir.solvers import Solutions, Stop
+from reservoir.solvers.base.progress import callers_own
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-#: Told the name of a stage, how much of it is done and how much there is.
-StageProgress = Callable[[str, int, int], None]
-
-
-def silent_stage(stage: str, done: int, total: int) -> None:
-    """No-op callback."""
 
 
 # Compared by identity, as the arrays it holds.
@@ -63,6 +58,8 @@ class Plan(OperatedRecord):
         What the user should know about this plan.
     seconds : mapping of str to float
         Wall time of each stage; stages do not overlap. A solver's bears its name.
+    stopped : str
+        Where a callback ended the run, in words; empty if it did not.
     """
 
     reservoir: Reservoir
@@ -73,14 +70,14 @@ class Plan(OperatedRecord):
     references: Solutions
     notes: tuple[str, ...]
     seconds: Mapping[str, float]
+    stopped: str = ""
 
     def __repr__(self) -> str:
         years, kept = counted(self.inflow.years, "year"), len(self.kept_energy_gwh)
         energy = f"{quantity(float(self.kept_energy_gwh.sum()))} GWh in {years}"
         limits = "" if kept == self.inflow.years else f", {kept} of which keep their limits"
-        return (
-            f"<Plan of {self.reservoir.name}: {energy}{limits}, by {self.solutions[0].solver}, horizon {self.horizon}>"
-        )
+        by = f"by {self.solutions[0].solver}, horizon {self.horizon}{', stopped' if self.stopped else ''}"
+        return f"<Plan of {self.reservoir.name}: {energy}{limits}, {by}>"
 
     @property
     def approximation(self) -> Approximation:
@@ -184,6 +181,7 @@ def optimise(
     reference: bool = True,
     initial: OperatedRecord | ArrayLike | pd.Series[float] | None = None,
     progress: StageProgress = silent_stage,
+    stop: Stop | None = None,
     **options: Any,
 ) -> Plan:
     """Find the best operation of every year of a record.
@@ -209,6 +207,10 @@ def optimise(
         ``clpso``, ``lshade``, ``clpso-sequential``, ``ann-pso`` and ``ann-pso-parallel`` can begin with them.
     progress : callable
         Told the stage, how many years are done and how many there are.
+    stop : callable, optional
+        Asked with an `IntermediateResult` between launches, or years. If it returns True, the plan has the years that
+        are planned, from the first of the record; if that is during the reference optimum, it has no gaps.
+        `Plan.stopped` says where. See `reservoir.solvers.solve`.
     **options
         Settings of the solver, such as ``particles`` and ``generations``.
 
@@ -228,17 +230,25 @@ def optimise(
         if initial is not None:
             options = {**options, **first_positions(problems, initial, solver)}
             notes = (*notes, "The search began with given releases.")
+    progress = callers_own(progress)
     with watch(solver):
-        solutions = _solved(problems.each, solver, seed, device, progress, options)
+        solutions = solved(problems.each, solver, seed, device, progress, options | {"stop": stop})
+    stopped = stop_sentence(solver, len(solutions), len(problems))
+    if stopped:
+        problems = leading_problems(problems, len(solutions))
+        inflow = problems.inflow
     references = Solutions.of([])
     if solver in REFERENCE_SOLVERS:
         references = solutions
-    elif reference:
-        references = _references(problems.each, solver, device, progress, watch)
+    elif reference and not stopped:
+        references = references_of(problems.each, solver, device, progress, stop, watch)
+        stopped = stop_sentence(references.solver, len(references), len(problems), "the plan has no reference optimum")
+        references = Solutions.of([]) if stopped else references
     with watch("certify"):
         operation = operation_of(problems, solutions)
+    notes = (*notes, stopped) if stopped else notes
     told = (*inflow.notes, *reservoir.notes, *notes, *carry_over_notes(problems, operation))
-    return Plan(reservoir, inflow, problems, operation, solutions, references, told, watch.seconds)
+    return Plan(reservoir, inflow, problems, operation, solutions, references, told, watch.seconds, stopped)
 
 
 def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:
@@ -254,26 +264,3 @@ def relative_gap(solutions: Solutions, references: Solutions) -> FloatArray:
     found, best = solutions.fitness, references.fitness
     scale = np.where(best == 0, 1.0, np.abs(best))
     return np.asarray((best - found) / scale)
-
-
-def _solved(
-    problems: Sequence[ReservoirYear],
-    solver: str,
-    seed: int,
-    device: str | None,
-    progress: StageProgress,
-    options: Mapping[str, Any],
-) -> Solutions:
-    progress(solver, 0, len(problems))
-    return solve(problems, solver=solver, seed=seed, device=device, progress=partial(progress, solver), **options)
-
-
-def _references(
-    problems: Sequence[ReservoirYear], solver: str, device: str | None, progress: StageProgress, watch: Stopwatch
-) -> Solutions:
-    """Dynamic programming on the device that solves the plan, if one does and can; else on the host."""
-    if solver_named(solver).opencl:
-        with suppress(DeviceError), watch(DEVICE_REFERENCE):
-            return _solved(problems, DEVICE_REFERENCE, 0, device, progress, {})
-    with watch(HOST_REFERENCE):
-        return _solved(problems, HOST_REFERENCE, 0, None, progress, {})

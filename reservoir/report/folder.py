@@ -197,6 +197,7 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
         "violation": float(plan.violation.sum()),
         "caveats": list(plan.caveats),
         "notes": list(plan.notes),
+        "stopped": plan.stopped or None,
         "shortfalls": shortfalls(plan),
         "checks": [check.as_dict() for check in checks],
     }

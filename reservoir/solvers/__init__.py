@@ -17,17 +17,19 @@ from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Batch, Problem
 from reservoir.problems.encoding import BITS, PERMUTATION, REAL, encoding_of
 from reservoir.solvers.base.engine import Engine
-from reservoir.solvers.base.progress import Progress, silent
+from reservoir.solvers.base.progress import IntermediateResult, Progress, Stop, callers_own, silent
 from reservoir.solvers.base.solution import Solution, Solutions
 
 __all__ = [
     "GENERAL_SOLVERS",
     "SOLVERS",
+    "IntermediateResult",
     "Problem",
     "Progress",
     "Solution",
     "Solutions",
     "Solver",
+    "Stop",
     "settings_of",
     "solve",
     "solver_named",
@@ -195,6 +197,7 @@ def solve(
     seed: int = 1,
     device: str | None = "auto",
     progress: Progress = silent,
+    stop: Stop | None = None,
     **options: Any,
 ) -> Solutions:
     """Solve problems with the engine of that name.
@@ -211,6 +214,10 @@ def solve(
         See `reservoir.opencl.choose_device`; solvers that need no device ignore it.
     progress : callable
         Told how many problems are done.
+    stop : callable, optional
+        Asked with an `IntermediateResult` after each launch, or each problem on the host, but not after the last. If it
+        returns True, the solutions are those of the problems before the first that is not solved, at least one. On a
+        device, launches then have as many problems as it has compute units, so that it is asked often enough.
     **options
         Settings of the engine.
 
@@ -231,7 +238,9 @@ def solve(
     _require_encoding(entry, problems)
     engine = _engine_class(entry)
     _require_settings(entry, options)
-    ready = engine(settings=engine.settings_class(**options), seed=int(seed), seeded=entry.seeded)
+    ready = engine(
+        settings=engine.settings_class(**options), seed=int(seed), seeded=entry.seeded, stop=stop and callers_own(stop)
+    )
     return ready.solve(problems, device=device, progress=progress)
 
 

@@ -56,6 +56,7 @@ _SOUND: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "inflow.caveat": (lambda value: value is _ABSENT or _is_text(value), "a string"),
     "years": (_is(int), "a number"),
     "horizon": (lambda value: value is _ABSENT or _is_text(value), "a text"),
+    "stopped": (lambda value: value in (None, _ABSENT) or _is_text(value), "a string or null"),
     **dict.fromkeys(("solver", "device"), _TEXT),
     "settings": _OBJECT,
     "seconds": (_object_of(_is_number), "a number for each stage"),

@@ -99,7 +99,8 @@ def read_plan(folder: Path) -> SavedPlan:
     solutions = solutions_of(problems, _positions(problems, schedule), summary, origin)
     references = references_of(problems, solutions, summary, origin)
     notes, seconds = tuple(origin["notes"]), dict(origin["seconds"])
-    plan = Plan(plant, inflow, problems, operation_of(problems, solutions), solutions, references, notes, seconds)
+    operation, stopped = operation_of(problems, solutions), origin.get("stopped") or ""
+    plan = Plan(plant, inflow, problems, operation, solutions, references, notes, seconds, stopped)
     _check_follows(folder / SCHEDULE, schedule, plan)
     _check_figures(folder, origin)
     check_files(folder, origin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from abc import abstractmethod
 from collections import Counter
@@ -100,11 +101,11 @@ class DeviceEngine(Engine[S]):
         devices = choose_devices(device)
         self.require_devices(devices)
         started = time.perf_counter()
-        launched = launch_all(problems, devices, self.most_problems, self.launch, progress)
+        launched = launch_all(problems, devices, self._most_problems, self.launch, progress, self.stops)
         wall_seconds = time.perf_counter() - started
         names = Counter(each.name for each in devices)
         return to_solutions(
-            problems,
+            problems[: len(launched.found)],
             launched.found,
             settings=self.record(),
             of_device={
@@ -119,6 +120,11 @@ class DeviceEngine(Engine[S]):
 
     def require_devices(self, devices: Sequence[DeviceInfo]) -> None:
         """Refuse devices that the settings do not fit, by an InputError."""
+
+    def _most_problems(self, device: DeviceInfo, problem: Problem) -> int:
+        """As `most_problems`; where a caller may stop the run, one for each compute unit if launches may be cut."""
+        most = self.most_problems(device, problem)
+        return most if self.stop is None or most == sys.maxsize else min(most, device.compute_units)
 
     @abstractmethod
     def most_problems(self, device: DeviceInfo, problem: Problem) -> int:

@@ -6,10 +6,13 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar, Generic, TypeVar
 
-from reservoir.problems.base import Problem
-from reservoir.solvers.base.progress import Progress
+import numpy as np
+
+from reservoir.problems.base import Problem, certify_all
+from reservoir.solvers.base.progress import IntermediateResult, Progress, Stop, StopRequested
 from reservoir.solvers.base.results import EngineResult, to_solutions
 from reservoir.solvers.base.settings import Settings
 from reservoir.solvers.base.solution import Solutions
@@ -31,14 +34,17 @@ class Engine(ABC, Generic[S]):
         With a problem's `rng_stream_id`, names its random numbers.
     seeded : bool
         The result depends on the seed, which is recorded.
+    stop : callable, optional
+        Asked between problems whether to end with those that are solved; see `reservoir.solvers.solve`.
     """
 
     #: As in the registry.
     name: ClassVar[str]
     settings_class: ClassVar[type[Settings]]
 
-    def __init__(self, settings: S, *, seed: int = 1, seeded: bool = True) -> None:
-        self.settings, self.seed, self.seeded = settings, seed, seeded
+    def __init__(self, settings: S, *, seed: int = 1, seeded: bool = True, stop: Stop | None = None) -> None:
+        self.settings, self.seed, self.seeded, self.stop = settings, seed, seeded, stop
+        self._fitness: list[float] = []
 
     @abstractmethod
     def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
@@ -46,6 +52,15 @@ class Engine(ABC, Generic[S]):
 
     def require_solvable(self, problems: Sequence[Problem]) -> None:
         """Refuse problems that the engine cannot solve, by an InputError."""
+
+    def stops(self, problems: Sequence[Problem], found: Sequence[EngineResult], total: int) -> bool:
+        """Whether the caller wants to end, now that these problems are solved too; not asked after the last."""
+        if self.stop is None:
+            return False
+        positions = [each.position.astype(np.float64) for each in found]
+        self._fitness += certify_all(problems, positions).fitness.tolist()
+        done = len(self._fitness)
+        return done < total and bool(self.stop(IntermediateResult(self.name, done, total, np.array(self._fitness))))
 
     def record(self) -> dict[str, Any]:
         """Settings of the call, for provenance."""
@@ -64,11 +79,14 @@ class HostEngine(Engine[S]):
         def keep(result: EngineResult) -> None:
             found.append(result)
             progress(len(found), len(problems))
+            if self.stops(problems[len(found) - 1 : len(found)], [result], len(problems)):
+                raise StopRequested
 
-        self.solve_each(problems, keep)
+        with suppress(StopRequested):
+            self.solve_each(problems, keep)
         wall_seconds = time.perf_counter() - started
         return to_solutions(
-            problems,
+            problems[: len(found)],
             found,
             settings=self.record(),
             solver=self.name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
 from threading import Event, Lock
 
 from reservoir.opencl import DeviceInfo
@@ -15,6 +16,14 @@ from reservoir.solvers.base.results import EngineResult, LaunchResult
 #: Solves problems of one program key on one device at once; results in the problems' order.
 Launch = Callable[[DeviceInfo, Sequence[Problem]], LaunchResult]
 
+#: Told problems that are solved, their results and the number of all problems: whether to end now.
+Stops = Callable[[Sequence[Problem], Sequence[EngineResult], int], bool]
+
+
+def never(problems: Sequence[Problem], found: Sequence[EngineResult], total: int) -> bool:
+    """Go on."""
+    return False
+
 
 def launch_all(
     problems: Sequence[Problem],
@@ -22,6 +31,7 @@ def launch_all(
     most: Callable[[DeviceInfo, Problem], int],
     launch: Launch,
     progress: Progress,
+    stops: Stops = never,
 ) -> LaunchResult:
     """Share problems among devices by their compute units, and work on all devices at once.
 
@@ -37,6 +47,13 @@ def launch_all(
         See `Launch`; called by a thread for each device where there are several.
     progress : callable
         Told how many of the problems are done.
+    stops : callable
+        See `Stops`; if it says so, the other devices end with the launch that they are at.
+
+    Returns
+    -------
+    LaunchResult
+        Of all problems; after a stop, of those before the first that is not solved.
     """
     found: dict[int, EngineResult] = {}
     lock, stop = Lock(), Event()
@@ -46,12 +63,15 @@ def launch_all(
         for members in launches:
             if stop.is_set():
                 break
-            brought = launch(device, take(problems, members))
+            part = take(problems, members)
+            brought = launch(device, part)
             seconds += brought.device_seconds
             host_seconds_by_phase.update(brought.host_seconds_by_phase)
             with lock:
                 found.update(zip(members, brought.found, strict=True))
                 progress(len(found), len(problems))
+                if stops(part, brought.found, len(problems)):
+                    stop.set()
         return seconds, host_seconds_by_phase
 
     shares = _shares(problems, devices, most)
@@ -66,7 +86,7 @@ def launch_all(
                 raise
     host_seconds_by_phase = sum((each for _, each in done), Counter[str]())
     return LaunchResult(
-        found=[found[index] for index in range(len(problems))],
+        found=[found[index] for index in takewhile(found.__contains__, range(len(problems)))],
         device_seconds=max(each for each, _ in done),
         host_seconds_by_phase=dict(host_seconds_by_phase),
     )
