@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -16,9 +15,7 @@ from typing import Any
 
 import reservoir
 from reservoir.errors import Mistake, OutputError
-from reservoir.hydro.identity import reservoir_digests
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
@@ -26,12 +23,12 @@ from reservoir.io.placing.moves import leaves
 from reservoir.io.placing.workplace import contents
 from reservoir.io.plan_folder.provenance import FILES, file_hashes
 from reservoir.io.plan_folder.tables import FIGURES, INFLOW, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
-from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import shortfalls
 from reservoir.planning.stopwatch import Profile, Timer, untimed
+from reservoir.report.input_copies import copy_inputs
 from reservoir.text.strict_json import strict_json
 
 #: The plan for people: opens in any browser, offline.
@@ -152,12 +149,11 @@ def write_plan(
     with watch("write"), drafted(target, partial(check_target, force=force), own_files) as claim:
         draft = claim.draft
         _write_tables(plan, draft)
-        copied = _copy_inputs(plan, draft)
+        copied = copy_inputs(plan, draft)
         captions = _write_figures(plan, draft / FIGURES, typical_years, progress, watch) if figures else {}
         tables = [SCHEDULE, SUMMARY, *(f"{FIGURES}/{name}.svg" for name in captions)]
         origin = provenance(plan, checks) | {"figures": captions, FILES: file_hashes(draft, tables)}
-        if RESERVOIR not in copied:
-            origin["reservoir"] |= {"file": "", "sha256": ""}
+        origin["reservoir"] |= copied
         write_json(draft / PROVENANCE, origin)
         with watch("report"):
             _write_report(plan, draft, checks, origin)
@@ -242,32 +238,6 @@ def _write_tables(plan: Plan, folder: Path) -> None:
     summary = plan.summary()
     summary["gap"] = summary["gap"].map("{:.3e}".format)
     write_table(summary, folder / SUMMARY)
-
-
-def _copy_inputs(plan: Plan, folder: Path) -> list[str]:
-    """Copy what was read, as far as it still says what was planned; returns the names of the copies."""
-    # Inputs keep the bytes that they were read from: a pipe is empty by now, and a file may be another one.
-    contents = {
-        RESERVOIR: plan.reservoir.content or _still_there(plan.reservoir.source),
-        INFLOW: plan.inflow.content or _still_there(plan.inflow.source),
-    }
-    hashes = {RESERVOIR: plan.reservoir.sha256, INFLOW: plan.inflow.sha256}
-    copied = [name for name, read in hashes.items() if hashlib.sha256(contents[name]).hexdigest() == read]
-    if RESERVOIR in copied and not _describes(contents[RESERVOIR], plan.reservoir):
-        copied.remove(RESERVOIR)
-    for name in copied:
-        (folder / name).write_bytes(contents[name])
-    return copied
-
-
-def _describes(content: bytes, plant: Reservoir) -> bool:
-    """Whether a file says what a reservoir is, which may have been changed in Python since it was read."""
-    read = reservoir_of(content, plant.source)
-    return read.name == plant.name and reservoir_digests(read) == reservoir_digests(plant)
-
-
-def _still_there(source: str) -> bytes:
-    return Path(source).read_bytes() if source and Path(source).is_file() else b""
 
 
 def _write_figures(

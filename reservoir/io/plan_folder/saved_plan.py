@@ -122,8 +122,9 @@ def _reservoir(folder: Path, origin: Mapping[str, Any]) -> Reservoir:
     if not path.is_file():
         if origin["reservoir"]["sha256"]:
             raise changed(path, "is missing")
-        problem = "is missing: the plan was made without a reservoir file"
-        raise InputError(Mistake(problem, mend="make the plan from files, or fit the rules in Python", file=str(path)))
+        problem = "is missing: the reservoir was made in Python, and no reservoir file could contain it"
+        mend = "plan.reservoir.to_toml() says why; save the plan again, or fit the rules in Python"
+        raise InputError(Mistake(problem, mend=mend, file=str(path)))
     if sha256_of(path) != origin["reservoir"]["sha256"]:
         raise changed(path, "was changed after the plan was made")
     return read_reservoir(path)
