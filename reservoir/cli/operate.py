@@ -109,7 +109,7 @@ def _require_inflow(found: RuleInputs, inflow: float | None) -> None:
 
 
 def _storage(found: RuleInputs, level: float | None, storage: float | None) -> float:
-    from reservoir.rules.advice import storage_at_level
+    from reservoir.hydro.level_storage import storage_at_level
 
     if (level is None) == (storage is None):
         problem = "is missing" if level is None else "is given together with --storage"

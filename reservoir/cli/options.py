@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +45,25 @@ class FolderPath(click.ParamType):  # type: ignore[type-arg] # generic in click 
             return path.expanduser() if path.parts[:1] == ("~",) else path
         except RuntimeError:
             self.fail(f"the home folder is unknown; for a folder of this name, give ./{path}", param, ctx)
+
+
+@contextmanager
+def named_as(names: Mapping[str, str]) -> Iterator[None]:
+    """Call the arguments of a function as the options of a command in messages about them."""
+    from reservoir.errors import InputError
+
+    def renamed(text: str) -> str:
+        return re.sub(rf"\b({'|'.join(names)})\b", lambda found: names[found[1]], text)
+
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(
+            replace(each, column=names[each.column], expected=renamed(each.expected), mend=renamed(each.mend))
+            if each.column in names
+            else each
+            for each in error.mistakes
+        ) from error
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

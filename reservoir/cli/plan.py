@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
+from reservoir.text.quantities import counted
 
 if TYPE_CHECKING:
     from reservoir.planning.plan import Plan
@@ -20,6 +21,8 @@ GARBAGE_THRESHOLD = 100_000
 #: When the process began. No portable clock tells; it has hardly waited yet, so its processor time does.
 BEGAN = time.perf_counter() - time.process_time()
 
+#: Arguments of `reservoir.optimise` that options are called otherwise.
+_OPTIONS = {"start_level_m": "--level", "start_hm3": "--storage", "start": "--from"}
 #: Violations shown on the screen; all of them are in plan.json.
 SHOWN_SHORTFALLS = 12
 
@@ -27,6 +30,15 @@ SHOWN_SHORTFALLS = 12
 @click.command("plan")
 @options.inputs
 @options.horizon
+@click.option(
+    "--from",
+    "start",
+    metavar="YYYY-MM",
+    help="Month in which the plan begins, with --level or --storage: each year of the record is a scenario of the "
+    "inflow from then on.  [default: whole water years]",
+)
+@click.option("--level", "start_level_m", type=float, help="Forebay level at the start of the month of --from, m.")
+@click.option("--storage", "start_hm3", type=float, help="Storage at the start of that month, hm3, instead of --level.")
 @click.option(
     "--solver", help="Solver; an unknown name lists them.  [default: clpso; dp-opencl for a horizon of several years]"
 )
@@ -68,6 +80,9 @@ SHOWN_SHORTFALLS = 12
 def command(
     request: options.Request,
     horizon: str | None,
+    start: str | None,
+    start_level_m: float | None,
+    start_hm3: float | None,
     solver: str | None,
     settings: dict[str, Any],
     reference: bool,
@@ -101,11 +116,14 @@ def command(
     with claimed_for_plan(out, found.reservoir.name, force=force) as claim:
         if not as_json:
             show_inputs(found)
-        with progress_bars() as progress:
+        with progress_bars() as progress, options.named_as(_OPTIONS):
             plan = optimise(
                 found.reservoir,
                 found.inflow,
                 horizon=horizon,
+                start=start,
+                start_level_m=start_level_m,
+                start_hm3=start_hm3,
                 solver=solver,
                 reference=reference,
                 progress=progress,
@@ -120,7 +138,7 @@ def command(
                 claim,
                 checks,
                 figures=figures,
-                typical_years=found.typical_years,
+                typical_years=None if plan.start else found.typical_years,
                 progress=progress,
                 watch=watch,
             )
@@ -160,10 +178,13 @@ def _show_result(plan: Plan) -> None:
 
 
 def _energy(plan: Plan) -> str:
-    energy = plan.kept_energy_gwh
+    energy, one = plan.kept_energy_gwh, plan.year_word
     if not energy.size:
-        return f"none: no year satisfies its limits ({plan.inflow.years} years)"
+        return f"none: no {one} satisfies its limits ({plan.inflow.years} {one}s)"
     kept = "" if plan.keeps_limits.all() else " that satisfy their limits"
+    if plan.start:
+        span = f"{energy.min():,.1f} to {energy.max():,.1f}"
+        return f"{energy.mean():,.1f} GWh, mean of {counted(len(energy), one)}{kept} ({span})"
     return (
         f"{energy.sum():,.1f} GWh in {len(energy)} years{kept}, {energy.mean():,.1f} GWh a year "
         f"({energy.min():,.1f} to {energy.max():,.1f})"

@@ -46,9 +46,9 @@ def command(
     from reservoir.cli.rule_inputs import read_rule_inputs
     from reservoir.cli.screen import progress_bars, show_json
     from reservoir.cli.streams import say
+    from reservoir.hydro.level_storage import storage_at_level
     from reservoir.io.inflow_csv.reader import read_inflow
     from reservoir.report.simulation_folder import claimed_for_simulation, write_simulation
-    from reservoir.rules.advice import storage_at_level
     from reservoir.rules.evaluation.record_evaluation import evaluate_record
 
     found = read_rule_inputs(rule_file, reservoir_file)

@@ -17,7 +17,7 @@ MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "O
 
 @dataclass(frozen=True)
 class Calendar:
-    """Consecutive water years of twelve calendar months.
+    """Consecutive water years of twelve calendar months, or stretches of another length that begin a year apart.
 
     Parameters
     ----------
@@ -27,16 +27,14 @@ class Calendar:
         Number of water years.
     first_month : int
         Calendar month (1 to 12) in which every water year begins.
+    steps : int
+        Steps in a water year: 12. Stretches with more overlap; between those with fewer, months are left out.
     """
 
     first_year: int
     years: int
     first_month: int = 1
-
-    @property
-    def steps(self) -> int:
-        """Steps in a water year."""
-        return MONTHS_PER_YEAR
+    steps: int = MONTHS_PER_YEAR
 
     @cached_property
     def months(self) -> NDArray[np.int64]:
@@ -47,7 +45,8 @@ class Calendar:
     def month_starts(self) -> NDArray[np.datetime64]:
         """First day of each step, shape (years, steps), in months (``datetime64[M]``)."""
         first = (self.first_year - 1970) * MONTHS_PER_YEAR + self.first_month - 1
-        return np.arange(first, first + self.years * self.steps).astype("datetime64[M]").reshape(self.years, self.steps)
+        starts = first + MONTHS_PER_YEAR * np.arange(self.years)
+        return (starts[:, np.newaxis] + np.arange(self.steps)).astype("datetime64[M]")
 
     @cached_property
     def days(self) -> NDArray[np.int64]:
@@ -63,8 +62,11 @@ class Calendar:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Name of each water year: ``1953``, or ``1953/54`` where it spans two calendar years."""
-        return tuple(year_label(year, self.first_month) for year in self.start_years)
+        """Name of each water year: ``1953``, ``1953/54`` where it spans two calendar years, or ``1953 to 1955``."""
+        later = (self.first_month + self.steps - 2) // MONTHS_PER_YEAR
+        if later > 1:
+            return tuple(f"{year} to {year + later}" for year in self.start_years)
+        return tuple(year_label(year, 1 + later) for year in self.start_years)
 
     @property
     def month_names(self) -> tuple[str, ...]:

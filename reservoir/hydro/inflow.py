@@ -97,7 +97,7 @@ class Inflow:
 
     def span(self, first: int, stop: int) -> Inflow:
         """Consecutive years of the record, from the place `first` up to `stop`."""
-        calendar = Calendar(self.calendar.first_year + first, stop - first, self.calendar.first_month)
+        calendar = replace(self.calendar, first_year=self.calendar.first_year + first, years=stop - first)
         return replace(self, flow_m3s=self.flow_m3s[first:stop], calendar=calendar)
 
     @property

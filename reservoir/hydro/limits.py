@@ -169,7 +169,8 @@ def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
 def open_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
     """Years with the bounds of their months, nothing said of their ends, any start within the last month's bounds."""
     lowest, highest, lower, upper = (
-        np.tile(bound, (inflow.years, 1)) for bound in (*reservoir.release_bounds_m3s, *reservoir.storage_bounds_hm3)
+        np.tile(np.resize(bound, inflow.steps), (inflow.years, 1))
+        for bound in (*reservoir.release_bounds_m3s, *reservoir.storage_bounds_hm3)
     )
     starts = np.column_stack([lower[:, -1], upper[:, -1]])
     return Limits(inflow.flow_m3s, inflow.calendar.hm3_per_m3s, lowest, highest, lower, upper, None, starts)

@@ -65,8 +65,7 @@ def months_of(calendar: Calendar) -> pd.PeriodIndex:
     """Every month of a calendar, in order."""
     import pandas as pd
 
-    start = pd.Period(year=calendar.first_year, month=calendar.first_month, freq="M")
-    return pd.period_range(start, periods=calendar.years * calendar.steps, freq="M")
+    return pd.PeriodIndex(calendar.month_starts.ravel(), freq="M")
 
 
 def month_starts(calendar: Calendar) -> pd.DatetimeIndex:
@@ -86,8 +85,8 @@ def flows_by_month(series: pd.Series[float], calendar: Calendar, column: str) ->
         As `flows_of_series`, with the name of the argument (`column`); if months of the calendar are missing.
     """
     months, flow = _months(series), _numbers(series)
-    first = calendar.first_year * MONTHS_PER_YEAR + calendar.first_month - 1
-    last = first + calendar.years * calendar.steps - 1
+    wanted = calendar.month_starts.astype(np.int64) + 1970 * MONTHS_PER_YEAR  # counted from January of year 0
+    first, last = int(wanted.min()), int(wanted.max())
     mistakes = [*_sequence_mistakes(months), *_value_mistakes(months, flow)]
     if not mistakes and (months[0] > first or months[-1] < last):
         expected = f"{month_name(first)} to {month_name(last)}, the months of the record"
@@ -96,7 +95,7 @@ def flows_by_month(series: pd.Series[float], calendar: Calendar, column: str) ->
         mistakes = [_mistake(f"has {found} only", expected, mend)]
     if mistakes:
         raise InputError([replace(each, column=column) for each in _listed(mistakes)])
-    return flow[first - months[0] : last + 1 - months[0]].reshape(calendar.years, calendar.steps)
+    return np.asarray(flow[wanted - months[0]])
 
 
 def has_months(series: pd.Series[float]) -> bool:

@@ -39,8 +39,31 @@ def carry_over_notes(problems: RecordProblems, operation: Operation) -> Iterator
             "each other, and a plan of each year alone does not represent the reservoir. Fix: plan the whole record as "
             "one problem with --horizon record."
         )
+    drawn, energy = drawn_gwh(problems, operation), operation.benefit_gwh.sum()
+    if drawn > UNPAID * energy:
+        yield (
+            f"{drawn:,.4g} of {energy:,.4g} GWh come from storage: {one} begins with "
+            f"{reservoir.initial_storage_hm3:,.6g} hm3 and may end lower, and the refill costs nothing. Fix: "
+            'set year_end to "fixed" or "cyclic", or plan the whole record as one problem with --horizon record.'
+        )
+
+
+def free_end_notes(problems: RecordProblems, operation: Operation) -> Iterator[str]:
+    """What a plan from a given month misses where its end is free: a sentence with the number, and what mends it."""
+    drawn, energy = drawn_gwh(problems, operation), operation.benefit_gwh.sum()
+    if drawn > UNPAID * energy:
+        yield (
+            f"{drawn / energy:.0%} of the energy comes from storage: the end is free, and the plan leaves "
+            f'{operation.storage_hm3[:, -1].mean():,.6g} hm3 on average. Fix: set year_end to "fixed" with the '
+            "storage to end with."
+        )
+
+
+def drawn_gwh(problems: RecordProblems, operation: Operation) -> float:
+    """Energy from storage that free horizons never pay back; 0 of others."""
+    reservoir = problems.model.reservoir
     if reservoir.year_end is not YearEnd.FREE:
-        return
+        return 0.0
     starts = np.searchsorted(problems.of_year, range(len(problems)))
     ends = [*starts[1:] - 1, -1]
     drawn = stored_energy_gwh(
@@ -48,10 +71,5 @@ def carry_over_notes(problems: RecordProblems, operation: Operation) -> Iterator
         operation.storage_hm3[starts, 0],
         operation.storage_hm3[ends, -1],
         operation.release_m3s.mean(),
-    ).sum()
-    if drawn > UNPAID * operation.benefit_gwh.sum():
-        yield (
-            f"{drawn:,.4g} of {operation.benefit_gwh.sum():,.4g} GWh come from storage: {one} begins with "
-            f"{reservoir.initial_storage_hm3:,.6g} hm3 and may end lower, and the refill costs nothing. Fix: "
-            'set year_end to "fixed" or "cyclic", or plan the whole record as one problem with --horizon record.'
-        )
+    )
+    return float(drawn.sum())

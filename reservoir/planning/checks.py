@@ -107,6 +107,6 @@ def balance_residual(operation: Operation, inflow: Inflow) -> float:
 
 def release_excess(operation: Operation, reservoir: Reservoir) -> float:
     """How far any release is outside its bounds, m3/s."""
-    lower, upper = reservoir.release_bounds_m3s
     release = operation.release_m3s
+    lower, upper = (np.resize(bound, release.shape[-1]) for bound in reservoir.release_bounds_m3s)
     return float(np.maximum(lower - release, release - upper).clip(min=0).max())

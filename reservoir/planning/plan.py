@@ -18,7 +18,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.carry_over import carry_over_notes
+from reservoir.planning.carry_over import carry_over_notes, free_end_notes
 from reservoir.planning.given_releases import first_positions
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
@@ -26,9 +26,11 @@ from reservoir.planning.solver_choice import REFERENCE_SOLVERS, chosen_solver
 from reservoir.planning.stages import StageProgress as StageProgress
 from reservoir.planning.stages import references_of, solved
 from reservoir.planning.stages import silent_stage as silent_stage
+from reservoir.planning.start import PlanStart, plan_start
 from reservoir.planning.stopping import leading_problems, stop_sentence
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.problems.reservoir.year import check_first_month
 from reservoir.solvers import Solutions, Stop
 from reservoir.solvers.base.progress import callers_own
 from reservoir.text.quantities import counted, quantity
@@ -60,6 +62,9 @@ class Plan(OperatedRecord):
         Wall time of each stage; stages do not overlap. A solver's bears its name.
     stopped : str
         Where a callback ended the run, in words; empty if it did not.
+    start : PlanStart, optional
+        The month and storage that every scenario begins with; None for whole water years. With it, "years" are
+        scenarios: `inflow` has a stretch of the record in place of each year, and each is a problem.
     """
 
     reservoir: Reservoir
@@ -71,13 +76,23 @@ class Plan(OperatedRecord):
     notes: tuple[str, ...]
     seconds: Mapping[str, float]
     stopped: str = ""
+    start: PlanStart | None = None
 
     def __repr__(self) -> str:
-        years, kept = counted(self.inflow.years, "year"), len(self.kept_energy_gwh)
+        years, kept = counted(self.inflow.years, self.year_word), len(self.kept_energy_gwh)
         energy = f"{quantity(float(self.kept_energy_gwh.sum()))} GWh in {years}"
+        if self.start and kept:  # scenarios exclude each other
+            energy = f"{quantity(float(self.kept_energy_gwh.mean()))} GWh, mean of {years}"
         limits = "" if kept == self.inflow.years else f", {kept} of which keep their limits"
-        by = f"by {self.solutions[0].solver}, horizon {self.horizon}{', stopped' if self.stopped else ''}"
-        return f"<Plan of {self.reservoir.name}: {energy}{limits}, {by}>"
+        horizon = self.start.horizon if self.start else self.horizon
+        by = f"by {self.solutions[0].solver}, horizon {horizon}{', stopped' if self.stopped else ''}"
+        begun = f" from {self.start}" if self.start else ""
+        return f"<Plan of {self.reservoir.name}{begun}: {energy}{limits}, {by}>"
+
+    @property
+    def year_word(self) -> str:
+        """What a row of the plan is: a year, or a scenario where the plan begins from a given month."""
+        return "scenario" if self.start else "year"
 
     @property
     def approximation(self) -> Approximation:
@@ -176,6 +191,9 @@ def optimise(
     *,
     solver: str | None = None,
     horizon: Horizon | str | int | None = None,
+    start: object = None,
+    start_level_m: float | None = None,
+    start_hm3: float | None = None,
     seed: int = 1,
     device: str | None = "auto",
     reference: bool = True,
@@ -195,6 +213,12 @@ def optimise(
         A name of `reservoir.solvers.SOLVERS`; by default ``clpso``, or dynamic programming for longer horizons.
     horizon : Horizon, str or int, optional
         What is planned as one problem: ``"year"``, ``"record"`` or a number of years; by default as the reservoir says.
+    start : str, date or pandas.Period, optional
+        Month in which the plan begins, such as ``"2026-11"``, from the level or the storage that is given with it.
+        Each year of the record is then one scenario of the inflow, from that month to the end of the water year; with
+        a horizon of N years, to the end of the Nth. It ends as the reservoir's year end says.
+    start_level_m, start_hm3 : float, optional
+        Level, or storage, at the start of that month.
     seed : int
         The same seed on the same device gives the same plan.
     device : str, optional
@@ -224,6 +248,10 @@ def optimise(
     watch = Stopwatch()
     with watch("prepare"):
         asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
+        begin = plan_start(start, start_level_m, start_hm3, asked, reservoir)
+        if begin:
+            check_first_month(reservoir, inflow)
+            reservoir, inflow, asked = begin.begun, begin.traces(inflow), Horizon()
         problems = record_problems(reservoir, inflow, asked)
     with watch("devices"):
         solver, notes, options = chosen_solver(solver, device, options, problems)
@@ -247,8 +275,10 @@ def optimise(
     with watch("certify"):
         operation = operation_of(problems, solutions)
     notes = (*notes, stopped) if stopped else notes
-    told = (*inflow.notes, *reservoir.notes, *notes, *carry_over_notes(problems, operation))
-    return Plan(reservoir, inflow, problems, operation, solutions, references, told, watch.seconds, stopped)
+    begun = (begin.note(inflow.calendar),) if begin else ()
+    carried = free_end_notes(problems, operation) if begin else carry_over_notes(problems, operation)
+    told = (*inflow.notes, *reservoir.notes, *notes, *begun, *carried)
+    return Plan(reservoir, inflow, problems, operation, solutions, references, told, watch.seconds, stopped, begin)
 
 
 def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:

@@ -13,6 +13,8 @@ from reservoir.planning.plan import Plan
 
 def horizon_text(plan: Plan) -> str:
     """What is planned as one problem, in words."""
+    if plan.start:
+        return plan.start.note(plan.inflow.calendar).removesuffix(".")
     if plan.horizon.is_year:
         return "each year as one problem"
     if len(plan.problems) == 1:

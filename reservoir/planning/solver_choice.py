@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import SOLVERS, settings_of, solver_named, why_unusable
 
@@ -15,7 +16,7 @@ REFERENCE_SOLVERS = HOST_REFERENCE, DEVICE_REFERENCE = "dp", "dp-opencl"
 
 def default_solver(problems: RecordProblems) -> str:
     """The engine of a plan that names none."""
-    return DEVICE_REFERENCE if problems.steps > problems.inflow.steps else "clpso"
+    return DEVICE_REFERENCE if problems.steps > MONTHS_PER_YEAR else "clpso"
 
 
 def require_horizon(solver: str, problems: RecordProblems) -> None:
@@ -26,7 +27,7 @@ def require_horizon(solver: str, problems: RecordProblems) -> None:
     InputError
         With the names of those that can.
     """
-    if problems.steps > problems.inflow.steps and not solver_named(solver).long_horizons:
+    if problems.steps > MONTHS_PER_YEAR and not solver_named(solver).long_horizons:
         able = " or ".join(name for name, entry in SOLVERS.items() if entry.long_horizons)
         problem = f"the solver {solver} cannot plan {problems.steps} months as one problem"
         raise InputError(Mistake(problem, f"{able}, or --horizon year", f"choose {able}", value=str(problems.horizon)))
@@ -45,7 +46,7 @@ def chosen_solver(
     reason = "" if device not in (None, "auto") else why_unusable(solver)
     if not reason:
         return solver, (), options
-    fallback = HOST_REFERENCE if problems.steps > problems.inflow.steps else FALLBACK_SOLVER
+    fallback = HOST_REFERENCE if problems.steps > MONTHS_PER_YEAR else FALLBACK_SOLVER
     shared = {name: value for name, value in options.items() if name in settings_of(fallback)}
     return (
         fallback,

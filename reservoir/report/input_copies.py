@@ -27,7 +27,7 @@ def copy_inputs(plan: Plan, folder: Path) -> dict[str, str]:
     record = plan.inflow.content or _still_there(plan.inflow.source)
     if _sha256(record) == plan.inflow.sha256:
         (folder / INFLOW).write_bytes(record)
-    plant = plan.reservoir
+    plant = plan.start.reservoir if plan.start else plan.reservoir
     content = plant.content or _still_there(plant.source)
     if _sha256(content) == plant.sha256 and _describes(content, plant):
         told = {"file": Path(plant.source).name, "sha256": plant.sha256}

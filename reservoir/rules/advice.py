@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
@@ -20,8 +19,6 @@ FloatArray = NDArray[np.float64]
 
 #: Optimised years that are like the present one: at least so many, and this part of all.
 FEWEST_ALIKE, PART_ALIKE = 5, 0.15
-#: The level curve's domain halved so often is a rounding.
-_HALVINGS = 60
 
 
 @dataclass(frozen=True)
@@ -91,26 +88,6 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
         energy_gwh=stage_benefit(float(made.power_mw), volume) * GWH_PER_STAGE_BENEFIT,
         within_bounds=storages[0] - slack <= end <= storages[1] + slack,
     )
-
-
-def storage_at_level(plant: Reservoir, level_m: float) -> float:
-    """Storage (hm3) at a level.
-
-    Raises
-    ------
-    InputError
-        If the level curve does not reach there.
-    """
-    low, high = plant.level.domain
-    lowest, highest = float(plant.level(low)), float(plant.level(high))
-    if not lowest <= level_m <= highest:
-        expected = f"{lowest:.2f} to {highest:.2f} m, the range of the level curve of {plant.name}"
-        raise InputError(Mistake("is outside the level curve", expected, column="--level", value=level_m))
-    # By bisection, for an operator waits: importing a library's root finder takes longer than all the rest.
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if float(plant.level(middle)) >= level_m else (middle, high)
-    return high
 
 
 def step_of_month(plant: Reservoir, month: int) -> int:

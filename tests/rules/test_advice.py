@@ -9,8 +9,9 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.level_storage import storage_at_level
 from reservoir.rules import Forecast, fit
-from reservoir.rules.advice import Situation, advise, alike, step_of_month, storage_at_level
+from reservoir.rules.advice import Situation, advise, alike, step_of_month
 from reservoir.rules.base.simulation import simulate
 
 LEVELS = {

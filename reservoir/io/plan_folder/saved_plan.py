@@ -36,6 +36,7 @@ from reservoir.io.plan_folder.tables import (
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import Plan, operation_of
+from reservoir.planning.start import PlanStart
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 
 FloatArray = NDArray[np.float64]
@@ -90,17 +91,20 @@ def read_plan(folder: Path) -> SavedPlan:
         reservoir.
     """
     origin = read_provenance(folder)
-    plant = _reservoir(folder, origin)
+    plant, horizon = _reservoir(folder, origin), _horizon(folder, origin)
     schedule, summary = read_schedule(folder), read_summary(folder)
+    start = _start(folder, origin, plant, horizon)
+    if start:
+        plant, horizon = start.begun, Horizon()
     inflow = _as_read(folder / INFLOW, _inflow(folder / SCHEDULE, schedule, plant, origin))
     if list(summary["year"]) != list(inflow.labels):
         raise changed(folder / SUMMARY, "has other years than schedule.csv")
-    problems = record_problems(plant, inflow, _horizon(folder, origin))
+    problems = record_problems(plant, inflow, horizon)
     solutions = solutions_of(problems, _positions(problems, schedule), summary, origin)
     references = references_of(problems, solutions, summary, origin)
     notes, seconds = tuple(origin["notes"]), dict(origin["seconds"])
     operation, stopped = operation_of(problems, solutions), origin.get("stopped") or ""
-    plan = Plan(plant, inflow, problems, operation, solutions, references, notes, seconds, stopped)
+    plan = Plan(plant, inflow, problems, operation, solutions, references, notes, seconds, stopped, start)
     _check_follows(folder / SCHEDULE, schedule, plan)
     _check_figures(folder, origin)
     check_files(folder, origin)
@@ -115,6 +119,18 @@ def _horizon(folder: Path, origin: Mapping[str, Any]) -> Horizon:
             replace(each, mend=AGAIN, file=str(folder / PROVENANCE), column="horizon") for each in error.mistakes
         ]
         raise InputError(mistakes) from None
+
+
+def _start(folder: Path, origin: Mapping[str, Any], plant: Reservoir, horizon: Horizon) -> PlanStart | None:
+    """Where a plan begins that has no whole water years."""
+    told = origin.get("start")
+    if told is None:
+        return None
+    try:
+        return PlanStart(str(told.get("month", "")), float(told.get("storage_hm3", "nan")), horizon, plant)
+    except InputError as error:
+        path = str(folder / PROVENANCE)
+        raise InputError([replace(each, mend=AGAIN, file=path, column="start") for each in error.mistakes]) from None
 
 
 def _reservoir(folder: Path, origin: Mapping[str, Any]) -> Reservoir:
@@ -138,12 +154,12 @@ def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mappin
         )
         raise InputError(mistake)
     years = origin["years"]
-    calendar = Calendar(int(first), len(schedule) // MONTHS_PER_YEAR + 1, plant.first_month)
+    steps = max(len(schedule) // max(years, 1), 1) if origin.get("start") else MONTHS_PER_YEAR
+    calendar = Calendar(int(first), len(schedule) // steps + 1, plant.first_month, steps)
     _check_calendar(path, schedule, calendar)
-    if len(schedule) != years * MONTHS_PER_YEAR:
-        problem = f"has {len(schedule)} months; the plan has {years * MONTHS_PER_YEAR}"
-        raise changed(path, problem)
-    calendar = Calendar(int(first), years, plant.first_month)
+    if len(schedule) != years * steps:
+        raise changed(path, f"has {len(schedule)} months; the plan has {years * steps}")
+    calendar = replace(calendar, years=years)
     below = [
         Mistake("is negative", "0 or more", AGAIN, str(path), int(row) + 2, "inflow_m3s", float(value))
         for row, value in enumerate(schedule["inflow_m3s"])
@@ -151,7 +167,7 @@ def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mappin
     ]
     if below:
         raise InputError(worth_telling(below, str(path)))
-    flow = schedule["inflow_m3s"].to_numpy(float).reshape(years, MONTHS_PER_YEAR)
+    flow = schedule["inflow_m3s"].to_numpy(float).reshape(years, steps)
     source = origin["inflow"]
     return Inflow(
         flow,
@@ -186,7 +202,7 @@ def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> N
     """Refuse the first row that is not the month after the one before it."""
     months = schedule["month"].to_numpy(float)
     for row, (label, month) in enumerate(zip(schedule["year"], months, strict=True)):
-        year, step = divmod(row, MONTHS_PER_YEAR)
+        year, step = divmod(row, calendar.steps)
         wanted = calendar.labels[year], int(calendar.months[step])
         for name, found, expected in (("year", str(label), wanted[0]), ("month", f"{month:g}", str(wanted[1]))):
             if found != expected:
@@ -197,7 +213,8 @@ def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> N
 def _positions(problems: RecordProblems, schedule: pd.DataFrame) -> list[FloatArray]:
     releases, starts = (schedule[name].to_numpy(float) for name in ("release_m3s", "storage_start_hm3"))
     spans = problems.horizon.spans(problems.inflow.years)
-    rows = [(first * MONTHS_PER_YEAR, stop * MONTHS_PER_YEAR) for first, stop in spans]
+    steps = problems.inflow.steps
+    rows = [(first * steps, stop * steps) for first, stop in spans]
     ends = 1 if problems.cyclic else 0
     return [np.append(releases[first:stop], starts[first : first + ends]) for first, stop in rows]
 
@@ -205,7 +222,7 @@ def _positions(problems: RecordProblems, schedule: pd.DataFrame) -> list[FloatAr
 def _check_follows(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:
     """Refuse the first storage or energy of each year that is not what the releases come to."""
     energy = plan.operation.energy_gwh
-    longest = int(np.bincount(plan.problems.of_year).max())  # what the tables round adds up from year to year
+    longest = -(-plan.problems.steps // MONTHS_PER_YEAR)  # what the tables round adds up from year to year
     computed = (
         ("storage_start_hm3", "hm3", plan.operation.storage_hm3[:, :-1], STORAGE_HM3 * longest),
         ("energy_gwh", "GWh", energy, ENERGY_PART * float(np.abs(energy).max()) + ENERGY_GWH),
@@ -219,7 +236,7 @@ def _check_follows(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:
         if wrong.any():
             step, which = (int(place[0]) for place in np.nonzero(wrong))
             name, unit, follows, _ = computed[which]
-            row = year * MONTHS_PER_YEAR + step
+            row = year * plan.inflow.steps + step
             problem, expected = "does not match the releases and reservoir.toml", f"{follows[year, step]:,.6f}"
             found = float(schedule[name].iloc[row])
             mistakes.append(Mistake(problem, f"{expected} {unit}", AGAIN, str(path), row + 2, name, found))

@@ -46,7 +46,7 @@ def annual_energy_figure(plan: Plan) -> Figure:
         for each, ax in zip(below, lower, strict=True):
             each(ax, plan)
         draw_annual_energy(upper, plan)
-        upper.set_title("Annual energy")
+        upper.set_title("Energy of each scenario" if plan.start else "Annual energy")
         for ax in [upper, *lower][:-1]:
             ax.set_xlabel("")
         return None if plan.keeps_limits.all() else upper
@@ -127,7 +127,7 @@ def caption(plan: Plan) -> str:
     count, years = int(spilling(plan)[plan.keeps_limits].sum()), len(spill)
     least = f"more than {100 * LEAST_SPILL:g} % of"
     who = f"{count} of {years} years spill {least} their inflow" if count else f"No year spills {least} its inflow"
-    best = "Optimal energy of each year, with its inflow known in advance"
+    best = f"Optimal energy of each {plan.year_word}, with its inflow known in advance"
     if not plan.horizon.is_year:
         best = f"Energy of each year in the optimal operation of {horizon_text(plan)}, with all inflow known in advance"
     text = f"{best}. {who}; the total spill is {quantity(spill.sum())} hm³."

@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNL
 from matplotlib.transforms import blended_transform_factory
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import Calendar, year_label
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar, year_label
 from reservoir.hydro.reservoir import Reservoir
 
 FloatArray = NDArray[np.float64]
@@ -20,6 +20,9 @@ THOUSANDS = FuncFormatter(lambda value, _: f"{value:,.0f}" if abs(value) >= 1e6 
 
 #: Part of an axis's height that a line of text takes, about.
 TEXT_SHARE = 0.055
+
+#: Months that have a tick each; more are counted in years.
+MOST_NAMED_MONTHS = 15
 
 #: As wide an axis as of so many years is drawn for fewer: a single bar is still a bar.
 LEAST_YEARS = 6
@@ -36,8 +39,14 @@ def month_middles(calendar: Calendar) -> FloatArray:
 
 
 def month_axis(ax: Axes, calendar: Calendar) -> Axes:
-    """Make x the months of the water year: a tick at the end of each, its name in the middle."""
+    """Make x the months of the water year: a tick at the end of each, its name in the middle; of many, a year's."""
     ax.set_xlim(0, calendar.steps)
+    if calendar.steps > MOST_NAMED_MONTHS:
+        years = MaxNLocator(10, integer=True).tick_values(0, calendar.steps / MONTHS_PER_YEAR)
+        ax.xaxis.set_major_locator(FixedLocator([year * MONTHS_PER_YEAR for year in years]))
+        ax.xaxis.set_major_formatter(FixedFormatter([f"{year:g}" for year in years]))
+        ax.set_xlabel("Years from the start")
+        return ax
     ax.xaxis.set_major_locator(FixedLocator(list(month_ends(calendar))))
     ax.xaxis.set_major_formatter(NullFormatter())
     ax.xaxis.set_minor_locator(FixedLocator(list(month_middles(calendar))))

@@ -72,8 +72,9 @@ def draw_years_outside(ax: Axes, plan: Plan) -> Axes:
 
 def storage_bounds(plan: Plan) -> tuple[FloatArray, FloatArray]:
     """Bounds of the storage at the start of the year, which is the end of the last month, and the end of each month."""
-    lower, upper = plan.reservoir.storage_bounds_hm3
-    return np.append(lower[-1], lower), np.append(upper[-1], upper)
+    lower, upper = plan.reservoir.storage_bounds_hm3  # of twelve months, with the one before the first at their end
+    steps = plan.inflow.steps
+    return np.append(lower[-1], np.resize(lower, steps)), np.append(upper[-1], np.resize(upper, steps))
 
 
 @dataclass(frozen=True)

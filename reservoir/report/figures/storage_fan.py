@@ -41,7 +41,7 @@ def _draw_fixed_ends(ax: Axes, plan: Plan) -> None:
     ends = _fixed_ends(plan)
     if ends:
         steps = plan.inflow.calendar.steps
-        label = "fixed start and end of the year" if len(ends) == 2 else "fixed start of the year"
+        label = f"fixed start {'and end ' if len(ends) == 2 else ''}of the {plan.year_word}"
         ax.scatter(
             [0, steps][: len(ends)], ends, s=30, marker="D", fc="white", ec=LIMITS, clip_on=False, zorder=5, label=label
         )
@@ -71,7 +71,8 @@ def _year_end(plan: Plan) -> str:
     if not plan.horizon.is_year:
         return f" The storage is carried from year to year: planned in {horizon_text(plan)}."
     if len(ends) == 2:
-        return " Diamonds: the storages at which every year starts and ends."
+        return f" Diamonds: the storages at which every {plan.year_word} starts and ends."
     if ends:
-        return " Diamond: the storage at which every year starts; it may end anywhere within the limits."
+        which = f"every {plan.year_word} starts"
+        return f" Diamond: the storage at which {which}; it may end anywhere within the limits."
     return " Every year ends with the storage it starts with, anywhere within the limits."

@@ -81,11 +81,12 @@ def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
     energy = plan.kept_energy_gwh
     passed = sum(check.passed for check in checks)
     of = "" if plan.keeps_limits.all() else f" of {kept_years(plan)}"
-    found = [("annual energy", "– (no year satisfies its storage limits)")]
+    what = "energy of a scenario" if plan.start else "annual energy"
+    found = [(what, "– (no year satisfies its storage limits)")]
     if energy.size:
         found = [
-            (f"mean annual energy{of}", f"{energy.mean():,.0f} GWh"),
-            (f"lowest to highest annual energy{of}", f"{energy.min():,.0f} to {energy.max():,.0f} GWh"),
+            (f"mean {what}{of}", f"{energy.mean():,.0f} GWh"),
+            (f"lowest to highest {what}{of}", f"{energy.min():,.0f} to {energy.max():,.0f} GWh"),
         ]
     found.append(("acceptance checks passed", f"{passed} of {len(checks)}"))
     if plan.references and plan.feasible.any():
@@ -99,7 +100,7 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts = [
         ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
         ("Record", f"{_span(plan)}, {counted(plan.inflow.years, 'year')} of monthly inflow"),
-        ("Horizon", "" if plan.horizon.is_year else horizon_text(plan)),
+        ("Horizon", "" if plan.horizon.is_year and not plan.start else horizon_text(plan)),
         ("Mean inflow", f"{plan.inflow.annual_mean_m3s.mean():,.0f} m³/s"),
         ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
         ("Energy", f"{plan.kept_energy_gwh.sum():,.1f} GWh in {kept_years(plan)}" if plan.keeps_limits.any() else ""),

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError, Mistake
+
 if TYPE_CHECKING:
     from reservoir.planning.plan import Plan
     from reservoir.problems.reservoir.year import ReservoirModel
@@ -49,7 +51,16 @@ class Training:
 
     @classmethod
     def of(cls, plan: Plan) -> Training:
-        """All years of a plan."""
+        """All years of a plan.
+
+        Raises
+        ------
+        InputError
+            If it has no whole water years.
+        """
+        if plan.start:
+            problem = f"the plan begins in {plan.start}, and has no whole water years"
+            raise InputError(Mistake(problem, "a plan of whole water years", "plan without --from"))
         storage = plan.operation.storage_hm3
         return cls(
             plan.problems.model,

@@ -1,0 +1,46 @@
+"""Traces: stretches of a record that begin in a given month, one in each year; each is a scenario of what may come.
+
+As in extended streamflow prediction (Day 1985, J. Water Resour. Plann. Manage. 111:157-170).
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.inflow import Inflow
+
+
+def traces_of(inflow: Inflow, month: int, horizon: Horizon) -> Inflow:
+    """Every stretch of a record from a calendar month to the end of a water year.
+
+    Parameters
+    ----------
+    inflow : Inflow
+        Consecutive water years.
+    month : int
+        Calendar month in which a trace begins, 1 to 12.
+    horizon : Horizon
+        Water years that a trace reaches into: with 1 it ends with the one in which it begins. Traces of more than
+        one overlap; one of the whole record is the only one.
+
+    Returns
+    -------
+    Inflow
+        A trace in place of each water year.
+    """
+    calendar = inflow.calendar
+    skipped = (month - calendar.first_month) % MONTHS_PER_YEAR
+    length = min(horizon.years or calendar.years, calendar.years)
+    count, steps = calendar.years - length + 1, MONTHS_PER_YEAR * length - skipped
+    places = MONTHS_PER_YEAR * np.arange(count)[:, np.newaxis] + skipped + np.arange(steps)
+    first_year = calendar.first_year + (calendar.first_month - 1 + skipped) // MONTHS_PER_YEAR
+    columns = {
+        field.name: column.ravel()[places]
+        for field in fields(inflow)
+        if isinstance(column := getattr(inflow, field.name), np.ndarray)
+    }
+    return replace(inflow, **columns, calendar=Calendar(first_year, count, month, steps))

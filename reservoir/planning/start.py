@@ -1,0 +1,135 @@
+"""Where a plan begins that does not begin with a water year: a month, and the storage at its start."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.level_storage import storage_at_level
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import YearEnd
+from reservoir.hydro.traces import traces_of
+from reservoir.text.quantities import counted
+
+_MONTH = re.compile(r"(\d{4})-(\d{1,2})(-0?1)?")
+
+
+@dataclass(frozen=True, eq=False)
+class PlanStart:
+    """A month and a storage from which every scenario of a plan begins.
+
+    Parameters
+    ----------
+    month : str
+        As ``2026-11``.
+    storage_hm3 : float
+        At the start of that month.
+    horizon : Horizon
+        Water years that a scenario reaches into, the one of the month included.
+    reservoir : Reservoir
+        As it is for whole water years.
+
+    Raises
+    ------
+    InputError
+        If the month is none, the storage is not on the level curve, or the reservoir prescribes no end.
+    """
+
+    month: str
+    storage_hm3: float
+    horizon: Horizon
+    reservoir: Reservoir
+
+    def __post_init__(self) -> None:
+        _year_and_month(self.month)
+        lower, upper = self.reservoir.level.domain
+        if not lower <= self.storage_hm3 <= upper:
+            expected = f"{lower:,.6g} to {upper:,.6g} hm3, the range of the level curve of {self.reservoir.name}"
+            mend, found = "give a storage in this range", self.storage_hm3
+            raise InputError(Mistake("is outside the level curve", expected, mend, column="start_hm3", value=found))
+        if self.reservoir.year_end is YearEnd.CYCLIC:
+            problem = 'year_end is "cyclic": no storage is prescribed at the end of the water year'
+            mend = 'set year_end to "fixed" with the storage to end with, or to "free"'
+            raise InputError(Mistake(problem, 'year_end "fixed" or "free"', mend, column="start", value=self.month))
+
+    def __str__(self) -> str:
+        return "{:04d}-{:02d}".format(*_year_and_month(self.month))
+
+    @property
+    def level_m(self) -> float:
+        """Level at the start."""
+        return float(self.reservoir.level(self.storage_hm3))
+
+    def traces(self, inflow: Inflow) -> Inflow:
+        """The scenarios of a record, in place of its water years."""
+        return traces_of(inflow, _year_and_month(self.month)[1], self.horizon)
+
+    @cached_property
+    def begun(self) -> Reservoir:
+        """The reservoir with this start; what is guaranteed for a year is left out."""
+        month = _year_and_month(self.month)[1]
+        return replace(
+            self.reservoir, first_month=month, initial_storage_hm3=self.storage_hm3, guaranteed_energy_gwh=None
+        )
+
+    def as_dict(self) -> dict[str, str | float]:
+        """Month, storage and level, for ``plan.json``."""
+        return {"month": str(self), "storage_hm3": self.storage_hm3, "level_m": self.level_m}
+
+    def note(self, calendar: Calendar) -> str:
+        """What a scenario is, in words; the calendar is that of `traces`."""
+        months = " to ".join(dict.fromkeys((calendar.month_names[0], calendar.month_names[-1])))
+        one = calendar.years == 1
+        taken = "of the record" if one else "one from each year of the record"
+        scenarios = f"{counted(calendar.years, 'scenario')} of {counted(calendar.steps, 'month')} ({months}), {taken}"
+        overlap = "; they overlap" if not one and calendar.steps > MONTHS_PER_YEAR else ""
+        storage = f"{self.storage_hm3:,.6g} hm3 ({self.level_m:,.2f} m)"
+        return f"The plan begins in {self} with {storage}: {scenarios}{overlap}."
+
+
+def plan_start(
+    month: object,
+    level_m: float | None,
+    storage_hm3: float | None,
+    horizon: Horizon,
+    reservoir: Reservoir,
+) -> PlanStart | None:
+    """Where a plan begins, from its month and either the level or the storage; None where nothing is given.
+
+    Raises
+    ------
+    InputError
+        If one of them is missing, or both are given, or wrong.
+    """
+    given = [each for each in (level_m, storage_hm3) if each is not None]
+    if month is None:
+        if given:
+            column = "start_hm3" if level_m is None else "start_level_m"
+            problem = "is given without the month in which the plan begins"
+            raise InputError(Mistake(problem, "start, a month such as 2026-11", "give start too", column=column))
+        return None
+    if len(given) != 1:
+        problem = "needs the level or the storage" + (", not both" if given else " at the start of the month")
+        mend = "give start_level_m or start_hm3"
+        raise InputError(Mistake(problem, mend=mend, column="start", value=_text(month)))
+    storage = storage_at_level(reservoir, level_m, "start_level_m") if level_m is not None else storage_hm3
+    assert storage is not None
+    return PlanStart(_text(month), float(storage), horizon, reservoir)
+
+
+def _text(month: object) -> str:
+    """A month as text: dates and periods of pandas are written as ``2026-11-01`` and ``2026-11``."""
+    return str(month).removesuffix(" 00:00:00")
+
+
+def _year_and_month(text: str) -> tuple[int, int]:
+    found = _MONTH.fullmatch(text)
+    if not found or not 1 <= int(found[2]) <= MONTHS_PER_YEAR:
+        expected = "a year and a month such as 2026-11; steps are whole months"
+        raise InputError(Mistake("is not a month", expected, "give the month", column="start", value=text))
+    return int(found[1]), int(found[2])
