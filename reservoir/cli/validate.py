@@ -18,28 +18,44 @@ from reservoir.cli import options
     show_default=True,
     help="Runs per solver; with 2 or more, their spread and a t-test are checked.",
 )
+@click.option(
+    "--horizon",
+    default="year",
+    show_default=True,
+    metavar="year|record|N",
+    help="Horizon on which engines are compared; those that cannot plan it are listed as not checked.",
+)
 @options.solving(**options.SWARM)
 @options.json
 @options.debug
-def command(request: options.Request, runs: int, settings: dict[str, Any], as_json: bool, **where: Any) -> int:
+def command(
+    request: options.Request, runs: int, horizon: str, settings: dict[str, Any], as_json: bool, **where: Any
+) -> int:
     """Check this installation: physics, device against sequential solver, both against dynamic programming.
 
     Prints an acceptance table and what could not be checked; the exit status is 1 if a check fails. Without OpenCL,
-    only the sequential solver is checked. --json adds versions, machine, device, driver and settings.
+    only the sequential solver is checked. On a horizon of several years, each solver that can plan it is compared with
+    dynamic programming on the host. --json adds versions, machine, device, driver and settings.
     """
     from reservoir.cli.screen import progress_bars, show_checks, show_inputs, show_json, show_solver
     from reservoir.cli.streams import say
+    from reservoir.hydro.horizon import Horizon
     from reservoir.planning.checks import all_pass
+    from reservoir.planning.long_validation import not_checked_on, validate_horizon
     from reservoir.planning.validation import not_checked, validate
     from reservoir.report.folder import provenance
 
-    found = request.read()
+    span, found = Horizon.of(horizon), request.read()
     if not as_json:
         show_inputs(found)
     asked: dict[str, Any] = {"runs": runs, "reference_gwh": found.reference_gwh}
     with progress_bars() as progress:
-        plan, checks = validate(found.reservoir, found.inflow, options=settings, progress=progress, **asked, **where)
-    missing = not_checked(plan, **asked)
+        given: dict[str, Any] = {"options": settings, "progress": progress, **where}
+        if span.is_year:
+            plan, checks = validate(found.reservoir, found.inflow, **asked, **given)
+        else:
+            plan, checks = validate_horizon(found.reservoir, found.inflow, span, **given)
+    missing = not_checked(plan, **asked) if span.is_year else not_checked_on(span)
     if as_json:
         show_json(provenance(plan, checks) | {"runs": runs, "not_checked": missing, "pass": all_pass(checks)})
     else:
