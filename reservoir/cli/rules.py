@@ -44,6 +44,12 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
 @click.option(
     "--family", "families", multiple=True, metavar="NAME", help="Rule family to fit, repeatable.  [default: all]"
 )
+@click.option(
+    "--horizon",
+    metavar="year|record|N",
+    help="Fit the rules to the optimum of the plan's record with this horizon, such as the whole record as one "
+    "problem.  [default: to the plan]",
+)
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
 @click.option("--force", is_flag=True, help="Replace earlier rules in that folder.")
 @options.json
@@ -53,6 +59,7 @@ def command(
     forecast: str,
     folds: int,
     families: tuple[str, ...],
+    horizon: str | None,
     figures: bool,
     force: bool,
     as_json: bool,
@@ -82,6 +89,7 @@ def command(
                 forecast=Forecast(forecast),
                 folds=folds or saved.plan.inflow.years,
                 families=dict.fromkeys(families) or FAMILIES,
+                horizon=horizon,
                 progress=progress,
             )
             checks = rules_checks(evaluation)
@@ -89,6 +97,7 @@ def command(
     if as_json:
         scores = evaluation.table().to_dict("records")
         told = {"scores": scores, "best_fitted": _best(evaluation), "shortfalls": shortfalls(evaluation)}
+        told |= {"fitted_to": evaluation.fitted_to} if evaluation.fitted_to else {}
         show_json(checks_json(checks) | told | {"folder": str(plan_folder)})
     else:
         _show(evaluation)
@@ -150,6 +159,8 @@ def _show(evaluation: Evaluation) -> None:
     plan = evaluation.plan
     for caveat in plan.caveats:
         screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
+    if evaluation.fitted_to:
+        screen.print(f"Fitted to {escape(evaluation.fitted_to)}", soft_wrap=True)
     told = "a perfect forecast of the month's inflow" if evaluation.forecast == "month" else "no forecast"
     span = f"simulated continuously over {plan.inflow.years} years"
     title = f"Rules with {told}, {span}; held out: {evaluation.cross_validation}"

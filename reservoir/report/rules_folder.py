@@ -109,6 +109,7 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
         **run_provenance(),
         "plan": {name: saved.origin[name] for name in ("created", "reservoir", "inflow", "solver", "settings")},
         "years": [training.labels[0], training.labels[-1]],
+        **({"fitted_to": evaluation.fitted_to} if evaluation.fitted_to else {}),
         "forecast": str(evaluation.forecast),
         "cross_validation": evaluation.cross_validation,
         "folds": evaluation.folds,
@@ -140,6 +141,7 @@ def check_pictures(saved: SavedPlan) -> None:
 def _write_rule_files(evaluation: Evaluation, saved: SavedPlan, folder: Path, origin: Mapping[str, Any]) -> None:
     folder.mkdir()
     fitted_to = {name: origin[name] for name in ("plan", "years", "created", "caveats")}
+    fitted_to |= {"fitted_to": evaluation.fitted_to} if evaluation.fitted_to else {}
     fitted_to |= belongings(evaluation.plan.reservoir, saved.folder)
     for result in evaluation.families:
         write_rule(result.rule, folder / f"{result.family}.json", fitted_to)

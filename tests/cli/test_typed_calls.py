@@ -32,6 +32,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["plan", *OWN, "--solver", "dsmga2", "--model", "sequential", "--bits", "3", "--out", "bits"], 1),
     (["plan", "inflow.csv", "--case", "xiaowan", "--solver", "lshade", "--evaluations", "200", "--out", "other"], 1),
     (["rules", "best", "--family", "zones", "--family", "standard", "--folds", "2", "--no-figures", "--json"], 0),
+    (["rules", "best", "--family", "standard", "--horizon", "record", "--folds", "2", "--no-figures", "--force"], 0),
     (
         [
             "rules",

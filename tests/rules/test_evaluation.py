@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reservoir.errors import InputError
 from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast
@@ -119,3 +120,25 @@ def test_the_worst_decile_is_the_mean_of_the_poorest_tenth():
 def test_how_years_were_held_out_is_said_in_words(evaluation):
     assert evaluation.cross_validation == "5 blocks of years"
     assert replace(evaluation, folds=10).cross_validation == "leave one year out"
+
+
+@pytest.mark.parametrize("horizon", ["record", 2])
+def test_rules_may_be_fitted_to_the_optimum_of_another_horizon(horizon, small, small_inflow):
+    """As rules of a plan with that horizon are, whatever plan is given."""
+    lake = replace(small, initial_storage_hm3=95.0)
+    years, longer = (optimise(lake, small_inflow, solver="dp", horizon=each) for each in ("year", horizon))
+    call = {"folds": 3, "families": ("guide-curve",)}
+    found = evaluate(years, horizon=horizon, **call)
+    assert found.table().equals(evaluate(longer, **call).table())
+    assert not found.table().equals(evaluate(years, **call).table())
+    what = "the whole record as one problem" if horizon == "record" else "2 windows of 2 years"
+    assert found.fitted_to == f"the optimum of {what}, not the schedule of this plan"
+
+
+def test_the_horizon_of_the_plan_is_the_plan_itself(small, small_inflow):
+    plan = optimise(small, small_inflow, solver="dp")
+    found = evaluate(plan, folds=3, families=("guide-curve",), horizon="year")
+    assert found.plan is plan
+    assert found.fitted_to == ""
+    with pytest.raises(InputError, match="the horizon is not known"):
+        evaluate(plan, folds=3, families=("guide-curve",), horizon="decade")

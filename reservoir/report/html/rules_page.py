@@ -137,7 +137,7 @@ def _overview(evaluation: Evaluation) -> tuple[str, ...]:
     }[evaluation.forecast]
     text = [
         "The plan above uses the future inflows of each year; an operator does not know them. These rules, fitted to "
-        f"the plan, use only {knows}.",
+        f"{evaluation.fitted_to or 'the plan'}, use only {knows}.",
         f"Cross-validation: {evaluation.cross_validation}; held-out years are operated by rules fitted to the others.",
     ]
     best = best_fitted(evaluation)

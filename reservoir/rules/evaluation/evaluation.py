@@ -11,8 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objective import Operation
-from reservoir.planning.plan import Plan, StageProgress, silent_stage
+from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
+from reservoir.planning.sentences import horizon_text
+from reservoir.planning.solver_choice import HOST_REFERENCE
 from reservoir.rules import FAMILIES, Forecast, Rule, Training, fit
 from reservoir.rules.base.foresight import foresight_over_record
 from reservoir.rules.base.simulation import Simulation, simulate
@@ -89,6 +92,8 @@ class Evaluation:
         Energy of perfect foresight in each year, at equal end storage.
     families : tuple of FamilyResult
         In the order of the registry.
+    fitted_to : str
+        What the rules are fitted to, in words, if it is another plan than the given one.
     """
 
     plan: Plan
@@ -99,6 +104,7 @@ class Evaluation:
     foresight: Operation
     foresight_gwh: Mapping[SimulationMode, FloatArray]
     families: tuple[FamilyResult, ...]
+    fitted_to: str = ""
 
     def table(self) -> pd.DataFrame:
         """One row a mode, family and sample; the continuous runs, which count most, come first."""
@@ -131,6 +137,7 @@ def evaluate(
     forecast: Forecast = Forecast.MONTH,
     folds: int = FOLDS,
     families: Iterable[str] = tuple(FAMILIES),
+    horizon: Horizon | str | int | None = None,
     progress: StageProgress = silent_stage,
 ) -> Evaluation:
     """Fit, cross-validate and score families of rules.
@@ -145,14 +152,22 @@ def evaluate(
         Blocks of years; each is operated by a rule fitted to the others.
     families : iterable of str
         Names in the registry.
+    horizon : Horizon, str or int, optional
+        Fit the rules to the optimum of the same record with this horizon (dynamic programming); by default, and if it
+        is that of the plan, to the plan. All else is compared with that optimum too.
     progress : callable
         Told the stage, how much of it is done and how much there is.
 
     Raises
     ------
     InputError
-        If there is no such family, or fewer years than blocks.
+        If there is no such family, fewer years than blocks, or the horizon is not known.
     """
+    fitted_to = ""
+    asked = plan.horizon if horizon is None else Horizon.of(horizon)
+    if asked != plan.horizon and not plan.start:
+        plan = optimise(plan.reservoir, plan.inflow, solver=HOST_REFERENCE, horizon=asked, progress=progress)
+        fitted_to = f"the optimum of {horizon_text(plan)}, not the schedule of this plan"
     training = Training.of(plan)
     start = training.start_hm3
     told = partial(progress, "perfect foresight")
@@ -164,7 +179,7 @@ def evaluate(
         SimulationMode.YEARLY: equal_storage(plan.energy_gwh, ends, training.release_m3s, training.model, starts),
     }
     targets = Targets.of(training)
-    empty = Evaluation(plan, training, Forecast(forecast), folds, targets, foresight, foresight_gwh, ())
+    empty = Evaluation(plan, training, Forecast(forecast), folds, targets, foresight, foresight_gwh, (), fitted_to)
     return replace(empty, families=tuple(_evaluated(family, empty, progress) for family in families))
 
 
