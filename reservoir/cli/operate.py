@@ -115,7 +115,7 @@ def _storage(found: RuleInputs, level: float | None, storage: float | None) -> f
         problem = "is missing" if level is None else "is given together with --storage"
         raise InputError(Mistake(problem, "either --level in m or --storage in hm3", column="--level"))
     if level is not None:
-        return storage_at_level(found.reservoir, level)
+        return storage_at_level(found.reservoir, level, "--level")
     low, high = found.reservoir.level.domain
     assert storage is not None
     if not low <= storage <= high:

@@ -53,7 +53,7 @@ def command(
 
     found = read_rule_inputs(rule_file, reservoir_file)
     inflow = read_inflow(inflow_file, unit=unit, first_month=found.reservoir.first_month)
-    start = None if level is None else storage_at_level(found.reservoir, level)
+    start = None if level is None else storage_at_level(found.reservoir, level, "--level")
     with claimed_for_simulation(out, found.rule.family) as claim, progress_bars() as progress:
         run = evaluate_record(
             found.rule,

@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from reservoir.hydro.benefit import stage_benefit
+from reservoir.hydro.conditions import (
+    BY_YEAR,
+    conditions_at,
+    lower_tilt,
+    ramped,
+    released,
+    unmet,
+    unmet_power,
+    upper_tilt,
+)
 from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
@@ -22,7 +34,8 @@ class YearArrays(NamedTuple):
 
     ``reach_lower`` and ``reach_upper`` are the reachable bounds of eq. 16-17. In a cyclic year they hold for an open
     end, and the bounds for a given start are ``clip(start - drift_lower, reach_lower, reach_upper)`` and likewise
-    with ``drift_upper``. ``capacity`` is the largest storage. ``unrolled`` is a tuple of so many zeros: unlike an
+    with ``drift_upper``. ``capacity`` is the largest storage. ``conditions`` are `YearConditions` or nothing: with them
+    ``inflow`` is less the withdrawal demanded, and ``release_lower`` is the least draft. ``unrolled`` is a tuple of so many zeros: unlike an
     array's, its length is known when code is compiled, so that loops over steps become vector instructions; it is
     empty where there are more than `MOST_UNROLLED` steps (see `steps_in`).
     """
@@ -39,8 +52,23 @@ class YearArrays(NamedTuple):
     drift_upper: Any
     start: Any
     capacity: Any
+    conditions: Any
     cyclic: bool
     unrolled: tuple[int, ...]
+
+
+def some_years(years: YearArrays, which: Any) -> YearArrays:
+    """Some of many years, or one year as one of many (`numpy.newaxis`)."""
+    rows = {name: np.asarray(getattr(years, name))[which] for name in years._fields if name not in _SHARED}
+    conditions = years.conditions
+    if conditions:
+        of_conditions = {name: np.asarray(getattr(conditions, name))[which] for name in BY_YEAR}
+        conditions = conditions._replace(**of_conditions)
+    return years._replace(**rows, conditions=conditions)
+
+
+#: Fields of `YearArrays` that are no arrays.
+_SHARED = ("conditions", "cyclic", "unrolled")
 
 
 @inlined
@@ -54,7 +82,8 @@ def lower_reach(year: YearArrays, step: int, start: float) -> float:
     """Lowest storage at the end of a step from which the year can be completed (eq. 16)."""
     lower: float = year.reach_lower[step]
     if year.cyclic:
-        lower = clip(start - year.drift_lower[step], year.reach_lower[step], year.reach_upper[step])
+        shifted = start - year.drift_lower[step] + lower_tilt(year.conditions, step, start)
+        lower = clip(shifted, year.reach_lower[step], year.reach_upper[step])
     return lower
 
 
@@ -63,7 +92,8 @@ def upper_reach(year: YearArrays, step: int, start: float) -> float:
     """Highest storage at the end of a step from which the year can be completed (eq. 17)."""
     upper: float = year.reach_upper[step]
     if year.cyclic:
-        upper = clip(start - year.drift_upper[step], year.reach_lower[step], year.reach_upper[step])
+        shifted = start - year.drift_upper[step] + upper_tilt(year.conditions, step, start)
+        upper = clip(shifted, year.reach_lower[step], year.reach_upper[step])
     return upper
 
 
@@ -82,21 +112,28 @@ def violation_at(year: YearArrays, step: int, storage: float, start: float) -> f
 
 
 @inlined
-def follow(year: YearArrays, wanted: RealArray, releases: RealArray, storages: RealArray) -> float:
-    """Run a year from ``storages[0]`` with the releases wanted, repaired; fills `releases` and `storages`.
+def follow(year: YearArrays, wanted: RealArray, drafts: RealArray, storages: RealArray) -> float:
+    """Run a year from ``storages[0]`` with the drafts wanted, repaired; fills `drafts` and `storages`.
 
-    Returns the sum of the violations.
+    A draft is the release, but for steps that cut a withdrawal (`conditions`). Returns the sum of the violations, but
+    for those of the lowest power.
     """
     start: float = storages[0]
     storage, violation = start, start - start
+    before = wanted[0]
     for step in range(steps_in(year)):
+        conditions = conditions_at(year.conditions, step)
         reach = lower_reach(year, step, start), upper_reach(year, step, start)
         bounds = year.release_lower[step], year.release_upper[step]
-        releases[step], storage = enforce_limits(
-            storage, wanted[step], year.inflow[step], year.hm3_per_m3s[step], reach, bounds
+        asked = ramped(conditions, wanted[step], before) if step > 0 else wanted[step]
+        drafts[step], storage = enforce_limits(
+            storage, asked, year.inflow[step], year.hm3_per_m3s[step], reach, bounds, conditions
         )
         storages[step + 1] = storage
         violation += violation_at(year, step, storage, start)
+        release = released(conditions, drafts[step], year.release_lower[step])
+        violation += unmet(conditions, drafts[step], release, before if step > 0 else release)
+        before = release
     return violation
 
 
@@ -121,11 +158,29 @@ def follow_repairable(
 
 @inlined
 def benefit_of(
-    plant: Plant, year: YearArrays, releases: RealArray, storages: RealArray, gwh_per_stage_benefit: float
+    plant: Plant, year: YearArrays, drafts: RealArray, storages: RealArray, gwh_per_stage_benefit: float
 ) -> float:
     """Benefit of a year, GWh (eq. 6); the last argument is a constant in the precision of the arrays."""
     benefit: float = storages[0] - storages[0]
     for step in range(steps_in(year)):
-        power = power_at(plant, mean(storages[step], storages[step + 1]), releases[step])
-        benefit += stage_benefit(power, year.hm3_per_m3s[step])
+        benefit += stage_benefit(power_in_step(plant, year, step, drafts, storages), year.hm3_per_m3s[step])
     return benefit * gwh_per_stage_benefit
+
+
+@inlined
+def power_in_step(plant: Plant, year: YearArrays, step: int, drafts: RealArray, storages: RealArray) -> float:
+    """Power of a step, MW."""
+    conditions = conditions_at(year.conditions, step)
+    release = released(conditions, drafts[step], year.release_lower[step])
+    power: float = power_at(plant, mean(storages[step], storages[step + 1]), release, conditions)
+    return power
+
+
+@inlined
+def power_violation(plant: Plant, year: YearArrays, drafts: RealArray, storages: RealArray) -> float:
+    """Sum of the relative violations of the lowest power."""
+    violation: float = storages[0] - storages[0]
+    for step in range(steps_in(year)):
+        power = power_in_step(plant, year, step, drafts, storages)
+        violation += unmet_power(conditions_at(year.conditions, step), power)
+    return violation

@@ -43,6 +43,11 @@ def choose(condition: bool | NDArray[np.bool_], yes: float | FloatArray, no: flo
     return np.where(condition, yes, no)
 
 
+def every(condition: bool | NDArray[np.bool_]) -> bool:
+    """Whether a condition holds for all."""
+    return bool(np.all(condition))
+
+
 def mean(a: Numbers, b: Numbers) -> Numbers:
     """The mean of two."""
     return 0.5 * (a + b)

@@ -39,12 +39,28 @@ def reservoir_digests(reservoir: Reservoir) -> dict[str, str]:
         "guaranteed energy": plant.guaranteed_energy_gwh,
         "first month": plant.first_month,
     }
+    if plant.has_conditions:
+        parts |= _conditions(plant)
     return {name: _digest(part) for name, part in parts.items()}
+
+
+def _conditions(plant: Reservoir) -> dict[str, object]:
+    """Parts that most reservoirs do not have."""
+    lake = [None if curve is None else _shape(curve) for curve in (plant.area_km2, plant.seepage_m3s)]
+    return {
+        "losses of the lake": [plant.evaporation_mm, plant.withdrawal_m3s, lake],
+        "plant factor": plant.plant_factor,
+        "minimum power": plant.power_lower_mw,
+        "minimum operating level": plant.operating_level_m,
+        "change of the release": [plant.ramp_up_m3s, plant.ramp_down_m3s],
+        "end value": plant.end_value_gwh_per_hm3,
+    }
 
 
 def differing_parts(reservoir: Reservoir, digests: Mapping[str, str]) -> list[str]:
     """Names of the parts in which a reservoir is not the one whose digests are given."""
-    found = [name for name, digest in reservoir_digests(reservoir).items() if digests.get(name) != digest]
+    own = reservoir_digests(reservoir)
+    found = [name for name in own | dict(digests) if digests.get(name) != own.get(name)]
     return [name for name in found if name != _REACH] or found
 
 

@@ -39,6 +39,8 @@ class Inflow:
         Unit of the values in that file, and where it was said (or that it was assumed); empty without a file.
     content : bytes
         That file, which may have been a pipe.
+    evaporation_mm, withdrawal_m3s : ndarray, shape (years, steps), optional
+        Net evaporation and the withdrawal demanded in each step; without them, the reservoir's of the calendar month.
 
     Raises
     ------
@@ -55,11 +57,17 @@ class Inflow:
     unit: str = ""
     unit_from: str = ""
     content: bytes = field(default=b"", repr=False)
+    evaporation_mm: NDArray[np.float64] | None = None
+    withdrawal_m3s: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         flow = _checked(self.flow_m3s, self.calendar)
         flow.setflags(write=False)
         object.__setattr__(self, "flow_m3s", flow)
+        for name, lowest in (("evaporation_mm", -np.inf), ("withdrawal_m3s", 0.0)):
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, _column(name, given, flow.shape, lowest))
 
     def __repr__(self) -> str:
         span = " to ".join(dict.fromkeys((self.labels[0], self.labels[-1])))
@@ -98,7 +106,14 @@ class Inflow:
     def span(self, first: int, stop: int) -> Inflow:
         """Consecutive years of the record, from the place `first` up to `stop`."""
         calendar = replace(self.calendar, first_year=self.calendar.first_year + first, years=stop - first)
-        return replace(self, flow_m3s=self.flow_m3s[first:stop], calendar=calendar)
+        columns = {name: getattr(self, name) for name in ("flow_m3s", "evaporation_mm", "withdrawal_m3s")}
+        some = {name: None if each is None else each[first:stop] for name, each in columns.items()}
+        return replace(self, **some, calendar=calendar)
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether the record says more of its steps than the inflow."""
+        return self.evaporation_mm is not None or self.withdrawal_m3s is not None
 
     @property
     def years(self) -> int:
@@ -159,3 +174,20 @@ def _checked(given: ArrayLike, calendar: Calendar) -> NDArray[np.float64]:
         expected, mend = "finite flows of 0 m3/s or more", "correct or fill in these months"
         raise InputError(refused(problem, expected, mend, value=float(flow[year, step])))
     return flow
+
+
+def _column(name: str, given: ArrayLike, shape: tuple[int, ...], lowest: float) -> NDArray[np.float64]:
+    """A further column as a read-only copy, refused if it does not fit the flows, or is not finite, or too low."""
+    try:
+        values = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(Mistake("is not an array of numbers", f"the shape {shape}", column=name)) from error
+    if values.shape != shape:
+        problem, expected = f"has the shape {values.shape}", f"the shape of the flows, {shape}"
+        raise InputError(Mistake(problem, expected, column=name))
+    wrong = values[~(np.isfinite(values) & (values >= lowest))]
+    if len(wrong):
+        expected = "finite numbers" if lowest < 0 else f"finite numbers of {lowest:g} or more"
+        raise InputError(Mistake("has a value out of range", expected, column=name, value=float(wrong[0])))
+    values.setflags(write=False)
+    return values

@@ -19,7 +19,7 @@ import numpy as np
 
 from reservoir.caches import usable_folder
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro import benefit, conversion, elementwise, step
+from reservoir.hydro import benefit, conditions, conversion, elementwise, step
 from reservoir.hydro.curves import forms
 
 
@@ -146,12 +146,27 @@ _FOR_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
     elementwise.lesser: lambda a, b: min(a, b),
     elementwise.greater: lambda a, b: max(a, b),
     elementwise.choose: lambda condition, yes, no: yes if condition else no,
+    elementwise.every: lambda condition: condition,
     elementwise.mean: lambda a, b: np.float32(0.5) * (a + b),
 }
 
-for _module in (elementwise, step, benefit, forms, conversion):
+
+def _let_conditions_be_none(function: Callable[..., Any]) -> None:
+    """Compile one of two forms of a function of `conditions`, by the type of its first argument."""
+
+    @overload(function)
+    def _(conditions: Any, *_: Any) -> Callable[..., Any]:
+        none = conditions == numba.types.Tuple(())
+        return function.without_conditions if none else function.__wrapped__  # type: ignore[attr-defined,no-any-return]
+
+
+for _module in (elementwise, step, benefit, forms, conversion, conditions):
     for _function in filter(isfunction, vars(_module).values()):
-        if _function.__module__ == _module.__name__ and _function is not elementwise.curve_value:
+        if _function.__module__ != _module.__name__ or _function is elementwise.curve_value:
+            continue
+        if hasattr(_function, "without_conditions"):
+            _let_conditions_be_none(_function)
+        else:
             _let_compiled_code_call(_function, _FOR_NUMBERS.get(_function, _function))
 
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import MOST_UNROLLED, YearArrays
-from reservoir.hydro.horizon import Horizon
-from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.jit import compiled
-from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.reservoir_kinds import YearEnd
+from reservoir.hydro.conditions import NO_CONDITIONS
+from reservoir.hydro.reach import draw_in, follow_corridor, returning
+from reservoir.hydro.record_conditions import RecordConditions, stacked
 from reservoir.hydro.step import volume_gained
 
 FloatArray = NDArray[np.float64]
@@ -26,8 +24,6 @@ FloatArray = NDArray[np.float64]
 #: Reachable bounds are drawn in by this part of the largest storage, so that rounding never asks for a release just
 #: outside its bounds.
 EXACT_MARGIN = 1e-12
-#: The starts of a cyclic year are drawn in by this part of the largest storage: room for a solver's float32 rounding.
-START_MARGIN = 2e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +47,8 @@ class Limits:
         Storage at the start; None of cyclic years, where it is chosen within `start_bounds_hm3`.
     start_bounds_hm3 : ndarray, shape (years, 2)
         Between which the start may be chosen; both the initial storage where that is fixed.
+    conditions : RecordConditions or None
+        Losses of the lake and demands on the plant, if there are any.
     """
 
     inflow_m3s: FloatArray
@@ -61,6 +59,7 @@ class Limits:
     storage_upper_hm3: FloatArray
     initial_storage_hm3: FloatArray | None
     start_bounds_hm3: FloatArray
+    conditions: RecordConditions | None = None
 
     def __len__(self) -> int:
         return len(self.inflow_m3s)
@@ -73,9 +72,9 @@ class Limits:
     @classmethod
     def of(cls, years: Sequence[Limits]) -> Limits:
         """Limits of years that were made one by one, at least one."""
-        columns = ([getattr(year, field.name) for year in years] for field in fields(cls))
+        columns = ([getattr(year, name) for year in years] for name in _ARRAYS)
         arrays: Any = (None if column[0] is None else np.stack(column) for column in columns)
-        return cls(*arrays)
+        return cls(*arrays, stacked([year.conditions for year in years]))
 
     @property
     def steps(self) -> int:
@@ -106,107 +105,71 @@ class Limits:
             start_bounds_hm3=np.stack([start, start], axis=-1),
         )
 
+    @property
+    def net_inflow_m3s(self) -> FloatArray:
+        """Inflow less the withdrawal that is demanded."""
+        return self.inflow_m3s if self.conditions is None else self.inflow_m3s - self.conditions.withdrawal_m3s
+
+    @property
+    def least_draft_m3s(self) -> FloatArray:
+        """Least draft (`conditions`): the least release, less the withdrawal that can be cut."""
+        least = self.release_lower_m3s
+        return least if self.conditions is None else least - self.conditions.withdrawal_m3s
+
     def gains_hm3(self) -> tuple[FloatArray, FloatArray]:
-        """Storage gained in each step with the least and with the most release."""
-        most = volume_gained(self.inflow_m3s, self.release_lower_m3s, self.hm3_per_m3s)
-        least = volume_gained(self.inflow_m3s, self.release_upper_m3s, self.hm3_per_m3s)
+        """Storage gained in each step with the least and with the most draft, before evaporation and seepage."""
+        most = volume_gained(self.net_inflow_m3s, self.least_draft_m3s, self.hm3_per_m3s)
+        least = volume_gained(self.net_inflow_m3s, self.release_upper_m3s, self.hm3_per_m3s)
         return most, least
 
-    def arrays(self, margin: float = EXACT_MARGIN, dtype: type = np.float64) -> YearArrays:
-        """The years as compiled code reads them, with reachable bounds drawn in by `margin` (relative)."""
+    def arrays(
+        self, margin: float = EXACT_MARGIN, dtype: type = np.float64, lake: tuple[Any, Any] | None = None
+    ) -> YearArrays:
+        """The years as compiled code reads them.
+
+        Parameters
+        ----------
+        margin : float
+            By what part of the largest storage reachable bounds are drawn in.
+        dtype : type
+            Of the arrays.
+        lake : tuple, optional
+            Forms of the curves of area and seepage; by default they are exact.
+        """
         slack = margin * self.capacity_hm3
+        drift, tilt, middle = _drift(self, slack)
         per_step = (
-            self.inflow_m3s,
+            self.net_inflow_m3s,
             self.hm3_per_m3s,
-            self.release_lower_m3s,
+            self.least_draft_m3s,
             self.release_upper_m3s,
             self.storage_lower_hm3,
             self.storage_upper_hm3,
             *reachable_storage(self, slack),
-            *map(_later_sum, _drawn_in(self.gains_hm3(), slack)),
+            *drift,
         )
         start = np.zeros(self.inflow_m3s.shape[:-1]) if self.initial_storage_hm3 is None else self.initial_storage_hm3
         # A copy, since compiled code knows arrays that can be written to; [()] makes a number of an array of none.
         rows: list[Any] = [np.array(each, dtype, order="C")[()] for each in (*per_step, start, self.capacity_hm3)]
-        return YearArrays._make([*rows, self.cyclic, (0,) * (self.steps if self.steps <= MOST_UNROLLED else 0)])
+        conditions = () if self.conditions is None else self.conditions.arrays(lake, dtype, tilt, middle)
+        unrolled = (0,) * (self.steps if self.steps <= MOST_UNROLLED else 0)
+        return YearArrays._make([*rows, conditions, self.cyclic, unrolled])
 
     def joined(self, years: int) -> Limits:
         """Consecutive horizons joined, so many at a time; they divide the number of horizons."""
         shape = len(self) // years, years * self.steps
-        per_step = {field.name for field in fields(self)} - {"initial_storage_hm3", "start_bounds_hm3"}
+        per_step = set(_ARRAYS) - {"initial_storage_hm3", "start_bounds_hm3"}
         return replace(
             self,
             **{name: getattr(self, name).reshape(shape) for name in per_step},
             initial_storage_hm3=None if self.initial_storage_hm3 is None else self.initial_storage_hm3[::years],
             start_bounds_hm3=self.start_bounds_hm3[::years],
+            conditions=None if self.conditions is None else self.conditions.reshaped(*shape),
         )
 
 
-def year_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
-    """Limits of every water year of a record, with the start and the end that the reservoir prescribes."""
-    return _with_ends(reservoir, open_limits(reservoir, inflow))
-
-
-def horizon_limits(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> list[Limits]:
-    """Limits of a record's horizons, each with the start and the end that the reservoir prescribes.
-
-    One item of equally long horizons, and one of the last where it is shorter.
-    """
-    years, spans = open_limits(reservoir, inflow), horizon.equal_spans(inflow.years)
-    return [_with_ends(reservoir, years[first:stop].joined(length)) for first, stop, length in spans]
-
-
-def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
-    start = reservoir.initial_storage_hm3
-    if start is None:
-        return _with_good_starts(limits)
-    if reservoir.year_end is YearEnd.FIXED:
-        limits.storage_lower_hm3[:, -1] = limits.storage_upper_hm3[:, -1] = reservoir.final_storage_hm3
-    initial = np.full(len(limits), start)
-    return replace(limits, initial_storage_hm3=initial, start_bounds_hm3=np.column_stack([initial, initial]))
-
-
-def open_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
-    """Years with the bounds of their months, nothing said of their ends, any start within the last month's bounds."""
-    lowest, highest, lower, upper = (
-        np.tile(np.resize(bound, inflow.steps), (inflow.years, 1))
-        for bound in (*reservoir.release_bounds_m3s, *reservoir.storage_bounds_hm3)
-    )
-    starts = np.column_stack([lower[:, -1], upper[:, -1]])
-    return Limits(inflow.flow_m3s, inflow.calendar.hm3_per_m3s, lowest, highest, lower, upper, None, starts)
-
-
-def _with_good_starts(years: Limits) -> Limits:
-    """Narrow the starts of cyclic years to those that each can return to, if there are any."""
-    starts = np.stack(cyclic_starts(*years.gains_hm3(), years.storage_lower_hm3, years.storage_upper_hm3), axis=-1)
-    narrowed = replace(years, start_bounds_hm3=starts)
-    good = (starts[:, 0] <= starts[:, 1]) & satisfiable(narrowed)
-    return replace(years, start_bounds_hm3=np.where(good[:, np.newaxis], starts, years.start_bounds_hm3))
-
-
-def cyclic_starts(
-    gain_most: FloatArray, gain_least: FloatArray, lower: FloatArray, upper: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Lowest and highest start to which cyclic years can return within their bounds; crossed where there is none.
-
-    Every end of a step is reached from the start and leads back to it: from the gains up to a step and from it on,
-    each bound of the storage there bounds the start.
-
-    Parameters
-    ----------
-    gain_most, gain_least : ndarray, shape (..., steps)
-        Storage gained in each step with the least and the most release, hm3.
-    lower, upper : ndarray, shape (..., steps)
-        Bounds of the storage at the end of each step, hm3.
-    """
-    slack = START_MARGIN * np.max(upper, axis=-1)
-    lowest = np.maximum(
-        np.max(lower - np.cumsum(gain_most, axis=-1), axis=-1), np.max(lower + _later_sum(gain_least), axis=-1)
-    )
-    highest = np.minimum(
-        np.min(upper - np.cumsum(gain_least, axis=-1), axis=-1), np.min(upper + _later_sum(gain_most), axis=-1)
-    )
-    return np.maximum(lower[..., -1], lowest + slack), np.minimum(upper[..., -1], highest - slack)
+#: The fields of `Limits` that are arrays.
+_ARRAYS = tuple(field.name for field in fields(Limits) if field.name != "conditions")
 
 
 def reachable_storage(limits: Limits, slack_hm3: float | FloatArray = 0.0) -> tuple[FloatArray, FloatArray]:
@@ -226,7 +189,7 @@ def reachable_storage(limits: Limits, slack_hm3: float | FloatArray = 0.0) -> tu
     """
     lower, upper = (np.array(bound, order="C") for bound in (limits.storage_lower_hm3, limits.storage_upper_hm3))
     gains = _drawn_in(limits.gains_hm3(), slack_hm3)
-    _draw_in(*(each.reshape(-1, limits.steps) for each in (*gains, lower, upper)))
+    draw_in(*_as_years(limits, *gains, lower, upper))
     return lower, upper
 
 
@@ -240,19 +203,22 @@ def corridor(limits: Limits) -> tuple[FloatArray, FloatArray]:
     lower, upper : ndarray, shape (years, steps + 1)
         From the start of the first step to the end of the last.
     """
-    allowed_lower, allowed_upper = reachable_storage(limits)
-    gain_most, gain_least = limits.gains_hm3()
     lower, upper = (np.empty((*limits.inflow_m3s.shape[:-1], limits.steps + 1)) for _ in range(2))
     lower[..., 0], upper[..., 0] = limits.start_bounds_hm3[..., 0], limits.start_bounds_hm3[..., 1]
-    for step in range(limits.steps):
-        least, most = lower[..., step] + gain_least[..., step], upper[..., step] + gain_most[..., step]
-        lowest = np.minimum(np.maximum(least, allowed_lower[..., step]), most)
-        highest = np.maximum(np.minimum(most, allowed_upper[..., step]), least)
-        alone = np.where(least > allowed_upper[..., step], least, most)
-        crossed = lowest > highest
-        lower[..., step + 1] = np.where(crossed, alone, lowest)
-        upper[..., step + 1] = np.where(crossed, alone, highest)
+    *rows, per_flow, conditions = _as_years(limits, *limits.gains_hm3(), *reachable_storage(limits))
+    ends = (each.reshape(-1, limits.steps + 1) for each in (lower, upper))
+    follow_corridor(*rows, per_flow, conditions, *ends)
     return lower, upper
+
+
+def _as_years(limits: Limits, *rows: FloatArray) -> tuple[Any, ...]:
+    """Rows of one year or of many as those of many, the volume of a flow, and the conditions."""
+    each_year = [each.reshape(-1, limits.steps) for each in (*rows, limits.hm3_per_m3s)]
+    if limits.conditions is None:
+        return (*each_year, NO_CONDITIONS)
+    none = np.zeros_like(each_year[0])
+    conditions = limits.conditions.reshaped(*none.shape)
+    return (*each_year, conditions.arrays(None, np.float64, (none, none), none[:, 0]))
 
 
 def satisfiable(limits: Limits) -> NDArray[np.bool_]:
@@ -271,22 +237,38 @@ def _drawn_in(gains_hm3: tuple[FloatArray, FloatArray], slack_hm3: float | Float
     return most - slack, least + slack
 
 
-def _later_sum(gains: FloatArray) -> FloatArray:
+def later_sum(gains: FloatArray) -> FloatArray:
     """Sum of the gains of all later steps, for the end of each step; shape (..., steps)."""
     sums = np.zeros_like(gains)
     sums[..., :-1] = np.cumsum(gains[..., :0:-1], axis=-1)[..., ::-1]
     return sums
 
 
-@compiled
-def _draw_in(gain_most: FloatArray, gain_least: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
-    """Draw bounds of storages in to those from which the year can be completed (Yu et al. 2020, eq. 16-17)."""
-    for year in range(len(lower)):
-        for step in range(lower.shape[1] - 2, -1, -1):
-            need_lower = lower[year, step + 1] - gain_most[year, step + 1]
-            need_upper = upper[year, step + 1] - gain_least[year, step + 1]
-            if need_lower > need_upper:  # a slack wider than the interval: keep its middle
-                need_lower = need_upper = (need_lower + need_upper) / 2
-            lowest, highest = lower[year, step], upper[year, step]
-            lower[year, step] = min(max(need_lower, lowest), highest)
-            upper[year, step] = min(max(need_upper, lowest), highest)
+class _Drift(NamedTuple):
+    """How the reachable bounds of a cyclic year follow its start, which is also its end.
+
+    Without the bounds of the months, they are ``start - drift + tilt * (start - middle)``, lower and upper.
+    """
+
+    drift: tuple[FloatArray, FloatArray]
+    tilt: tuple[FloatArray, FloatArray]
+    middle_hm3: FloatArray
+
+
+def _drift(limits: Limits, slack_hm3: FloatArray) -> _Drift:
+    gains = _drawn_in(limits.gains_hm3(), slack_hm3)
+    middle = limits.start_bounds_hm3.mean(axis=-1)
+    if limits.conditions is None or not limits.cyclic:
+        none = np.zeros_like(gains[0])
+        return _Drift((later_sum(gains[0]), later_sum(gains[1])), (none, none), middle)
+    spread = 1e-3 * limits.capacity_hm3
+    found = []
+    for ends in (middle - spread, middle + spread):
+        before = tuple(np.empty_like(each) for each in gains)
+        returning(*_as_years(limits, *gains, *before), ends.reshape(-1))
+        found.append(before)
+    below, above = found
+    width = 2 * spread[..., np.newaxis]
+    drifts = tuple(middle[..., np.newaxis] - (low + high) / 2 for low, high in zip(below, above, strict=True))
+    tilts = tuple((high - low) / width - 1 for low, high in zip(below, above, strict=True))
+    return _Drift((drifts[0], drifts[1]), (tilts[0], tilts[1]), middle)

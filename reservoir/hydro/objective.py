@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
-from reservoir.hydro.compiled_year import YearArrays, follow, violation_at
+from reservoir.hydro.compiled_year import YearArrays, follow, some_years, violation_at
+from reservoir.hydro.conditions import (
+    conditions_at,
+    conditions_of_year,
+    demanded,
+    released,
+    step_losses,
+    unmet,
+    unmet_power,
+    while_operating,
+)
 from reservoir.hydro.elementwise import curve_value, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
@@ -23,7 +33,8 @@ class Operation:
     """What the releases of years come to, in float64; arrays of shape (years, steps) unless said otherwise.
 
     ``storage_hm3`` has shape (years, steps + 1): the start and the end of each step. ``violation`` is relative (eq.
-    20). ``operation[i]`` is one year: the same without the axis of years.
+    20), that of shortages, of the lowest power and of the change of release included. ``operation[i]`` is one year: the
+    same without the axis of years.
     """
 
     release_m3s: FloatArray
@@ -36,6 +47,10 @@ class Operation:
     power_mw: FloatArray
     energy_gwh: FloatArray
     violation: FloatArray
+    evaporation_hm3: FloatArray
+    seepage_hm3: FloatArray
+    withdrawal_m3s: FloatArray
+    shortage_m3s: FloatArray
 
     def __len__(self) -> int:
         return len(self.release_m3s)
@@ -47,6 +62,11 @@ class Operation:
     def spill_m3s(self) -> FloatArray:
         """Released past the turbines."""
         return self.release_m3s - self.turbined_m3s
+
+    @property
+    def draft_m3s(self) -> FloatArray:
+        """Releases less what withdrawals were cut by (`conditions`): what `operate` makes this operation of."""
+        return self.release_m3s - self.shortage_m3s
 
     @property
     def benefit_gwh(self) -> FloatArray:
@@ -99,20 +119,39 @@ def operate(
     """
     wanted = np.clip(np.asarray(releases_m3s, np.float64), years.release_lower, years.release_upper)
     if wanted.ndim == 1:
-        *arrays, cyclic, unrolled = years
-        batch = YearArrays._make([*(np.asarray(each)[np.newaxis] for each in arrays), cyclic, unrolled])
-        return operate(plant, batch, wanted[np.newaxis], start_hm3)[0]
+        return operate(plant, some_years(years, np.newaxis), wanted[np.newaxis], start_hm3)[0]
     count, steps = wanted.shape
-    releases = np.empty((count, steps))
+    drafts = np.empty((count, steps))
     storages = np.empty((count, steps + 1))
     storages[:, 0] = years.start if start_hm3 is None else start_hm3
-    columns = np.empty((7, count, steps))
-    _operate(plant, years, wanted, releases, storages, columns)
+    columns = np.zeros((_COLUMNS if years.conditions else _PLAIN_COLUMNS, count, steps))
+    _operate(plant, years, wanted, drafts, storages, columns)
     energy = stage_benefit(columns[5], years.hm3_per_m3s) * GWH_PER_STAGE_BENEFIT
-    for array in (releases, storages, columns, energy):
+    for array in (drafts, storages, columns, energy):
         array.setflags(write=False)
-    turbined, level, mean_level, tailrace, head, power, violation = columns
-    return Operation(releases, turbined, storages, level, mean_level, tailrace, head, power, energy, violation)
+    turbined, level, mean_level, tailrace, head, power, violation, *others = columns
+    none = np.broadcast_to(0.0, drafts.shape)
+    release, evaporation, seepage, withdrawal, shortage = others or (drafts, none, none, none, none)
+    return Operation(
+        release_m3s=release,
+        turbined_m3s=turbined,
+        storage_hm3=storages,
+        level_m=level,
+        mean_level_m=mean_level,
+        tailrace_m=tailrace,
+        head_m=head,
+        power_mw=power,
+        energy_gwh=energy,
+        violation=violation,
+        evaporation_hm3=evaporation,
+        seepage_hm3=seepage,
+        withdrawal_m3s=withdrawal,
+        shortage_m3s=shortage,
+    )
+
+
+#: What a step comes to besides draft, storage and energy: without conditions, and with them.
+_PLAIN_COLUMNS, _COLUMNS = 7, 12
 
 
 @compiled
@@ -120,13 +159,13 @@ def _operate(
     plant: Plant,
     years: YearArrays,
     wanted: FloatArray,
-    releases: FloatArray,
+    drafts: FloatArray,
     storages: FloatArray,
     columns: FloatArray,
 ) -> None:
     for index in range(len(wanted)):
         year = year_at(years, index)
-        _operate_year(plant, year, wanted[index], releases[index], storages[index], columns[:, index])
+        _operate_year(plant, year, wanted[index], drafts[index], storages[index], columns[:, index])
 
 
 @inlined
@@ -145,6 +184,7 @@ def year_at(years: YearArrays, index: int) -> YearArrays:
         years.drift_upper[index],
         years.start[index],
         years.capacity[index],
+        conditions_of_year(years.conditions, index),
         years.cyclic,
         years.unrolled,
     )
@@ -155,20 +195,35 @@ def _operate_year(
     plant: Plant,
     year: YearArrays,
     wanted: FloatArray,
-    releases: FloatArray,
+    drafts: FloatArray,
     storages: FloatArray,
     columns: FloatArray,
 ) -> None:
     start = storages[0]
-    follow(year, wanted, releases, storages)
-    for step in range(len(releases)):
+    follow(year, wanted, drafts, storages)
+    before = drafts[0]
+    for step in range(len(drafts)):
+        conditions = conditions_at(year.conditions, step)
         mean_storage = mean(storages[step], storages[step + 1])
-        head = head_at(plant, mean_storage, releases[step])
-        turbined = turbined_at(plant, head, releases[step])
+        release = released(conditions, drafts[step], year.release_lower[step])
+        head = head_at(plant, mean_storage, release)
+        turbined = while_operating(conditions, mean_storage, turbined_at(plant, head, release, conditions))
+        power = power_of(plant, head, turbined, conditions)
         columns[0, step] = turbined
         columns[1, step] = curve_value(plant.level, storages[step + 1])
         columns[2, step] = curve_value(plant.level, mean_storage)
-        columns[3, step] = curve_value(plant.tailrace, releases[step])
+        columns[3, step] = curve_value(plant.tailrace, release)
         columns[4, step] = head
-        columns[5, step] = power_of(plant, head, turbined)
-        columns[6, step] = violation_at(year, step, storages[step + 1], start)
+        columns[5, step] = power
+        columns[6, step] = (
+            violation_at(year, step, storages[step + 1], start)
+            + unmet(conditions, drafts[step], release, before if step > 0 else release)
+            + unmet_power(conditions, power)
+        )
+        before = release
+        if len(columns) > _PLAIN_COLUMNS:
+            losses = step_losses(conditions, mean_storage, year.hm3_per_m3s[step])
+            columns[7, step] = release
+            columns[8, step], columns[9, step] = losses
+            columns[11, step] = release - drafts[step]
+            columns[10, step] = demanded(conditions) - columns[11, step]

@@ -25,6 +25,15 @@ LEAST_ACTIVE_PART = 1e-4
 #: The Amazon carries 2e5 m3/s.
 FLOW_M3S = Range(0.0, 1e6)
 LEAST_CAPACITY_M3S = 1e-3
+#: A release that may not change at all leaves nothing to plan.
+RAMP_M3S = Range(1e-3, 1e6)
+#: The Caspian Sea covers 371,000 km2.
+AREA_KM2 = Range(0.0, 1e6)
+#: Of a month, negative where it rains more than evaporates; the wettest month on Earth had 9,300 mm.
+EVAPORATION_MM = Range(-1e4, 2e3)
+PLANT_FACTOR = Range(0.0, 1.0)
+#: A hm3 from 10 km of head makes 27 GWh.
+WATER_VALUE_GWH_PER_HM3 = Range(0.0, 30.0)
 LEVEL_M = Range(-1e3, 1e4)
 HEAD_M = Range(0.0, 1e4)
 #: The largest plant of all has 22,500 MW.

@@ -22,7 +22,10 @@ def always_repairable(limits: Limits, year: YearArrays) -> NDArray[np.bool_]:
     Returns
     -------
     ndarray of bool, shape (years,)
+        Never with conditions: what they demand is not looked at here.
     """
+    if limits.conditions is not None:
+        return np.zeros(limits.inflow_m3s.shape[:-1], bool)
     gain_most = volume_gained(year.inflow, year.release_lower, year.hm3_per_m3s)
     gain_least = volume_gained(year.inflow, year.release_upper, year.hm3_per_m3s)
     always = np.array(True)

@@ -51,6 +51,24 @@ class Reservoir:
         Penalty factor (paper eq. 21): cost of a relative violation of 1.
     horizon : Horizon
         What is planned as one problem where the call does not say it.
+    area_km2 : Curve, optional
+        Area of the lake (km2) by storage (hm3); without it, the slope of the storage over the level.
+    evaporation_mm : ndarray, shape (12,)
+        Net evaporation (evaporation less rain) in each calendar month, January first; negative where it rains more.
+    seepage_m3s : Curve, optional
+        Water that seeps away (m3/s) by storage (hm3).
+    withdrawal_m3s : ndarray, shape (12,)
+        Water that users take from the lake in each calendar month.
+    plant_factor : ndarray, shape (12,)
+        Part of each calendar month in which the turbines can run at full load.
+    power_lower_mw : ndarray, shape (12,)
+        Lowest mean power of each calendar month; 0 where none is demanded.
+    operating_level_m : float, optional
+        Level below which the turbines stand still.
+    ramp_up_m3s, ramp_down_m3s : float, optional
+        Largest rise and fall of the release from a month to the next.
+    end_value_gwh_per_hm3 : float, optional
+        What a hm3 in store at the end of a horizon is worth, with `year_end` "valued"; None: what the record implies.
     first_month : int
         Calendar month in which the water year begins.
     guaranteed_energy_gwh : float or None
@@ -86,6 +104,16 @@ class Reservoir:
     year_end: YearEnd
     penalty_gwh: float
     horizon: Horizon = field(default_factory=Horizon)
+    area_km2: Curve | None = None
+    evaporation_mm: NDArray[np.float64] = field(default_factory=lambda: np.zeros(MONTHS_PER_YEAR))
+    seepage_m3s: Curve | None = None
+    withdrawal_m3s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(MONTHS_PER_YEAR))
+    plant_factor: NDArray[np.float64] = field(default_factory=lambda: np.ones(MONTHS_PER_YEAR))
+    power_lower_mw: NDArray[np.float64] = field(default_factory=lambda: np.zeros(MONTHS_PER_YEAR))
+    operating_level_m: float | None = None
+    ramp_up_m3s: float | None = None
+    ramp_down_m3s: float | None = None
+    end_value_gwh_per_hm3: float | None = None
     first_month: int = 1
     guaranteed_energy_gwh: float | None = None
     marks: ReferenceLevels = field(default_factory=ReferenceLevels)
@@ -107,6 +135,13 @@ class Reservoir:
     def notes(self) -> tuple[str, ...]:
         """What may be meant otherwise than it stands, a sentence each."""
         return tuple(notes_of(vars(self)))
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether a step has to reckon with more than inflow, release and their bounds (`conditions`)."""
+        single = (self.seepage_m3s, self.operating_level_m, self.ramp_up_m3s, self.ramp_down_m3s)
+        monthly = (self.evaporation_mm, self.withdrawal_m3s, self.power_lower_mw, self.plant_factor - 1)
+        return self.year_end is YearEnd.VALUED or any(each is not None for each in single) or any(map(np.any, monthly))
 
     @property
     def months(self) -> NDArray[np.int64]:

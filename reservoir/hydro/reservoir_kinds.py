@@ -15,6 +15,8 @@ class YearEnd(StrEnum):
     """Ends at the storage it began with, and the plan chooses which."""
     FREE = "free"
     """From the initial storage to anywhere within the bounds."""
+    VALUED = "valued"
+    """As `FREE`, but water left at the end is worth energy."""
 
 
 class ConversionKind(StrEnum):

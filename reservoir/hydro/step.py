@@ -8,7 +8,17 @@ Storages in hm3, flows in m3/s, ``hm3_per_m3s`` is 0.0864 times the days of the 
 
 from __future__ import annotations
 
-from reservoir.hydro.elementwise import Numbers, choose, clip, curve_value, greater, lesser
+from typing import Any
+
+from reservoir.hydro.conditions import (
+    NO_CONDITIONS,
+    available,
+    end_after_losses,
+    loss_volume,
+    start_before_losses,
+    while_operating,
+)
+from reservoir.hydro.elementwise import Numbers, choose, clip, curve_value, greater, lesser, mean
 from reservoir.hydro.plant import Plant
 
 #: A release moved by less than this part of its largest bound was not repaired, only rounded.
@@ -16,20 +26,46 @@ REPAIR_TOLERANCE = 1e-9
 
 
 def volume_gained(inflow: Numbers, release: Numbers | float, hm3_per_m3s: Numbers | float) -> Numbers:
-    """What a step adds to the storage, hm3 (eq. 10)."""
+    """What a step adds to the storage, hm3 (eq. 10), before evaporation and seepage."""
     return (inflow - release) * hm3_per_m3s
 
 
-def storage_after(storage: Numbers, inflow: Numbers, release: Numbers | float, hm3_per_m3s: Numbers | float) -> Numbers:
+def storage_after(
+    storage: Numbers,
+    inflow: Numbers,
+    release: Numbers | float,
+    hm3_per_m3s: Numbers | float,
+    conditions: Any = NO_CONDITIONS,
+) -> Numbers:
     """Storage at the end of a step (eq. 10)."""
-    return storage + volume_gained(inflow, release, hm3_per_m3s)
+    return storage_after_gain(storage, volume_gained(inflow, release, hm3_per_m3s), hm3_per_m3s, conditions)
+
+
+def storage_after_gain(
+    storage: Numbers, gain: Numbers, hm3_per_m3s: Numbers | float, conditions: Any = NO_CONDITIONS
+) -> Numbers:
+    """Storage at the end of a step that gains a volume, before evaporation and seepage."""
+    end: Numbers = end_after_losses(conditions, storage, storage + gain, hm3_per_m3s)
+    return end
+
+
+def storage_before_gain(
+    end: Numbers, gain: Numbers, hm3_per_m3s: Numbers | float, conditions: Any = NO_CONDITIONS
+) -> Numbers:
+    """Storage at the start of a step that gains a volume, before evaporation and seepage, and ends at `end`."""
+    start: Numbers = start_before_losses(conditions, end, end - gain, hm3_per_m3s)
+    return start
 
 
 def release_to_reach(
-    storage: Numbers, end: Numbers | float, inflow: Numbers | float, hm3_per_m3s: Numbers | float
+    storage: Numbers,
+    end: Numbers | float,
+    inflow: Numbers | float,
+    hm3_per_m3s: Numbers | float,
+    conditions: Any = NO_CONDITIONS,
 ) -> Numbers:
     """Release that a step ends at a storage with (eq. 10), whether it is within its bounds or not."""
-    return inflow - (end - storage) / hm3_per_m3s
+    return inflow - (end - storage + loss_volume(conditions, mean(storage, end), hm3_per_m3s)) / hm3_per_m3s
 
 
 def feasible_releases(
@@ -41,7 +77,7 @@ def feasible_releases(
 ) -> tuple[Numbers, Numbers]:
     """Releases that end a step at its highest and at its lowest storage, within their bounds: what lies between may be.
 
-    As `release_to_reach`, by a product with m3/s that carry 1 hm3 in the step.
+    As `release_to_reach` without losses, by a product with m3/s that carry 1 hm3 in the step.
     """
     filling = clip(inflow + (storage - storages[1]) * flow_per_volume, releases[0], releases[1])
     emptying = clip(inflow + (storage - storages[0]) * flow_per_volume, releases[0], releases[1])
@@ -54,11 +90,22 @@ def steered(
     inflow: Numbers,
     hm3_per_m3s: Numbers | float,
     storages: tuple[Numbers | float, Numbers | float],
+    conditions: Any = NO_CONDITIONS,
 ) -> tuple[Numbers, Numbers]:
     """Storage at the end of a step brought between two, and the volume that the release must add for that (eq. 18)."""
-    end = storage_after(storage, inflow, wanted, hm3_per_m3s)
+    end = storage_after(storage, inflow, wanted, hm3_per_m3s, conditions)
     target = clip(end, storages[0], storages[1])
-    return target, end - target
+    return target, end - target + loss_change(conditions, storage, end, target, hm3_per_m3s)
+
+
+def loss_change(
+    conditions: Any, storage: Numbers, end: Numbers, target: Numbers, hm3_per_m3s: Numbers | float
+) -> Numbers | float:
+    """By how much more a step loses that ends at `end` than one that ends at `target`, hm3."""
+    more: Numbers | float = loss_volume(conditions, mean(storage, end), hm3_per_m3s) - loss_volume(
+        conditions, mean(storage, target), hm3_per_m3s
+    )
+    return more
 
 
 def limited(
@@ -68,10 +115,11 @@ def limited(
     inflow: Numbers,
     hm3_per_m3s: Numbers | float,
     releases: tuple[Numbers | float, Numbers | float],
+    conditions: Any = NO_CONDITIONS,
 ) -> tuple[Numbers, Numbers]:
     """A release that leads to a target, brought within its bounds, and the storage that it then leads to (eq. 19)."""
     kept = clip(release, releases[0], releases[1])
-    return kept, choose(kept != release, storage_after(storage, inflow, kept, hm3_per_m3s), target)
+    return kept, choose(kept != release, storage_after(storage, inflow, kept, hm3_per_m3s, conditions), target)
 
 
 def enforce_limits(
@@ -81,6 +129,7 @@ def enforce_limits(
     hm3_per_m3s: Numbers | float,
     storages: tuple[Numbers | float, Numbers | float],
     releases: tuple[Numbers | float, Numbers | float],
+    conditions: Any = NO_CONDITIONS,
 ) -> tuple[Numbers, Numbers]:
     """Release of a step and the storage at its end, whatever is wanted (eq. 18-19).
 
@@ -88,8 +137,8 @@ def enforce_limits(
     release, in flow units: the printed eq. 19 leaves the division out of its last line. Where there is no time for a
     division, `steered` and `limited` are called with a product between them.
     """
-    target, excess = steered(storage, wanted, inflow, hm3_per_m3s, storages)
-    return limited(storage, wanted + excess / hm3_per_m3s, target, inflow, hm3_per_m3s, releases)
+    target, excess = steered(storage, wanted, inflow, hm3_per_m3s, storages, conditions)
+    return limited(storage, wanted + excess / hm3_per_m3s, target, inflow, hm3_per_m3s, releases, conditions)
 
 
 def relative_violation(
@@ -111,24 +160,28 @@ def head_at(plant: Plant, mean_storage: Numbers, release: Numbers) -> Numbers:
     return curve_value(plant.level, mean_storage) - curve_value(plant.tailrace, release)
 
 
-def turbined_at(plant: Plant, head: Numbers, release: Numbers) -> Numbers:
+def turbined_at(plant: Plant, head: Numbers, release: Numbers, conditions: Any = NO_CONDITIONS) -> Numbers:
     """Power discharge, m3/s (eq. 9): the release, as far as hydraulic and installed capacity allow."""
-    allowed = lesser(curve_value(plant.capacity, head), plant.installed_mw / curve_value(plant.conversion, head))
+    hydraulic = available(conditions, curve_value(plant.capacity, head))
+    allowed = lesser(hydraulic, available(conditions, plant.installed_mw) / curve_value(plant.conversion, head))
     turbined: Numbers = lesser(release, allowed)
     return turbined
 
 
-def power_of(plant: Plant, head: Numbers, discharge: Numbers) -> Numbers:
+def power_of(plant: Plant, head: Numbers, discharge: Numbers, conditions: Any = NO_CONDITIONS) -> Numbers:
     """Power, MW (eq. 7), of a discharge that the turbines can take."""
-    power: Numbers = lesser(curve_value(plant.conversion, head) * discharge, plant.installed_mw)
+    power: Numbers = lesser(curve_value(plant.conversion, head) * discharge, available(conditions, plant.installed_mw))
     return power
 
 
-def power_at_head(plant: Plant, head: Numbers, release: Numbers) -> Numbers:
+def power_at_head(plant: Plant, head: Numbers, release: Numbers, conditions: Any = NO_CONDITIONS) -> Numbers:
     """Power, MW (eq. 7 with eq. 9): that of `turbined_at`, with one division less."""
-    return power_of(plant, head, lesser(release, curve_value(plant.capacity, head)))
+    discharge = lesser(release, available(conditions, curve_value(plant.capacity, head)))
+    return power_of(plant, head, discharge, conditions)
 
 
-def power_at(plant: Plant, mean_storage: Numbers, release: Numbers) -> Numbers:
+def power_at(plant: Plant, mean_storage: Numbers, release: Numbers, conditions: Any = NO_CONDITIONS) -> Numbers:
     """Power, MW, at a mean storage and a release (eq. 7-9)."""
-    return power_at_head(plant, head_at(plant, mean_storage, release), release)
+    power = power_at_head(plant, head_at(plant, mean_storage, release), release, conditions)
+    running: Numbers = while_operating(conditions, mean_storage, power)
+    return running

@@ -20,6 +20,8 @@ FLOW_M3S: Mapping[str, float] = {
     "cfs": 0.3048**3,
 }
 
+#: hm3 that evaporate from 1 km2 with 1 mm.
+HM3_PER_KM2_MM = 1e-3
 #: MW that 1 m3/s makes at 1 m3/kWh: 3600 s in an hour over 1000 kW in a MW.
 MW_PER_KW_HOURS = 3.6
 #: Density of water (1000 kg/m3) times standard gravity, in MW per m3/s and metre of head.

@@ -9,7 +9,7 @@ from typing import Protocol
 from reservoir.errors import Mistake
 
 #: How the unit at the end of a field's name is written after a number.
-_UNITS = {"hm3": "hm3", "m3s": "m3/s", "m": "m", "mw": "MW", "gwh": "GWh"}
+_UNITS = {"hm3": "hm3", "m3s": "m3/s", "m": "m", "mw": "MW", "gwh": "GWh", "km2": "km2", "mm": "mm"}
 
 
 class Words(Protocol):

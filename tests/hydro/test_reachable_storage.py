@@ -6,8 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.horizon_limits import year_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import Limits, corridor, reachable_storage, year_limits
+from reservoir.hydro.limits import Limits, corridor, reachable_storage
 from reservoir.hydro.reservoir import Reservoir
 from tests.hydro import paper
 from tests.hydro.trials import Case, Draw, Trial, all_years, ordinary_years, storage_scale, trial

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.horizon_limits import year_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import Limits, year_limits
+from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir

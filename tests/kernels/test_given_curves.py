@@ -16,7 +16,8 @@ TABLES = 3e-7
 BY_TABLES = """
 __kernel void test(__global double *out, __global const double *tables, __global const double *states) {
     const int place = get_global_id(0);
-    out[place] = power_in(tables, states[place], states[POINTS + place]);
+    const Step step = {0};
+    out[place] = power_in(tables, states[place], states[POINTS + place], step);
 }
 """
 
@@ -30,7 +31,8 @@ __kernel void test(__global double *out, __global const double *tables, __global
         REAL_OF(storage, lane) = states[first + lane];
         REAL_OF(release, lane) = states[POINTS + first + lane];
     }
-    const reals power = power_near(&near, storage, release);
+    const Step step = {0};
+    const reals power = power_near(&near, storage, release, step);
     for (int lane = 0; lane < LANES; ++lane) out[first + lane] = REAL_OF(power, lane);
 }
 """

@@ -47,7 +47,7 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
         const reals wanted = STEERED_RELEASE(asked, unlimited, target, (reals)(step.per_volume));
         const StepEnd kept = limit_release(storage, wanted, target, step);
         cost += CHOOSE(kept.limited, cost_outside(kept.end, lowest, highest, row[COST_BELOW], row[COST_ABOVE]), (reals)(0));
-        benefit = STAGE_BENEFIT(power_at((storage + kept.end) * 0.5f, kept.release), (reals)(step.per_flow)) + benefit;
+        benefit = STAGE_BENEFIT(power_at((storage + kept.end) * 0.5f, kept.release, step), (reals)(step.per_flow)) + benefit;
         storage = kept.end;
     }
     const reals left = (storage - record[START]) * record[WATER_VALUE];

@@ -4,14 +4,14 @@
 #define HELD(curve, x) curve##_at(x)
 #define WITHIN(curve, x) curve##_within(x)
 
-// Power, MW, at a mean storage and a release.
-reals power_at(const reals mean_storage, const reals release) {
+// Power, MW, of a step at a mean storage and a release.
+reals power_at(const reals mean_storage, const reals release, const Step step) {
     const reals head = HEAD_AT(HELD, mean_storage, release);
-    return POWER_AT_HEAD(HELD, LESSER, reals, head, release);
+    return WHILE_OPERATING(reals, step, mean_storage, POWER_AT_HEAD(HELD, LESSER, reals, head, release, step));
 }
 
 // The same where storage and release are within their bounds but for rounding: curves are not held at their ends.
-reals power_within_bounds(const reals mean_storage, const reals release) {
+reals power_within_bounds(const reals mean_storage, const reals release, const Step step) {
     const reals head = HEAD_AT(WITHIN, mean_storage, release);
-    return POWER_AT_HEAD(WITHIN, LESSER, reals, head, release);
+    return WHILE_OPERATING(reals, step, mean_storage, POWER_AT_HEAD(WITHIN, LESSER, reals, head, release, step));
 }

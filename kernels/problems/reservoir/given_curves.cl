@@ -2,7 +2,8 @@
 // three of a table's points, which vector lanes follow much faster. Stands behind reservoir_step.cl; fitted_curves.cl has forms
 // for any range.
 //
-// Constants (reservoir/solvers/dp/program.py): where the tables of level, tailrace, specific_power and capacity begin, and in
+// Constants (reservoir/solvers/dp/program.py): where the tables of level, tailrace, specific_power and capacity begin (with
+// CONDITIONS also area and seepage), and in
 // each TABLE_LOWEST, TABLE_PER_UNIT and TABLE_VALUES, TABLE_POINTS numbers with straight lines between; GROUP_SPACE, in which
 // memory a group keeps its parabolas.
 
@@ -18,9 +19,27 @@ REAL value_in(__global const REAL *table, const REAL x) {
 #define GIVEN(curve, x) value_in(TABLE(curve), x)
 
 // Power, MW, by the tables.
-REAL power_in(__global const REAL *tables, const REAL mean_storage, const REAL release) {
+REAL power_in(__global const REAL *tables, const REAL mean_storage, const REAL release, const Step step) {
     const REAL head = HEAD_AT(GIVEN, mean_storage, release);
-    return POWER_AT_HEAD(GIVEN, fmin, REAL, head, release);
+    const REAL power = POWER_AT_HEAD(GIVEN, fmin, REAL, head, release, step);
+#if CONDITIONS
+    return mean_storage < step.operating_storage ? 0 : power;
+#else
+    return power;
+#endif
+}
+
+// Storage at the end of a step that would end at `lossless` without losses, by the tables.
+REAL end_in(__global const REAL *tables, const REAL storage, const REAL lossless, const Step step) {
+#if CONDITIONS
+    const REAL lost = LOSS(GIVEN, REAL, step, (storage + lossless) / 2);
+    REAL end = lossless - lost;
+    const REAL less = LOSS(GIVEN, REAL, step, (storage + end) / 2), slope = 1 + (lost - less) / (lost == 0 ? 1 : lost);
+    for (int refined = 0; refined < 4; ++refined) end += (lossless - LOSSLESS(GIVEN, REAL, step, storage, end)) / slope;
+    return end;
+#else
+    return lossless;
+#endif
 }
 
 typedef struct {
@@ -29,6 +48,9 @@ typedef struct {
 
 typedef struct {
     Parabola level, tailrace, specific_power, capacity;
+#if CONDITIONS
+    Parabola area, seepage;
+#endif
 } NearCurves;
 
 // A table between low and high; at least as wide as the distance of two points, for their straight lines to count less.
@@ -48,6 +70,10 @@ NearCurves near_curves(__global const REAL *tables, const REAL low, const REAL h
     curves.tailrace = parabola(TABLE(tailrace), least, most);
     curves.specific_power = parabola(TABLE(specific_power), lowest, highest);
     curves.capacity = parabola(TABLE(capacity), lowest, highest);
+#if CONDITIONS
+    curves.area = parabola(TABLE(area), low, high);
+    curves.seepage = parabola(TABLE(seepage), low, high);
+#endif
     return curves;
 }
 
@@ -59,7 +85,14 @@ reals value_on(GROUP_SPACE const Parabola *curve, const reals x) {
 #define NEAR(curve, x) value_on(&curves->curve, x)
 
 // Power, MW, by the parabolas.
-reals power_near(GROUP_SPACE const NearCurves *curves, const reals mean_storage, const reals release) {
+reals power_near(GROUP_SPACE const NearCurves *curves, const reals mean_storage, const reals release, const Step step) {
     const reals head = HEAD_AT(NEAR, mean_storage, release);
-    return POWER_AT_HEAD(NEAR, LESSER, reals, head, release);
+    return WHILE_OPERATING(reals, step, mean_storage, POWER_AT_HEAD(NEAR, LESSER, reals, head, release, step));
 }
+
+#if CONDITIONS
+// Evaporation and seepage, hm3, by the parabolas.
+reals loss_near(GROUP_SPACE const NearCurves *curves, const reals mean_storage, const Step step) {
+    return LOSS(NEAR, reals, step, mean_storage);
+}
+#endif

@@ -2,7 +2,7 @@
 // reservoir/hydro/step.py is for Python. What is a macro takes vectors and single numbers alike, and is fused with what it is
 // added to; per_flow is hm3 per m3/s, per_volume its reciprocal, so that no step divides.
 //
-// Constants: INSTALLED_MW.
+// Constants: INSTALLED_MW; CONDITIONS.
 
 // Storage at the end of a step (eq. 10).
 #define STORAGE_AFTER(storage, inflow, release, per_flow) FUSED((inflow) - (release), per_flow, storage)
@@ -13,16 +13,56 @@
 // The release wanted, and what it must add for the step to end at a target instead of a storage (eq. 19).
 #define STEERED_RELEASE(wanted, end, target, per_volume) FUSED((end) - (target), per_volume, wanted)
 
+// What a step has to go by. With CONDITIONS (reservoir/hydro/conditions.py) the inflow is less the withdrawal demanded, and
+// least is the least draft; *_cost are in GWH, for 1 m3/s of shortage and for 1 MW below the lowest power.
+typedef struct {
+    REAL inflow, per_flow, per_volume, least, most;
+#if CONDITIONS
+    REAL evaporation, withdrawal, plant_factor, operating_storage, shortage_cost, power_lower, power_cost;
+#endif
+} Step;
+
+// What conditions add to a step, and what stands in their place where there are none. Numbers are REAL or reals.
+#if CONDITIONS
+#define FORM(curve, x) curve##_at(x)
+#define LOSS(CURVE, NUMBERS, step, mean_storage)                                                                               \
+    FUSED(CURVE(area, mean_storage), (NUMBERS)((step).evaporation), CURVE(seepage, mean_storage) * (NUMBERS)((step).per_flow))
+// Storage that a step would end at without losses, from the one that it ends at.
+#define LOSSLESS(CURVE, NUMBERS, step, storage, end) ((end) + LOSS(CURVE, NUMBERS, step, ((storage) + (end)) * (NUMBERS)0.5f))
+#define RELEASED(NUMBERS, draft, step) GREATER(draft, (NUMBERS)((step).least + (step).withdrawal))
+#define AVAILABLE(NUMBERS, step, capacity) ((capacity) * (NUMBERS)((step).plant_factor))
+#define WHILE_OPERATING(NUMBERS, step, mean_storage, power)                                                                    \
+    CHOOSE((mean_storage) < (NUMBERS)((step).operating_storage), (NUMBERS)(0), power)
+
+// The reverse of LOSSLESS by the fitted curves, with the slope between the first two guesses.
+reals end_after_losses(const reals storage, const reals lossless, const Step step) {
+    const reals lost = LOSS(FORM, reals, step, (storage + lossless) * 0.5f);
+    reals end = lossless - lost;
+    const reals less = LOSS(FORM, reals, step, (storage + end) * 0.5f);
+    const reals slope = 1.0f + (lost - less) / CHOOSE(lost == 0.0f, (reals)(1.0f), lost);
+    for (int refined = 0; refined < 2; ++refined) end += (lossless - LOSSLESS(FORM, reals, step, storage, end)) / slope;
+    return end;
+}
+
+// Cost, GWH, of what a step does not deliver: of the withdrawal, and of the lowest power.
+reals unmet_cost(const reals draft, const reals power, const Step step) {
+    const reals short_m3s = RELEASED(reals, draft, step) - draft;
+    return short_m3s * step.shortage_cost + GREATER(step.power_lower - power, (reals)(0)) * step.power_cost;
+}
+#else
+#define LOSSLESS(CURVE, NUMBERS, step, storage, end) (end)
+#define RELEASED(NUMBERS, draft, step) (draft)
+#define AVAILABLE(NUMBERS, step, capacity) (capacity)
+#define WHILE_OPERATING(NUMBERS, step, mean_storage, power) (power)
+#define end_after_losses(storage, lossless, step) (lossless)
+#endif
+
 // Head, m (eq. 8), and power, MW (eq. 7 and 9). CURVE(name, x) is how the curves level, tailrace, specific_power and capacity
 // are read, LEAST the lesser of two NUMBERS.
 #define HEAD_AT(CURVE, mean_storage, release) (CURVE(level, mean_storage) - CURVE(tailrace, release))
-#define POWER_AT_HEAD(CURVE, LEAST, NUMBERS, head, release)                                                                    \
-    LEAST(CURVE(specific_power, head) * LEAST(release, CURVE(capacity, head)), (NUMBERS)(INSTALLED_MW))
-
-// What a step has to go by.
-typedef struct {
-    REAL inflow, per_flow, per_volume, least, most;
-} Step;
+#define POWER_AT_HEAD(CURVE, LEAST, NUMBERS, head, release, step)                                                              \
+    LEAST(CURVE(specific_power, head) * LEAST(release, AVAILABLE(NUMBERS, step, CURVE(capacity, head))),                        \
+          AVAILABLE(NUMBERS, step, (NUMBERS)(INSTALLED_MW)))
 
 typedef struct {
     reals release, end;
@@ -48,7 +88,8 @@ StepEnd limit_release(const reals storage, const reals wanted, const reals targe
     StepEnd found;
     found.release = LESSER(GREATER(wanted, (reals)(step.least)), (reals)(step.most));
     found.limited = found.release != wanted;
-    found.end = CHOOSE(found.limited, STORAGE_AFTER(storage, step.inflow, found.release, (reals)(step.per_flow)), target);
+    const reals lossless = STORAGE_AFTER(storage, step.inflow, found.release, (reals)(step.per_flow));
+    found.end = CHOOSE(found.limited, end_after_losses(storage, lossless, step), target);
     return found;
 }
 

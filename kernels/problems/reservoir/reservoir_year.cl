@@ -7,7 +7,12 @@
 #define DIM (STEPS + CYCLIC)
 #define AT(row, step) year[(row) + (step)]
 
-REAL lower(const int d, CONTEXT_SPACE const REAL *year) { return d < STEPS ? AT(RELEASE_LOWER, d) : year[START_LOWER]; }
+REAL lower(const int d, CONTEXT_SPACE const REAL *year) {
+#if CONDITIONS // the withdrawal is cut by a repair alone
+    if (d < STEPS) return AT(RELEASE_LOWER, d) + AT(WITHDRAWAL, d);
+#endif
+    return d < STEPS ? AT(RELEASE_LOWER, d) : year[START_LOWER];
+}
 
 REAL upper(const int d, CONTEXT_SPACE const REAL *year) { return d < STEPS ? AT(RELEASE_UPPER, d) : year[START_UPPER]; }
 
@@ -16,15 +21,26 @@ reals within_reach(const reals storage, const reals start, const int step, CONTE
     reals lowest = AT(REACH_LOWER, step), highest = AT(REACH_UPPER, step);
 #if CYCLIC
     const reals most = highest;
+#if CONDITIONS
+    const reals from_middle = start - year[MIDDLE_START];
+    highest = LESSER(GREATER(start - AT(DRIFT_UPPER, step) + AT(TILT_UPPER, step) * from_middle, lowest), most);
+    lowest = LESSER(GREATER(start - AT(DRIFT_LOWER, step) + AT(TILT_LOWER, step) * from_middle, lowest), most);
+#else
     highest = LESSER(GREATER(start - AT(DRIFT_UPPER, step), lowest), most);
     lowest = LESSER(GREATER(start - AT(DRIFT_LOWER, step), lowest), most);
+#endif
 #endif
     return LESSER(GREATER(storage, lowest), highest);
 }
 
 Step year_step(const int step, CONTEXT_SPACE const REAL *year) {
     const Step found = {AT(INFLOW, step), AT(HM3_PER_M3S, step), AT(FLOW_PER_VOLUME, step), AT(RELEASE_LOWER, step),
-                        AT(RELEASE_UPPER, step)};
+                        AT(RELEASE_UPPER, step),
+#if CONDITIONS
+                        AT(EVAPORATION, step), AT(WITHDRAWAL, step), AT(PLANT_FACTOR, step), year[OPERATING_STORAGE],
+                        year[SHORTAGE_COST], AT(POWER_LOWER, step), AT(POWER_COST, step)
+#endif
+    };
     return found;
 }
 
@@ -45,18 +61,37 @@ reals violation_cost(const reals storage, const reals start, const int step, CON
 // repaired releases take the place of those given.
 reals fitness_with_violation(reals *releases, const reals start, CONTEXT_SPACE const REAL *year) {
     reals storage = start, benefit = 0, cost = 0;
+#if CONDITIONS
+    reals before = releases[0];
+#endif
 #pragma unroll 1
     for (int number = 0; number < STEPS; ++number) {
         const Step step = year_step(number, year);
-        const reals unlimited = STORAGE_AFTER(storage, step.inflow, releases[number], (reals)(step.per_flow));
-        const reals target = within_reach(unlimited, start, number, year);
-        const reals wanted = STEERED_RELEASE(releases[number], unlimited, target, (reals)(step.per_volume));
+        reals asked = releases[number];
+#if CONDITIONS
+        if (number > 0) asked = LESSER(GREATER(asked, before - year[RAMP_DOWN]), before + year[RAMP_UP]);
+#endif
+        const reals lossless = STORAGE_AFTER(storage, step.inflow, asked, (reals)(step.per_flow));
+        const reals target = within_reach(end_after_losses(storage, lossless, step), start, number, year);
+        const reals wanted = STEERED_RELEASE(asked, lossless, LOSSLESS(FORM, reals, step, storage, target),
+                                             (reals)(step.per_volume));
         const StepEnd kept = limit_release(storage, wanted, target, step);
         cost += CHOOSE(kept.limited, violation_cost(kept.end, start, number, year), (reals)(0));
-        benefit = STAGE_BENEFIT(power_at((storage + kept.end) * 0.5f, kept.release), (reals)(step.per_flow)) + benefit;
+        const reals release = RELEASED(reals, kept.release, step);
+        const reals power = power_at((storage + kept.end) * 0.5f, release, step);
+#if CONDITIONS
+        const reals beyond = GREATER((release - before) * year[PER_RAMP_UP], (before - release) * year[PER_RAMP_DOWN]);
+        cost += unmet_cost(kept.release, power, step);
+        if (number > 0) cost += GREATER(beyond - 1.0f, (reals)(0)) * year[PENALTY];
+        before = release;
+#endif
+        benefit = STAGE_BENEFIT(power, (reals)(step.per_flow)) + benefit;
         releases[number] = kept.release;
         storage = kept.end;
     }
+#if CONDITIONS
+    cost -= (storage - start) * year[END_VALUE];
+#endif
     return benefit * GWH_PER_STAGE_BENEFIT - cost;
 }
 
@@ -85,7 +120,7 @@ ALWAYS_INLINE reals repaired_fitness(const reals *position, reals *repaired, CON
         const reals unlimited = STORAGE_AFTER(storage, step.inflow, position[number], (reals)(step.per_flow));
         const reals end = within_reach(unlimited, start, number, year);
         const reals kept = STEERED_RELEASE(position[number], unlimited, end, (reals)(step.per_volume));
-        benefit = STAGE_BENEFIT(power_within_bounds((storage + end) * 0.5f, kept), (reals)(step.per_flow)) + benefit;
+        benefit = STAGE_BENEFIT(power_within_bounds((storage + end) * 0.5f, kept, step), (reals)(step.per_flow)) + benefit;
         repaired[number] = LESSER(GREATER(kept, (reals)(step.least)), (reals)(step.most));
         storage = end;
     }

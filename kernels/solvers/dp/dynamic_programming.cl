@@ -7,7 +7,7 @@
 // Stands behind transitions.cl. A long horizon has a kernel of its own (long_horizon.cl).
 
 // Bellman's recursion over one step: the best next state from each of an item's states. Returns the transitions tried.
-int solve_step(__local Group *group, const int number, const int item, __global ushort *choices) {
+int solve_step(__local Group *group, const int number, const int item, __global ushort *choices, __global const REAL *tables) {
     __local const Grid *here = &group->search.grid[number], *next = here + 1;
     __local const REAL *ahead = group->values[(number + 1) % 2];
     __local REAL *values = group->values[number % 2];
@@ -16,7 +16,7 @@ int solve_step(__local Group *group, const int number, const int item, __global 
     for (int first = item * LANES; first < here->states; first += ITEMS * LANES) {
         reals storage, best_value;
         for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
-        const Following range = following(storage, &step, ROUNDING * group->year[MAX_STORAGE], next);
+        const Following range = following(storage, &step, ROUNDING * group->year[MAX_STORAGE], next, tables);
         const ints choice =
             best_following(storage, &range, &step, next, &group->near[number], group->search.coarse, ahead, &best_value);
         for (int lane = 0; lane < LANES && first + lane < here->states; ++lane) {
@@ -41,14 +41,14 @@ void trace(__local Group *group, __global const ushort *choices, __global const 
     for (int number = 0; number < STEPS; ++number) {
         const Step step = year_step(number, group->year);
         state = choices[number * ROOM + state];
-        const REAL target = storage_at(&search->grid[number + 1], state), release = release_between(storage, target, &step);
-        const REAL end = STORAGE_AFTER(storage, step.inflow, release, step.per_flow);
-        const REAL power = power_in(tables, (storage + end) / 2, release);
-        fitness += STAGE_BENEFIT(power, step.per_flow * GWH_PER_STAGE_BENEFIT) - cost_at(end, number + 1, group);
+        const REAL target = storage_at(&search->grid[number + 1], state);
+        const REAL draft = draft_between(storage, target, &step, tables);
+        const REAL end = end_in(tables, storage, STORAGE_AFTER(storage, step.inflow, draft, step.per_flow), step);
+        fitness += stage_value(tables, storage, end, draft, &step, cost_at(end, number + 1, group));
         search->latest.storage[number + 1] = target;
         storage = end;
     }
-    search->latest.fitness = fitness;
+    search->latest.fitness = fitness + end_value(storage, group);
 }
 
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_programming(
@@ -60,7 +60,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
     __local Group group;
     for (int each = item; each < CONTEXT; each += ITEMS) group.year[each] = contexts[(size_t)years[place] * CONTEXT + each];
     GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
-    if (item == 0) start_search(&group.search, starts[place], most_states, group.year);
+    if (item == 0) start_search(&group.search, starts[place], most_states, group.year, tables);
     GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
 
     long tried = 0; // of one step no more than 30,000 times 30,000, but of a search more than 32 bits can count
@@ -68,7 +68,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
         prepare(&group, item, tables);
         GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
         for (int number = STEPS - 1; number >= 0; --number) {
-            tried += solve_step(&group, number, item, choices);
+            tried += solve_step(&group, number, item, choices, tables);
             GROUP_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         }
         if (item == 0) {
@@ -87,6 +87,6 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
     for (int number = item; number < STEPS; number += ITEMS) {
         __local const REAL *storage = group.search.best.storage + number;
         const Step step = year_step(number, group.year);
-        found_position[(size_t)place * STEPS + number] = release_between(storage[0], storage[1], &step);
+        found_position[(size_t)place * STEPS + number] = draft_between(storage[0], storage[1], &step, tables);
     }
 }

@@ -30,7 +30,8 @@ int best_of_team(__local const Pad *pad, const int item, const int lane, const i
 }
 
 // Bellman's recursion over one step (solve_step); `choices` are those of the step. Returns the transitions tried.
-long solve_step_in_teams(__global Group *group, __local Pad *pad, const int number, const int item, __global ushort *choices) {
+long solve_step_in_teams(__global Group *group, __local Pad *pad, const int number, const int item, __global ushort *choices,
+                         __global const REAL *tables) {
     __global const Grid *here = &group->search.grid[number], *next = here + 1;
     __global const REAL *ahead = group->values[(number + 1) % 2];
     __global REAL *values = group->values[number % 2];
@@ -46,7 +47,7 @@ long solve_step_in_teams(__global Group *group, __local Pad *pad, const int numb
         if (busy) {
             reals storage, best_value;
             for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
-            const Following range = following(storage, &step, rounding_hm3, next);
+            const Following range = following(storage, &step, rounding_hm3, next, tables);
             const ints choice = best_following(storage, &range, &step, next, &group->near[number], group->search.coarse, ahead,
                                                &best_value, member, members);
             for (int lane = 0; lane < LANES; ++lane) {
@@ -58,7 +59,7 @@ long solve_step_in_teams(__global Group *group, __local Pad *pad, const int numb
         if (busy && member == 0) {
             reals storage;
             for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
-            const Following range = following(storage, &step, rounding_hm3, next);
+            const Following range = following(storage, &step, rounding_hm3, next, tables);
             for (int lane = 0; lane < LANES && first + lane < here->states; ++lane) {
                 const REAL stored = REAL_OF(storage, lane);
                 REAL value;
@@ -75,7 +76,7 @@ long solve_step_in_teams(__global Group *group, __local Pad *pad, const int numb
 }
 
 // The best trajectory of a solved grid by one item: the storages it aims at, and those that its releases lead to.
-void follow(__global Group *group, const int states, __global const ushort *choices) {
+void follow(__global Group *group, const int states, __global const ushort *choices, __global const REAL *tables) {
     __global Search *search = &group->search;
     REAL storage = search->start;
     int state = 0;
@@ -84,7 +85,8 @@ void follow(__global Group *group, const int states, __global const ushort *choi
         const Step step = year_step(number, group->year);
         state = choices[(size_t)number * states + state];
         const REAL target = storage_at(&search->grid[number + 1], state);
-        storage = STORAGE_AFTER(storage, step.inflow, release_between(storage, target, &step), step.per_flow);
+        const REAL draft = draft_between(storage, target, &step, tables);
+        storage = end_in(tables, storage, STORAGE_AFTER(storage, step.inflow, draft, step.per_flow), step);
         search->latest.storage[number + 1] = target;
         group->walked[number + 1] = storage;
     }
@@ -95,16 +97,14 @@ REAL fitness_of_latest(__global Group *group, __local Pad *pad, const int item, 
     for (int number = item; number < STEPS; number += ITEMS) {
         const Step step = year_step(number, group->year);
         const REAL storage = group->walked[number], end = group->walked[number + 1];
-        const REAL release = release_between(storage, group->search.latest.storage[number + 1], &step);
-        const REAL power = power_in(tables, (storage + end) / 2, release);
-        group->fitness[number] =
-            STAGE_BENEFIT(power, step.per_flow * GWH_PER_STAGE_BENEFIT) - cost_at(end, number + 1, group);
+        const REAL draft = draft_between(storage, group->search.latest.storage[number + 1], &step, tables);
+        group->fitness[number] = stage_value(tables, storage, end, draft, &step, cost_at(end, number + 1, group));
     }
     GROUP_BARRIER(ALL_MEMORY);
     if (item == 0) {
         REAL fitness = 0;
         for (int number = 0; number < STEPS; ++number) fitness += group->fitness[number];
-        pad->fitness = fitness;
+        pad->fitness = fitness + end_value(group->walked[STEPS], group);
     }
     GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
     return pad->fitness;
@@ -134,7 +134,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
     GROUP_BARRIER(ALL_MEMORY);
     if (item == 0) {
         search->start = starts[place];
-        find_corridor(search, starts[place], group->year);
+        find_corridor(search, starts[place], group->year, tables);
     }
     GROUP_BARRIER(ALL_MEMORY);
     start_run(search, first_states[place]);
@@ -149,8 +149,8 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
         prepare(group, item, tables);
         GROUP_BARRIER(ALL_MEMORY);
         for (int number = STEPS - 1; number >= 0; --number)
-            tried += solve_step_in_teams(group, &pad, number, item, choices + (size_t)number * states);
-        if (item == 0) follow(group, states, choices);
+            tried += solve_step_in_teams(group, &pad, number, item, choices + (size_t)number * states, tables);
+        if (item == 0) follow(group, states, choices, tables);
         GROUP_BARRIER(ALL_MEMORY);
         const REAL fitness_before = fitness;
         fitness = fitness_of_latest(group, &pad, item, tables);
@@ -175,6 +175,6 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
     for (int number = item; number < STEPS; number += ITEMS) {
         __global const REAL *storage = search->best_of_run.storage + number;
         const Step step = year_step(number, group->year);
-        found_position[(size_t)place * STEPS + number] = release_between(storage[0], storage[1], &step);
+        found_position[(size_t)place * STEPS + number] = draft_between(storage[0], storage[1], &step, tables);
     }
 }

@@ -49,12 +49,13 @@ void divide(GROUP_SPACE Grid *grid, const REAL low, const REAL high, const int s
 
 // Storages that can be reached from the start and from which the year can be completed; where none within the bounds
 // can be reached, the one nearest to them stands alone (`corridor` in reservoir/hydro/limits.py).
-void find_corridor(GROUP_SPACE Search *search, const REAL start, CONTEXT_SPACE const REAL *year) {
+void find_corridor(GROUP_SPACE Search *search, const REAL start, CONTEXT_SPACE const REAL *year, __global const REAL *tables) {
     search->lower[0] = search->upper[0] = start;
     for (int step = 0; step < STEPS; ++step) {
-        const REAL inflow = AT(INFLOW, step), per_flow = AT(HM3_PER_M3S, step);
-        const REAL least = STORAGE_AFTER(search->lower[step], inflow, AT(RELEASE_UPPER, step), per_flow);
-        const REAL most = STORAGE_AFTER(search->upper[step], inflow, AT(RELEASE_LOWER, step), per_flow);
+        const Step here = year_step(step, year);
+        const REAL low = search->lower[step], high = search->upper[step];
+        const REAL least = end_in(tables, low, STORAGE_AFTER(low, here.inflow, here.most, here.per_flow), here);
+        const REAL most = end_in(tables, high, STORAGE_AFTER(high, here.inflow, here.least, here.per_flow), here);
         const reals lowest = within_reach((reals)(-INFINITY), (reals)(start), step, year);
         const reals highest = within_reach((reals)(INFINITY), (reals)(start), step, year);
         const REAL lower = fmin(fmax(least, REAL_OF(lowest, 0)), most), upper = fmax(fmin(most, REAL_OF(highest, 0)), least);
@@ -100,9 +101,10 @@ bool close_to(const REAL one, const REAL other, const REAL tolerance) {
 }
 
 #if !LONG_HORIZON
-void start_search(GROUP_SPACE Search *search, const REAL start, const int most_states, CONTEXT_SPACE const REAL *year) {
+void start_search(GROUP_SPACE Search *search, const REAL start, const int most_states, CONTEXT_SPACE const REAL *year,
+                  __global const REAL *tables) {
     search->start = start;
-    find_corridor(search, start, year);
+    find_corridor(search, start, year, tables);
     search->best.fitness = -INFINITY;
     search->grids = 0;
     search->most_states = most_states;

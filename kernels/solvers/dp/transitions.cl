@@ -28,8 +28,39 @@ typedef struct {
     reals lowest, highest, first_place, last_place;
 } Following;
 
-REAL release_between(const REAL storage, const REAL end, const Step *step) {
-    return clamp(RELEASE_TO_REACH(storage, end, step->inflow, step->per_volume), step->least, step->most);
+// The draft that leads from one storage to another, within its bounds.
+REAL draft_between(const REAL storage, const REAL end, const Step *step, __global const REAL *tables) {
+    const REAL lossless = LOSSLESS(GIVEN, REAL, *step, storage, end);
+    return clamp(RELEASE_TO_REACH(storage, lossless, step->inflow, step->per_volume), step->least, step->most);
+}
+
+REAL released(const REAL draft, const Step step) {
+#if CONDITIONS
+    return fmax(draft, step.least + step.withdrawal);
+#else
+    return draft;
+#endif
+}
+
+// Benefit of a step, GWH, between two storages with a draft, by the curves as given; less a cost.
+REAL stage_value(__global const REAL *tables, const REAL storage, const REAL end, const REAL draft, const Step *step,
+                 const REAL violation) {
+    const REAL power = power_in(tables, (storage + end) / 2, released(draft, *step), *step);
+    REAL cost = violation;
+#if CONDITIONS
+    const reals unmet = unmet_cost((reals)(draft), (reals)(power), *step);
+    cost += REAL_OF(unmet, 0);
+#endif
+    return STAGE_BENEFIT(power, step->per_flow * GWH_PER_STAGE_BENEFIT) - cost;
+}
+
+// What a storage at the end of the year is worth besides, GWH.
+REAL end_value(const REAL storage, GROUP_SPACE const Group *group) {
+#if CONDITIONS
+    return (storage - group->search.start) * group->year[END_VALUE];
+#else
+    return 0;
+#endif
 }
 
 // Violation cost, GWh, of a storage at a point; none at the start.
@@ -39,12 +70,19 @@ REAL cost_at(const REAL storage, const int point, GROUP_SPACE const Group *group
     return REAL_OF(cost, 0);
 }
 
-Following following(const reals storage, const Step *step, const REAL rounding_hm3, GROUP_SPACE const Grid *next) {
+Following following(const reals storage, const Step *step, const REAL rounding_hm3, GROUP_SPACE const Grid *next,
+                    __global const REAL *tables) {
     const REAL per_spacing = next->states > 1 ? 1 / next->spacing : 0;
     const reals before = (reals)(-1), after = (reals)(next->states);
     Following found;
     found.lowest = STORAGE_AFTER(storage, step->inflow, step->most, step->per_flow) - rounding_hm3;
     found.highest = STORAGE_AFTER(storage, step->inflow, step->least, step->per_flow) + rounding_hm3;
+#if CONDITIONS
+    for (int lane = 0; lane < LANES; ++lane) {
+        REAL_OF(found.lowest, lane) = end_in(tables, REAL_OF(storage, lane), REAL_OF(found.lowest, lane), *step);
+        REAL_OF(found.highest, lane) = end_in(tables, REAL_OF(storage, lane), REAL_OF(found.highest, lane), *step);
+    }
+#endif
     found.first_place = LESSER(GREATER((found.lowest - next->low) * per_spacing, before), after);
     found.last_place = LESSER(GREATER((found.highest - next->low) * per_spacing, before), after);
     return found;
@@ -70,11 +108,20 @@ ints best_following(const reals storage, const Following *range, const Step *ste
     const REAL gwh_per_flow = step->per_flow * GWH_PER_STAGE_BENEFIT;
     for (EACH_FOLLOWER(state, first, last)) {
         const REAL end = storage_at(next, state);
-        const reals wanted = RELEASE_TO_REACH(storage, end, step->inflow, step->per_volume);
         const reals mean_storage = (storage + end) * 0.5f;
-        const reals release = LESSER(GREATER(wanted, (reals)(step->least)), (reals)(step->most));
-        const reals power = coarse ? power_at(mean_storage, release) : power_near(near, mean_storage, release);
-        const reals value = STAGE_BENEFIT(power, (reals)(gwh_per_flow)) + (reals)(ahead[state]);
+#if CONDITIONS
+        const reals lost = coarse ? LOSS(FORM, reals, *step, mean_storage) : loss_near(near, mean_storage, *step);
+        const reals wanted = RELEASE_TO_REACH(storage, end + lost, step->inflow, step->per_volume);
+#else
+        const reals wanted = RELEASE_TO_REACH(storage, end, step->inflow, step->per_volume);
+#endif
+        const reals draft = LESSER(GREATER(wanted, (reals)(step->least)), (reals)(step->most));
+        const reals release = RELEASED(reals, draft, *step);
+        const reals power = coarse ? power_at(mean_storage, release, *step) : power_near(near, mean_storage, release, *step);
+        reals value = STAGE_BENEFIT(power, (reals)(gwh_per_flow)) + (reals)(ahead[state]);
+#if CONDITIONS
+        value -= unmet_cost(draft, power, *step);
+#endif
         const ints better = (value > most) & (end >= range->lowest) & (end <= range->highest);
         most = CHOOSE(better, value, most);
         choice = CHOOSE(better, (ints)(state), choice);
@@ -102,13 +149,14 @@ int nearest(const REAL storage, const Following *range, const int lane, GROUP_SP
 void prepare(GROUP_SPACE Group *group, const int item, __global const REAL *tables) {
     GROUP_SPACE const Grid *end = &group->search.grid[STEPS];
     for (int state = item; state < end->states; state += ITEMS)
-        group->values[STEPS % 2][state] = -cost_at(storage_at(end, state), STEPS, group);
+        group->values[STEPS % 2][state] =
+            end_value(storage_at(end, state), group) - cost_at(storage_at(end, state), STEPS, group);
     if (group->search.coarse) return;
     for (int number = item; number < STEPS; number += ITEMS) {
         GROUP_SPACE const Grid *here = &group->search.grid[number], *next = here + 1;
         const Step step = year_step(number, group->year);
         group->near[number] = near_curves(tables, (here->low + next->low) / 2, (here->high + next->high) / 2,
-                                          release_between(here->low, next->high, &step),
-                                          release_between(here->high, next->low, &step));
+                                          draft_between(here->low, next->high, &step, tables),
+                                          draft_between(here->high, next->low, &step, tables));
     }
 }

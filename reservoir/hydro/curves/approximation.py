@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.curves.forms import PolynomialForm, UnclampedPolynomial, UniformTable
+from reservoir.hydro.lake import lake_area, lake_seepage
 from reservoir.hydro.plant import Plant, plant_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import head_at, power_at_head
@@ -51,6 +52,8 @@ class FitTolerance:
 COARSE = FitTolerance(6e-5, 12)
 #: For engines that leave less: up to 9e-6, for an eighth more time.
 FINE = FitTolerance(2e-5, 24)
+#: For losses, as a part of the largest: they are a small part of what a step balances.
+LAKE = FitTolerance(1e-4, 12)
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,7 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
     InputError
         If the forms change power by more than `POWER_TOLERANCE` somewhere.
     """
-    ends = [end for end in (reservoir.initial_storage_hm3, reservoir.final_storage_hm3) if end is not None]
-    storage = _span([*reservoir.storage_lower_hm3, *ends], [*reservoir.storage_upper_hm3, *ends])
+    storage = _storages(reservoir)
     release = _span(reservoir.release_lower_m3s, reservoir.release_upper_m3s)
     head = (
         float(reservoir.level(storage[0]) - reservoir.tailrace(release[1])),
@@ -111,6 +113,22 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
         mend = "smooth the points of the curves, or narrow the storage and release limits"
         raise InputError(Mistake(problem, expected, mend, reservoir.source, column="curves"))
     return checked
+
+
+def approximate_lake(reservoir: Reservoir) -> tuple[Form, Form]:
+    """Forms of the area of the lake (km2) and of the seepage (m3/s), by storage."""
+    storage = _storages(reservoir)
+    area, seepage = lake_area(reservoir), lake_seepage(reservoir)
+    return _fit(area, storage, _largest, LAKE), _fit(seepage, storage, _largest, LAKE)
+
+
+def _largest(values: FloatArray) -> FloatArray:
+    return np.full_like(values, max(float(np.abs(values).max()), 1e-9))
+
+
+def _storages(reservoir: Reservoir) -> tuple[float, float]:
+    ends = [end for end in (reservoir.initial_storage_hm3, reservoir.final_storage_hm3) if end is not None]
+    return _span([*reservoir.storage_lower_hm3, *ends], [*reservoir.storage_upper_hm3, *ends])
 
 
 def _span(lower: ArrayLike, upper: ArrayLike) -> tuple[float, float]:

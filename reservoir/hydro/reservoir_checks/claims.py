@@ -53,8 +53,8 @@ def offending(months: Iterable[bool]) -> str:
     return "every month" if len(names) == MONTHS_PER_YEAR else ", ".join(names)
 
 
-def _beyond(name: str, values: FloatArray, allowed: Range, words: Words) -> Iterator[Mistake]:
-    """Refuse monthly values of 0 or more that are none, or too large."""
+def monthly_in_range(name: str, values: FloatArray, allowed: Range, words: Words) -> Iterator[Mistake]:
+    """Refuse monthly values outside a range."""
     below, above = offending(values < allowed.least), offending(values > allowed.most)
     most = words.amount(name, allowed.most)
     if below:
@@ -65,8 +65,8 @@ def _beyond(name: str, values: FloatArray, allowed: Range, words: Words) -> Iter
 
 def storages_in_range(storage_lower_hm3: FloatArray, storage_upper_hm3: FloatArray, words: Words) -> Iterator[Mistake]:
     """Allow no storage that no lake on Earth holds."""
-    yield from _beyond("storage_lower_hm3", storage_lower_hm3, STORAGE_HM3, words)
-    yield from _beyond("storage_upper_hm3", storage_upper_hm3, STORAGE_HM3, words)
+    yield from monthly_in_range("storage_lower_hm3", storage_lower_hm3, STORAGE_HM3, words)
+    yield from monthly_in_range("storage_upper_hm3", storage_upper_hm3, STORAGE_HM3, words)
 
 
 def lake_large_enough(lake: Lake, words: Words) -> Iterator[Mistake]:
@@ -87,9 +87,9 @@ def storages_in_order(storage_lower_hm3: FloatArray, storage_upper_hm3: FloatArr
 
 def releases_in_range(release_lower_m3s: FloatArray, release_upper_m3s: FloatArray, words: Words) -> Iterator[Mistake]:
     """Allow no water to flow back, and no release that no river on Earth carries."""
-    yield from _beyond("release_lower_m3s", release_lower_m3s, FLOW_M3S, words)
+    yield from monthly_in_range("release_lower_m3s", release_lower_m3s, FLOW_M3S, words)
     # Below 0 it is below the lower one too, which says enough.
-    yield from _beyond("release_upper_m3s", release_upper_m3s, Range(-np.inf, FLOW_M3S.most), words)
+    yield from monthly_in_range("release_upper_m3s", release_upper_m3s, Range(-np.inf, FLOW_M3S.most), words)
 
 
 def releases_in_order(release_lower_m3s: FloatArray, release_upper_m3s: FloatArray, words: Words) -> Iterator[Mistake]:

@@ -91,10 +91,20 @@ CURVE_CONSTRAINTS: Mapping[str, CurveConstraint] = {
     "capacity": CurveConstraint(
         "head_m",
         "capacity_m3s",
-        "a capacity above 0 that does not decrease with the head",
+        "a capacity of 0 or more",
         ranges.HEAD_M,
-        Range(ranges.LEAST_CAPACITY_M3S, ranges.FLOW_M3S.most),
-        mend="give only the hydraulic capacity; the program applies the installed capacity",
+        ranges.FLOW_M3S,
+        holds=None,
+    ),
+    "area": CurveConstraint(
+        "storage_hm3",
+        "area_km2",
+        "an area that does not decrease with the storage",
+        ranges.STORAGE_HM3,
+        ranges.AREA_KM2,
+    ),
+    "seepage": CurveConstraint(
+        "storage_hm3", "seepage_m3s", "a flow of 0 or more", ranges.STORAGE_HM3, ranges.FLOW_M3S, holds=None
     ),
 }
 

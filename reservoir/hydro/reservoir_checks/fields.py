@@ -98,6 +98,10 @@ def _curve(value: object) -> object:
     return value
 
 
+def _curve_or_none(value: object) -> object:
+    return None if value is None else _curve(value)
+
+
 def _marks(value: object) -> ReferenceLevels:
     if not isinstance(value, ReferenceLevels):
         raise _refused("is not a set of reference levels", "ReferenceLevels(...)")
@@ -119,6 +123,11 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "installed_mw": partial(_number, ranges.POWER_MW),
     **dict.fromkeys(("storage_lower_hm3", "storage_upper_hm3", "release_lower_m3s", "release_upper_m3s"), _monthly),
     **dict.fromkeys(("initial_storage_hm3", "final_storage_hm3"), partial(_number_or_none, ranges.STORAGE_HM3)),
+    **dict.fromkeys(("area_km2", "seepage_m3s"), _curve_or_none),
+    **dict.fromkeys(("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw"), _monthly),
+    "operating_level_m": partial(_number_or_none, ranges.LEVEL_M),
+    **dict.fromkeys(("ramp_up_m3s", "ramp_down_m3s"), partial(_number_or_none, ranges.RAMP_M3S)),
+    "end_value_gwh_per_hm3": partial(_number_or_none, ranges.WATER_VALUE_GWH_PER_HM3),
     "year_end": partial(_choice, YearEnd),
     "penalty_gwh": partial(_number, ranges.PENALTY_GWH),
     "horizon": Horizon.of,

@@ -8,6 +8,7 @@ from typing import Any
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.reservoir_checks.claims import CLAIMS, Lake, failures
+from reservoir.hydro.reservoir_checks.condition_claims import CONDITION_CLAIMS
 from reservoir.hydro.reservoir_checks.curve_constraints import CURVE_CONSTRAINTS
 from reservoir.hydro.reservoir_checks.curves import (
     CONVERSIONS,
@@ -43,7 +44,7 @@ def checked(fields: Mapping[str, object]) -> dict[str, Any]:
     parts = {**sound, "words": FieldWords(values=shown, names={"lake_hm3": "level"})}
     if "level" in sound:
         parts["lake"] = _lake(sound["level"])
-    mistakes += failures(CLAIMS, parts)
+    mistakes += failures(CLAIMS + CONDITION_CLAIMS, parts)
     if not mistakes:
         mistakes += _mistakes_of_curves(parts)
     if mistakes:
@@ -74,6 +75,12 @@ def _mistakes_of_curves(parts: Mapping[str, Any]) -> list[Mistake]:
         if name == "tailrace" and not found:
             found += lake_above_tailrace(parts["level"], parts["tailrace"], storages, releases, words)
             heads = None if found else heads_of(parts["level"], parts["tailrace"], storages, releases)
+    for name, constraint in (("area_km2", "area"), ("seepage_m3s", "seepage")):
+        if parts[name] is not None:
+            of_curve = FieldWords(
+                name, names={CURVE_CONSTRAINTS[constraint].x: "x", CURVE_CONSTRAINTS[constraint].y: "y"}
+            )
+            found += curve_mistakes(CURVE_CONSTRAINTS[constraint], parts[name], storages, of_curve)
     if found:
         return found
     most = {"installed_mw": parts["installed_mw"], "most_power_mw": most_power_of(parts), "words": words}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reservoir.errors import Mistake
-from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.reservoir_checks.claims import Claim, offending
 from reservoir.io.reservoir_toml.draft import Draft
-from reservoir.io.reservoir_toml.schema import StorageSection
+from reservoir.io.reservoir_toml.schema import PlantSection, StorageSection
 
 #: The ways to say how much power water gives.
 CONVERSIONS = (
@@ -33,6 +33,27 @@ def one_capacity(draft: Draft) -> Iterator[Mistake]:
     """Allow one hydraulic capacity."""
     if draft.has("curves.capacity") and draft.has("plant.hydraulic_capacity_m3s"):
         yield draft.mistake("plant.hydraulic_capacity_m3s", "contradicts curves.capacity", "only one of the two")
+
+
+def one_seepage(draft: Draft) -> Iterator[Mistake]:
+    """Allow one seepage."""
+    if draft.has("curves.seepage") and draft.has("losses.seepage_m3s"):
+        yield draft.mistake("losses.seepage_m3s", "contradicts curves.seepage", "only one of the two")
+
+
+def one_plant_factor(draft: Draft) -> Iterator[Mistake]:
+    """Allow one way to say how long the turbines can run."""
+    if draft.has("plant.plant_factor") and draft.has("plant.full_load_hours"):
+        yield draft.mistake("plant.full_load_hours", "contradicts plant.plant_factor", "only one of the two")
+
+
+def hours_within_their_month(plant: PlantSection, draft: Draft) -> Iterator[Mistake]:
+    """Allow no more hours than a month has."""
+    hours = plant.full_load_hours or (0.0,) * MONTHS_PER_YEAR
+    months = offending(not 0 <= given <= most for given, most in zip(hours, HOURS_OF_MONTHS, strict=True))
+    if months:
+        expected = "0 to the hours of the month: 744 of 31 days, 720 of 30, 678 in February (28.25 days)"
+        yield draft.mistake("plant.full_load_hours", f"is out of range in {months}", expected)
 
 
 def dead_below_full(storage: StorageSection, draft: Draft) -> Iterator[Mistake]:
@@ -73,6 +94,9 @@ def final_within_its_month(storage: StorageSection, first_month: int, draft: Dra
 CHECKS: tuple[Claim, ...] = (
     one_conversion,
     one_capacity,
+    one_seepage,
+    one_plant_factor,
+    hours_within_their_month,
     dead_below_full,
     storage_bounds_within_the_lake,
     final_within_its_month,

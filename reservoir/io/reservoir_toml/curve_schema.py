@@ -184,4 +184,6 @@ CURVES: type[Block] = create_model(
     output_coefficient=(curve_section("output_coefficient", "output coefficients K"), None),
     efficiency=(curve_section("efficiency", "efficiencies, fractions"), None),
     capacity=(curve_section("capacity", "hydraulic capacities"), None),
+    area=(curve_section("area", "areas of the lake, km2"), None),
+    seepage=(curve_section("seepage", "flows that seep away"), None),
 )

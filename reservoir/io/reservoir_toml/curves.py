@@ -75,6 +75,10 @@ def curves_of(file: File, draft: Draft) -> tuple[dict[str, Any], list[Mistake]]:
     elif file.plant and releases and heads:
         # Left out, the hydraulic capacity never binds: the installed capacity and the release do.
         found["capacity_m3s"] = constant(file.plant.hydraulic_capacity_m3s or releases[1], heads)
+    build("area_km2", "area", storages)
+    build("seepage_m3s", "seepage", storages)
+    if file.losses.seepage_m3s is not None and storages and file.curves.seepage is None:
+        found["seepage_m3s"] = constant(file.losses.seepage_m3s, storages)
     if "conversion" in found and "capacity_m3s" in found and heads and releases:
         conversion = found["conversion"], found["conversion_kind"]
         found["most_power_mw"] = most_power_mw(*conversion, found["capacity_m3s"], heads, releases[1])

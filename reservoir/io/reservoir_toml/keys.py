@@ -30,9 +30,12 @@ def _units(sizes: Mapping[str, float]) -> tuple[Unit, ...]:
 
 #: The units of a quantity, the program's own first, by the end of the schema's keys.
 _FAMILIES: Mapping[str, tuple[Unit, ...]] = {
+    "gwh_per_hm3": _units({"GWh_per_hm3": 1.0}),
     "hm3": _units(VOLUME_HM3),
     "m3s": _units(FLOW_M3S),
     "m3_per_kwh": _units({"m3_per_kwh": 1.0}),
+    "km2": _units({"km2": 1.0}),
+    "mm": _units({"mm": 1.0}),
     "mw": _units({"MW": 1.0}),
     "gwh": _units({"GWh": 1.0}),
     "m": _units({"m": 1.0}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from reservoir.errors import InputError
-from reservoir.hydro.calendar import HOURS_PER_YEAR
+from reservoir.hydro.calendar import HOURS_OF_MONTHS, HOURS_PER_YEAR
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_checks.claims import CLAIMS, Lake, failures
+from reservoir.hydro.reservoir_checks.condition_claims import CONDITION_CLAIMS
 from reservoir.hydro.reservoir_kinds import ReferenceLevels
 from reservoir.io.reservoir_toml.checks import CHECKS
 from reservoir.io.reservoir_toml.curves import curves_of
 from reservoir.io.reservoir_toml.draft import Draft
-from reservoir.io.reservoir_toml.schema import File, StorageSection
+from reservoir.io.reservoir_toml.schema import File, PlantSection, StorageSection
 from reservoir.io.reservoir_toml.text import file_content, parsed
 from reservoir.io.reservoir_toml.wording import validated
 
@@ -33,6 +35,12 @@ _KEYS = {
     "final_storage_hm3": "storage.final_hm3",
     "release_lower_m3s": "release.lower_m3s",
     "release_upper_m3s": "release.upper_m3s",
+    "evaporation_mm": "losses.evaporation_mm",
+    "withdrawal_m3s": "losses.withdrawal_m3s",
+    "plant_factor": "plant.plant_factor",
+    "power_lower_mw": "plant.power_lower_mw",
+    "operating_level_m": "plant.operating_level_m",
+    "end_value_gwh_per_hm3": "storage.end_value_gwh_per_hm3",
 }
 
 
@@ -64,10 +72,11 @@ def reservoir_of(content: bytes, source: str) -> Reservoir:
     curves, astray = curves_of(file, draft)
     sound = _fields(file) | curves
     of_file = failures(CHECKS, _sections(file, draft))
-    of_reservoir = failures(CLAIMS, sound | {"words": replace(draft, keys=_keys(draft))})
+    of_reservoir = failures(CLAIMS + CONDITION_CLAIMS, sound | {"words": replace(draft, keys=_keys(draft))})
     mistakes = [*draft.mistakes, *refused, *of_file, *of_reservoir, *astray]
     if mistakes:
         raise InputError(draft.in_order(mistakes))
+    sound = {"area_km2": None, "seepage_m3s": None} | sound
     given = {each.name: sound[each.name] for each in fields(Reservoir) if each.name in sound}
     return Reservoir(**given, source=source, sha256=hashlib.sha256(content).hexdigest(), content=content)
 
@@ -88,12 +97,29 @@ def _fields(file: File) -> dict[str, Any]:
         parts["installed_mw"] = installed
         parts["guaranteed_energy_gwh"] = file.plant.guaranteed_energy_gwh
         parts["penalty_gwh"] = installed * HOURS_PER_YEAR / 1000 if penalty is None else penalty
+        parts["operating_level_m"] = file.plant.operating_level_m
+        parts |= _monthly(power_lower_mw=file.plant.power_lower_mw, plant_factor=_plant_factor(file.plant))
     if file.storage:
         parts |= _of_storage(file.storage)
+    parts |= _monthly(evaporation_mm=file.losses.evaporation_mm, withdrawal_m3s=file.losses.withdrawal_m3s)
     if file.release:
+        parts["ramp_up_m3s"], parts["ramp_down_m3s"] = file.release.ramp_up_m3s, file.release.ramp_down_m3s
         parts["release_lower_m3s"] = np.array(file.release.lower_m3s)
         parts["release_upper_m3s"] = np.array(file.release.upper_m3s)
     return parts
+
+
+def _plant_factor(plant: PlantSection) -> Sequence[float] | None:
+    hours = plant.full_load_hours
+    if hours is None:
+        return plant.plant_factor
+    return [given / most for given, most in zip(hours, HOURS_OF_MONTHS, strict=True)]
+
+
+def _monthly(**given: Sequence[float] | None) -> dict[str, Any]:
+    """Twelve values of each key of the file, or what a reservoir has without the key."""
+    defaults = {each.name: each.default_factory for each in fields(Reservoir)}
+    return {name: defaults[name]() if values is None else np.array(values) for name, values in given.items()}  # type: ignore[operator,misc]
 
 
 def _of_storage(storage: StorageSection) -> dict[str, Any]:
@@ -101,6 +127,7 @@ def _of_storage(storage: StorageSection) -> dict[str, Any]:
         "year_end": storage.year_end,
         "initial_storage_hm3": storage.initial_hm3,
         "final_storage_hm3": storage.final,
+        "end_value_gwh_per_hm3": storage.end_value_gwh_per_hm3,
     }
     if storage.is_lake:
         parts["lake"] = Lake(storage.dead_hm3, storage.full_hm3)

@@ -71,6 +71,10 @@ EnergyGwh = Annotated[Number, Field(gt=ranges.ENERGY_GWH.least, le=ranges.ENERGY
 PenaltyGwh = Annotated[Number, Field(ge=ranges.PENALTY_GWH.least, le=ranges.PENALTY_GWH.most)]
 Coefficient = Annotated[Number, Field(ge=ranges.LEAST_COEFFICIENT, le=LOSSLESS_COEFFICIENT)]
 Efficiency = Annotated[Number, Field(ge=ranges.LEAST_EFFICIENCY, le=1)]
+PlantFactor = Annotated[Number, Field(ge=ranges.PLANT_FACTOR.least, le=ranges.PLANT_FACTOR.most)]
+RampM3s = Annotated[Number, Field(ge=ranges.RAMP_M3S.least, le=ranges.RAMP_M3S.most)]
+FlowM3s = Annotated[Number, Field(ge=ranges.FLOW_M3S.least, le=ranges.FLOW_M3S.most)]
+WaterValue = Annotated[Number, Field(ge=ranges.WATER_VALUE_GWH_PER_HM3.least, le=ranges.WATER_VALUE_GWH_PER_HM3.most)]
 Text = Annotated[str, AfterValidator(_one_line)]
 Month = Annotated[int, Field(strict=True, ge=1, le=MONTHS_PER_YEAR)]
 Monthly = Annotated[Numbers, BeforeValidator(_twelve)]
@@ -88,6 +92,16 @@ class PlantSection(Block):
         default=None, description="the overall efficiency as a fraction: 0.92 for 92 %"
     )
     hydraulic_capacity_m3s: CapacityM3s | None = Field(default=None, description="the maximum turbine discharge")
+    plant_factor: Monthly | None = Field(
+        default=None, description=f"the fraction of the month in which the turbines can run at full load: {_ENTRY}"
+    )
+    full_load_hours: Monthly | None = Field(
+        default=None, description=f"the hours of the month in which the turbines can run at full load: {_ENTRY}"
+    )
+    power_lower_mw: Monthly | None = Field(default=None, description=f"the minimum mean power, MW: {_ENTRY}")
+    operating_level_m: LevelM | None = Field(
+        default=None, description="the minimum operating level, below which the turbines stand still, m"
+    )
 
 
 class MarksSection(Block):
@@ -109,10 +123,13 @@ class StorageSection(Block):
     lower_hm3: Monthly | None = Field(default=None, description=f"the minimum storage at the end of a month: {_ENTRY}")
     upper_hm3: Monthly | None = Field(default=None, description=f"the maximum storage at the end of a month: {_ENTRY}")
     year_end: YearEnd = Field(
-        default=YearEnd.FIXED, description='"fixed" (default), "cyclic" or "free": how a year ends'
+        default=YearEnd.FIXED, description='"fixed" (default), "cyclic", "free" or "valued": how a year ends'
     )
     initial_hm3: StorageHm3 | None = Field(default=None, description="the storage at the start of every year")
     final_hm3: StorageHm3 | None = Field(default=None, description="the storage at the end of every year")
+    end_value_gwh_per_hm3: WaterValue | None = Field(
+        default=None, description='the energy that 1 hm3 in store at the end is worth, GWh, with year_end = "valued"'
+    )
 
     @property
     def is_lake(self) -> bool:
@@ -156,6 +173,20 @@ class ReleaseSection(Block):
 
     lower_m3s: Monthly = Field(description=f"the minimum release: {_ENTRY}")
     upper_m3s: Monthly = Field(description=f"the maximum release: {_ENTRY}")
+    ramp_up_m3s: RampM3s | None = Field(default=None, description="the largest rise of the release in a month")
+    ramp_down_m3s: RampM3s | None = Field(default=None, description="the largest fall of the release in a month")
+
+
+class LossesSection(Block):
+    """What the lake loses besides the release."""
+
+    evaporation_mm: Monthly | None = Field(
+        default=None, description=f"the net evaporation (evaporation less rain) of a month, mm: {_ENTRY}"
+    )
+    seepage_m3s: FlowM3s | None = Field(default=None, description="the flow that seeps away, the same at any storage")
+    withdrawal_m3s: Monthly | None = Field(
+        default=None, description=f"the flow that users take from the lake: {_ENTRY}"
+    )
 
 
 class Objective(Block):
@@ -178,6 +209,7 @@ class File(Block):
     storage: StorageSection | None = None
     horizon: HorizonSection = HorizonSection()
     release: ReleaseSection | None = None
+    losses: LossesSection = LossesSection()
     objective: Objective = Objective()
     curves: Any
 

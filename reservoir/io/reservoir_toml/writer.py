@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
 from reservoir.hydro.horizon import Horizon
@@ -86,7 +89,13 @@ def _sections(reservoir: Reservoir) -> Iterator[tuple[str, Mapping[str, Value]]]
     )
     yield (
         "plant",
-        {"installed_capacity_mw": plant.installed_mw, "guaranteed_energy_gwh": plant.guaranteed_energy_gwh},
+        {
+            "installed_capacity_mw": plant.installed_mw,
+            "guaranteed_energy_gwh": plant.guaranteed_energy_gwh,
+            "plant_factor": _unless(plant.plant_factor, 1.0),
+            "power_lower_mw": _unless(plant.power_lower_mw, 0.0),
+            "operating_level_m": plant.operating_level_m,
+        },
     )
     yield "marks", vars(plant.marks)
     yield (
@@ -99,6 +108,7 @@ def _sections(reservoir: Reservoir) -> Iterator[tuple[str, Mapping[str, Value]]]
             "year_end": str(plant.year_end),
             "initial_hm3": plant.initial_storage_hm3,
             "final_hm3": plant.final_storage_hm3,
+            "end_value_gwh_per_hm3": plant.end_value_gwh_per_hm3,
         },
     )
     yield "horizon", {"span": _span(plant.horizon)}
@@ -107,6 +117,15 @@ def _sections(reservoir: Reservoir) -> Iterator[tuple[str, Mapping[str, Value]]]
         {
             "lower_m3s": _monthly(plant.release_lower_m3s.tolist()),
             "upper_m3s": _monthly(plant.release_upper_m3s.tolist()),
+            "ramp_up_m3s": plant.ramp_up_m3s,
+            "ramp_down_m3s": plant.ramp_down_m3s,
+        },
+    )
+    yield (
+        "losses",
+        {
+            "evaporation_mm": _unless(plant.evaporation_mm, 0.0),
+            "withdrawal_m3s": _unless(plant.withdrawal_m3s, 0.0),
         },
     )
     yield "objective", {"penalty_gwh": plant.penalty_gwh}
@@ -115,9 +134,12 @@ def _sections(reservoir: Reservoir) -> Iterator[tuple[str, Mapping[str, Value]]]
         "tailrace": plant.tailrace,
         CONVERSIONS[plant.conversion_kind]: plant.conversion,
         "capacity": plant.capacity_m3s,
+        "area": plant.area_km2,
+        "seepage": plant.seepage_m3s,
     }
     for name, curve in curves.items():
-        yield f"curves.{name}", _curve(name, curve)
+        if curve is not None:
+            yield f"curves.{name}", _curve(name, curve)
 
 
 def _curve(name: str, curve: Curve) -> Mapping[str, Value]:
@@ -144,6 +166,11 @@ def _span(horizon: Horizon) -> Value:
 
 def _monthly(values: list[float]) -> Value:
     return values[0] if len(set(values)) == 1 else values
+
+
+def _unless(values: NDArray[np.float64], usual: float) -> Value:
+    """Monthly values, or nothing where they are as usual."""
+    return None if np.all(values == usual) else _monthly(values.tolist())
 
 
 def _given(value: Value) -> bool:

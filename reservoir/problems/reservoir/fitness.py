@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from reservoir.hydro.compiled_year import YearArrays, benefit_of, follow, follow_repairable, steps_in
+from reservoir.hydro.compiled_year import (
+    YearArrays,
+    benefit_of,
+    follow,
+    follow_repairable,
+    power_violation,
+    steps_in,
+)
+from reservoir.hydro.conditions import end_value
 from reservoir.hydro.elementwise import RealArray
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
@@ -33,7 +41,9 @@ def _fitness(context: ReservoirContext, position: RealArray, scratch: Scratch) -
     releases, storages = _started(context.year, position, scratch)
     violation = follow(context.year, position, releases, storages)
     benefit = benefit_of(context.plant, context.year, releases, storages, context.gwh_per_stage_benefit)
-    fitness: float = benefit - context.penalty * violation
+    violation += power_violation(context.plant, context.year, releases, storages)
+    change = end_value(context.year.conditions, storages[0], storages[steps_in(context.year)])
+    fitness: float = benefit - context.penalty * violation + change
     return fitness
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
+from reservoir.hydro.curves.approximation import Form
 from reservoir.hydro.plant import Plant
 from reservoir.problems.reservoir.curve_source import curve_source
 
@@ -23,6 +24,11 @@ def plant_source(plant: Plant) -> str:
         "capacity": plant.capacity,
     }
     return "".join(curve_source(name, form) for name, form in curves.items())
+
+
+def lake_source(area: Form, seepage: Form) -> str:
+    """The forms of the lake's area and seepage as OpenCL C."""
+    return curve_source("area", area) + curve_source("seepage", seepage)
 
 
 def plant_constants(plant: Plant) -> dict[str, float]:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.horizon_limits import horizon_limits, open_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import Limits, horizon_limits, open_limits
+from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, joined
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.base import FloatArray

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.repairable import always_repairable
 from reservoir.hydro.step import violation_scale
@@ -29,12 +30,27 @@ _ROWS = (
     "DRIFT_LOWER",
     "DRIFT_UPPER",
 )
+#: Further rows and numbers of years with conditions; ``PER_RAMP_UP`` is 1 over ``RAMP_UP``.
+_CONDITION_ROWS = ("EVAPORATION", "WITHDRAWAL", "PLANT_FACTOR", "POWER_LOWER", "POWER_COST", "TILT_LOWER", "TILT_UPPER")
+_CONDITION_NUMBERS = (
+    "MIDDLE_START",
+    "OPERATING_STORAGE",
+    "SHORTAGE_COST",
+    "RAMP_UP",
+    "RAMP_DOWN",
+    "PER_RAMP_UP",
+    "PER_RAMP_DOWN",
+    "END_VALUE",
+)
 _NUMBERS = ("START", "START_LOWER", "START_UPPER", "MAX_STORAGE", "PENALTY", "REPAIRABLE")
 
 
-def year_layout(steps: int) -> ContextLayout:
+def year_layout(steps: int, *, conditions: bool = False) -> ContextLayout:
     """A year's context."""
-    return ContextLayout("CONTEXT", {**dict.fromkeys(_ROWS, steps), **dict.fromkeys(_NUMBERS, 1)})
+    entries = {**dict.fromkeys(_ROWS, steps), **dict.fromkeys(_NUMBERS, 1)}
+    if conditions:
+        entries |= {**dict.fromkeys(_CONDITION_ROWS, steps), **dict.fromkeys(_CONDITION_NUMBERS, 1)}
+    return ContextLayout("CONTEXT", entries)
 
 
 def kernel_rows(limits: Limits, margin: float, penalty_gwh: float) -> FloatArray:
@@ -70,4 +86,28 @@ def kernel_rows(limits: Limits, margin: float, penalty_gwh: float) -> FloatArray
         "PENALTY": np.full_like(years.capacity, penalty_gwh),
         "REPAIRABLE": always_repairable(limits, years),
     }
-    return year_layout(limits.steps).pack(values, np.shape(years.capacity))
+    if years.conditions:
+        values |= _condition_values(years, penalty_gwh)
+    return year_layout(limits.steps, conditions=bool(years.conditions)).pack(values, np.shape(years.capacity))
+
+
+def _condition_values(years: YearArrays, penalty_gwh: float) -> dict[str, FloatArray]:
+    """The further rows and numbers."""
+    of_all = years.conditions
+    lowest = of_all.power_lower
+
+    def every_year(value: float) -> FloatArray:
+        return np.full_like(years.capacity, value)
+
+    return {
+        **{name: getattr(of_all, name.lower()) for name in _CONDITION_ROWS if name != "POWER_COST"},
+        "POWER_COST": np.where(lowest > 0, penalty_gwh / np.where(lowest > 0, lowest, 1.0), 0.0),
+        "MIDDLE_START": of_all.middle_start,
+        "SHORTAGE_COST": penalty_gwh * of_all.per_shortage,
+        "OPERATING_STORAGE": every_year(of_all.operating_storage),
+        "RAMP_UP": every_year(of_all.ramp_up),
+        "RAMP_DOWN": every_year(of_all.ramp_down),
+        "PER_RAMP_UP": every_year(1 / of_all.ramp_up),
+        "PER_RAMP_DOWN": every_year(1 / of_all.ramp_down),
+        "END_VALUE": every_year(of_all.end_value),
+    }

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reservoir.hydro.compiled_year import YearArrays, lower_reach, steps_in, upper_reach
+from reservoir.hydro.conditions import conditions_at
 from reservoir.hydro.elementwise import RealArray, clip
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.step import release_to_reach, storage_after
@@ -44,14 +45,15 @@ def _position(coding: StorageCoding, parts: RealArray, position: RealArray) -> N
 def _release_to(year: YearArrays, step: int, storage: float, start: float, part: float) -> tuple[float, float]:
     """Release of a step, and the storage that it leaves."""
     per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
-    least = storage_after(storage, inflow, year.release_upper[step], per_flow)
-    most = storage_after(storage, inflow, year.release_lower[step], per_flow)
+    conditions = conditions_at(year.conditions, step)
+    least = storage_after(storage, inflow, year.release_upper[step], per_flow, conditions)
+    most = storage_after(storage, inflow, year.release_lower[step], per_flow, conditions)
     lower = max(lower_reach(year, step, start), least)
     upper = min(upper_reach(year, step, start), most)
     target = lower + part * (upper - lower)
-    wanted = release_to_reach(storage, target, inflow, per_flow)
+    wanted = release_to_reach(storage, target, inflow, per_flow, conditions)
     release = clip(wanted, year.release_lower[step], year.release_upper[step])
-    return release, storage_after(storage, inflow, release, per_flow)
+    return release, storage_after(storage, inflow, release, per_flow, conditions)
 
 
 register_position(StorageCoding, _position)

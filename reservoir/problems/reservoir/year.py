@@ -14,16 +14,18 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.compiled_year import YearArrays
-from reservoir.hydro.curves.approximation import FINE, Approximation, approximate
+from reservoir.hydro.conditions import end_value
+from reservoir.hydro.curves.approximation import FINE, Approximation, Form, approximate, approximate_lake
+from reservoir.hydro.horizon_limits import year_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import Limits, year_limits
+from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.repairable import always_repairable
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
 from reservoir.problems.reservoir.fitness import RepairableContext, ReservoirContext
-from reservoir.problems.reservoir.plant_source import STEP_FILES, plant_constants, plant_source
+from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
 from reservoir.problems.reservoir.rows import kernel_rows, year_layout
 from reservoir.problems.reservoir.storage_coding import StorageCoding
 
@@ -48,6 +50,11 @@ class ReservoirModel:
     def fine(self) -> Approximation:
         """Closer forms, which cost more."""
         return approximate(self.reservoir, FINE)
+
+    @cached_property
+    def lake(self) -> tuple[Form, Form]:
+        """Forms of area and seepage by storage."""
+        return approximate_lake(self.reservoir)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +96,21 @@ class _Years:
     @property
     def program_key(self) -> Hashable:
         """Years of one reservoir with equally many steps share a program."""
-        return id(self.model), self.limits.steps, self.limits.cyclic
+        return id(self.model), self.limits.steps, self.limits.cyclic, self.limits.conditions is not None
 
     def operate(self, positions: FloatArray) -> Operation:
         """Run a position of each year in float64 (`hydro.objective.operate`)."""
         releases, starts = np.split(positions, [self.limits.steps], axis=-1)
-        return operate(self.model.exact, self.exact_year, releases, starts[..., 0] if self.limits.cyclic else None)
+        if not self.limits.cyclic:
+            return operate(self.model.exact, self.exact_year, releases)
+        if self.limits.conditions is None:
+            return operate(self.model.exact, self.exact_year, releases, starts[..., 0])
+        # How the reach of a cyclic year follows its start is a straight line, which losses are not quite: here exactly.
+        return operate(self.model.exact, self.limits.starting_at(starts[..., 0]).arrays(), releases)
+
+    def _fitness(self, operation: Operation) -> FloatArray:
+        fitness, storage = operation.fitness_gwh(self.penalty_gwh), operation.storage_hm3
+        return fitness + np.asarray(end_value(self.exact_year.conditions, storage[..., 0], storage[..., -1]))
 
     def kernel_rows(self, margin: float) -> FloatArray:
         """The context of a kernel in float64, with reachable bounds drawn in by `margin`."""
@@ -105,8 +121,12 @@ class _Years:
         plant = (self.model.fine if fine else self.model.approximation).plant
         steps = self.limits.steps
         constants = {"STEPS": steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(plant)}
-        constants |= year_layout(steps).constants()
-        return KernelProblem(plant_source(plant), (*STEP_FILES, "problems/reservoir/reservoir_year.cl"), constants)
+        conditions = self.limits.conditions is not None
+        constants |= year_layout(steps, conditions=conditions).constants()
+        if conditions:
+            constants["CONDITIONS"] = 1
+        source = plant_source(plant) + (lake_source(*self.model.lake) if conditions else "")
+        return KernelProblem(source, (*STEP_FILES, "problems/reservoir/reservoir_year.cl"), constants)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +152,7 @@ class ReservoirYear(_Years):
         """Benefit, violation and fitness in float64."""
         operation = self.operate(position)
         benefit, violation = float(operation.benefit_gwh), float(operation.violation_sum)
-        return Certified(benefit - self.penalty_gwh * violation, benefit, violation)
+        return Certified(float(self._fitness(operation)), benefit, violation)
 
     def kernel_context(self) -> NDArray[np.float32]:
         """Row of ``kernels/problems/reservoir/reservoir_year.cl``."""
@@ -140,18 +160,22 @@ class ReservoirYear(_Years):
 
     def compiled_context(self) -> ReservoirContext | RepairableContext:
         """The year and the plant's forms in float32."""
-        year = self.limits.arrays(FLOAT32_MARGIN, np.float32)
+        year = self._float32_year()
         forms, gwh = self.model.approximation, np.float32(GWH_PER_STAGE_BENEFIT)
         if always_repairable(self.limits, self.limits.arrays(FLOAT32_MARGIN)):
             return RepairableContext(forms.unheld_plant, year, 1 / year.hm3_per_m3s, gwh)
         return ReservoirContext(forms.plant, year, np.float32(self.penalty_gwh), gwh)
+
+    def _float32_year(self) -> YearArrays:
+        lake = None if self.limits.conditions is None else self.model.lake
+        return self.limits.arrays(FLOAT32_MARGIN, np.float32, lake)
 
     def compiled_coding(self) -> tuple[StorageCoding, int]:
         """Storages as variables in place of releases, all of them feasible, and how many there are to choose."""
         limits = self.limits
         closed = not limits.cyclic and limits.storage_lower_hm3[-1] == limits.storage_upper_hm3[-1]
         lower, upper = (np.float32(bound) for bound in limits.start_bounds_hm3)
-        return StorageCoding(limits.arrays(FLOAT32_MARGIN, np.float32), lower, upper), limits.steps - int(closed)
+        return StorageCoding(self._float32_year(), lower, upper), limits.steps - int(closed)
 
     @staticmethod
     def batch(years: Sequence[ReservoirYear]) -> ReservoirYears:
@@ -194,8 +218,7 @@ class ReservoirYears(_Years, Sequence[ReservoirYear]):
     def certify(self, positions: FloatArray) -> CertifiedBatch:
         """Benefit, violation and fitness of a position of each year in float64."""
         operation = self.operate(positions)
-        fitness = operation.fitness_gwh(self.penalty_gwh)
-        return CertifiedBatch(fitness, operation.benefit_gwh, operation.violation_sum, operation)
+        return CertifiedBatch(self._fitness(operation), operation.benefit_gwh, operation.violation_sum, operation)
 
     def kernel_contexts(self) -> NDArray[np.float32]:
         """Rows of ``kernels/problems/reservoir/reservoir_year.cl``."""

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import Limits, open_limits
+from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYears
 from reservoir.solvers import Progress, solve

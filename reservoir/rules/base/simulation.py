@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.compiled_year import YearArrays
+from reservoir.hydro.compiled_year import some_years
 from reservoir.hydro.given_releases import repaired, without_foresight
+from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import Limits, open_limits
+from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, operate
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.month_end import month_end
@@ -95,8 +96,7 @@ def simulate(
         asked[year] = _decisions(rule_of_year, limits[year], before[year], float(years.start[year]))
         if continuous and year + 1 < inflow.years:
             alone = slice(year, year + 1)
-            row = YearArrays._make([*(each[alone] for each in years[:-2]), years.cyclic, years.unrolled])
-            years.start[year + 1] = operate(model.exact, row, asked[alone]).storage_hm3[0, -1]
+            years.start[year + 1] = operate(model.exact, some_years(years, alone), asked[alone]).storage_hm3[0, -1]
     operation = operate(model.exact, years, asked)
     moved = repaired(model.reservoir, operation, asked)
     carried = np.full(inflow.years, continuous)

@@ -60,7 +60,8 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         """Solve years from their start, or first search that of cyclic ones, in rounds."""
         settings, clock = self.settings, HostClock()
         years: ReservoirYears = as_batch(problems)
-        layout = layout_for(device, settings, years.limits.steps)
+        limits = years.limits
+        layout = layout_for(device, settings, limits.steps, conditions=limits.conditions is not None)
         with clock("build"):
             program = build_program(device, years, settings, layout)
         with clock("prepare"):

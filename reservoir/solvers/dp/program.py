@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import DeviceError, Mistake
+from reservoir.hydro.curves.curve import Curve
+from reservoir.hydro.lake import lake_area, lake_seepage
 from reservoir.hydro.limits import EXACT_MARGIN
 from reservoir.hydro.plant import plant_of
 from reservoir.hydro.reservoir import Reservoir
@@ -28,13 +30,9 @@ from reservoir.solvers.dp.settings import DeviceGridSettings, GridSettings, firs
 TABLE_POINTS = 4096
 #: A curve's table: where it begins, its points per unit, and its points.
 _TABLE = ContextLayout("TABLE_SIZE", {"TABLE_LOWEST": 1, "TABLE_PER_UNIT": 1, "TABLE_VALUES": TABLE_POINTS})
-#: The tables in the order of the curves of a `Plant`, and the reservoir's curves whose domains they have.
-_TABLES = {
-    "level_table": "level",
-    "tailrace_table": "tailrace",
-    "specific_power_table": "conversion",
-    "capacity_table": "capacity_m3s",
-}
+#: The tables in the order of the curves of a `Plant`, then those of the lake.
+_PLANT_TABLES = ("level_table", "tailrace_table", "specific_power_table", "capacity_table")
+_LAKE_TABLES = ("area_table", "seepage_table")
 #: Work items of a group on a GPU.
 GPU_ITEMS = 256
 #: Work items of a group on a GPU that solve a long horizon: several share what can follow a state of a finer grid.
@@ -47,6 +45,8 @@ MOST_STEPS_OF_YEAR = 12
 _PER_STEP = 40
 #: The same of a long horizon, and those that do not depend on steps.
 _PER_STEP_OF_LONG, _BESIDE_STEPS = 42, 32
+#: Further numbers of a step with conditions.
+_PER_STEP_OF_CONDITIONS = 16
 #: Smallest change of a float32 fitness that is more than rounding.
 _FLOAT32_TOLERANCE = 2e-7
 
@@ -66,6 +66,8 @@ class GridLayout:
     long : bool
         For long horizons, and for devices whose local memory is too small for a year: a group makes one run and keeps
         it in global memory (``kernels/solvers/dp/long_horizon.cl``).
+    conditions : bool
+        Steps have losses of the lake or demands on the plant.
     """
 
     lanes: int
@@ -73,6 +75,7 @@ class GridLayout:
     room: int
     double: bool
     long: bool = False
+    conditions: bool = False
 
     @property
     def dtype(self) -> DTypeLike:
@@ -81,12 +84,13 @@ class GridLayout:
 
     def group_numbers(self, steps: int) -> int:
         """Numbers that a group works on: in global memory for long horizons, else in local memory."""
+        more = _PER_STEP_OF_CONDITIONS * self.conditions
         if self.long:
-            return 2 * self.room + _PER_STEP_OF_LONG * (steps + 1) + _BESIDE_STEPS
-        return 2 * self.room + _PER_STEP * (steps + 1)
+            return 2 * self.room + (_PER_STEP_OF_LONG + more) * (steps + 1) + _BESIDE_STEPS
+        return 2 * self.room + (_PER_STEP + more) * (steps + 1)
 
 
-def layout_for(device: DeviceInfo, settings: DeviceGridSettings, steps: int) -> GridLayout:
+def layout_for(device: DeviceInfo, settings: DeviceGridSettings, steps: int, *, conditions: bool = False) -> GridLayout:
     """Choose a layout for years of so many steps: on a CPU one work item in vectors of its width, on a GPU many items.
 
     Raises
@@ -111,7 +115,7 @@ def layout_for(device: DeviceInfo, settings: DeviceGridSettings, steps: int) -> 
     def layout(*, long: bool) -> GridLayout:
         usual = 1 if cpu else min(GPU_ITEMS_OF_LONG if long else GPU_ITEMS, device.max_work_group_size)
         of_group = items_for(device, room, usual if items is None else items)
-        return GridLayout(lanes, of_group, -(-room // lanes) * lanes, double, long)
+        return GridLayout(lanes, of_group, -(-room // lanes) * lanes, double, long, conditions)
 
     year = layout(long=False)
     fits = year.group_numbers(steps) * np.dtype(year.dtype).itemsize <= device.local_memory_bytes
@@ -146,7 +150,7 @@ def build_program(
         "ITEMS": layout.items,
         "ROOM": layout.room,
         "DOUBLE": int(layout.double),
-        **table_constants(),
+        **table_constants(conditions=layout.conditions),
         "CONTEXT_SPACE": "__global" if layout.long else "__local",
         "GROUP_SPACE": "__global" if layout.long else "__local",
         "LONG_HORIZON": int(layout.long),
@@ -165,16 +169,19 @@ def contexts(years: ReservoirYears, layout: GridLayout) -> NDArray[np.floating]:
 
 def curve_tables(reservoir: Reservoir, layout: GridLayout) -> NDArray[np.floating]:
     """The curves as ``kernels/problems/reservoir/given_curves.cl`` reads them, a row each."""
-    lows, highs = np.transpose([getattr(reservoir, name).domain for name in _TABLES.values()])
+    lake: list[Curve] = [lake_area(reservoir), lake_seepage(reservoir)] if layout.conditions else []
+    given = [reservoir.level, reservoir.tailrace, reservoir.conversion, reservoir.capacity_m3s, *lake]
+    lows, highs = np.transpose([curve.domain for curve in given])
     points = [
         curve(np.linspace(low, high, TABLE_POINTS))
-        for curve, low, high in zip(plant_of(reservoir)[: len(_TABLES)], lows, highs, strict=True)
+        for curve, low, high in zip([*plant_of(reservoir)[: len(_PLANT_TABLES)], *lake], lows, highs, strict=True)
     ]
     values = {"TABLE_LOWEST": lows, "TABLE_PER_UNIT": (TABLE_POINTS - 1) / (highs - lows), "TABLE_VALUES": points}
     return _TABLE.pack(values, lows.shape).astype(layout.dtype)
 
 
-def table_constants() -> dict[str, int]:
+def table_constants(*, conditions: bool = False) -> dict[str, int]:
     """Where the tables stand, behind each other, and what stands in one of them."""
-    tables = ContextLayout("TABLES", dict.fromkeys(_TABLES, _TABLE.size))
+    names = _PLANT_TABLES + _LAKE_TABLES * conditions
+    tables = ContextLayout("TABLES", dict.fromkeys(names, _TABLE.size))
     return {**tables.constants(), **_TABLE.constants(), "TABLE_POINTS": TABLE_POINTS}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
 from reservoir.hydro.compiled_year import YearArrays, violation_at
+from reservoir.hydro.conditions import conditions_at, end_value, released, unmet, unmet_power
+from reservoir.hydro.curves.curve import CompiledCurve
 from reservoir.hydro.curves.forms import CurveCursor
 from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.jit import compiled, inlined
@@ -16,11 +20,22 @@ from reservoir.hydro.step import power_at, release_to_reach, storage_after
 FloatArray = NDArray[np.float64]
 
 
+def _cursor(curve: CompiledCurve) -> CurveCursor:
+    return CurveCursor(curve, np.zeros(1, np.int64))
+
+
+def lake_with_cursors(year: YearArrays) -> YearArrays:
+    """The year for one thread that asks the curves of the lake for neighbouring arguments."""
+    lake = year.conditions
+    if not lake:
+        return year
+    return year._replace(conditions=lake._replace(area=_cursor(lake.area), seepage=_cursor(lake.seepage)))
+
+
 def plant_with_cursors(plant: Plant) -> Plant:
     """The plant for one thread that asks its curves for neighbouring arguments."""
-    level, tailrace, rate, capacity = (
-        CurveCursor(curve, np.zeros(1, np.int64))
-        for curve in (plant.level, plant.tailrace, plant.conversion.curve, plant.capacity)
+    level, tailrace, rate, capacity = map(
+        _cursor, (plant.level, plant.tailrace, plant.conversion.curve, plant.capacity)
     )
     return Plant(level, tailrace, plant.conversion._replace(curve=rate), capacity, plant.installed_mw)
 
@@ -43,10 +58,11 @@ def bellman(
     steps, states = choices.shape
     tried = 0
     for state in range(states):
-        values[steps, state] = 0.0
+        values[steps, state] = end_value(year.conditions, grid[0, 0], grid[steps, state])
     for step in range(steps - 1, -1, -1):
         per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
         least, most = year.release_lower[step], year.release_upper[step]
+        conditions = conditions_at(year.conditions, step)
         rounding = 1e-12 * (abs(grid[step, states - 1]) + 1.0) / per_flow
         for state in range(states):
             violations[state] = violation_at(year, step, grid[step + 1, state], grid[step + 1, state])
@@ -57,17 +73,17 @@ def bellman(
             first, last = states_between(grid[step + 1], lowest, highest)
             for following in range(first, last + 1):
                 end = grid[step + 1, following]
-                release = release_to_reach(storage, end, inflow, per_flow)
-                beyond = max(release - most, least - release)
+                draft = release_to_reach(storage, end, inflow, per_flow, conditions)
+                beyond = max(draft - most, least - draft)
                 if beyond > rounding:
                     continue
                 tried += 1
-                energy = energy_of_step(plant, year, step, storage, end, release)
-                value = energy - penalty * violations[following] + values[step + 1, following]
+                energy, unmet_here = step_value(plant, year, step, storage, end, draft)
+                value = energy - penalty * (violations[following] + unmet_here) + values[step + 1, following]
                 if value > best:
                     best, choice = value, following
             if best == -np.inf:
-                choice, nearest = nearest_state(grid[step + 1], storage, inflow, per_flow, least, most)
+                choice, nearest = nearest_state(grid[step + 1], storage, inflow, per_flow, (least, most), conditions)
                 shortage = nearest * per_flow / max(abs(storage), 1.0)
                 best = values[step + 1, choice] - penalty * shortage
             values[step, state] = best
@@ -78,19 +94,23 @@ def bellman(
 @inlined
 def reachable_ends(year: YearArrays, step: int, storage: float, rounding_m3s: float) -> tuple[float, float]:
     """Lowest and highest storage that a step can end at, its release beyond its bounds by no more than rounding."""
-    per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
-    lowest = storage_after(storage, inflow, year.release_upper[step] + rounding_m3s, per_flow)
-    highest = storage_after(storage, inflow, year.release_lower[step] - rounding_m3s, per_flow)
+    per_flow, inflow, conditions = year.hm3_per_m3s[step], year.inflow[step], conditions_at(year.conditions, step)
+    lowest = storage_after(storage, inflow, year.release_upper[step] + rounding_m3s, per_flow, conditions)
+    highest = storage_after(storage, inflow, year.release_lower[step] - rounding_m3s, per_flow, conditions)
     return lowest, highest
 
 
 @inlined
-def energy_of_step(plant: Plant, year: YearArrays, step: int, storage: float, end: float, release: float) -> float:
-    """Energy, GWh, of a step between two storages with the release that this takes, held to its bounds."""
-    kept = clip(release, year.release_lower[step], year.release_upper[step])
-    power = power_at(plant, mean(storage, end), kept)
+def step_value(
+    plant: Plant, year: YearArrays, step: int, storage: float, end: float, draft: float
+) -> tuple[float, float]:
+    """Energy (GWh) and relative violation of the demands of a step between two storages, its draft held to its bounds."""
+    conditions, least = conditions_at(year.conditions, step), year.release_lower[step]
+    kept = clip(draft, least, year.release_upper[step])
+    release = released(conditions, kept, least)
+    power = power_at(plant, mean(storage, end), release, conditions)
     energy: float = stage_benefit(power, year.hm3_per_m3s[step]) * GWH_PER_STAGE_BENEFIT
-    return energy
+    return energy, unmet(conditions, kept, release, release) + unmet_power(conditions, power)
 
 
 @inlined
@@ -107,13 +127,13 @@ def states_between(row: FloatArray, lowest: float, highest: float) -> tuple[int,
 
 @inlined
 def nearest_state(
-    row: FloatArray, storage: float, inflow: float, per_flow: float, least: float, most: float
+    row: FloatArray, storage: float, inflow: float, per_flow: float, releases: tuple[float, float], conditions: Any
 ) -> tuple[int, float]:
     """State whose release is nearest to its bounds, and by how much it is beyond them, m3/s."""
     choice, nearest = 0, np.inf
     for following in range(len(row)):
-        release = release_to_reach(storage, row[following], inflow, per_flow)
-        beyond = max(release - most, least - release)
+        release = release_to_reach(storage, row[following], inflow, per_flow, conditions)
+        beyond = max(release - releases[1], releases[0] - release)
         if beyond < nearest:
             nearest, choice = beyond, following
     return choice, nearest
@@ -137,5 +157,6 @@ def trace(
     for step in range(len(releases)):
         state = choices[step, state]
         storages[step + 1] = grid[step + 1, state]
-        release = release_to_reach(storages[step], storages[step + 1], year.inflow[step], year.hm3_per_m3s[step])
+        conditions, per_flow = conditions_at(year.conditions, step), year.hm3_per_m3s[step]
+        release = release_to_reach(storages[step], storages[step + 1], year.inflow[step], per_flow, conditions)
         releases[step] = clip(release, year.release_lower[step], year.release_upper[step])

@@ -23,7 +23,7 @@ from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.results import EngineResult
-from reservoir.solvers.dp.recursion import bellman, plant_with_cursors, trace
+from reservoir.solvers.dp.recursion import bellman, lake_with_cursors, plant_with_cursors, trace
 from reservoir.solvers.dp.settings import GridSettings, first_grids, reservoir_years
 
 FloatArray = NDArray[np.float64]
@@ -187,7 +187,7 @@ def _solve_grid(year: ReservoirYear, limits: Limits, grid: FloatArray) -> Trajec
     values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.uint16)
     storages, releases = np.empty(steps + 1), np.empty(steps)
     plant = plant_with_cursors(year.model.exact)
-    tried = bellman(plant, arrays, grid, year.penalty_gwh, values, choices, np.empty(states))
+    tried = bellman(plant, lake_with_cursors(arrays), grid, year.penalty_gwh, values, choices, np.empty(states))
     trace(arrays, grid, values, choices, storages, releases)
     position = np.append(releases, storages[0]) if year.limits.cyclic else releases
     fitness = year.certify(position).fitness

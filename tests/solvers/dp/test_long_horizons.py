@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from reservoir.hydro.horizon_limits import open_limits, year_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import Limits, open_limits, year_limits
+from reservoir.hydro.limits import Limits
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears, reservoir_problems
@@ -29,7 +30,11 @@ def record_of(reservoir: Reservoir, inflow: Inflow, repeat: int = 1) -> Reservoi
     """Consecutive years, the same ones again and again, as one problem that ends as the reservoir's years do."""
     one = Inflow(flow_m3s=inflow.flow_m3s[:1], calendar=replace(inflow.calendar, years=1))
     ends, years = year_limits(reservoir, one), open_limits(reservoir, inflow)
-    per_step = (each.name for each in fields(Limits) if each.name not in ("initial_storage_hm3", "start_bounds_hm3"))
+    per_step = (
+        each.name
+        for each in fields(Limits)
+        if each.name not in ("initial_storage_hm3", "start_bounds_hm3", "conditions")
+    )
     rows = {name: np.tile(getattr(years, name).reshape(1, -1), repeat) for name in per_step}
     record = replace(ends, **rows)
     record.storage_lower_hm3[:, -1] = ends.storage_lower_hm3[:, -1]

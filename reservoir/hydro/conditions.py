@@ -1,0 +1,270 @@
+"""What a step has to reckon with besides the inflow and the release: losses of the lake, and demands on the plant.
+
+Net evaporation, seepage, withdrawals, the part of a month in which the turbines can run, a lowest power, a lowest
+storage for the turbines and the change of release between steps. Each function has a second form for reservoirs that
+have none of these (`NO_CONDITIONS`), which costs compiled code nothing (`jit`).
+
+Volumes in hm3, flows in m3/s. A *draft* is a release that may be less than the least: by what it is less, the
+withdrawal is cut (a shortage).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from reservoir.hydro.elementwise import Numbers, choose, curve_value, every, greater, lesser, mean
+
+#: A reservoir without conditions.
+NO_CONDITIONS: tuple[()] = ()
+#: Most steps of the iteration for the storage at the end of a step, after the first two; each leaves a small part of
+#: the error, since the loss changes little with the storage. It ends when a step changes it by less than `_CLOSE` of it.
+_REFINEMENTS = 10
+_CLOSE = np.float32(1e-14)
+#: A loss smaller than this (hm3) tells nothing of its slope.
+_NEXT_TO_NOTHING = np.float32(1e-30)
+#: In the least precision, so that they raise that of no other number.
+ZERO, _ONE = np.float32(0.0), np.float32(1.0)
+
+#: A function whose first argument are conditions.
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def none_without(without: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Decorate a function of conditions with what it is where there are none (`jit` compiles one of the two)."""
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def chosen(conditions: Any, *arguments: Any) -> Any:
+            return (function if conditions else without)(conditions, *arguments)
+
+        chosen.without_conditions = without  # type: ignore[attr-defined]
+        return cast(Function, chosen)
+
+    return decorate
+
+
+class StepConditions(NamedTuple):
+    """Conditions of one step, in compiled code.
+
+    Parameters
+    ----------
+    evaporation : float
+        Net evaporation, hm3 per km2 of the lake.
+    withdrawal : float
+        Withdrawal from the lake that is demanded, m3/s.
+    plant_factor : float
+        Part of the step in which the turbines can run at full load.
+    power_lower : float
+        Lowest power, MW; 0 where none is demanded.
+    area, seepage : curve
+        Area of the lake (km2) and seepage (m3/s) by storage (hm3).
+    operating_storage : float
+        Mean storage below which the turbines stand still, hm3.
+    ramp_up, ramp_down : float
+        Largest rise and fall of the release from one step to the next, m3/s.
+    per_shortage : float
+        Relative violation of a shortage of 1 m3/s: 1 over the largest withdrawal demanded.
+    """
+
+    evaporation: Any
+    withdrawal: Any
+    plant_factor: Any
+    power_lower: Any
+    area: Any
+    seepage: Any
+    operating_storage: Any
+    ramp_up: Any
+    ramp_down: Any
+    per_shortage: Any
+
+
+class YearConditions(NamedTuple):
+    """Conditions of a year, or of years, in compiled code: arrays of shape (steps,) or (years, steps) in place of numbers.
+
+    The curves and the limits that hold for all steps are those of `StepConditions`.
+
+    Parameters
+    ----------
+    middle_start : float, or ndarray of shape (years,)
+        Start (hm3) of a cyclic year for which its drift is told.
+    tilt_lower, tilt_upper : ndarray
+        How much more than a hm3 the reachable bounds of a cyclic year rise with each hm3 of its start.
+    end_value : float
+        What a hm3 more at the end than at the start is worth, GWh.
+    """
+
+    evaporation: Any
+    withdrawal: Any
+    plant_factor: Any
+    power_lower: Any
+    tilt_lower: Any
+    tilt_upper: Any
+    middle_start: Any
+    per_shortage: Any
+    area: Any
+    seepage: Any
+    operating_storage: Any
+    ramp_up: Any
+    ramp_down: Any
+    end_value: Any
+
+
+#: The fields of `YearConditions` that have an axis of years where there are many.
+BY_YEAR = YearConditions._fields[:8]
+
+
+@none_without(lambda conditions, step: ())
+def conditions_at(conditions: Any, step: int) -> Any:
+    """Conditions of one step of a year."""
+    return StepConditions(
+        conditions.evaporation[step],
+        conditions.withdrawal[step],
+        conditions.plant_factor[step],
+        conditions.power_lower[step],
+        conditions.area,
+        conditions.seepage,
+        conditions.operating_storage,
+        conditions.ramp_up,
+        conditions.ramp_down,
+        conditions.per_shortage,
+    )
+
+
+@none_without(lambda conditions, year: ())
+def conditions_of_year(conditions: Any, year: Any) -> Any:
+    """Conditions of one of many years, or of some of them."""
+    return YearConditions(
+        conditions.evaporation[year],
+        conditions.withdrawal[year],
+        conditions.plant_factor[year],
+        conditions.power_lower[year],
+        conditions.tilt_lower[year],
+        conditions.tilt_upper[year],
+        conditions.middle_start[year],
+        conditions.per_shortage[year],
+        conditions.area,
+        conditions.seepage,
+        conditions.operating_storage,
+        conditions.ramp_up,
+        conditions.ramp_down,
+        conditions.end_value,
+    )
+
+
+@none_without(lambda conditions, step, start: ZERO)
+def lower_tilt(conditions: Any, step: int, start: float) -> float:
+    """How much higher the lower reachable bound of a cyclic year is than its drift tells, hm3."""
+    tilted: float = conditions.tilt_lower[step] * (start - conditions.middle_start)
+    return tilted
+
+
+@none_without(lambda conditions, step, start: ZERO)
+def upper_tilt(conditions: Any, step: int, start: float) -> float:
+    """How much higher the upper reachable bound of a cyclic year is than its drift tells, hm3."""
+    tilted: float = conditions.tilt_upper[step] * (start - conditions.middle_start)
+    return tilted
+
+
+@none_without(lambda conditions, start, end: ZERO)
+def end_value(conditions: Any, start: float, end: float) -> float:
+    """What a year's change of storage is worth, GWh."""
+    value: float = conditions.end_value * (end - start)
+    return value
+
+
+@none_without(lambda conditions, mean_storage, hm3_per_m3s: ZERO)
+def loss_volume(conditions: Any, mean_storage: Numbers, hm3_per_m3s: Numbers | float) -> Numbers | float:
+    """Evaporation and seepage of a step at its mean storage, hm3."""
+    evaporated, seeped = step_losses(conditions, mean_storage, hm3_per_m3s)
+    lost: Numbers = evaporated + seeped
+    return lost
+
+
+@none_without(lambda conditions, mean_storage, hm3_per_m3s: (ZERO, ZERO))
+def step_losses(
+    conditions: Any, mean_storage: Numbers, hm3_per_m3s: Numbers | float
+) -> tuple[Numbers | float, Numbers | float]:
+    """Net evaporation and seepage of a step at its mean storage, hm3."""
+    evaporated = conditions.evaporation * curve_value(conditions.area, mean_storage)
+    return evaporated, hm3_per_m3s * curve_value(conditions.seepage, mean_storage)
+
+
+@none_without(lambda conditions, storage, lossless, hm3_per_m3s: lossless)
+def end_after_losses(conditions: Any, storage: Numbers, lossless: Numbers, hm3_per_m3s: Numbers | float) -> Numbers:
+    """Storage at the end of a step that would end at `lossless` without evaporation and seepage.
+
+    These depend on the mean of both storages: end = lossless - loss(mean). Solved with the slope between the first two
+    guesses.
+    """
+    lost = loss_volume(conditions, mean(storage, lossless), hm3_per_m3s)
+    end = lossless - lost
+    less = loss_volume(conditions, mean(storage, end), hm3_per_m3s)
+    slope = _ONE + (lost - less) / choose(abs(lost) > _NEXT_TO_NOTHING, lost, _ONE)
+    for _ in range(_REFINEMENTS):
+        change = (lossless - loss_volume(conditions, mean(storage, end), hm3_per_m3s) - end) / slope
+        end = end + change
+        if every(abs(change) <= _CLOSE * abs(end)):
+            break
+    return end
+
+
+@none_without(lambda conditions, end, lossless, hm3_per_m3s: lossless)
+def start_before_losses(conditions: Any, end: Numbers, lossless: Numbers, hm3_per_m3s: Numbers | float) -> Numbers:
+    """Storage at the start of a step that ends at `end`, and would start at `lossless` without losses."""
+    start = lossless + loss_volume(conditions, mean(lossless, end), hm3_per_m3s)
+    for _ in range(2 * _REFINEMENTS):
+        before, start = start, lossless + loss_volume(conditions, mean(start, end), hm3_per_m3s)
+        if every(abs(start - before) <= _CLOSE * abs(start)):
+            break
+    return start
+
+
+@none_without(lambda conditions, capacity: capacity)
+def available(conditions: Any, capacity: Numbers | float) -> Numbers | float:
+    """A capacity of the plant, as a mean of the step."""
+    part: Numbers | float = capacity * conditions.plant_factor
+    return part
+
+
+@none_without(lambda conditions, mean_storage, amount: amount)
+def while_operating(conditions: Any, mean_storage: Numbers, amount: Numbers) -> Numbers:
+    """A flow or a power of the turbines; 0 where the lake is too low for them."""
+    return choose(mean_storage < conditions.operating_storage, amount - amount, amount)
+
+
+@none_without(lambda conditions: ZERO)
+def demanded(conditions: Any) -> Numbers | float:
+    """Withdrawal that is demanded, m3/s."""
+    withdrawal: Numbers | float = conditions.withdrawal
+    return withdrawal
+
+
+@none_without(lambda conditions, draft, least_draft: draft)
+def released(conditions: Any, draft: Numbers, least_draft: Numbers | float) -> Numbers:
+    """Release of a draft: not less than the least release, which is the least draft and the withdrawal."""
+    return greater(draft, least_draft + conditions.withdrawal)
+
+
+@none_without(lambda conditions, draft, before: draft)
+def ramped(conditions: Any, draft: Numbers, before: Numbers) -> Numbers:
+    """A draft wanted, as far as the release may change from the one before."""
+    return lesser(greater(draft, before - conditions.ramp_down), before + conditions.ramp_up)
+
+
+@none_without(lambda conditions, draft, release, before: ZERO)
+def unmet(conditions: Any, draft: Numbers, release: Numbers, before: Numbers) -> Numbers | float:
+    """Relative violation of the withdrawal and of the change of release."""
+    beyond = greater((release - before) / conditions.ramp_up - _ONE, (before - release) / conditions.ramp_down - _ONE)
+    short: Numbers = (release - draft) * conditions.per_shortage
+    return short + greater(beyond, beyond - beyond)
+
+
+@none_without(lambda conditions, power: ZERO)
+def unmet_power(conditions: Any, power: Numbers) -> Numbers | float:
+    """Relative violation of the lowest power."""
+    lowest = conditions.power_lower
+    return greater(lowest - power, power - power) / choose(lowest > 0, lowest, _ONE)

@@ -1,0 +1,110 @@
+"""Limits of a record's horizons, with the starts and the ends that the reservoir prescribes (Yu et al. 2020, eq. 11-13)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import Limits, later_sum, satisfiable
+from reservoir.hydro.record_conditions import conditions_of
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import YearEnd
+
+FloatArray = NDArray[np.float64]
+
+#: The starts of a cyclic year are drawn in by this part of the largest storage: room for a solver's float32 rounding.
+START_MARGIN = 2e-5
+#: Starts of cyclic years with losses that are tried for whether the year can return to them.
+_TRIED_STARTS = 129
+
+
+def year_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
+    """Limits of every water year of a record, with the start and the end that the reservoir prescribes."""
+    return _with_ends(reservoir, open_limits(reservoir, inflow))
+
+
+def horizon_limits(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> list[Limits]:
+    """Limits of a record's horizons, each with the start and the end that the reservoir prescribes.
+
+    One item of equally long horizons, and one of the last where it is shorter.
+    """
+    years, spans = open_limits(reservoir, inflow), horizon.spans(inflow.years)
+    length = spans[0][1] - spans[0][0]
+    whole = inflow.years // length * length
+    found = [years[:whole].joined(length)]
+    if whole < inflow.years:
+        found.append(years[whole:].joined(inflow.years - whole))
+    return [_with_ends(reservoir, limits) for limits in found]
+
+
+def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
+    start = reservoir.initial_storage_hm3
+    if start is None:
+        return _with_good_starts(limits)
+    if reservoir.year_end is YearEnd.FIXED:
+        limits.storage_lower_hm3[:, -1] = limits.storage_upper_hm3[:, -1] = reservoir.final_storage_hm3
+    initial = np.full(len(limits), start)
+    return replace(limits, initial_storage_hm3=initial, start_bounds_hm3=np.column_stack([initial, initial]))
+
+
+def open_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
+    """Years with the bounds of their months, nothing said of their ends, any start within the last month's bounds."""
+    lowest, highest, lower, upper = (
+        np.tile(np.resize(bound, inflow.steps), (inflow.years, 1))
+        for bound in (*reservoir.release_bounds_m3s, *reservoir.storage_bounds_hm3)
+    )
+    starts = np.column_stack([lower[:, -1], upper[:, -1]])
+    of_flow = inflow.flow_m3s, inflow.calendar.hm3_per_m3s, lowest, highest
+    return Limits(*of_flow, lower, upper, None, starts, conditions_of(reservoir, inflow))
+
+
+def _with_good_starts(years: Limits) -> Limits:
+    """Narrow the starts of cyclic years to those that each can return to, if there are any."""
+    if years.conditions is not None:
+        return _with_tried_starts(years)
+    starts = np.stack(cyclic_starts(*years.gains_hm3(), years.storage_lower_hm3, years.storage_upper_hm3), axis=-1)
+    narrowed = replace(years, start_bounds_hm3=starts)
+    good = (starts[:, 0] <= starts[:, 1]) & satisfiable(narrowed)
+    return replace(years, start_bounds_hm3=np.where(good[:, np.newaxis], starts, years.start_bounds_hm3))
+
+
+def _with_tried_starts(years: Limits) -> Limits:
+    """As `_with_good_starts`, by trial: what a lake loses depends on its storage."""
+    tried = np.linspace(*years.start_bounds_hm3.T, _TRIED_STARTS)
+    good = np.stack([satisfiable(years.starting_at(starts)) for starts in tried])
+    slack = START_MARGIN * years.storage_upper_hm3.max(axis=-1)
+    lowest = np.where(good, tried, np.inf).min(axis=0) + slack
+    highest = np.where(good, tried, -np.inf).max(axis=0) - slack
+    narrowed = np.column_stack([lowest, highest])
+    return replace(
+        years, start_bounds_hm3=np.where((lowest <= highest)[:, np.newaxis], narrowed, years.start_bounds_hm3)
+    )
+
+
+def cyclic_starts(
+    gain_most: FloatArray, gain_least: FloatArray, lower: FloatArray, upper: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest start to which cyclic years can return within their bounds; crossed where there is none.
+
+    Every end of a step is reached from the start and leads back to it: from the gains up to a step and from it on,
+    each bound of the storage there bounds the start.
+
+    Parameters
+    ----------
+    gain_most, gain_least : ndarray, shape (..., steps)
+        Storage gained in each step with the least and the most release, hm3.
+    lower, upper : ndarray, shape (..., steps)
+        Bounds of the storage at the end of each step, hm3.
+    """
+    slack = START_MARGIN * np.max(upper, axis=-1)
+    lowest = np.maximum(
+        np.max(lower - np.cumsum(gain_most, axis=-1), axis=-1), np.max(lower + later_sum(gain_least), axis=-1)
+    )
+    highest = np.minimum(
+        np.min(upper - np.cumsum(gain_least, axis=-1), axis=-1), np.min(upper + later_sum(gain_most), axis=-1)
+    )
+    return np.maximum(lower[..., -1], lowest + slack), np.minimum(upper[..., -1], highest - slack)

@@ -1,0 +1,130 @@
+"""Conditions of a record's steps (`conditions`), as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.conditions import YearConditions
+from reservoir.hydro.curves.curve import Curve
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.lake import lake_area, lake_seepage
+from reservoir.hydro.level_storage import storage_at_level
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.units import HM3_PER_KM2_MM
+
+FloatArray = NDArray[np.float64]
+
+#: In place of a limit (m3/s) that there is not: within float32, and no release changes by so much.
+_UNLIMITED_M3S = 1e9
+#: Mean storage (hm3) below which no turbine stands still.
+_NEVER = -1e9
+_BY_STEP = ("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw")
+
+
+@dataclass(frozen=True, eq=False)
+class RecordConditions:
+    """Conditions of years; arrays of shape (years, steps), and what holds for all steps.
+
+    Parameters
+    ----------
+    evaporation_mm : ndarray
+        Net evaporation.
+    withdrawal_m3s : ndarray
+        Withdrawal from the lake that is demanded.
+    plant_factor : ndarray
+        Part of a step in which the turbines can run at full load.
+    power_lower_mw : ndarray
+        Lowest power; 0 where none is demanded.
+    area_km2, seepage_m3s : Curve
+        By storage (hm3).
+    operating_storage_hm3 : float
+        Mean storage below which the turbines stand still.
+    ramp_up_m3s, ramp_down_m3s : float
+        Largest rise and fall of the release from one step to the next.
+    end_value_gwh_per_hm3 : float
+        What a hm3 more at the end of a horizon than at its start is worth.
+    """
+
+    evaporation_mm: FloatArray
+    withdrawal_m3s: FloatArray
+    plant_factor: FloatArray
+    power_lower_mw: FloatArray
+    area_km2: Curve
+    seepage_m3s: Curve
+    operating_storage_hm3: float
+    ramp_up_m3s: float
+    ramp_down_m3s: float
+    end_value_gwh_per_hm3: float
+
+    def __getitem__(self, years: int | slice | NDArray[np.integer]) -> RecordConditions:
+        return replace(self, **{name: getattr(self, name)[years] for name in _BY_STEP})
+
+    def reshaped(self, *shape: int) -> RecordConditions:
+        """The same steps in horizons of another length."""
+        return replace(self, **{name: getattr(self, name).reshape(*shape) for name in _BY_STEP})
+
+    @property
+    def ramps(self) -> bool:
+        """Whether the release may change by so much only."""
+        return min(self.ramp_up_m3s, self.ramp_down_m3s) < _UNLIMITED_M3S
+
+    def arrays(
+        self, lake: tuple[Any, Any] | None, dtype: type, tilt: tuple[FloatArray, FloatArray], middle_start: FloatArray
+    ) -> YearConditions:
+        """As compiled code reads them, with the curves of area and seepage in a form of its own."""
+        area, seepage = lake or (self.area_km2.compiled(), self.seepage_m3s.compiled())
+        per_shortage = 1 / np.maximum(self.withdrawal_m3s.max(axis=-1), 1e-9)
+        by_step = (
+            self.evaporation_mm * HM3_PER_KM2_MM,
+            self.withdrawal_m3s,
+            self.plant_factor,
+            self.power_lower_mw,
+            *tilt,
+            middle_start,
+            per_shortage,
+        )
+        rows: list[Any] = [np.array(each, dtype, order="C")[()] for each in by_step]
+        limits = (self.operating_storage_hm3, self.ramp_up_m3s, self.ramp_down_m3s, self.end_value_gwh_per_hm3)
+        operating, up, down, end_value = map(dtype, limits)
+        return YearConditions(*rows, area, seepage, operating, up, down, end_value)
+
+
+def stacked(years: Sequence[RecordConditions | None]) -> RecordConditions | None:
+    """Conditions of years of one record that were taken one by one, at least one."""
+    first = years[0]
+    if first is None:
+        return None
+    rows = {name: np.stack([getattr(year, name) for year in years]) for name in _BY_STEP}
+    return replace(first, **rows)
+
+
+def conditions_of(reservoir: Reservoir, inflow: Inflow) -> RecordConditions | None:
+    """Conditions of a record's years; None where there are none."""
+    if not (reservoir.has_conditions or inflow.has_conditions):
+        return None
+
+    def by_step(monthly: FloatArray, of_record: FloatArray | None = None) -> FloatArray:
+        return np.tile(reservoir.by_step(monthly), (inflow.years, 1)) if of_record is None else of_record
+
+    level = reservoir.operating_level_m
+    return RecordConditions(
+        by_step(reservoir.evaporation_mm, inflow.evaporation_mm),
+        by_step(reservoir.withdrawal_m3s, inflow.withdrawal_m3s),
+        by_step(reservoir.plant_factor),
+        by_step(reservoir.power_lower_mw),
+        lake_area(reservoir),
+        lake_seepage(reservoir),
+        _NEVER if level is None else storage_at_level(reservoir, level),
+        _limit(reservoir.ramp_up_m3s),
+        _limit(reservoir.ramp_down_m3s),
+        reservoir.end_value_gwh_per_hm3 or 0.0,
+    )
+
+
+def _limit(most_m3s: float | None) -> float:
+    return _UNLIMITED_M3S if most_m3s is None else most_m3s
