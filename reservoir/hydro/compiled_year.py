@@ -34,10 +34,10 @@ class YearArrays(NamedTuple):
 
     ``reach_lower`` and ``reach_upper`` are the reachable bounds of eq. 16-17. In a cyclic year they hold for an open
     end, and the bounds for a given start are ``clip(start - drift_lower, reach_lower, reach_upper)`` and likewise
-    with ``drift_upper``. ``capacity`` is the largest storage. ``conditions`` are `YearConditions` or nothing: with them
-    ``inflow`` is less the withdrawal demanded, and ``release_lower`` is the least draft. ``unrolled`` is a tuple of so many zeros: unlike an
-    array's, its length is known when code is compiled, so that loops over steps become vector instructions; it is
-    empty where there are more than `MOST_UNROLLED` steps (see `steps_in`).
+    with ``drift_upper``. ``capacity`` is the largest storage. ``conditions`` are `YearConditions` or nothing: with
+    them ``inflow`` is less the withdrawal demanded, and ``release_lower`` is the least draft. ``unrolled`` is a tuple
+    of so many zeros: unlike an array's, its length is known when code is compiled, so that loops over steps become
+    vector instructions; it is empty where there are more than `MOST_UNROLLED` steps (see `steps_in`).
     """
 
     inflow: Any

@@ -21,7 +21,7 @@ from reservoir.hydro.elementwise import Numbers, choose, curve_value, every, gre
 #: A reservoir without conditions.
 NO_CONDITIONS: tuple[()] = ()
 #: Most steps of the iteration for the storage at the end of a step, after the first two; each leaves a small part of
-#: the error, since the loss changes little with the storage. It ends when a step changes it by less than `_CLOSE` of it.
+#: the error, since the loss changes little with the storage. It ends when one changes it by less than `_CLOSE` of it.
 _REFINEMENTS = 10
 _CLOSE = np.float32(1e-14)
 #: A loss smaller than this (hm3) tells nothing of its slope.
@@ -67,7 +67,7 @@ class StepConditions(NamedTuple):
     ramp_up, ramp_down : float
         Largest rise and fall of the release from one step to the next, m3/s.
     per_shortage : float
-        Relative violation of a shortage of 1 m3/s: 1 over the largest withdrawal demanded.
+        Relative violation of a shortage of 1 m3/s: its volume over the largest that is demanded in a step.
     """
 
     evaporation: Any
@@ -83,7 +83,7 @@ class StepConditions(NamedTuple):
 
 
 class YearConditions(NamedTuple):
-    """Conditions of a year, or of years, in compiled code: arrays of shape (steps,) or (years, steps) in place of numbers.
+    """Conditions of a year, or of years, in compiled code: arrays of shape (steps,) or (years, steps).
 
     The curves and the limits that hold for all steps are those of `StepConditions`.
 
@@ -130,7 +130,7 @@ def conditions_at(conditions: Any, step: int) -> Any:
         conditions.operating_storage,
         conditions.ramp_up,
         conditions.ramp_down,
-        conditions.per_shortage,
+        conditions.per_shortage[step],
     )
 
 

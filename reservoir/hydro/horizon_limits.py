@@ -1,4 +1,4 @@
-"""Limits of a record's horizons, with the starts and the ends that the reservoir prescribes (Yu et al. 2020, eq. 11-13)."""
+"""Limits of a record's horizons, with the starts and the ends that the reservoir prescribes (Yu et al. 2020)."""
 
 from __future__ import annotations
 

@@ -21,6 +21,8 @@ FloatArray = NDArray[np.float64]
 
 #: In place of a limit (m3/s) that there is not: within float32, and no release changes by so much.
 _UNLIMITED_M3S = 1e9
+#: A demand of less volume counts as so much.
+_LITTLE_HM3 = 1e-6
 #: Mean storage (hm3) below which no turbine stands still.
 _NEVER = -1e9
 _BY_STEP = ("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw")
@@ -74,11 +76,17 @@ class RecordConditions:
         return min(self.ramp_up_m3s, self.ramp_down_m3s) < _UNLIMITED_M3S
 
     def arrays(
-        self, lake: tuple[Any, Any] | None, dtype: type, tilt: tuple[FloatArray, FloatArray], middle_start: FloatArray
+        self,
+        lake: tuple[Any, Any] | None,
+        dtype: type,
+        hm3_per_m3s: FloatArray,
+        tilt: tuple[FloatArray, FloatArray],
+        middle_start: FloatArray,
     ) -> YearConditions:
         """As compiled code reads them, with the curves of area and seepage in a form of its own."""
         area, seepage = lake or (self.area_km2.compiled(), self.seepage_m3s.compiled())
-        per_shortage = 1 / np.maximum(self.withdrawal_m3s.max(axis=-1), 1e-9)
+        demanded_hm3 = (self.withdrawal_m3s * hm3_per_m3s).max(axis=-1, keepdims=True)
+        per_shortage = hm3_per_m3s / np.maximum(demanded_hm3, _LITTLE_HM3)
         by_step = (
             self.evaporation_mm * HM3_PER_KM2_MM,
             self.withdrawal_m3s,

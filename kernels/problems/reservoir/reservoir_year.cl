@@ -38,7 +38,7 @@ Step year_step(const int step, CONTEXT_SPACE const REAL *year) {
                         AT(RELEASE_UPPER, step),
 #if CONDITIONS
                         AT(EVAPORATION, step), AT(WITHDRAWAL, step), AT(PLANT_FACTOR, step), year[OPERATING_STORAGE],
-                        year[SHORTAGE_COST], AT(POWER_LOWER, step), AT(POWER_COST, step)
+                        AT(SHORTAGE_COST, step), AT(POWER_LOWER, step), AT(POWER_COST, step)
 #endif
     };
     return found;

@@ -23,7 +23,7 @@ int solve_step(__local Group *group, const int number, const int item, __global 
             const REAL stored = REAL_OF(storage, lane);
             int chosen = (int)INT_OF(choice, lane);
             REAL value = REAL_OF(best_value, lane);
-            if (chosen < 0) chosen = nearest(stored, &range, lane, next, group->year[PENALTY], ahead, &value);
+            if (chosen < 0) chosen = nearest(stored, &range, lane, &step, next, group->year[PENALTY], ahead, &value);
             values[first + lane] = value - cost_at(stored, number, group);
             choices[number * ROOM + first + lane] = chosen;
             tried += max(last_of(&range, lane, next->states) - first_of(&range, lane) + 1, 0);

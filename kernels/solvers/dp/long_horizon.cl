@@ -64,7 +64,7 @@ long solve_step_in_teams(__global Group *group, __local Pad *pad, const int numb
                 const REAL stored = REAL_OF(storage, lane);
                 REAL value;
                 int chosen = best_of_team(pad, item, lane, members, &value);
-                if (chosen < 0) chosen = nearest(stored, &range, lane, next, group->year[PENALTY], ahead, &value);
+                if (chosen < 0) chosen = nearest(stored, &range, lane, &step, next, group->year[PENALTY], ahead, &value);
                 values[first + lane] = value - cost_at(stored, number, group);
                 choices[first + lane] = chosen;
                 tried += max(last_of(&range, lane, next->states) - first_of(&range, lane) + 1, 0);

@@ -135,13 +135,17 @@ REAL beyond(const REAL storage, const Following *range, const int lane) {
 }
 
 // Where none can follow, the nearest is taken, at a penalty.
-int nearest(const REAL storage, const Following *range, const int lane, GROUP_SPACE const Grid *next, const REAL penalty,
-            GROUP_SPACE const REAL *ahead, REAL *best_value) {
+int nearest(const REAL storage, const Following *range, const int lane, const Step *step, GROUP_SPACE const Grid *next,
+            const REAL penalty, GROUP_SPACE const REAL *ahead, REAL *best_value) {
     const int below = max(last_of(range, lane, next->states), 0), above = min(first_of(range, lane), next->states - 1);
     const REAL to_below = beyond(storage_at(next, below), range, lane);
     const REAL to_above = beyond(storage_at(next, above), range, lane);
     const int taken = to_above < to_below ? above : below;
     *best_value = ahead[taken] - penalty * fmin(to_below, to_above) / fmax(fabs(storage), (REAL)1);
+#if CONDITIONS
+    const REAL draft = taken == above ? step->least : step->most;
+    *best_value -= (released(draft, *step) - draft) * step->shortage_cost;
+#endif
     return taken;
 }
 

@@ -31,11 +31,19 @@ _ROWS = (
     "DRIFT_UPPER",
 )
 #: Further rows and numbers of years with conditions; ``PER_RAMP_UP`` is 1 over ``RAMP_UP``.
-_CONDITION_ROWS = ("EVAPORATION", "WITHDRAWAL", "PLANT_FACTOR", "POWER_LOWER", "POWER_COST", "TILT_LOWER", "TILT_UPPER")
+_CONDITION_ROWS = (
+    "EVAPORATION",
+    "WITHDRAWAL",
+    "SHORTAGE_COST",
+    "PLANT_FACTOR",
+    "POWER_LOWER",
+    "POWER_COST",
+    "TILT_LOWER",
+    "TILT_UPPER",
+)
 _CONDITION_NUMBERS = (
     "MIDDLE_START",
     "OPERATING_STORAGE",
-    "SHORTAGE_COST",
     "RAMP_UP",
     "RAMP_DOWN",
     "PER_RAMP_UP",
@@ -100,7 +108,7 @@ def _condition_values(years: YearArrays, penalty_gwh: float) -> dict[str, FloatA
         return np.full_like(years.capacity, value)
 
     return {
-        **{name: getattr(of_all, name.lower()) for name in _CONDITION_ROWS if name != "POWER_COST"},
+        **{name: getattr(of_all, name.lower()) for name in _CONDITION_ROWS if not name.endswith("_COST")},
         "POWER_COST": np.where(lowest > 0, penalty_gwh / np.where(lowest > 0, lowest, 1.0), 0.0),
         "MIDDLE_START": of_all.middle_start,
         "SHORTAGE_COST": penalty_gwh * of_all.per_shortage,

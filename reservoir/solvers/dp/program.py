@@ -46,7 +46,7 @@ _PER_STEP = 40
 #: The same of a long horizon, and those that do not depend on steps.
 _PER_STEP_OF_LONG, _BESIDE_STEPS = 42, 32
 #: Further numbers of a step with conditions.
-_PER_STEP_OF_CONDITIONS = 16
+_PER_STEP_OF_CONDITIONS = 17
 #: Smallest change of a float32 fitness that is more than rounding.
 _FLOAT32_TOLERANCE = 2e-7
 

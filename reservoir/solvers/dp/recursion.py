@@ -84,8 +84,12 @@ def bellman(
                     best, choice = value, following
             if best == -np.inf:
                 choice, nearest = nearest_state(grid[step + 1], storage, inflow, per_flow, (least, most), conditions)
-                shortage = nearest * per_flow / max(abs(storage), 1.0)
-                best = values[step + 1, choice] - penalty * shortage
+                draft = clip(
+                    release_to_reach(storage, grid[step + 1, choice], inflow, per_flow, conditions), least, most
+                )
+                violation = nearest * per_flow / max(abs(storage), 1.0)
+                release = released(conditions, draft, least)
+                best = values[step + 1, choice] - penalty * (violation + unmet(conditions, draft, release, release))
             values[step, state] = best
             choices[step, state] = choice
     return tried
@@ -104,7 +108,7 @@ def reachable_ends(year: YearArrays, step: int, storage: float, rounding_m3s: fl
 def step_value(
     plant: Plant, year: YearArrays, step: int, storage: float, end: float, draft: float
 ) -> tuple[float, float]:
-    """Energy (GWh) and relative violation of the demands of a step between two storages, its draft held to its bounds."""
+    """Energy (GWh) of a step between two storages and relative violation of its demands; its draft within its bounds."""
     conditions, least = conditions_at(year.conditions, step), year.release_lower[step]
     kept = clip(draft, least, year.release_upper[step])
     release = released(conditions, kept, least)
