@@ -24,6 +24,8 @@ NO_CONDITIONS: tuple[()] = ()
 #: the error, since the loss changes little with the storage. It ends when one changes it by less than `_CLOSE` of it.
 _REFINEMENTS = 10
 _CLOSE = np.float32(1e-14)
+#: A relative violation of a demand by less is a rounding.
+_ROUNDING = np.float32(1e-9)
 #: A loss smaller than this (hm3) tells nothing of its slope.
 _NEXT_TO_NOTHING = np.float32(1e-30)
 #: In the least precision, so that they raise that of no other number.
@@ -260,11 +262,12 @@ def unmet(conditions: Any, draft: Numbers, release: Numbers, before: Numbers) ->
     """Relative violation of the withdrawal and of the change of release."""
     beyond = greater((release - before) / conditions.ramp_up - _ONE, (before - release) / conditions.ramp_down - _ONE)
     short: Numbers = (release - draft) * conditions.per_shortage
-    return short + greater(beyond, beyond - beyond)
+    return greater(short - _ROUNDING, short - short) + greater(beyond - _ROUNDING, beyond - beyond)
 
 
 @none_without(lambda conditions, power: ZERO)
 def unmet_power(conditions: Any, power: Numbers) -> Numbers | float:
     """Relative violation of the lowest power."""
     lowest = conditions.power_lower
-    return greater(lowest - power, power - power) / choose(lowest > 0, lowest, _ONE)
+    short = (lowest - power) / choose(lowest > 0, lowest, _ONE)
+    return greater(short - _ROUNDING, power - power)

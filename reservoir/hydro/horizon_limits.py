@@ -32,13 +32,8 @@ def horizon_limits(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> li
 
     One item of equally long horizons, and one of the last where it is shorter.
     """
-    years, spans = open_limits(reservoir, inflow), horizon.spans(inflow.years)
-    length = spans[0][1] - spans[0][0]
-    whole = inflow.years // length * length
-    found = [years[:whole].joined(length)]
-    if whole < inflow.years:
-        found.append(years[whole:].joined(inflow.years - whole))
-    return [_with_ends(reservoir, limits) for limits in found]
+    years, spans = open_limits(reservoir, inflow), horizon.equal_spans(inflow.years)
+    return [_with_ends(reservoir, years[first:stop].joined(length)) for first, stop, length in spans]
 
 
 def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:

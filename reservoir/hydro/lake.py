@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reservoir.hydro.curves.area import area_of_levels
-from reservoir.hydro.curves.curve import Curve, Polynomial
+from reservoir.hydro.curves.curve import Curve, constant
 from reservoir.hydro.reservoir import Reservoir
 
 
@@ -14,4 +14,4 @@ def lake_area(reservoir: Reservoir) -> Curve:
 
 def lake_seepage(reservoir: Reservoir) -> Curve:
     """Water that seeps away (m3/s) by storage (hm3)."""
-    return reservoir.seepage_m3s or Polynomial((0.0,), reservoir.level.domain)
+    return reservoir.seepage_m3s or constant(0.0, reservoir.level.domain)

@@ -116,6 +116,13 @@ class Limits:
         least = self.release_lower_m3s
         return least if self.conditions is None else least - self.conditions.withdrawal_m3s
 
+    def delivering(self) -> Limits:
+        """The same with withdrawals that cannot be cut."""
+        if self.conditions is None:
+            return self
+        none = replace(self.conditions, withdrawal_m3s=np.zeros_like(self.inflow_m3s))
+        return replace(self, inflow_m3s=self.net_inflow_m3s, conditions=none)
+
     def gains_hm3(self) -> tuple[FloatArray, FloatArray]:
         """Storage gained in each step with the least and with the most draft, before evaporation and seepage."""
         most = volume_gained(self.net_inflow_m3s, self.least_draft_m3s, self.hm3_per_m3s)
@@ -224,10 +231,13 @@ def _as_years(limits: Limits, *rows: FloatArray) -> tuple[Any, ...]:
 
 
 def satisfiable(limits: Limits) -> NDArray[np.bool_]:
-    """Whether some releases within their bounds keep the storage within its bounds all year, shape (years,)."""
+    """Whether some releases within their bounds keep the storage within its bounds all year, shape (years,).
+
+    With all withdrawals that are demanded; nothing is said of a lowest power, nor of the change of release.
+    """
     # Of a cyclic year the middle start: the interval holds good starts only, if there are any.
     fixed = limits.starting_at(limits.start_bounds_hm3.sum(axis=-1) / 2)
-    lower, upper = corridor(fixed)
+    lower, upper = corridor(fixed.delivering())
     slack = 1e-9 * limits.capacity_hm3[..., np.newaxis]
     kept = (lower[..., 1:] >= fixed.storage_lower_hm3 - slack) & (upper[..., 1:] <= fixed.storage_upper_hm3 + slack)
     return np.asarray(np.all(kept, axis=-1))

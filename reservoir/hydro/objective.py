@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,8 @@ class Operation:
     """What the releases of years come to, in float64; arrays of shape (years, steps) unless said otherwise.
 
     ``storage_hm3`` has shape (years, steps + 1): the start and the end of each step. ``violation`` is relative (eq.
-    20), that of shortages, of the lowest power and of the change of release included. ``operation[i]`` is one year: the
-    same without the axis of years.
+    20), that of shortages, of the lowest power and of the change of release included; without ``has_conditions`` there
+    are none of these, and no losses. ``operation[i]`` is one year: the same without the axis of years.
     """
 
     release_m3s: FloatArray
@@ -51,12 +51,13 @@ class Operation:
     seepage_hm3: FloatArray
     withdrawal_m3s: FloatArray
     shortage_m3s: FloatArray
+    has_conditions: bool = False
 
     def __len__(self) -> int:
         return len(self.release_m3s)
 
     def __getitem__(self, years: int | slice) -> Operation:
-        return Operation(*(getattr(self, field.name)[years] for field in fields(self)))
+        return replace(self, **{name: getattr(self, name)[years] for name in _ARRAYS})
 
     @property
     def spill_m3s(self) -> FloatArray:
@@ -82,11 +83,11 @@ class Operation:
         """Horizons of several years as years of so many steps each: the same storages, a row a year."""
         if self.release_m3s.shape[-1] == steps:
             return self
-        rows = {field.name: getattr(self, field.name) for field in fields(self)}
+        rows = {name: getattr(self, name) for name in _ARRAYS}
         storage = rows.pop("storage_hm3")
         columns = {name: each.reshape(-1, steps) for name, each in rows.items()}
         starts, ends = (each.reshape(-1, steps) for each in (storage[:, :-1], storage[:, 1:]))
-        return Operation(**columns, storage_hm3=np.concatenate([starts[:, :1], ends], axis=1))
+        return replace(self, **columns, storage_hm3=np.concatenate([starts[:, :1], ends], axis=1))
 
     def fitness_gwh(self, penalty_gwh: float) -> FloatArray:
         """Benefit less violation cost of each year (eq. 21), shape (years,)."""
@@ -97,8 +98,13 @@ def joined(operations: Sequence[Operation]) -> Operation:
     """Years of several operations behind each other; at least one."""
     if len(operations) == 1:
         return operations[0]
-    names = [field.name for field in fields(Operation)]
-    return Operation(**{name: np.concatenate([getattr(each, name) for each in operations]) for name in names})
+    return replace(
+        operations[0], **{name: np.concatenate([getattr(each, name) for each in operations]) for name in _ARRAYS}
+    )
+
+
+#: The fields of `Operation` that are arrays.
+_ARRAYS = tuple(field.name for field in fields(Operation) if field.name != "has_conditions")
 
 
 def operate(
@@ -147,6 +153,7 @@ def operate(
         seepage_hm3=seepage,
         withdrawal_m3s=withdrawal,
         shortage_m3s=shortage,
+        has_conditions=bool(years.conditions),
     )
 
 

@@ -99,9 +99,10 @@ def sum_of(solutions: Solutions, which: NDArray[np.bool_]) -> float:
 
 
 def balance_residual(operation: Operation, inflow: Inflow) -> float:
-    """Largest |storage + (inflow - release) x time - next storage|, hm3."""
-    storage = operation.storage_hm3
-    residual = storage_after(storage[:, :-1], inflow.flow_m3s, operation.release_m3s, inflow.calendar.hm3_per_m3s)
+    """Largest |storage + (inflow - release - withdrawal) x time - losses - next storage|, hm3."""
+    storage, taken = operation.storage_hm3, operation.release_m3s + operation.withdrawal_m3s
+    residual = storage_after(storage[:, :-1], inflow.flow_m3s, taken, inflow.calendar.hm3_per_m3s)
+    residual = residual - operation.evaporation_hm3 - operation.seepage_hm3
     return float(np.abs(residual - storage[:, 1:]).max())
 
 

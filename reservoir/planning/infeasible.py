@@ -37,8 +37,14 @@ def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np
     """
     feasible = ~(violation > 0)
     lost = np.flatnonzero(~feasible)
-    feasible[lost] = satisfiable(limits[lost])
+    # Whether a lowest power or a slow change of release can be kept is not known: then, what was found counts.
+    feasible[lost] = satisfiable(limits[lost]) & ~_demands_of_power_or_change(limits)
     return feasible
+
+
+def _demands_of_power_or_change(limits: Limits) -> bool:
+    conditions = limits.conditions
+    return conditions is not None and (conditions.ramps or bool(np.any(conditions.power_lower_mw > 0)))
 
 
 def chosen(labels: Sequence[str], which: NDArray[np.bool_]) -> tuple[str, ...]:

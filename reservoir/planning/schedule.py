@@ -9,12 +9,16 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation
 
+#: Columns of reservoirs with losses or withdrawals, by the fields of `Operation`.
+CONDITION_COLUMNS = ("evaporation_hm3", "seepage_hm3", "withdrawal_m3s", "shortage_m3s")
+
 
 def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
     """One row a year and month, by the month's first day; storages in hm3, the level at the end of the month.
 
     Tailrace, head and power are means of the month; ``head_m`` is the level at the month's mean storage less the
-    tailrace.
+    tailrace. Of a reservoir with losses or withdrawals, net evaporation and seepage of the month follow, and what was
+    withdrawn and what of the demand was not.
     """
     calendar = inflow.calendar
     columns = {
@@ -33,4 +37,6 @@ def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
         "energy_gwh": operation.energy_gwh,
         "violation": operation.violation,
     }
+    if operation.has_conditions:
+        columns |= {name: getattr(operation, name) for name in CONDITION_COLUMNS}
     return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()}, month_starts(calendar))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan
+
+#: Part of a demand that rounding leaves undelivered.
+_NEGLIGIBLE = 1e-9
 
 
 def horizon_text(plan: Plan) -> str:
@@ -26,11 +29,17 @@ def outside_sentences(plan: Plan) -> list[str]:
     """Which years of a plan violate their limits: no schedule satisfies them, or the solver did not find one."""
     lost = chosen(plan.inflow.labels, ~plan.feasible)
     missed = chosen(plan.inflow.labels, plan.feasible & ~plan.keeps_limits)
+    if plan.operation.has_conditions:
+        which = "limits and demands"
+        cannot = f"{counted(len(lost))} cannot satisfy {_their(lost)} {which} with any schedule that was found"
+    else:
+        which = "storage limits"
+        cannot = f"{counted(len(lost))} cannot satisfy {_their(lost)} {which} with any permitted release"
     sentences = [
-        (lost, f"{counted(len(lost))} cannot satisfy {_their(lost)} storage limits with any permitted release"),
+        (lost, cannot),
         (
             missed,
-            f"{counted(len(missed))} can satisfy {_their(missed)} storage limits, but the solver found no schedule",
+            f"{counted(len(missed))} can satisfy {_their(missed)} {which}, but the solver found no schedule",
         ),
     ]
     return [f"{sentence}: {listed(names)}" for names, sentence in sentences if names]
@@ -44,7 +53,8 @@ def left_out_sentence(plan: Plan, marks: str = "") -> str:
     one = len(names) == 1
     subject, violate = ("it is", "violates its") if one else ("they are", "violate their")
     left_out = f"{subject} {f'{marks} and ' if marks else ''}excluded from means and sums"
-    return f"{counted(len(names))} ({listed(names)}) {violate} storage limits: {left_out}."
+    which = "limits or demands" if plan.operation.has_conditions else "storage limits"
+    return f"{counted(len(names))} ({listed(names)}) {violate} {which}: {left_out}."
 
 
 def _their(names: Sequence[str]) -> str:
@@ -52,29 +62,59 @@ def _their(names: Sequence[str]) -> str:
 
 
 def shortfalls(plan: Plan) -> list[str]:
-    """A sentence for every end-of-month storage outside its limits: year, month, quantity and amount."""
+    """A sentence for every limit or demand that a month does not keep: year, month, quantity and amount."""
     return [
-        f"{_shortfall(plan, int(year), int(step))}; {_blame(plan.feasible[year])}"
-        for year, step in np.argwhere(plan.operation.violation > 0)
+        f"{plan.inflow.labels[year]} {_month(plan, step)}: {shortfall}; {_blame(plan.feasible[year], plan)}"
+        for year, step in np.argwhere(plan.operation.violation > 0).tolist()
+        for shortfall in (*_storage_shortfall(plan, year, step), *demand_shortfalls(plan, year, step))
     ]
 
 
-def _blame(feasible: bool) -> str:
+def _month(plan: Plan, step: int) -> str:
+    return MONTH_NAMES[int(plan.inflow.calendar.months[step]) - 1]
+
+
+def _blame(feasible: bool, plan: Plan) -> str:
     if feasible:
         return "a feasible schedule exists, but the solver did not find it: increase --generations or --evaluations"
+    if plan.operation.has_conditions:
+        return "no schedule was found that keeps all limits and demands of this year"
     return "no permitted release keeps this year's storage within its limits"
 
 
-def _shortfall(plan: Plan, year: int, step: int) -> str:
+def _storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
     limits, storages = plan.problems.year_bounds, plan.operation.storage_hm3[year]
     storage = storages[step + 1]
     lower, upper = limits.storage_lower_hm3[year, step], limits.storage_upper_hm3[year, step]
     if plan.problems.cyclic and plan.problems.ends_with(year) and step == limits.steps - 1:
         lower = upper = plan.operation.storage_hm3[plan.problems.first_year(year), 0]
+    if lower <= storage <= upper:
+        return
     above = storage > upper
     bound, amount = (upper, storage - upper) if above else (lower, lower - storage)
-    month = MONTH_NAMES[int(plan.inflow.calendar.months[step]) - 1]
-    return (
-        f"{plan.inflow.labels[year]} {month}: the storage at the end of the month is {storage:,.6g} hm3, "
+    yield (
+        f"the storage at the end of the month is {storage:,.6g} hm3, "
         f"{amount:,.4g} hm3 {'above its upper' if above else 'below its lower'} limit of {bound:,.6g} hm3"
     )
+
+
+def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
+    """What a month does not deliver of the withdrawal and of the minimum power, and how far its release changes."""
+    conditions, operation = plan.problems.year_bounds.conditions, plan.operation
+    if conditions is None:
+        return
+    short, demanded = float(operation.shortage_m3s[year, step]), float(conditions.withdrawal_m3s[year, step])
+    if short > _NEGLIGIBLE * demanded:
+        yield f"{short:,.4g} of the {demanded:,.4g} m3/s to be withdrawn are not delivered"
+    power, lowest = float(operation.power_mw[year, step]), float(conditions.power_lower_mw[year, step])
+    if power < lowest * (1 - _NEGLIGIBLE):
+        yield f"the mean power is {power:,.4g} MW, below the minimum of {lowest:,.4g} MW"
+    releases = operation.release_m3s.ravel()
+    place = year * operation.release_m3s.shape[1] + step
+    if step == 0 and plan.problems.first_year(year) == year:
+        return
+    change = float(releases[place] - releases[place - 1])
+    most = conditions.ramp_up_m3s if change > 0 else conditions.ramp_down_m3s
+    if abs(change) > most * (1 + _NEGLIGIBLE):
+        way = "rises" if change > 0 else "falls"
+        yield f"the release {way} by {abs(change):,.4g} m3/s from the month before, more than {most:,.4g} m3/s"

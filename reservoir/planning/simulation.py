@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.given_releases import repaired, without_foresight
 from reservoir.hydro.horizon import RECORD, Horizon
+from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.limits import open_limits
 from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation, joined, operate
 from reservoir.hydro.plant import exact_plant

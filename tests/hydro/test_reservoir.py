@@ -72,7 +72,7 @@ BROKEN: list[tuple[dict[str, Any], str, str]] = [
     ({"conversion": constant(85.0, (30.0, 100.0))}, "conversion", "0.92 for 92 %"),
     ({"conversion": constant(0.85, (60.0, 100.0))}, "conversion", "covers only 60 m to 100 m"),
     ({"conversion_kind": ConversionKind.RATE}, "conversion", "does not decrease"),
-    ({"capacity_m3s": PowerLaw(0.0, 500.0, 0.0, -1.0, (30.0, 100.0))}, "capacity_m3s", "decreases from"),
+    ({"capacity_m3s": PowerLaw(-5.0, 100.0, 0.0, -1.0, (30.0, 100.0))}, "capacity_m3s", "a capacity of 0 or more"),
     ({"content": "text"}, "content", "not bytes"),
 ]
 

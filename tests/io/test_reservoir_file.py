@@ -247,9 +247,9 @@ BROKEN = [
     ("offset_m = 362", "offset_m = 420", "curves.tailrace", ["not above the tailrace", "the same datum"]),
     (
         "output_coefficient = 8.3\nhydraulic_capacity_m3s = 45\n",
-        'output_coefficient = 8.3\n[curves.capacity]\nkind = "table"\nhead_m = [40, 90]\ncapacity_m3s = [50, 40]\n',
+        'output_coefficient = 8.3\n[curves.capacity]\nkind = "table"\nhead_m = [40, 90]\ncapacity_m3s = [50, -40]\n',
         "curves.capacity.capacity_m3s",
-        ["decreases from point 1 (40 m: 50 m3/s)", "only the hydraulic capacity"],
+        ["is out of range at point 2 (90 m: -40 m3/s)", "a capacity of 0 or more"],
     ),
     (
         "hydraulic_capacity_m3s = 45\n",

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.objective import Operation
+from reservoir.hydro.objective import joined
 from reservoir.planning.plan import Plan
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYear
@@ -29,7 +29,7 @@ def repeated(plan: Plan, times: int) -> Plan:
         plan,
         inflow=inflow,
         problems=RecordProblems(plan.horizon, inflow, (ReservoirYear.batch([*plan.problems.each] * times),)),
-        operation=Operation(*(np.concatenate([each] * times) for each in vars(plan.operation).values())),
+        operation=joined([plan.operation] * times),
         solutions=Solutions.of([*plan.solutions] * times),
         references=Solutions.of([*plan.references] * times),
     )

@@ -72,6 +72,8 @@ def losses_follow_the_storage(
     evaporation_mm: FloatArray, level: Curve, area_km2: Curve | None, lake: Lake, words: Words
 ) -> Iterator[Mistake]:
     """Allow no evaporation that would take most of what each further hm3 adds."""
+    if not np.any(evaporation_mm):
+        return
     area = area_km2 or area_of_levels(level)
     storages = np.linspace(lake.least, lake.most, _GRID)
     steepest = float(np.abs(np.diff(area(storages))).max() / (storages[1] - storages[0]))

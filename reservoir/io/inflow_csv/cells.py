@@ -93,6 +93,13 @@ def parse_flow(text: str) -> float | Mistake:
     return abs(number)
 
 
+def parse_number(text: str) -> float | Mistake:
+    """Read a finite number of either sign."""
+    negative = text.startswith("-") and _NUMBER.fullmatch(text)
+    value = parse_flow(text.removeprefix("-") if negative else text)
+    return -value if negative and not isinstance(value, Mistake) else value
+
+
 def parse_year(text: str) -> Year | Mistake:
     """Read ``1953``, or ``1953/54`` or ``1953-54`` for a water year that begins in 1953."""
     match = _YEAR.fullmatch(text.translate(_DASHES))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from reservoir.errors import Mistake
 from reservoir.io.inflow_csv.cells import Month, parse_date, parse_flow
+from reservoir.io.inflow_csv.companions import COMPANIONS, is_companion, read_companions
 from reservoir.io.inflow_csv.record import MonthlyRecord, MonthlyValue, PeriodIndex, TimeAxis, sequence_mistakes
 from reservoir.io.inflow_csv.table import InflowTable
 
@@ -15,9 +16,11 @@ _MOST_SLIPS = 3
 
 
 def read_long(table: InflowTable) -> MonthlyRecord:
-    """Read a table with a column ``date`` and one column of values, of any name."""
+    """Read a table with a column ``date`` and one column of values, of any name, besides known companions."""
     date_column = [cell.casefold() for cell in table.header.cells].index("date")
-    value_columns = [index for index in range(len(table.header.cells)) if index != date_column]
+    others = [index for index in range(len(table.header.cells)) if index != date_column]
+    companion_columns = [index for index in others if is_companion(table.header.cells[index])]
+    value_columns = [index for index in others if index not in companion_columns]
     dates, undated = table.parsed(date_column, parse_date)
     mistakes = (*undated, *_sequence_mistakes(table, dates, undated, date_column))
     if len(value_columns) != 1:
@@ -25,6 +28,7 @@ def read_long(table: InflowTable) -> MonthlyRecord:
     (value_column,) = value_columns
     name = table.header.cells[value_column]
     flows, wrong = table.parsed(value_column, parse_flow)
+    companions, wrong_beside = read_companions(table, companion_columns)
     return MonthlyRecord(
         readings=tuple(
             sorted(
@@ -36,7 +40,8 @@ def read_long(table: InflowTable) -> MonthlyRecord:
         value_column=name,
         unit_texts=((name, name),),
         first_stamp=_first_stamp([row.cells[date_column] for row in table.rows]),
-        mistakes=(*mistakes, *wrong),
+        companions=companions,
+        mistakes=(*mistakes, *wrong, *wrong_beside),
     )
 
 
@@ -79,5 +84,5 @@ def _not_one_value(table: InflowTable, columns: Sequence[int]) -> Mistake:
     problem, mend = "no column besides the date", "add an inflow column"
     if names:
         problem = f"{len(names)} columns besides the date: {', '.join(names)}"
-        mend = "keep only the inflow column"
+        mend = f"keep only the inflow column, and {', '.join(COMPANIONS)} if there are any"
     return table.at_header(problem, "one value column, such as inflow_m3s", mend)

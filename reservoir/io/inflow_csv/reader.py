@@ -14,6 +14,7 @@ from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
+from reservoir.io.inflow_csv.companions import companion_arrays
 from reservoir.io.inflow_csv.doubtful_values import code_mistakes, code_notes, thousands_mistakes
 from reservoir.io.inflow_csv.layouts import read_record
 from reservoir.io.inflow_csv.record import MOST_YEARS, MonthlyRecord, MonthlyValue, too_many_years
@@ -37,7 +38,7 @@ def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_
         UTF-8 text of at most 16 MB and 8,000 years; cells separated by commas, semicolons or tabs; lines that begin
         with ``#`` are comments, of which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year``
         and twelve months (``m01``, ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01`` or ``1953-01-31``) and one
-        column of values.
+        column of values; beside it, ``evaporation_mm`` (net) and ``withdrawal_m3s`` are read too.
     unit : str, optional
         Unit of the values, one of `units.FLOW_M3S` (mean flow) or `units.VOLUME_HM3` (volume of the month). Without
         it, a comment or the value column's name (``volume_hm3``) says it; failing these, values that are called a
@@ -100,6 +101,7 @@ def _read(file: str, unit: str | None, first_month: int | None) -> Inflow:
         unit=chosen.unit.name,
         unit_from=chosen.said_by,
         content=table.content,
+        **companion_arrays(record.companions, [reading.row for reading in inside], calendar.steps),
     )
 
 

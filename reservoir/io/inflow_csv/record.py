@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -47,6 +47,8 @@ class MonthlyRecord:
         Columns whose names may say the unit, and what of the name does.
     first_stamp : str
         The first date as it is written, if every date is the first day of a month; else empty.
+    companions : mapping
+        Values of further columns by row, by field of `Inflow`.
     mistakes : tuple of Mistake
         All that is wrong with the header and the cells.
     notes : tuple of str
@@ -59,6 +61,7 @@ class MonthlyRecord:
     value_column: str | None = None
     unit_texts: tuple[tuple[str, str], ...] = ()
     first_stamp: str = ""
+    companions: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -27,6 +27,7 @@ from reservoir.io.plan_folder.tables import (
     PROVENANCE,
     RESERVOIR,
     SCHEDULE,
+    SHORTAGE,
     SUMMARY,
     changed,
     read_schedule,
@@ -194,7 +195,9 @@ def _as_read(path: Path, planned: Inflow) -> Inflow:
         first = planned.calendar.first_year - record.calendar.first_year
         flow = record.flow_m3s[max(first, 0) : first + planned.years]
         if flow.shape == planned.flow_m3s.shape and np.abs(flow - planned.flow_m3s).max() <= INFLOW_M3S:
-            return replace(planned, flow_m3s=flow)
+            same = record.span(max(first, 0), max(first, 0) + planned.years)
+            beside = {"evaporation_mm": same.evaporation_mm, "withdrawal_m3s": same.withdrawal_m3s}
+            return replace(planned, flow_m3s=flow, **beside)
     return planned
 
 
@@ -212,6 +215,8 @@ def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> N
 
 def _positions(problems: RecordProblems, schedule: pd.DataFrame) -> list[FloatArray]:
     releases, starts = (schedule[name].to_numpy(float) for name in ("release_m3s", "storage_start_hm3"))
+    if SHORTAGE in schedule:
+        releases = releases - schedule[SHORTAGE].to_numpy(float)
     spans = problems.horizon.spans(problems.inflow.years)
     steps = problems.inflow.steps
     rows = [(first * steps, stop * steps) for first, stop in spans]

@@ -41,6 +41,8 @@ _SCHEDULE = ("year", "month", "inflow_m3s", "release_m3s", "storage_start_hm3", 
 _SUMMARY = ("year", "reference_gwh", "generations", "evaluations")
 #: Of the reference; not there where it violates nothing, and in plans whose ``reference_gwh`` is less the penalty.
 REFERENCE_VIOLATION = "reference_violation"
+#: Of a withdrawal; there of reservoirs with losses or withdrawals.
+SHORTAGE = "shortage_m3s"
 
 
 def read_schedule(folder: Path) -> pd.DataFrame:
@@ -51,7 +53,7 @@ def read_schedule(folder: Path) -> pd.DataFrame:
     InputError
         If the file is missing, or holds what is no number.
     """
-    return _table(folder / SCHEDULE, _SCHEDULE)
+    return _table(folder / SCHEDULE, _SCHEDULE, (SHORTAGE,))
 
 
 def schedule_sha256(folder: Path) -> str:

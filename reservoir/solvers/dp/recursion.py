@@ -108,7 +108,7 @@ def reachable_ends(year: YearArrays, step: int, storage: float, rounding_m3s: fl
 def step_value(
     plant: Plant, year: YearArrays, step: int, storage: float, end: float, draft: float
 ) -> tuple[float, float]:
-    """Energy (GWh) of a step between two storages and relative violation of its demands; its draft within its bounds."""
+    """Energy (GWh) of a step and relative violation of its demands; its draft is held to its bounds."""
     conditions, least = conditions_at(year.conditions, step), year.release_lower[step]
     kept = clip(draft, least, year.release_upper[step])
     release = released(conditions, kept, least)

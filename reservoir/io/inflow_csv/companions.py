@@ -1,0 +1,68 @@
+"""Columns beside the inflow of one row a month: net evaporation and withdrawal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import Mistake
+from reservoir.hydro.ranges import EVAPORATION_MM, FLOW_M3S, Range
+from reservoir.hydro.units import FLOW_M3S as FLOW_UNITS
+from reservoir.hydro.units import key_suffix
+from reservoir.io.inflow_csv.cells import parse_flow, parse_number
+from reservoir.io.inflow_csv.table import InflowTable
+
+
+class Companion(NamedTuple):
+    """A column known by its name: a field of `Inflow`, how a cell is read, its size in the unit of that field."""
+
+    field: str
+    parse: Callable[[str], float | Mistake]
+    size: float
+    allowed: Range
+
+
+#: Known columns, by their names in small letters.
+COMPANIONS: Mapping[str, Companion] = {
+    "evaporation_mm": Companion("evaporation_mm", parse_number, 1.0, EVAPORATION_MM),
+    **{
+        f"withdrawal_{key_suffix(unit)}": Companion("withdrawal_m3s", parse_flow, size, FLOW_M3S)
+        for unit, size in FLOW_UNITS.items()
+    },
+}
+
+
+def is_companion(name: str) -> bool:
+    """Whether a column is one of them."""
+    return name.casefold() in COMPANIONS
+
+
+def read_companions(table: InflowTable, columns: Sequence[int]) -> tuple[dict[str, dict[int, float]], list[Mistake]]:
+    """Values of some columns, by field of `Inflow` and row, and what is wrong with them."""
+    found: dict[str, dict[int, float]] = {}
+    mistakes: list[Mistake] = []
+    for column in columns:
+        name = table.header.cells[column]
+        known = COMPANIONS[name.casefold()]
+        if known.field in found:
+            problem, mend = "is a second column of the same quantity", f"keep one column of {name.partition('_')[0]}"
+            mistakes.append(table.at_header(problem, "one column of each quantity", mend, column=name))
+        values, wrong = table.parsed(column, known.parse)
+        mistakes += wrong
+        for row, value in values.items():
+            if not known.allowed.holds(value * known.size):
+                expected = f"{known.allowed.least / known.size:g} to {known.allowed.most / known.size:g}"
+                mend = "check the value and its unit, which the column's name states"
+                mistakes.append(Mistake("is out of range", expected, mend, row=row, column=name, value=value))
+        found[known.field] = {row: value * known.size for row, value in values.items()}
+    return found, mistakes
+
+
+def companion_arrays(
+    companions: Mapping[str, Mapping[int, float]], rows: Sequence[int], steps: int
+) -> dict[str, NDArray[np.float64]]:
+    """Values of the rows of whole water years, as the fields of `Inflow`, shape (years, steps)."""
+    return {name: np.array([values[row] for row in rows]).reshape(-1, steps) for name, values in companions.items()}
