@@ -16,20 +16,21 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from reservoir.hydro.elementwise import Numbers, choose, curve_value, every, greater, lesser, mean
+from reservoir.hydro.elementwise import Numbers, choose, curve_value, every, greater, lesser, mean, rounding
 
 #: A reservoir without conditions.
 NO_CONDITIONS: tuple[()] = ()
 #: Most steps of the iteration for the storage at the end of a step, after the first two; each leaves a small part of
-#: the error, since the loss changes little with the storage. It ends when one changes it by less than `_CLOSE` of it.
+#: the error, since the loss changes little with the storage. It ends with a step of no more than `_CLOSE` roundings.
 _REFINEMENTS = 10
-_CLOSE = np.float32(1e-14)
+_CLOSE = np.float32(16.0)
 #: A relative violation of a demand by less is a rounding.
 _ROUNDING = np.float32(1e-9)
 #: A loss smaller than this (hm3) tells nothing of its slope.
-_NEXT_TO_NOTHING = np.float32(1e-30)
+_NEXT_TO_NOTHING: Any = np.float32(1e-30)
 #: In the least precision, so that they raise that of no other number.
-ZERO, _ONE = np.float32(0.0), np.float32(1.0)
+ZERO: Any = np.float32(0.0)
+_ONE: Any = np.float32(1.0)
 
 #: A function whose first argument are conditions.
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -172,24 +173,20 @@ def upper_tilt(conditions: Any, step: int, start: float) -> float:
 
 
 @none_without(lambda conditions, start, end: ZERO)
-def end_value(conditions: Any, start: float, end: float) -> float:
+def end_value(conditions: Any, start: Any, end: Any) -> Any:
     """What a year's change of storage is worth, GWh."""
-    value: float = conditions.end_value * (end - start)
-    return value
+    return conditions.end_value * (end - start)
 
 
 @none_without(lambda conditions, mean_storage, hm3_per_m3s: ZERO)
-def loss_volume(conditions: Any, mean_storage: Numbers, hm3_per_m3s: Numbers | float) -> Numbers | float:
+def loss_volume(conditions: Any, mean_storage: Any, hm3_per_m3s: Any) -> Any:
     """Evaporation and seepage of a step at its mean storage, hm3."""
     evaporated, seeped = step_losses(conditions, mean_storage, hm3_per_m3s)
-    lost: Numbers = evaporated + seeped
-    return lost
+    return evaporated + seeped
 
 
 @none_without(lambda conditions, mean_storage, hm3_per_m3s: (ZERO, ZERO))
-def step_losses(
-    conditions: Any, mean_storage: Numbers, hm3_per_m3s: Numbers | float
-) -> tuple[Numbers | float, Numbers | float]:
+def step_losses(conditions: Any, mean_storage: Any, hm3_per_m3s: Any) -> tuple[Any, Any]:
     """Net evaporation and seepage of a step at its mean storage, hm3."""
     evaporated = conditions.evaporation * curve_value(conditions.area, mean_storage)
     return evaporated, hm3_per_m3s * curve_value(conditions.seepage, mean_storage)
@@ -202,27 +199,29 @@ def end_after_losses(conditions: Any, storage: Numbers, lossless: Numbers, hm3_p
     These depend on the mean of both storages: end = lossless - loss(mean). Solved with the slope between the first two
     guesses.
     """
-    lost = loss_volume(conditions, mean(storage, lossless), hm3_per_m3s)
+    lost: Any = loss_volume(conditions, mean(storage, lossless), hm3_per_m3s)
     end = lossless - lost
     less = loss_volume(conditions, mean(storage, end), hm3_per_m3s)
     slope = _ONE + (lost - less) / choose(abs(lost) > _NEXT_TO_NOTHING, lost, _ONE)
     for _ in range(_REFINEMENTS):
         change = (lossless - loss_volume(conditions, mean(storage, end), hm3_per_m3s) - end) / slope
         end = end + change
-        if every(abs(change) <= _CLOSE * abs(end)):
+        if every(abs(change) <= _CLOSE * rounding(end)):
             break
-    return end
+    found: Numbers = end
+    return found
 
 
 @none_without(lambda conditions, end, lossless, hm3_per_m3s: lossless)
 def start_before_losses(conditions: Any, end: Numbers, lossless: Numbers, hm3_per_m3s: Numbers | float) -> Numbers:
     """Storage at the start of a step that ends at `end`, and would start at `lossless` without losses."""
-    start = lossless + loss_volume(conditions, mean(lossless, end), hm3_per_m3s)
+    start: Any = lossless + loss_volume(conditions, mean(lossless, end), hm3_per_m3s)
     for _ in range(2 * _REFINEMENTS):
         before, start = start, lossless + loss_volume(conditions, mean(start, end), hm3_per_m3s)
-        if every(abs(start - before) <= _CLOSE * abs(start)):
+        if every(abs(start - before) <= _CLOSE * rounding(start)):
             break
-    return start
+    found: Numbers = start
+    return found
 
 
 @none_without(lambda conditions, capacity: capacity)
@@ -235,7 +234,8 @@ def available(conditions: Any, capacity: Numbers | float) -> Numbers | float:
 @none_without(lambda conditions, mean_storage, amount: amount)
 def while_operating(conditions: Any, mean_storage: Numbers, amount: Numbers) -> Numbers:
     """A flow or a power of the turbines; 0 where the lake is too low for them."""
-    return choose(mean_storage < conditions.operating_storage, amount - amount, amount)
+    running: Numbers = choose(mean_storage < conditions.operating_storage, amount - amount, amount)
+    return running
 
 
 @none_without(lambda conditions: ZERO)
@@ -248,26 +248,28 @@ def demanded(conditions: Any) -> Numbers | float:
 @none_without(lambda conditions, draft, least_draft: draft)
 def released(conditions: Any, draft: Numbers, least_draft: Numbers | float) -> Numbers:
     """Release of a draft: not less than the least release, which is the least draft and the withdrawal."""
-    return greater(draft, least_draft + conditions.withdrawal)
+    release: Numbers = greater(draft, least_draft + conditions.withdrawal)
+    return release
 
 
 @none_without(lambda conditions, draft, before: draft)
 def ramped(conditions: Any, draft: Numbers, before: Numbers) -> Numbers:
     """A draft wanted, as far as the release may change from the one before."""
-    return lesser(greater(draft, before - conditions.ramp_down), before + conditions.ramp_up)
+    held: Numbers = lesser(greater(draft, before - conditions.ramp_down), before + conditions.ramp_up)
+    return held
 
 
 @none_without(lambda conditions, draft, release, before: ZERO)
-def unmet(conditions: Any, draft: Numbers, release: Numbers, before: Numbers) -> Numbers | float:
+def unmet(conditions: Any, draft: Any, release: Any, before: Any) -> Any:
     """Relative violation of the withdrawal and of the change of release."""
     beyond = greater((release - before) / conditions.ramp_up - _ONE, (before - release) / conditions.ramp_down - _ONE)
-    short: Numbers = (release - draft) * conditions.per_shortage
+    short = (release - draft) * conditions.per_shortage
     return greater(short - _ROUNDING, short - short) + greater(beyond - _ROUNDING, beyond - beyond)
 
 
 @none_without(lambda conditions, power: ZERO)
-def unmet_power(conditions: Any, power: Numbers) -> Numbers | float:
+def unmet_power(conditions: Any, power: Any) -> Any:
     """Relative violation of the lowest power."""
-    lowest = conditions.power_lower
+    lowest: Any = conditions.power_lower
     short = (lowest - power) / choose(lowest > 0, lowest, _ONE)
     return greater(short - _ROUNDING, power - power)

@@ -43,9 +43,14 @@ def choose(condition: bool | NDArray[np.bool_], yes: float | FloatArray, no: flo
     return np.where(condition, yes, no)
 
 
-def every(condition: bool | NDArray[np.bool_]) -> bool:
+def every(condition: Any) -> bool:
     """Whether a condition holds for all."""
     return bool(np.all(condition))
+
+
+def rounding(x: Any) -> Any:
+    """By how much rounding changes a number of this size and precision."""
+    return np.abs(x) * np.finfo(np.asarray(x).dtype).eps
 
 
 def mean(a: Numbers, b: Numbers) -> Numbers:

@@ -69,7 +69,8 @@ def _with_good_starts(years: Limits) -> Limits:
 
 def _with_tried_starts(years: Limits) -> Limits:
     """As `_with_good_starts`, by trial: what a lake loses depends on its storage."""
-    tried = np.linspace(*years.start_bounds_hm3.T, _TRIED_STARTS)
+    lowest, highest = years.start_bounds_hm3.T
+    tried = np.linspace(lowest, highest, _TRIED_STARTS)
     good = np.stack([satisfiable(years.starting_at(starts)) for starts in tried])
     slack = START_MARGIN * years.storage_upper_hm3.max(axis=-1)
     lowest = np.where(good, tried, np.inf).min(axis=0) + slack

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -107,7 +107,7 @@ class Inflow:
         """Consecutive years of the record, from the place `first` up to `stop`."""
         calendar = replace(self.calendar, first_year=self.calendar.first_year + first, years=stop - first)
         columns = {name: getattr(self, name) for name in ("flow_m3s", "evaporation_mm", "withdrawal_m3s")}
-        some = {name: None if each is None else each[first:stop] for name, each in columns.items()}
+        some: dict[str, Any] = {name: None if each is None else each[first:stop] for name, each in columns.items()}
         return replace(self, **some, calendar=calendar)
 
     @property

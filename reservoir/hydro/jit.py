@@ -160,9 +160,15 @@ def _let_conditions_be_none(function: Callable[..., Any]) -> None:
         return function.without_conditions if none else function.__wrapped__  # type: ignore[attr-defined,no-any-return]
 
 
+@overload(elementwise.rounding)
+def _rounding(x: Any) -> Callable[..., Any]:
+    relative = np.finfo(str(x)).eps
+    return lambda x: abs(x) * relative
+
+
 for _module in (elementwise, step, benefit, forms, conversion, conditions):
     for _function in filter(isfunction, vars(_module).values()):
-        if _function.__module__ != _module.__name__ or _function is elementwise.curve_value:
+        if _function.__module__ != _module.__name__ or _function in (elementwise.curve_value, elementwise.rounding):
             continue
         if hasattr(_function, "without_conditions"):
             _let_conditions_be_none(_function)

@@ -73,8 +73,9 @@ class Limits:
     def of(cls, years: Sequence[Limits]) -> Limits:
         """Limits of years that were made one by one, at least one."""
         columns = ([getattr(year, name) for year in years] for name in _ARRAYS)
-        arrays: Any = (None if column[0] is None else np.stack(column) for column in columns)
-        return cls(*arrays, stacked([year.conditions for year in years]))
+        arrays: list[Any] = [None if column[0] is None else np.stack(column) for column in columns]
+        arrays.append(stacked([year.conditions for year in years]))
+        return cls(*arrays)
 
     @property
     def steps(self) -> int:
@@ -214,9 +215,9 @@ def corridor(limits: Limits) -> tuple[FloatArray, FloatArray]:
     """
     lower, upper = (np.empty((*limits.inflow_m3s.shape[:-1], limits.steps + 1)) for _ in range(2))
     lower[..., 0], upper[..., 0] = limits.start_bounds_hm3[..., 0], limits.start_bounds_hm3[..., 1]
-    *rows, per_flow, conditions = _as_years(limits, *limits.gains_hm3(), *reachable_storage(limits))
-    ends = (each.reshape(-1, limits.steps + 1) for each in (lower, upper))
-    follow_corridor(*rows, per_flow, conditions, *ends)
+    rows: list[Any] = [*_as_years(limits, *limits.gains_hm3(), *reachable_storage(limits))]
+    rows += [each.reshape(-1, limits.steps + 1) for each in (lower, upper)]
+    follow_corridor(*rows)
     return lower, upper
 
 
@@ -277,7 +278,8 @@ def _drift(limits: Limits, slack_hm3: FloatArray) -> _Drift:
     found = []
     for ends in (middle - spread, middle + spread):
         before = tuple(np.empty_like(each) for each in gains)
-        returning(*_as_years(limits, *gains, *before), ends.reshape(-1))
+        rows: list[Any] = [*_as_years(limits, *gains, *before), ends.reshape(-1)]
+        returning(*rows)
         found.append(before)
     below, above = found
     width = 2 * spread[..., np.newaxis]

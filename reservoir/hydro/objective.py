@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,9 +99,8 @@ def joined(operations: Sequence[Operation]) -> Operation:
     """Years of several operations behind each other; at least one."""
     if len(operations) == 1:
         return operations[0]
-    return replace(
-        operations[0], **{name: np.concatenate([getattr(each, name) for each in operations]) for name in _ARRAYS}
-    )
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(each, name) for each in operations]) for name in _ARRAYS}
+    return replace(operations[0], **arrays)
 
 
 #: The fields of `Operation` that are arrays.

@@ -99,7 +99,7 @@ class RecordConditions:
         rows: list[Any] = [np.array(each, dtype, order="C")[()] for each in by_step]
         limits = (self.operating_storage_hm3, self.ramp_up_m3s, self.ramp_down_m3s, self.end_value_gwh_per_hm3)
         operating, up, down, end_value = map(dtype, limits)
-        return YearConditions(*rows, area, seepage, operating, up, down, end_value)
+        return YearConditions._make([*rows, area, seepage, operating, up, down, end_value])
 
 
 def stacked(years: Sequence[RecordConditions | None]) -> RecordConditions | None:
@@ -107,7 +107,7 @@ def stacked(years: Sequence[RecordConditions | None]) -> RecordConditions | None
     first = years[0]
     if first is None:
         return None
-    rows = {name: np.stack([getattr(year, name) for year in years]) for name in _BY_STEP}
+    rows: dict[str, Any] = {name: np.stack([getattr(year, name) for year in years]) for name in _BY_STEP}
     return replace(first, **rows)
 
 

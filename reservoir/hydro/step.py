@@ -65,7 +65,9 @@ def release_to_reach(
     conditions: Any = NO_CONDITIONS,
 ) -> Numbers:
     """Release that a step ends at a storage with (eq. 10), whether it is within its bounds or not."""
-    return inflow - (end - storage + loss_volume(conditions, mean(storage, end), hm3_per_m3s)) / hm3_per_m3s
+    mean_storage: Any = mean(storage, end)  # type: ignore[type-var]
+    release: Numbers = inflow - (end - storage + loss_volume(conditions, mean_storage, hm3_per_m3s)) / hm3_per_m3s  # type: ignore[operator,assignment]
+    return release
 
 
 def feasible_releases(

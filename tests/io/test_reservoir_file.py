@@ -154,7 +154,7 @@ BROKEN = [
         "storage.lower_hm3",
         ["above storage.upper_hm3 in Nov"],
     ),
-    ('"fixed"', '"open"', "storage.year_end", ['found "open"', '"fixed" (default), "cyclic" or "free"']),
+    ('"fixed"', '"open"', "storage.year_end", ['found "open"', '"fixed" (default), "cyclic", "free" or "valued"']),
     ('"fixed"', '"cyclic"', "storage.initial_hm3", ['contradicts year_end = "cyclic"', "remove it"]),
     ('"fixed"', '"free"\nfinal_hm3 = 30', "storage.final_hm3", ['contradicts year_end = "free"']),
     ("initial_hm3 = 110\n", "", "storage.initial_hm3", ["is missing", '"fixed"']),
@@ -498,14 +498,14 @@ def template_alternatives() -> list[str]:
             name = title.removeprefix("[curves.")
             if name == "capacity":
                 others = re.sub(r"(?m)^hydraulic_capacity_m3s.*\n", "", others)
-            elif name not in ("level", "tailrace"):
+            elif name not in ("level", "tailrace", "area", "seepage"):
                 others = re.sub(r"(?m)^output_coefficient.*\n", "", others)
             texts.append(head + others + "\n" + title + "]\n" + "\n".join(keys) + "\n")
     return texts
 
 
 def test_the_template_holds_every_kind_of_curve() -> None:
-    assert len(template_alternatives()) == 3 + 3 + 3 + 2
+    assert len(template_alternatives()) == 3 + 3 + 3 + 2 + 2
 
 
 @pytest.mark.parametrize("text", template_alternatives())

@@ -196,7 +196,7 @@ def _as_read(path: Path, planned: Inflow) -> Inflow:
         flow = record.flow_m3s[max(first, 0) : first + planned.years]
         if flow.shape == planned.flow_m3s.shape and np.abs(flow - planned.flow_m3s).max() <= INFLOW_M3S:
             same = record.span(max(first, 0), max(first, 0) + planned.years)
-            beside = {"evaporation_mm": same.evaporation_mm, "withdrawal_m3s": same.withdrawal_m3s}
+            beside: dict[str, Any] = {"evaporation_mm": same.evaporation_mm, "withdrawal_m3s": same.withdrawal_m3s}
             return replace(planned, flow_m3s=flow, **beside)
     return planned
 

@@ -110,7 +110,7 @@ class _Years:
 
     def _fitness(self, operation: Operation) -> FloatArray:
         fitness, storage = operation.fitness_gwh(self.penalty_gwh), operation.storage_hm3
-        return fitness + np.asarray(end_value(self.exact_year.conditions, storage[..., 0], storage[..., -1]))
+        return np.asarray(fitness + end_value(self.exact_year.conditions, storage[..., 0], storage[..., -1]))
 
     def kernel_rows(self, margin: float) -> FloatArray:
         """The context of a kernel in float64, with reachable bounds drawn in by `margin`."""
