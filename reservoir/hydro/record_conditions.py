@@ -117,7 +117,9 @@ def conditions_of(reservoir: Reservoir, inflow: Inflow) -> RecordConditions | No
         return None
 
     def by_step(monthly: FloatArray, of_record: FloatArray | None = None) -> FloatArray:
-        return np.tile(reservoir.by_step(monthly), (inflow.years, 1)) if of_record is None else of_record
+        if of_record is not None:
+            return of_record
+        return np.tile(np.resize(reservoir.by_step(monthly), inflow.steps), (inflow.years, 1))
 
     level = reservoir.operating_level_m
     return RecordConditions(
