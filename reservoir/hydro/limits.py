@@ -160,7 +160,9 @@ class Limits:
         # A copy, since compiled code knows arrays that can be written to; [()] makes a number of an array of none.
         rows: list[Any] = [np.array(each, dtype, order="C")[()] for each in (*per_step, start, self.capacity_hm3)]
         conditions = (
-            () if self.conditions is None else self.conditions.arrays(lake, dtype, self.hm3_per_m3s, tilt, middle)
+            ()
+            if self.conditions is None
+            else self.conditions.arrays(lake, dtype, self.hm3_per_m3s, tilt, middle, margin)
         )
         unrolled = (0,) * (self.steps if self.steps <= MOST_UNROLLED else 0)
         return YearArrays._make([*rows, conditions, self.cyclic, unrolled])
@@ -228,7 +230,7 @@ def _as_years(limits: Limits, *rows: FloatArray) -> tuple[Any, ...]:
         return (*each_year, NO_CONDITIONS)
     none = np.zeros_like(each_year[0])
     conditions = limits.conditions.reshaped(*none.shape)
-    return (*each_year, conditions.arrays(None, np.float64, each_year[-1], (none, none), none[:, 0]))
+    return (*each_year, conditions.arrays(None, np.float64, each_year[-1], (none, none), none[:, 0], EXACT_MARGIN))
 
 
 def satisfiable(limits: Limits) -> NDArray[np.bool_]:

@@ -21,6 +21,9 @@ FloatArray = NDArray[np.float64]
 
 #: In place of a limit (m3/s) that there is not: within float32, and no release changes by so much.
 _UNLIMITED_M3S = 1e9
+#: Part by which a lowest power is raised, over the margin of reachable bounds: that of float32 solvers is 1e-6, and
+#: their curves change power by up to 2e-4.
+POWER_PER_MARGIN = 200.0
 #: A demand of less volume counts as so much.
 _LITTLE_HM3 = 1e-6
 #: Mean storage (hm3) below which no turbine stands still.
@@ -82,8 +85,12 @@ class RecordConditions:
         hm3_per_m3s: FloatArray,
         tilt: tuple[FloatArray, FloatArray],
         middle_start: FloatArray,
+        margin: float,
     ) -> YearConditions:
-        """As compiled code reads them, with the curves of area and seepage in a form of its own."""
+        """As compiled code reads them, with the curves of area and seepage in a form of its own.
+
+        The lowest power is raised by so much for a `margin` of reachable bounds that approximate curves still reach it.
+        """
         area, seepage = lake or (self.area_km2.compiled(), self.seepage_m3s.compiled())
         demanded_hm3 = (self.withdrawal_m3s * hm3_per_m3s).max(axis=-1, keepdims=True)
         per_shortage = hm3_per_m3s / np.maximum(demanded_hm3, _LITTLE_HM3)
@@ -91,7 +98,7 @@ class RecordConditions:
             self.evaporation_mm * HM3_PER_KM2_MM,
             self.withdrawal_m3s,
             self.plant_factor,
-            self.power_lower_mw,
+            self.power_lower_mw * (1 + POWER_PER_MARGIN * margin),
             *tilt,
             middle_start,
             per_shortage,

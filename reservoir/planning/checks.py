@@ -56,12 +56,16 @@ def plan_checks(plan: Plan) -> list[Check]:
     checks = [
         Check("water balance: largest residual (fraction of the largest storage)", residual, BALANCE_TOLERANCE),
         Check("release outside its limits: largest excess (m3/s)", release_excess(plan.operation, plan.reservoir), 0.0),
-        Check("storage outside its limits: sum of relative violations", float(plan.violation.sum()), 0.0),
+        Check(f"{_limits_of(plan)}: sum of relative violations", float(plan.violation.sum()), 0.0),
         Check("power of the solvers' curves: largest relative error", plan.approximation.power_error, POWER_TOLERANCE),
     ]
     if plan.references:
         checks += gap_checks(plan.solutions, plan.references, plan.feasible_problems)
     return checks
+
+
+def _limits_of(plan: Plan) -> str:
+    return "limits and demands not kept" if plan.operation.has_conditions else "storage outside its limits"
 
 
 def gap_checks(solutions: Solutions, references: Solutions, feasible: NDArray[np.bool_], who: str = "") -> list[Check]:

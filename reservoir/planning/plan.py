@@ -268,6 +268,8 @@ def optimise(
     references = Solutions.of([])
     if solver in REFERENCE_SOLVERS:
         references = solutions
+    elif reference and not stopped and problems.ramps:
+        notes = (*notes, "There is no reference optimum: dynamic programming cannot limit the change of the release.")
     elif reference and not stopped:
         references = references_of(problems.each, solver, device, progress, stop, watch)
         stopped = stop_sentence(references.solver, len(references), len(problems), "the plan has no reference optimum")

@@ -108,7 +108,7 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
         yield f"{short:,.4g} of the {demanded:,.4g} m3/s to be withdrawn are not delivered"
     power, lowest = float(operation.power_mw[year, step]), float(conditions.power_lower_mw[year, step])
     if power < lowest * (1 - _NEGLIGIBLE):
-        yield f"the mean power is {power:,.4g} MW, below the minimum of {lowest:,.4g} MW"
+        yield f"the mean power is {lowest - power:,.4g} MW below the minimum of {lowest:,.4g} MW"
     releases = operation.release_m3s.ravel()
     place = year * operation.release_m3s.shape[1] + step
     if step == 0 and plan.problems.first_year(year) == year:

@@ -80,6 +80,12 @@ class RecordProblems:
         """Whether each problem ends at the storage that it began with, which the plan chooses."""
         return self.batches[0].limits.cyclic
 
+    @property
+    def ramps(self) -> bool:
+        """Whether the release may change by so much only from month to month."""
+        conditions = self.batches[0].limits.conditions
+        return conditions is not None and conditions.ramps
+
     @cached_property
     def year_bounds(self) -> Limits:
         """Bounds of the record's years; what is said of the ends of problems apart."""

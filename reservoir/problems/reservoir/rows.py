@@ -30,6 +30,8 @@ _ROWS = (
     "DRIFT_LOWER",
     "DRIFT_UPPER",
 )
+#: What tables of curves make of power, and by which a lowest power is raised.
+_TABLES = 1e-6
 #: Further rows and numbers of years with conditions; ``PER_RAMP_UP`` is 1 over ``RAMP_UP``.
 _CONDITION_ROWS = (
     "EVAPORATION",
@@ -102,13 +104,14 @@ def kernel_rows(limits: Limits, margin: float, penalty_gwh: float) -> FloatArray
 def _condition_values(years: YearArrays, penalty_gwh: float) -> dict[str, FloatArray]:
     """The further rows and numbers."""
     of_all = years.conditions
-    lowest = of_all.power_lower
+    lowest = of_all.power_lower * (1 + _TABLES)
 
     def every_year(value: float) -> FloatArray:
         return np.full_like(years.capacity, value)
 
     return {
         **{name: getattr(of_all, name.lower()) for name in _CONDITION_ROWS if not name.endswith("_COST")},
+        "POWER_LOWER": lowest,
         "POWER_COST": np.where(lowest > 0, penalty_gwh / np.where(lowest > 0, lowest, 1.0), 0.0),
         "MIDDLE_START": of_all.middle_start,
         "SHORTAGE_COST": penalty_gwh * of_all.per_shortage,

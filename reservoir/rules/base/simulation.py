@@ -18,7 +18,7 @@ from reservoir.hydro.objective import Operation, operate
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.month_end import month_end
 from reservoir.rules.base.rule import Forecast, Rule
-from reservoir.rules.base.training import inflow_before
+from reservoir.rules.base.training import inflow_before, require_no_conditions
 
 FloatArray = NDArray[np.float64]
 
@@ -89,6 +89,8 @@ def simulate(
     """
     rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
     limits = open_limits(model.reservoir, inflow)
+    if limits.conditions is not None:
+        require_no_conditions()
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s)
     years = without_foresight(limits, np.full(inflow.years, start_hm3))
     asked = np.empty_like(inflow.flow_m3s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,8 +56,10 @@ class Training:
         Raises
         ------
         InputError
-            If it has no whole water years.
+            If it has no whole water years, or its reservoir has conditions that rules do not know.
         """
+        if plan.operation.has_conditions:
+            require_no_conditions()
         if plan.start:
             problem = f"the plan begins in {plan.start}, and has no whole water years"
             raise InputError(Mistake(problem, "a plan of whole water years", "plan without --from"))
@@ -98,6 +100,17 @@ class Training:
     def steps(self) -> int:
         """Steps in a year."""
         return int(self.inflow_m3s.shape[1])
+
+
+def require_no_conditions() -> NoReturn:
+    """Refuse what rules do not know.
+
+    Raises
+    ------
+    InputError
+    """
+    problem = "rules do not know losses, withdrawals, the plant factor, minimum power or level, or ramping limits yet"
+    raise InputError(Mistake(problem, "a reservoir and a record without them", "remove them to fit or run rules"))
 
 
 def inflow_before(flow_m3s: FloatArray, first_m3s: float | None = None) -> FloatArray:

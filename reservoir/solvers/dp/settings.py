@@ -78,10 +78,10 @@ def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:
     Raises
     ------
     InputError
-        If one is not.
+        If one is not, or limits how fast the release changes: a storage alone does not tell the release before.
     """
     if isinstance(problems, ReservoirYears):
-        return problems
+        return _without_ramps(problems)
     years = [problem for problem in problems if isinstance(problem, ReservoirYear)]
     others = [problem.label for problem in problems if not isinstance(problem, ReservoirYear)]
     if others:
@@ -90,6 +90,19 @@ def reservoir_years(problems: Sequence[Problem]) -> Sequence[ReservoirYear]:
                 f"dynamic programming needs a reservoir storage as its state, and {others[0]} has none",
                 expected="years of a reservoir",
                 mend="choose another solver",
+            )
+        )
+    return _without_ramps(years)
+
+
+def _without_ramps(years: Sequence[ReservoirYear]) -> Sequence[ReservoirYear]:
+    conditions = years[0].limits.conditions if len(years) else None
+    if conditions is not None and conditions.ramps:
+        raise InputError(
+            Mistake(
+                "dynamic programming cannot limit the change of the release from month to month",
+                expected="no release.ramp_up_m3s and release.ramp_down_m3s",
+                mend="choose the solver clpso, lshade or clpso-sequential, with --horizon year",
             )
         )
     return years
