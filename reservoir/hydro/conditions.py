@@ -36,13 +36,20 @@ _ONE: Any = np.float32(1.0)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+def _as_float(found: Any) -> Any:
+    """`ZERO` as a number of Python, whose own numbers it would bring to its precision."""
+    if isinstance(found, tuple):
+        return tuple(map(_as_float, found))
+    return 0.0 if found is ZERO else found
+
+
 def none_without(without: Callable[..., Any]) -> Callable[[Function], Function]:
     """Decorate a function of conditions with what it is where there are none (`jit` compiles one of the two)."""
 
     def decorate(function: Function) -> Function:
         @wraps(function)
         def chosen(conditions: Any, *arguments: Any) -> Any:
-            return (function if conditions else without)(conditions, *arguments)
+            return function(conditions, *arguments) if conditions else _as_float(without(conditions, *arguments))
 
         chosen.without_conditions = without  # type: ignore[attr-defined]
         return cast(Function, chosen)
