@@ -49,7 +49,9 @@ def none_without(without: Callable[..., Any]) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         @wraps(function)
         def chosen(conditions: Any, *arguments: Any) -> Any:
-            return function(conditions, *arguments) if conditions else _as_float(without(conditions, *arguments))
+            if not conditions:
+                return _as_float(without(conditions, *arguments))
+            return function(conditions, *(np.float64(each) if type(each) is float else each for each in arguments))
 
         chosen.without_conditions = without  # type: ignore[attr-defined]
         return cast(Function, chosen)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import MOST_UNROLLED, YearArrays
 from reservoir.hydro.conditions import NO_CONDITIONS
-from reservoir.hydro.reach import draw_in, follow_corridor, returning
+from reservoir.hydro.reach import draw_in, follow_corridor
 from reservoir.hydro.record_conditions import RecordConditions, stacked
 from reservoir.hydro.step import volume_gained
 
@@ -279,9 +279,11 @@ def _drift(limits: Limits, slack_hm3: FloatArray) -> _Drift:
     spread = 1e-3 * limits.capacity_hm3
     found = []
     for ends in (middle - spread, middle + spread):
-        before = tuple(np.empty_like(each) for each in gains)
-        rows: list[Any] = [*_as_years(limits, *gains, *before), ends.reshape(-1)]
-        returning(*rows)
+        # Storages that lead to this end of the year, whatever the bounds of the months.
+        before = tuple(np.full_like(gains[0], bound) for bound in (-np.inf, np.inf))
+        for each in before:
+            each[..., -1] = ends
+        draw_in(*_as_years(limits, *gains, *before))
         found.append(before)
     below, above = found
     width = 2 * spread[..., np.newaxis]

@@ -42,26 +42,6 @@ def draw_in(
 
 
 @compiled
-def returning(
-    gain_most: FloatArray,
-    gain_least: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    hm3_per_m3s: FloatArray,
-    conditions: Any,
-    ends: FloatArray,
-) -> None:
-    """Storages from which the most and the least gains of all later steps lead to an end of the year."""
-    for year in range(len(lower)):
-        of_year = conditions_of_year(conditions, year)
-        lower[year, -1] = upper[year, -1] = ends[year]
-        for step in range(lower.shape[1] - 2, -1, -1):
-            after, per_flow = conditions_at(of_year, step + 1), hm3_per_m3s[year, step + 1]
-            lower[year, step] = storage_before_gain(lower[year, step + 1], gain_most[year, step + 1], per_flow, after)
-            upper[year, step] = storage_before_gain(upper[year, step + 1], gain_least[year, step + 1], per_flow, after)
-
-
-@compiled
 def follow_corridor(
     gain_most: FloatArray,
     gain_least: FloatArray,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
+from reservoir.planning.schedule import CONDITION_COLUMNS
 
 #: An xarray.Dataset.
 Dataset: TypeAlias = Any
@@ -29,7 +30,11 @@ _MEANINGS = {
     "head_m": ("m", "level at the mean storage of the month less the tailrace level"),
     "power_mw": ("MW", "mean power of the month"),
     "energy_gwh": ("GWh", "energy of the month"),
-    "violation": ("1", "distance of the end storage from its bounds, relative to the bound"),
+    "violation": ("1", "distance of the end storage from its bounds, relative to the bound; and demands not kept"),
+    "evaporation_hm3": ("hm3", "net evaporation of the month"),
+    "seepage_hm3": ("hm3", "seepage of the month"),
+    "withdrawal_m3s": ("m3 s-1", "mean flow withdrawn in the month"),
+    "shortage_m3s": ("m3 s-1", "mean flow of the demand that was not withdrawn"),
     "annual_energy_gwh": ("GWh", "energy of the year"),
     "gap": ("1", "relative difference to the reference optimum"),
     "repairs": ("1", "months of the year in which the limits changed the given release"),
@@ -70,7 +75,8 @@ def dataset_of(
             raise
         raise InputError(Mistake("to_xarray needs xarray, which is not installed", mend=INSTALL)) from None
     steps, calendar = ("year", "step"), inflow.calendar
-    columns = {name: getattr(operation, name) for name in (*_MONTHLY, "violation")}
+    names = (*_MONTHLY, "violation", *(CONDITION_COLUMNS if operation.has_conditions else ()))
+    columns = {name: getattr(operation, name) for name in names}
     columns = {"inflow_m3s": inflow.flow_m3s, **columns, **monthly}
     variables: dict[str, Any] = {name: (steps, np.array(values), _attributes(name)) for name, values in columns.items()}
     variables["storage_hm3"] = (("year", "boundary"), np.array(operation.storage_hm3), _attributes("storage_hm3"))

@@ -50,6 +50,36 @@ def test_a_plan_with_losses_keeps_its_checks_and_is_read_back(
     assert read_plan(folder).plan.operation.has_conditions
 
 
+AREA = "storage_hm3 = [10, 130]\narea_km2 = [1, 5]\n"
+CHANGES = {
+    "valued": [
+        ('year_end = "fixed"', 'year_end = "valued"\nend_value_gwh_per_hm3 = 0.15'),
+        ("final_hm3 = 110\n", ""),
+    ],
+    "area": [("\n[curves.seepage]", '\n[curves.area]\nkind = "table"\n' + AREA + "[curves.seepage]")],
+    "plant factor": [("full_load_hours = 600", "plant_factor = 0.8")],
+    "seepage": [(LOSSES, "[losses]\nseepage_m3s = 0.3\n")],
+    "ramps": [("[release]", "[release]\nramp_up_m3s = 30\nramp_down_m3s = 30")],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_key_of_losses_and_demands_is_planned(call, files: tuple[str, str], tmp_path: Path, change: str) -> None:
+    record, lake = files
+    text = Path(lake).read_text(encoding="utf-8")
+    for before, after in CHANGES[change]:
+        assert before in text
+        text = text.replace(before, after, 1)
+    Path(lake).write_text(text, encoding="utf-8")
+    call("plan", record, "--reservoir", lake, "--out", str(tmp_path / "plan"), "--no-figures")
+    table = pd.read_csv(tmp_path / "plan" / "schedule.csv")
+    assert (table["violation"] == 0).all()
+    if change == "ramps":
+        assert "no reference optimum" in (tmp_path / "plan" / "plan.json").read_text(encoding="utf-8")
+        said = call("plan", record, "--reservoir", lake, "--solver", "dp", status=2).err
+        assert "cannot limit the change of the release" in said
+
+
 def test_rules_say_that_they_do_not_know_losses(call, files: tuple[str, str], tmp_path: Path) -> None:
     record, lake = files
     folder = str(tmp_path / "plan")

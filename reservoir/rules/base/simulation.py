@@ -89,8 +89,7 @@ def simulate(
     """
     rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
     limits = open_limits(model.reservoir, inflow)
-    if limits.conditions is not None:
-        require_no_conditions()
+    require_no_conditions(limits.conditions is not None)
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s)
     years = without_foresight(limits, np.full(inflow.years, start_hm3))
     asked = np.empty_like(inflow.flow_m3s)

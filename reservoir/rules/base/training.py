@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +58,7 @@ class Training:
         InputError
             If it has no whole water years, or its reservoir has conditions that rules do not know.
         """
-        if plan.operation.has_conditions:
-            require_no_conditions()
+        require_no_conditions(plan.operation.has_conditions)
         if plan.start:
             problem = f"the plan begins in {plan.start}, and has no whole water years"
             raise InputError(Mistake(problem, "a plan of whole water years", "plan without --from"))
@@ -102,15 +101,20 @@ class Training:
         return int(self.inflow_m3s.shape[1])
 
 
-def require_no_conditions() -> NoReturn:
+def require_no_conditions(has_conditions: bool) -> None:
     """Refuse what rules do not know.
 
     Raises
     ------
     InputError
+        If the steps of a reservoir or of a record have losses or demands.
     """
-    problem = "rules do not know losses, withdrawals, the plant factor, minimum power or level, or ramping limits yet"
-    raise InputError(Mistake(problem, "a reservoir and a record without them", "remove them to fit or run rules"))
+    if has_conditions:
+        problem = (
+            "rules do not know losses, withdrawals, the plant factor, minimum power or level, ramping limits "
+            "or a valued end yet"
+        )
+        raise InputError(Mistake(problem, "a reservoir and a record without them", "remove them to fit or run rules"))
 
 
 def inflow_before(flow_m3s: FloatArray, first_m3s: float | None = None) -> FloatArray:
