@@ -53,7 +53,8 @@ static float judged(const float *restrict position, const float *restrict year) 
     }
     float benefit = 0;
     for (int step = 0; step < STEPS; ++step) {
-        const float power = power_within_bounds((storages[step] + storages[step + 1]) * 0.5f, releases[step]);
+        const float middle = (storages[step] + storages[step + 1]) * 0.5f;
+        const float power = power_within_bounds(middle, releases[step], year_step(step, year));
         benefit += STAGE_BENEFIT(power, AT(HM3_PER_M3S, step));
     }
     return benefit * GWH_PER_STAGE_BENEFIT;

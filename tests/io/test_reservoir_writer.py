@@ -36,9 +36,23 @@ def require_same(written: Reservoir, back: Reservoir) -> None:
 
 
 def any_reservoir(seed: int, year_end: YearEnd) -> Reservoir:
-    """A random one whose name a file can contain, with any end of the year."""
+    """A random one whose name a file can contain, with any end of the year; every second has losses and demands."""
     made = random_reservoir(seed)
     start = made.initial_storage_hm3
+    if seed % 2:
+        months = np.arange(12.0)
+        made = replace(
+            made,
+            evaporation_mm=months - 3.7,
+            withdrawal_m3s=months / 7,
+            plant_factor=1 - months / 13,
+            power_lower_mw=months * made.installed_mw / 1e4,
+            seepage_m3s=Table(made.level.domain, (0.1, 1 / 3)),
+            area_km2=Table(made.level.domain, (1.0, 2.3)),
+            operating_level_m=float(made.level(np.mean(made.level.domain))),
+            ramp_up_m3s=17 / 3,
+            ramp_down_m3s=0.7,
+        )
     open_start = year_end is YearEnd.CYCLIC
     return replace(
         made,
@@ -46,6 +60,7 @@ def any_reservoir(seed: int, year_end: YearEnd) -> Reservoir:
         year_end=year_end,
         initial_storage_hm3=None if open_start else start,
         final_storage_hm3=start if year_end is YearEnd.FIXED else None,
+        end_value_gwh_per_hm3=seed / 1e4 if year_end is YearEnd.VALUED else None,
     )
 
 

@@ -1,6 +1,7 @@
 """Tables have dates, and a plan is an xarray.Dataset where xarray is installed."""
 
 import builtins
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -64,6 +65,14 @@ def test_a_simulation_is_a_dataset_with_what_was_asked_for(small, small_inflow):
     assert (data["asked_m3s"] == 5).all()
     assert data["repairs"].sum() == run.repairs
     assert data.attrs["notes"] == "\n".join(run.notes)
+
+
+@needs_xarray
+def test_a_dataset_has_the_losses_of_a_lake_that_has_some(small, small_inflow):
+    lake = replace(small, withdrawal_m3s=np.full(12, 1.5))
+    data = reservoir.simulate(lake, small_inflow, small_inflow.flow_m3s).to_xarray()
+    np.testing.assert_allclose(data["withdrawal_m3s"] + data["shortage_m3s"], 1.5)
+    assert data["evaporation_hm3"].attrs["units"] == "hm3"
 
 
 @needs_xarray
