@@ -15,7 +15,8 @@ from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
 from reservoir.planning.infeasible import counted
-from reservoir.planning.plan import Plan, relative_gap
+from reservoir.planning.plan import Plan
+from reservoir.planning.solution_numbers import relative_gap
 from reservoir.solvers import Solutions
 
 #: Largest water balance residual, as a part of the largest storage.

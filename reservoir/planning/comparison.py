@@ -15,7 +15,8 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.infeasible import chosen, feasible_problems
-from reservoir.planning.plan import StageProgress, relative_gap, silent_stage
+from reservoir.planning.plan import StageProgress, silent_stage
+from reservoir.planning.solution_numbers import relative_gap
 from reservoir.planning.solver_choice import require_horizon
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import SOLVERS, Solutions, solve, solver_named, why_unusable

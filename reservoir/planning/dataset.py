@@ -35,6 +35,7 @@ _MEANINGS = {
     "seepage_hm3": ("hm3", "seepage of the month"),
     "withdrawal_m3s": ("m3 s-1", "mean flow withdrawn in the month"),
     "shortage_m3s": ("m3 s-1", "mean flow of the demand that was not withdrawn"),
+    "water_value_gwh_per_hm3": ("GWh hm-3", "value of one hm3 more at the end of the month"),
     "annual_energy_gwh": ("GWh", "energy of the year"),
     "gap": ("1", "relative difference to the reference optimum"),
     "repairs": ("1", "months of the year in which the limits changed the given release"),

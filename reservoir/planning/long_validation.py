@@ -14,7 +14,8 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.checks import Check, plan_checks
-from reservoir.planning.plan import Plan, StageProgress, optimise, relative_gap, silent_stage
+from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
+from reservoir.planning.solution_numbers import relative_gap
 from reservoir.planning.solver_choice import HOST_REFERENCE, REFERENCE_SOLVERS
 from reservoir.solvers import SOLVERS, Solutions, settings_of, solve, why_unusable
 

@@ -83,11 +83,15 @@ class OperatedRecord:
         InputError
             If xarray is not installed.
         """
-        return dataset_of(self.inflow, self.operation, self._of_years(), self._described())
+        return dataset_of(self.inflow, self.operation, self._of_years(), self._described(), **self._of_months())
 
     def _of_years(self) -> Mapping[str, FloatArray]:
         """Numbers of each year, shape (years,), for `to_xarray`."""
         return {"annual_energy_gwh": self.energy_gwh}
+
+    def _of_months(self) -> Mapping[str, FloatArray]:
+        """Further numbers of each month, shape (years, steps), for `to_xarray`."""
+        return {}
 
     def _described(self) -> Mapping[str, str]:
         """What describes the whole, for `to_xarray`."""

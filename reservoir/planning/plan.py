@@ -22,6 +22,7 @@ from reservoir.planning.carry_over import carry_over_notes, free_end_notes
 from reservoir.planning.given_releases import first_positions
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
+from reservoir.planning.solution_numbers import operation_of, reference_of_years, relative_gap
 from reservoir.planning.solver_choice import REFERENCE_SOLVERS, chosen_solver
 from reservoir.planning.stages import StageProgress as StageProgress
 from reservoir.planning.stages import references_of, solved
@@ -29,6 +30,7 @@ from reservoir.planning.stages import silent_stage as silent_stage
 from reservoir.planning.start import PlanStart, plan_start
 from reservoir.planning.stopping import leading_problems, stop_sentence
 from reservoir.planning.stopwatch import Stopwatch
+from reservoir.planning.water_values import WaterValues, water_values_of
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.problems.reservoir.year import check_first_month
 from reservoir.solvers import Solutions, Stop
@@ -65,6 +67,8 @@ class Plan(OperatedRecord):
     start : PlanStart, optional
         The month and storage that every scenario begins with; None for whole water years. With it, "years" are
         scenarios: `inflow` has a stretch of the record in place of each year, and each is a problem.
+    saved_water_values : WaterValues, optional
+        Of a plan that was read from its folder.
     """
 
     reservoir: Reservoir
@@ -77,6 +81,7 @@ class Plan(OperatedRecord):
     seconds: Mapping[str, float]
     stopped: str = ""
     start: PlanStart | None = None
+    saved_water_values: WaterValues | None = None
 
     def __repr__(self) -> str:
         years, kept = counted(self.inflow.years, self.year_word), len(self.kept_energy_gwh)
@@ -115,6 +120,13 @@ class Plan(OperatedRecord):
         return self.feasible_problems[self.problems.of_year]
 
     @cached_property
+    def water_values(self) -> WaterValues | None:
+        """Marginal values of stored water, GWh per hm3; None unless dynamic programming made the plan."""
+        if self.solutions.solver not in REFERENCE_SOLVERS:
+            return None
+        return self.saved_water_values or water_values_of(self.problems, self.operation, self.feasible_problems)
+
+    @cached_property
     def gap(self) -> FloatArray:
         """Part by which the fitness of each year's problem falls short of the reference optimum; NaN without one.
 
@@ -137,6 +149,13 @@ class Plan(OperatedRecord):
 
         return reservoir.plan_figures(self)
 
+    def schedule(self) -> pd.DataFrame:
+        """One row a year and month, by the first day of the month, see `schedule_table`.
+
+        A plan by dynamic programming has a last column ``water_value_gwh_per_hm3``, see `water_values`.
+        """
+        return super().schedule().assign(**{name: each.ravel() for name, each in self._of_months().items()})
+
     def summary(self) -> pd.DataFrame:
         """One row a year, by its first day: mean inflow, energy, spill, violation, gap, generations.
 
@@ -146,7 +165,7 @@ class Plan(OperatedRecord):
         """
         volume, storage = self.inflow.calendar.hm3_per_m3s, self.operation.storage_hm3
         of_year = self.problems.of_year
-        reference, violation = self._reference_of_years()
+        reference, violation = reference_of_years(self.problems, self.references)
         horizons = {
             "horizon": np.array(self.problems.labels)[of_year],
             "storage_change_hm3": storage[:, -1] - storage[:, 0],
@@ -171,18 +190,12 @@ class Plan(OperatedRecord):
     def _of_years(self) -> Mapping[str, FloatArray]:
         return {**super()._of_years(), "gap": self.gap}
 
+    def _of_months(self) -> Mapping[str, FloatArray]:
+        values = self.water_values
+        return {} if values is None else {"water_value_gwh_per_hm3": values.month_end_gwh_per_hm3}
+
     def _described(self) -> Mapping[str, str]:
         return {**super()._described(), "solver": self.solutions.solver, "horizon": str(self.horizon)}
-
-    def _reference_of_years(self) -> tuple[FloatArray, FloatArray]:
-        """Energy (GWh) and violation of the reference in each year; not a number, and zero, without one."""
-        found = self.references
-        if not found:
-            return np.full(self.inflow.years, np.nan), np.zeros(self.inflow.years)
-        if self.horizon.is_year:
-            return found.benefit, found.violation
-        operation = operation_of(self.problems, found)
-        return operation.benefit_gwh, operation.violation_sum
 
 
 def optimise(
@@ -281,18 +294,3 @@ def optimise(
     carried = free_end_notes(problems, operation) if begin else carry_over_notes(problems, operation)
     told = (*inflow.notes, *reservoir.notes, *notes, *begun, *carried)
     return Plan(reservoir, inflow, problems, operation, solutions, references, told, watch.seconds, stopped, begin)
-
-
-def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:
-    """What solutions come to in float64, a row for each year of the record."""
-    if solutions.operation is None:
-        return problems.operate(solutions.position)
-    operation: Operation = solutions.operation
-    return operation.in_years(problems.inflow.steps)
-
-
-def relative_gap(solutions: Solutions, references: Solutions) -> FloatArray:
-    """Part by which each solution's fitness falls short of its reference, shape (problems,)."""
-    found, best = solutions.fitness, references.fitness
-    scale = np.where(best == 0, 1.0, np.abs(best))
-    return np.asarray((best - found) / scale)

@@ -14,7 +14,8 @@ from reservoir.hydro.horizon import YEAR
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, gap_checks, part_of, plan_checks, sum_of
-from reservoir.planning.plan import Plan, StageProgress, optimise, relative_gap, silent_stage
+from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
+from reservoir.planning.solution_numbers import relative_gap
 from reservoir.planning.solver_choice import DEVICE_REFERENCE, FALLBACK_SOLVER, HOST_REFERENCE
 from reservoir.solvers import Solutions, solve
 

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -22,7 +22,7 @@ from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
 from reservoir.io.placing.moves import leaves
 from reservoir.io.placing.workplace import contents
 from reservoir.io.plan_folder.provenance import FILES, file_hashes
-from reservoir.io.plan_folder.tables import FIGURES, INFLOW, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY
+from reservoir.io.plan_folder.tables import FIGURES, INFLOW, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY, WATER_VALUES
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
@@ -39,7 +39,7 @@ RULES, SCORES, RULES_PROVENANCE = "rules", "scores.csv", "rules.json"
 PROFILE = "profile.json"
 #: All that is written to a plan's folder; one that holds anything else is not replaced.
 OWN_NAMES = {
-    *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, RESERVOIR, INFLOW),
+    *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, WATER_VALUES, RESERVOIR, INFLOW),
     *(RULES, SCORES, RULES_PROVENANCE, PROFILE),
 }
 #: Characters of a name in that of a folder: no disk takes more than 255 bytes.
@@ -117,7 +117,7 @@ def own_files(folder: Path) -> list[str]:
 
 
 def _drawn(path: Path) -> list[str]:
-    """Names of the figures that a provenance tells of; none if it cannot be read."""
+    """Names of the figures that a provenance tells of, if it can be read."""
     try:
         return list(json.loads(path.read_text(encoding="utf-8"))["figures"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -148,10 +148,10 @@ def write_plan(
     """
     with watch("write"), drafted(target, partial(check_target, force=force), own_files) as claim:
         draft = claim.draft
-        _write_tables(plan, draft)
+        written = _write_tables(plan, draft)
         copied = copy_inputs(plan, draft)
         captions = _write_figures(plan, draft / FIGURES, typical_years, progress, watch) if figures else {}
-        tables = [SCHEDULE, SUMMARY, *(f"{FIGURES}/{name}.svg" for name in captions)]
+        tables = [*written, *(f"{FIGURES}/{name}.svg" for name in captions)]
         origin = provenance(plan, checks) | {"figures": captions, FILES: file_hashes(draft, tables)}
         origin["reservoir"] |= copied
         write_json(draft / PROVENANCE, origin)
@@ -227,18 +227,20 @@ def _source(read: Any) -> dict[str, str]:
 def _versions() -> dict[str, str]:
     found = {}
     for package in _PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found
 
 
-def _write_tables(plan: Plan, folder: Path) -> None:
-    write_table(plan.schedule(), folder / SCHEDULE)
-    summary = plan.summary()
-    summary["gap"] = summary["gap"].map("{:.3e}".format)
-    write_table(summary, folder / SUMMARY)
+def _write_tables(plan: Plan, folder: Path) -> list[str]:
+    """Write the tables, and return their names."""
+    tables = {SCHEDULE: plan.schedule(), SUMMARY: plan.summary()}
+    tables[SUMMARY]["gap"] = tables[SUMMARY]["gap"].map("{:.3e}".format)
+    if plan.water_values:
+        tables[WATER_VALUES] = plan.water_values.table
+    for name, table in tables.items():
+        write_table(table, folder / name)
+    return list(tables)
 
 
 def _write_figures(

@@ -16,6 +16,7 @@ def head_of(path) -> list[str]:
     ("table", "meanings"),
     [
         ("schedule.csv", columns.SCHEDULE_COLUMNS),
+        ("water_values.csv", columns.WATER_VALUES_COLUMNS),
         ("summary.csv", columns.SUMMARY_COLUMNS),
         ("scores.csv", columns.SCORES_COLUMNS),
     ],

@@ -46,7 +46,9 @@ def test_rows_of_tables_have_dates(plan):
 def test_a_dataset_has_what_the_tables_have_with_units_and_dates(plan):
     data, schedule = plan.to_xarray(), plan.schedule()
     assert dict(data.sizes) == {"year": 3, "step": 12, "boundary": 13}
-    for name in {"release_m3s", "energy_gwh", "level_m", "inflow_m3s", "violation", "head_m", "power_mw"}:
+    for name in {"release_m3s", "energy_gwh", "level_m", "inflow_m3s", "violation", "head_m", "power_mw"} | {
+        "water_value_gwh_per_hm3"
+    }:
         assert np.array_equal(data[name].to_numpy().ravel(), schedule[name])
     assert np.array_equal(data["storage_hm3"][:, 1:].to_numpy().ravel(), schedule["storage_end_hm3"])
     assert np.array_equal(data["storage_hm3"][:, :-1].to_numpy().ravel(), schedule["storage_start_hm3"])
@@ -54,7 +56,9 @@ def test_a_dataset_has_what_the_tables_have_with_units_and_dates(plan):
     assert str(data["boundary_date"].to_numpy()[0, -1])[:10] == "1956-06-01"
     assert np.array_equal(data["annual_energy_gwh"], plan.summary()["energy_gwh"])
     assert data.sel(year="1956/57")["energy_gwh"].sum() == pytest.approx(plan.energy_gwh[1])
-    assert {variable.attrs["units"] for variable in data.data_vars.values()} == {"m3 s-1", "m", "hm3", "MW", "GWh", "1"}
+    assert {variable.attrs["units"] for variable in data.data_vars.values()} == {
+        *("m3 s-1", "m", "hm3", "MW", "GWh", "GWh hm-3", "1")
+    }
     assert data.attrs == {"title": "small", "solver": "dp", "horizon": "year"}
 
 

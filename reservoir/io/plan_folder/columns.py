@@ -30,6 +30,19 @@ SCHEDULE_COLUMNS: Mapping[str, str] = {
     "tailrace_m": "tailrace level at the month's mean release, m",
     "head_m": "gross head: level at the month's mean storage minus tailrace level, m",
     **_MONTH_MADE,
+    "water_value_gwh_per_hm3": "value of one hm3 more at the end of the month, GWh per hm3; only in plans by dynamic "
+    "programming; empty if only one storage is possible",
+}
+#: ``water_values.csv`` of a plan by dynamic programming: a row for each calendar month and storage.
+WATER_VALUES_COLUMNS: Mapping[str, str] = {
+    "month": _MONTH["month"],
+    "storage_hm3": "storage at the start of the month, hm3",
+    "level_m": "reservoir level at this storage, m",
+    "mean_gwh_per_hm3": "water value, mean of these years, GWh per hm3; empty if there are none",
+    "q10_gwh_per_hm3": "the same, 10 % quantile",
+    "q90_gwh_per_hm3": "the same, 90 % quantile",
+    "years": "number of years (with `--from`: of the scenarios) that can be completed from this storage and "
+    "keep their limits",
 }
 #: ``summary.csv`` of a plan: a row for each year.
 SUMMARY_COLUMNS: Mapping[str, str] = {

@@ -29,15 +29,20 @@ from reservoir.io.plan_folder.tables import (
     SCHEDULE,
     SHORTAGE,
     SUMMARY,
+    WATER_VALUE,
+    WATER_VALUES,
     changed,
     read_schedule,
     read_summary,
+    read_water_values,
     sha256_of,
 )
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import Check
-from reservoir.planning.plan import Plan, operation_of
+from reservoir.planning.plan import Plan
+from reservoir.planning.solution_numbers import operation_of
 from reservoir.planning.start import PlanStart
+from reservoir.planning.water_values import LEVELS, WaterValues, table_months
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 
 FloatArray = NDArray[np.float64]
@@ -105,11 +110,22 @@ def read_plan(folder: Path) -> SavedPlan:
     references = references_of(problems, solutions, summary, origin)
     notes, seconds = tuple(origin["notes"]), dict(origin["seconds"])
     operation, stopped = operation_of(problems, solutions), origin.get("stopped") or ""
-    plan = Plan(plant, inflow, problems, operation, solutions, references, notes, seconds, stopped, start)
+    values = _water_values(folder, schedule, inflow)
+    plan = Plan(plant, inflow, problems, operation, solutions, references, notes, seconds, stopped, start, values)
     _check_follows(folder / SCHEDULE, schedule, plan)
     _check_figures(folder, origin)
     check_files(folder, origin)
     return SavedPlan(folder, plan, origin)
+
+
+def _water_values(folder: Path, schedule: pd.DataFrame, inflow: Inflow) -> WaterValues | None:
+    """Water values of a plan that has them."""
+    if WATER_VALUE not in schedule:
+        return None
+    table, path = read_water_values(folder), folder / WATER_VALUES
+    if table["month"].tolist() != np.repeat(table_months(inflow.calendar), LEVELS).tolist():
+        raise changed(path, f"does not have {LEVELS} storages of each month")
+    return WaterValues(schedule[WATER_VALUE].to_numpy(float).reshape(inflow.flow_m3s.shape), table)
 
 
 def _horizon(folder: Path, origin: Mapping[str, Any]) -> Horizon:

@@ -19,8 +19,8 @@ from reservoir.text.decoding import text_of
 from reservoir.text.limited_read import read_limited
 from reservoir.text.sound_json import read_json
 
-#: Files of a plan's folder; the first tells it from any other folder.
-PROVENANCE, SCHEDULE, SUMMARY = "plan.json", "schedule.csv", "summary.csv"
+#: Files of a plan's folder; the first tells it from any other folder, the last is of plans by dynamic programming.
+PROVENANCE, SCHEDULE, SUMMARY, WATER_VALUES = "plan.json", "schedule.csv", "summary.csv", "water_values.csv"
 #: Copies of what was planned.
 RESERVOIR, INFLOW = "reservoir.toml", "inflow.csv"
 #: Folder of the figures.
@@ -39,6 +39,11 @@ _LONGEST_HEADING = 2_000
 _LARGEST, _SMALLEST = 1e15, 1e-9
 _SCHEDULE = ("year", "month", "inflow_m3s", "release_m3s", "storage_start_hm3", "energy_gwh")
 _SUMMARY = ("year", "reference_gwh", "generations", "evaluations")
+#: Of plans by dynamic programming alone.
+WATER_VALUE = "water_value_gwh_per_hm3"
+_WATER_VALUES = ("mean_gwh_per_hm3", "q10_gwh_per_hm3", "q90_gwh_per_hm3")
+#: Columns with empty cells: where there is no water value.
+_SOMETIMES_EMPTY = {WATER_VALUE, *_WATER_VALUES}
 #: Of the reference; not there where it violates nothing, and in plans whose ``reference_gwh`` is less the penalty.
 REFERENCE_VIOLATION = "reference_violation"
 #: Of a withdrawal; there of reservoirs with losses or withdrawals.
@@ -53,7 +58,7 @@ def read_schedule(folder: Path) -> pd.DataFrame:
     InputError
         If the file is missing, or holds what is no number.
     """
-    return _table(folder / SCHEDULE, _SCHEDULE, (SHORTAGE,))
+    return _table(folder / SCHEDULE, _SCHEDULE, (SHORTAGE, WATER_VALUE))
 
 
 def schedule_sha256(folder: Path) -> str:
@@ -78,6 +83,12 @@ def sha256_of(path: Path) -> str:
 def read_summary(folder: Path) -> pd.DataFrame:
     """The years of a plan, as ``summary.csv`` has them; raises as `read_schedule` does."""
     return _table(folder / SUMMARY, _SUMMARY, (REFERENCE_VIOLATION,))
+
+
+def read_water_values(folder: Path) -> pd.DataFrame:
+    """Water values by month and storage, as ``water_values.csv`` has them; raises as `read_schedule` does."""
+    table = _table(folder / WATER_VALUES, ("month", "storage_hm3", "level_m", *_WATER_VALUES, "years"))
+    return table.astype({"month": np.int64, "years": np.int64})
 
 
 def read_caveats(folder: Path) -> tuple[str, ...]:
@@ -108,7 +119,7 @@ def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) 
         raise changed(path, f"has no column {', '.join(missing)}")
     if table.empty:
         raise changed(path, "has no rows")
-    read = (*needed[1:], *(name for name in optional if name in table.columns))
+    read = [name for name in (*needed, *optional) if name != "year" and name in table.columns]
     numbers = {name: pd.to_numeric(table[name], errors="coerce").astype(float) for name in read}
     mistakes = worth_telling(
         (each for name in numbers for each in _not_numbers(path, table[name], numbers[name])), str(path)
@@ -158,7 +169,10 @@ def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[M
         return
     values, texts = numbers.to_numpy(), cells.to_numpy()
     size = np.abs(values)
-    for row in np.flatnonzero(~(size <= _LARGEST) | (size > 0) & (size < _SMALLEST)):
+    wrong = ~(size <= _LARGEST) | (size > 0) & (size < _SMALLEST)
+    if cells.name in _SOMETIMES_EMPTY:
+        wrong &= texts != ""
+    for row in np.flatnonzero(wrong):
         cell = str(texts[row])
         problem, found = ("is not a finite number", cell) if cell else ("is empty", None)
         if np.isfinite(values[row]):

@@ -13,7 +13,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from reservoir.planning.infeasible import chosen, counted, listed
-from reservoir.planning.plan import Plan, relative_gap
+from reservoir.planning.plan import Plan
+from reservoir.planning.solution_numbers import relative_gap
 from reservoir.report.figures.bands import draw_bands
 from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, on_axes, plan_figure
 

@@ -17,6 +17,7 @@ from reservoir.report.figures import (
     record_trace,
     storage_fan,
     typical_years,
+    water_value_map,
 )
 from reservoir.report.figures.style import rendered
 
@@ -42,6 +43,8 @@ def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None, watch:
         "convergence": convergence.convergence_figure,
         "annual-energy": annual_energy.annual_energy_figure,
     }
+    if water_value_map.has_water_values(plan):
+        drawings["water-values"] = water_value_map.water_value_figure
     if linkage_map.mean_linkage(plan) is not None:
         drawings["linkage"] = linkage_map.linkage_map_figure
     figures = {}
@@ -66,6 +69,7 @@ def plan_captions(plan: Plan, *, typical: Mapping[str, str] | None = None) -> di
         "record-trace": record_trace.caption(plan),
         "convergence": convergence.caption(plan) if convergence.has_trace(plan) else None,
         "annual-energy": annual_energy.caption(plan),
+        "water-values": water_value_map.caption(plan),
         "linkage": linkage_map.caption(plan),
     }
     return {name: caption for name, caption in captions.items() if caption is not None}

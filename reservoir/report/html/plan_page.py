@@ -24,6 +24,7 @@ TITLES = {
     "record-trace": "The whole record",
     "convergence": "Convergence of the solver",
     "annual-energy": "Annual energy and spill",
+    "water-values": "Water values by month and storage",
     "linkage": "Interdependence of months",
 }
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -83,13 +81,8 @@ def bellman(
                 if value > best:
                     best, choice = value, following
             if best == -np.inf:
-                choice, nearest = nearest_state(grid[step + 1], storage, inflow, per_flow, (least, most), conditions)
-                draft = clip(
-                    release_to_reach(storage, grid[step + 1, choice], inflow, per_flow, conditions), least, most
-                )
-                violation = nearest * per_flow / max(abs(storage), 1.0)
-                release = released(conditions, draft, least)
-                best = values[step + 1, choice] - penalty * (violation + unmet(conditions, draft, release, release))
+                choice, violation = nearest_state(year, step, storage, grid[step + 1])
+                best = values[step + 1, choice] - penalty * violation
             values[step, state] = best
             choices[step, state] = choice
     return tried
@@ -130,17 +123,19 @@ def states_between(row: FloatArray, lowest: float, highest: float) -> tuple[int,
 
 
 @inlined
-def nearest_state(
-    row: FloatArray, storage: float, inflow: float, per_flow: float, releases: tuple[float, float], conditions: Any
-) -> tuple[int, float]:
-    """State whose release is nearest to its bounds, and by how much it is beyond them, m3/s."""
+def nearest_state(year: YearArrays, step: int, storage: float, row: FloatArray) -> tuple[int, float]:
+    """State whose draft is nearest to its bounds, where none is within them, and the violation of a step to it."""
+    per_flow, inflow, conditions = year.hm3_per_m3s[step], year.inflow[step], conditions_at(year.conditions, step)
+    least, most = year.release_lower[step], year.release_upper[step]
     choice, nearest = 0, np.inf
     for following in range(len(row)):
-        release = release_to_reach(storage, row[following], inflow, per_flow, conditions)
-        beyond = max(release - releases[1], releases[0] - release)
+        draft = release_to_reach(storage, row[following], inflow, per_flow, conditions)
+        beyond = max(draft - most, least - draft)
         if beyond < nearest:
             nearest, choice = beyond, following
-    return choice, nearest
+    draft = clip(release_to_reach(storage, row[choice], inflow, per_flow, conditions), least, most)
+    release = released(conditions, draft, least)
+    return choice, nearest * per_flow / max(abs(storage), 1.0) + unmet(conditions, draft, release, release)
 
 
 @compiled

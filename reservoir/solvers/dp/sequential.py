@@ -105,6 +105,25 @@ def best_trajectory(year: ReservoirYear, settings: GridSettings, threads: int = 
     return best
 
 
+def trajectory_near(
+    year: ReservoirYear, settings: GridSettings, storages: FloatArray, spacing_hm3: float
+) -> Trajectory:
+    """Best trajectory near another, whose last storage may be elsewhere.
+
+    Parameters
+    ----------
+    year : ReservoirYear
+        With a start that is given.
+    settings : GridSettings
+    storages : ndarray, shape (steps + 1,)
+        The other trajectory.
+    spacing_hm3 : float
+        Spacing that the first grid around it refines, see `GridSettings.reach`.
+    """
+    first = Trajectory(storages=storages, position=np.empty(0), fitness=-np.inf, refinements=0, transitions=0)
+    return _refined_around(year, year.limits, settings, first, np.full(len(storages), spacing_hm3))
+
+
 def _runs(year: ReservoirYear, settings: GridSettings, threads: int) -> Iterator[Trajectory]:
     """Solve a year from each first grid; the first two side by side, since one alone agrees with nothing."""
 
@@ -154,10 +173,18 @@ def _best_cycle(year: ReservoirYear, settings: GridSettings, threads: int) -> Tr
 
 
 def _refined(year: ReservoirYear, limits: Limits, settings: GridSettings, states: int) -> Trajectory:
-    """Solve on the first grid, then refine until nothing changes."""
+    """Solve on the first grid, then refine."""
     lower, upper = corridor(limits)
-    spacing = (upper - lower) / (states - 1)
-    best = latest = _solve_grid(year, limits, np.linspace(lower, upper, states, axis=1))
+    first = _solve_grid(year, limits, np.linspace(lower, upper, states, axis=1))
+    return _refined_around(year, limits, settings, first, (upper - lower) / (states - 1))
+
+
+def _refined_around(
+    year: ReservoirYear, limits: Limits, settings: GridSettings, first: Trajectory, spacing: FloatArray
+) -> Trajectory:
+    """Solve on finer grids around a trajectory until nothing changes."""
+    lower, upper = corridor(limits)
+    best = latest = first
     quiet = 0
     while quiet < 2 and best.refinements < settings.most_refinements:
         half_width = settings.reach * spacing

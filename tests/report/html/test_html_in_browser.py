@@ -108,7 +108,7 @@ def measured(report: Path, folder: Path, width: int, *, printed: bool = False) -
 
 def test_the_browser_finds_tables_and_figures_and_has_nothing_to_complain_of(report: Path, tmp_path: Path):
     finished = browse(report, tmp_path / "profile", "--dump-dom")
-    tables, figures = (10, 3 + 8) if has_rules(report) else (3, 4)
+    tables, figures = (10, 4 + 8) if has_rules(report) else (3, 4)
     assert finished.stdout.count("<table") == tables
     assert finished.stdout.count("<svg") == finished.stdout.count("<figcaption") == figures
     assert "CONSOLE" not in finished.stderr

@@ -1,0 +1,119 @@
+"""Water values of a plan: GWh per hm3 of storage, month by month, and by calendar month and storage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.elementwise import curve_value
+from reservoir.hydro.objective import Operation
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.solvers.dp.water_value import end_storage_value, water_values
+
+FloatArray = NDArray[np.float64]
+
+#: Storages of the table, evenly from the smallest to the largest that the bounds of any month allow.
+LEVELS = 21
+#: Quantiles of the table.
+LOW, HIGH = 0.1, 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class WaterValues:
+    """What one hm3 more in storage is worth with all inflows known, GWh per hm3.
+
+    Parameters
+    ----------
+    month_end_gwh_per_hm3 : ndarray, shape (years, steps)
+        At the plan's own storage at the end of each month. At a fixed end, what one hm3 less to be left there is worth;
+        at a free one, 0. Not a number where only one storage is possible.
+    table : DataFrame
+        A row for each calendar month and storage at its start: ``month``, ``storage_hm3``, ``level_m``, the mean and
+        the quantiles of the years, ``mean_gwh_per_hm3``, ``q10_gwh_per_hm3`` and ``q90_gwh_per_hm3``, and the number of
+        these ``years``: those whose problem can keep its limits and be completed from that storage.
+    """
+
+    month_end_gwh_per_hm3: FloatArray
+    table: pd.DataFrame
+
+
+def water_values_of(problems: RecordProblems, operation: Operation, feasible: NDArray[np.bool_]) -> WaterValues:
+    """Water values of the problems of a record.
+
+    Parameters
+    ----------
+    problems : RecordProblems
+    operation : Operation
+        The optimal operation, a row for each year.
+    feasible : ndarray, shape (problems,)
+        Whether a problem can keep its limits; others are not in the table.
+    """
+    reservoir, steps = problems.model.reservoir, problems.inflow.steps
+    storages = storage_levels(reservoir)
+    trajectories = list(_trajectories(problems, operation))
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        ends = pool.map(lambda each: end_storage_value(*each), trajectories)
+        found = list(pool.map(lambda each: water_values(each[0], each[1], storages), trajectories))
+        months = [np.append(values[1:], end) for (values, _), end in zip(found, ends, strict=True)]
+    at_ends = np.concatenate(months).reshape(-1, steps)
+    kept = [np.where(good, at_levels, np.nan) for good, (_, at_levels) in zip(feasible, found, strict=True)]
+    by_year = np.concatenate(kept).reshape(-1, steps, len(storages))
+    return WaterValues(at_ends, _table(reservoir, problems.inflow.calendar, storages, by_year))
+
+
+def end_storage_values(problems: RecordProblems, operation: Operation) -> FloatArray:
+    """Marginal value of the storage at the end of each problem, GWh per hm3, shape (problems,).
+
+    See `end_storage_value`. If the record is one problem, it is the value of stored water that the record implies.
+    """
+    return np.array([end_storage_value(*each) for each in _trajectories(problems, operation)])
+
+
+def storage_levels(reservoir: Reservoir) -> FloatArray:
+    """Storages of the table, hm3."""
+    lower, upper = reservoir.storage_bounds_hm3
+    return np.linspace(float(lower.min()), float(upper.max()), LEVELS)
+
+
+def _trajectories(problems: RecordProblems, operation: Operation) -> Iterator[tuple[ReservoirYear, FloatArray]]:
+    """Each problem, and the storages at the start of its first step and at the end of each."""
+    starts = [*np.unique(problems.of_year, return_index=True)[1].tolist(), len(operation)]
+    for problem, (first, stop) in zip(problems.each, pairwise(starts), strict=True):
+        storage = operation.storage_hm3[first:stop]
+        yield problem, np.append(storage[0, 0], storage[:, 1:])
+
+
+def table_months(calendar: Calendar) -> NDArray[np.int64]:
+    """Calendar months of the table, in the order of the steps; fewer than 12 if the plan has fewer steps."""
+    return calendar.months[:MONTHS_PER_YEAR]
+
+
+def _table(reservoir: Reservoir, calendar: Calendar, storages: FloatArray, by_step: FloatArray) -> pd.DataFrame:
+    """Mean and quantiles by calendar month of values of shape (years, steps, storages)."""
+    months = table_months(calendar)
+    found, count = np.full((3, len(months), len(storages)), np.nan), np.zeros((len(months), len(storages)), np.int64)
+    for place in range(len(months)):
+        of_month = by_step[:, place::MONTHS_PER_YEAR].reshape(-1, len(storages))
+        count[place] = np.isfinite(of_month).sum(axis=0)
+        some = count[place] > 0
+        if some.any():
+            values = of_month[:, some]
+            found[:, place, some] = np.nanmean(values, axis=0), *np.nanquantile(values, [LOW, HIGH], axis=0)
+    columns = {
+        "month": np.repeat(months, len(storages)),
+        "storage_hm3": np.tile(storages, len(months)),
+        "level_m": np.tile(curve_value(reservoir.level, storages), len(months)),
+        **dict(zip(("mean_gwh_per_hm3", "q10_gwh_per_hm3", "q90_gwh_per_hm3"), found, strict=True)),
+        "years": count,
+    }
+    return pd.DataFrame({name: np.ravel(each) for name, each in columns.items()})

@@ -1,0 +1,136 @@
+"""Water values by month and storage: their mean over the years, and how much they differ from year to year."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
+from numpy.typing import NDArray
+
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.planning.plan import Plan
+from reservoir.planning.water_values import LEVELS, table_months
+from reservoir.report.figures.axes import THOUSANDS, level_axis
+from reservoir.report.figures.style import OUTSIDE, REFERENCE, plan_figure
+
+FloatArray = NDArray[np.float64]
+
+#: Columns of the table that are drawn, and the titles of their panels.
+PANELS = {
+    "q10_gwh_per_hm3": "Low: 10 % quantile",
+    "mean_gwh_per_hm3": "Mean of the years",
+    "q90_gwh_per_hm3": "High: 90 % quantile",
+}
+#: Classes of the colour bar, about; few enough to be told apart, and to be drawn without a picture of pixels.
+_CLASSES = 15
+#: Values above this quantile share the last colour: near an empty reservoir a few are many times the others.
+_SCALE_QUANTILE = 0.95
+#: From light for little to dark for much; the lightness falls evenly (after cividis, Nuñez, Anderton and Renslow 2018).
+_COLOURS = LinearSegmentedColormap.from_list(
+    "water value", ["#FFF6D0", "#F0DC72", "#CBBA69", "#A59C74", "#7F8078", "#5B6276", "#35456C", "#00224E"]
+)
+#: Corners of the cell of a month and storage.
+_CELL = np.array([[0, -0.5], [1, -0.5], [1, 0.5], [0, 0.5]])
+
+
+def water_value_figure(plan: Plan) -> Figure | None:
+    """Draw a panel for each column beside one colour bar; None for a plan without water values."""
+    if not has_water_values(plan):
+        return None
+
+    def draw(sheet: SubFigure) -> Axes:
+        panels = sheet.subplots(1, len(PANELS), sharey=True)
+        colours, norm = _scale(plan)
+        for ax, (column, title) in zip(panels, PANELS.items(), strict=True):
+            draw_water_values(ax, plan, column)
+            ax.set_title(title, fontsize=8.5, pad=4)
+        panels[0].set_ylabel("Storage at the start of the month (hm³)")
+        level_axis(panels[-1], plan.reservoir)
+        bar = sheet.colorbar(
+            ScalarMappable(norm, colours),
+            ax=list(panels),
+            location="bottom",
+            aspect=50,
+            pad=0.02,
+            format=THOUSANDS,
+            extend=norm.extend,
+        )
+        bar.set_label("Water value (GWh per hm³)")
+        bar.outline.set_linewidth(0.8)  # type: ignore[operator]
+        first: Axes = panels[0]
+        return first
+
+    return plan_figure(plan, 4.3, draw, above=True)
+
+
+def has_water_values(plan: Plan) -> bool:
+    """Whether a plan has water values of any month and storage."""
+    return plan.water_values is not None and bool(plan.water_values.table["years"].any())
+
+
+def by_month_and_storage(plan: Plan, column: str) -> FloatArray:
+    """Return a column of the table, shape (months, storages)."""
+    assert plan.water_values is not None
+    return plan.water_values.table[column].to_numpy(float).reshape(-1, LEVELS)
+
+
+def draw_water_values(ax: Axes, plan: Plan, column: str) -> Axes:
+    """Draw a cell for each month and storage, and the median storage of the plan; returns the axis."""
+    assert plan.water_values is not None
+    values, months = by_month_and_storage(plan, column), table_months(plan.inflow.calendar)
+    storages = plan.water_values.table["storage_hm3"].to_numpy(float)[:LEVELS]
+    spacing = storages[1] - storages[0]
+    columns, places = np.nonzero(np.isfinite(values))
+    middles, starts = np.arange(len(months)) + 0.5, plan.operation.storage_hm3[:, :-1]
+    colours, norm = _scale(plan)
+    cells: Any = _CELL * [1, spacing] + np.stack([columns, storages[places]], axis=1)[:, None]
+    drawn = PolyCollection(cells, array=values[columns, places], cmap=colours, norm=norm, edgecolor="face", lw=0.3)
+    ax.add_collection(drawn)
+    ax.plot(
+        middles,
+        [np.median(starts[:, first::MONTHS_PER_YEAR]) for first in range(len(months))],
+        color=REFERENCE,
+        lw=1.1,
+        marker="o",
+        ms=2.5,
+        label="median storage of the plan",
+        zorder=3,
+    )
+    ax.set_facecolor(OUTSIDE)
+    ax.grid(visible=False)
+    ax.spines[["top", "right"]].set_visible(True)
+    ax.set_xlim(0, len(months))
+    ax.set_ylim(storages[0] - spacing / 2, storages[-1] + spacing / 2)
+    ax.xaxis.set_major_locator(FixedLocator(list(middles)))
+    ax.xaxis.set_major_formatter(FixedFormatter([MONTH_NAMES[month - 1][0] for month in months]))
+    ax.yaxis.set_major_formatter(THOUSANDS)
+    ax.tick_params(axis="x", length=0)
+    return ax
+
+
+def _scale(plan: Plan) -> tuple[ListedColormap, BoundaryNorm]:
+    """Colours of all panels, in classes."""
+    values = np.concatenate([by_month_and_storage(plan, column).ravel() for column in PANELS])
+    values = values[np.isfinite(values)]
+    low, high = min(float(values.min()), 0.0), float(np.quantile(values, _SCALE_QUANTILE))
+    edges = np.asarray(MaxNLocator(_CLASSES, steps=[1, 2, 2.5, 5, 10]).tick_values(low, max(high, low + 1e-6)))
+    above = bool(values.max() > edges[-1])
+    colours = _COLOURS(np.linspace(0, 1, len(edges) - 1 + above))
+    return ListedColormap(colours.tolist()), BoundaryNorm(edges, len(colours), extend="max" if above else "neither")
+
+
+def caption(plan: Plan) -> str | None:
+    """How to read the figure; None where there is none."""
+    if not has_water_values(plan):
+        return None
+    return (
+        "Value of one more hm³ in storage at the start of a month if all later inflows are known: the slope of the "
+        "value function of dynamic programming. Each cell is a month and a storage; darker means more valuable. Grey: "
+        "in no year can the plan be completed within its limits from this storage."
+    )

@@ -1,0 +1,247 @@
+"""Water value: what one hm3 more in storage is worth, GWh per hm3; the slope of the value function.
+
+It is the change of the value function between a little more and a little less storage, divided by the distance of the
+two. Both stay within the storages from which the horizon can be completed: at a full reservoir, at an empty one, and at
+other ends of that range the slope is one-sided. At a kink within the range it is a mean of both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.conditions import end_value
+from reservoir.hydro.limits import Limits, corridor, reachable_storage
+from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.solvers.dp.recursion import lake_with_cursors, plant_with_cursors, reachable_ends
+from reservoir.solvers.dp.sequential import trajectory_near
+from reservoir.solvers.dp.settings import GridSettings
+from reservoir.solvers.dp.value_function import value_function
+
+FloatArray = NDArray[np.float64]
+
+#: Change of storage, more and less, that a slope is computed from, as a fraction of the active storage: on the
+#: trajectory, and at given storages.
+TRAJECTORY_CHANGE, STORAGE_CHANGE = 0.005, 0.025
+#: The grid around the trajectory: half width of its fine part, in these changes, cells of this part, cells of the rest.
+_REACH, _FINE_CELLS, _OTHER_CELLS = 8, 80, 300
+#: Storages closer together than this fraction of such a change have no slope.
+_SAME = 1e-4
+#: Fields of `Limits` that have a number a step.
+_BY_STEP = (
+    "inflow_m3s",
+    "hm3_per_m3s",
+    "release_lower_m3s",
+    "release_upper_m3s",
+    "storage_lower_hm3",
+    "storage_upper_hm3",
+)
+#: How often an interval is halved in which an end of a range is sought.
+_HALVINGS = 50
+#: Steps before the end that are solved again with another end; the storage before them is kept.
+_STEPS_SOLVED_AGAIN = 2000
+#: How a horizon with another end is solved.
+_SETTINGS = GridSettings(tolerance=1e-9)
+#: Steps whose values are in memory at once.
+_BLOCK = 1000
+
+
+def water_values(year: ReservoirYear, storage_hm3: FloatArray, levels_hm3: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Water values of a horizon, on its trajectory and at given storages.
+
+    Parameters
+    ----------
+    year : ReservoirYear
+        A horizon of any number of steps; of a cyclic one, both ends are held at the first storage.
+    storage_hm3 : ndarray, shape (steps + 1,)
+        The optimal trajectory: storages at the start of the first step and at the end of each.
+    levels_hm3 : ndarray, shape (levels,)
+        Other storages.
+
+    Returns
+    -------
+    on_trajectory : ndarray, shape (steps,)
+        GWh per hm3 at the start of each step; for the end of the last see `end_storage_value`.
+    at_levels : ndarray, shape (steps, levels)
+        The same at the other storages. In both, not a number where the horizon cannot be completed from a storage, or
+        from this storage alone.
+    """
+    year = _with_ends(year, storage_hm3)
+    grids, steps = _Grids(year, storage_hm3), year.limits.steps
+    values = np.zeros(grids.states) + end_value(year.limits.arrays().conditions, 0.0, grids.rows(steps, steps + 1)[0])
+    on_trajectory, at_levels = np.empty(steps), np.empty((steps, len(levels_hm3)))
+    for first in reversed(range(0, steps, _BLOCK)):
+        stop = min(first + _BLOCK, steps)
+        grid = grids.rows(first, stop + 1)
+        block = _values(year, grid, first, values)
+        values = block[0]
+        rows = grid[:-1], block[:-1], grids.ranges[first:stop]
+        own = storage_hm3[first:stop, np.newaxis]
+        on_trajectory[first:stop] = _slopes(*rows, own, TRAJECTORY_CHANGE * grids.active)[:, 0]
+        at_levels[first:stop] = _slopes(*rows, levels_hm3[np.newaxis], STORAGE_CHANGE * grids.active)
+    return on_trajectory, at_levels
+
+
+def end_storage_value(year: ReservoirYear, storage_hm3: FloatArray) -> float:
+    """Marginal value of the storage at the end of a horizon, GWh per hm3.
+
+    If the end is fixed, or chosen by the plan as in a cyclic horizon: what the plan gains if it may end one hm3 lower.
+    If the end is valued: its value; if it is free: 0.
+
+    Parameters
+    ----------
+    year, storage_hm3
+        As of `water_values`.
+
+    Returns
+    -------
+    float
+        Not a number where only one end can be reached.
+    """
+    first = max(year.limits.steps - _STEPS_SOLVED_AGAIN, 0)
+    year, storage_hm3 = _from_step(_with_ends(year, storage_hm3), storage_hm3, first), storage_hm3[first:]
+    limits, end = year.limits, storage_hm3[-1]
+    if limits.storage_lower_hm3[-1] < limits.storage_upper_hm3[-1]:
+        return float(end_value(limits.arrays().conditions, 0.0, 1.0))
+    active = active_storage(limits)
+    reached = corridor(_ending_within(limits, limits.storage_lower_hm3.min(), limits.storage_upper_hm3.max()))
+    low, high = (
+        float(np.clip(end + change, reached[0][-1], reached[1][-1]))
+        for change in (-TRAJECTORY_CHANGE * active, TRAJECTORY_CHANGE * active)
+    )
+    if not high - low > _SAME * TRAJECTORY_CHANGE * active:
+        return float("nan")
+    of_low, of_high = (_value_ending_at(year, storage_hm3, each) for each in (low, high))
+    return (of_low - of_high) / (high - low)
+
+
+def active_storage(limits: Limits) -> float:
+    """Largest less smallest storage that the bounds of a horizon allow, hm3."""
+    return float(limits.storage_upper_hm3.max() - limits.storage_lower_hm3.min())
+
+
+def _with_ends(year: ReservoirYear, storage_hm3: FloatArray) -> ReservoirYear:
+    """The horizon; of a cyclic one, that which starts and ends at the first storage."""
+    if not year.limits.cyclic:
+        return year
+    return replace(year, limits=year.limits.starting_at(storage_hm3[0]))
+
+
+def _from_step(year: ReservoirYear, storage_hm3: FloatArray, first: int) -> ReservoirYear:
+    """The steps of a horizon from one on, which begin at the storage of a trajectory."""
+    limits = year.limits
+    if first == 0:
+        return year
+    rows = {name: getattr(limits, name)[first:] for name in _BY_STEP}
+    conditions = None if limits.conditions is None else limits.conditions[first:]
+    return replace(year, limits=replace(limits, **rows, conditions=conditions).starting_at(storage_hm3[first]))
+
+
+def _ending_within(limits: Limits, lower_hm3: float, upper_hm3: float) -> Limits:
+    lower, upper = limits.storage_lower_hm3.copy(), limits.storage_upper_hm3.copy()
+    lower[-1], upper[-1] = lower_hm3, upper_hm3
+    return replace(limits, storage_lower_hm3=lower, storage_upper_hm3=upper)
+
+
+def _value_ending_at(year: ReservoirYear, storage_hm3: FloatArray, end_hm3: float) -> float:
+    """Largest fitness of a horizon that must end at another storage, near the trajectory given."""
+    other = replace(year, limits=_ending_within(year.limits, end_hm3, end_hm3))
+    spacing = abs(end_hm3 - storage_hm3[-1]) / _SETTINGS.reach
+    return trajectory_near(other, _SETTINGS, storage_hm3, spacing).fitness
+
+
+def _values(year: ReservoirYear, grid: FloatArray, first_step: int, last: FloatArray) -> FloatArray:
+    """Values of the states of some steps, and of the end of the last, where they are known."""
+    values = np.empty_like(grid)
+    values[-1] = last
+    plant, arrays = plant_with_cursors(year.model.exact), lake_with_cursors(year.limits.arrays())
+    value_function(plant, arrays, grid, year.penalty_gwh, first_step, values)
+    return values
+
+
+class _Grids:
+    """States of a horizon: all storages from which it can be completed, more closely spaced around a trajectory.
+
+    The storages of the trajectory are states: the value function often has kinks there.
+    """
+
+    def __init__(self, year: ReservoirYear, trajectory_hm3: FloatArray) -> None:
+        self.active = active_storage(year.limits)
+        lower, upper = completable(year.limits)
+        lower, upper = np.minimum(lower, trajectory_hm3), np.maximum(upper, trajectory_hm3)
+        kept = completable(year.limits.delivering())
+        leaves = (trajectory_hm3 < kept[0]) | (trajectory_hm3 > kept[1])
+        #: Ends of the storages that have slopes: those from which all withdrawals can be delivered, or all states.
+        self.ranges = np.stack([np.where(leaves, lower, kept[0]), np.where(leaves, upper, kept[1])], axis=1)
+        reach = _REACH * TRAJECTORY_CHANGE * self.active
+        low, high = np.maximum(lower, trajectory_hm3 - reach), np.minimum(upper, trajectory_hm3 + reach)
+        below = _share(_FINE_CELLS, trajectory_hm3 - low, high - trajectory_hm3)
+        under = _share(_OTHER_CELLS, low - lower, upper - high)
+        self._knots = np.stack([lower, low, trajectory_hm3, high, upper], axis=1)
+        self._cells = np.stack([under, below, _FINE_CELLS - below, _OTHER_CELLS - under], axis=1)
+        self.states = int(self._cells[0].sum()) + 1
+
+    def rows(self, first: int, stop: int) -> FloatArray:
+        """States of some times, shape (times, states)."""
+        places = np.arange(self.states)
+        grid = np.empty((stop - first, self.states))
+        for row, knots, cells in zip(grid, self._knots[first:stop], self._cells[first:stop], strict=True):
+            ends = np.concatenate([[0], np.cumsum(cells)])
+            used = np.concatenate([[True], cells > 0])
+            row[:] = np.interp(places, ends[used], knots[used])
+        return grid
+
+
+def _share(cells: int, one: FloatArray, other: FloatArray) -> NDArray[np.int64]:
+    """Cells of one of two intervals that share them: in proportion, and at least one where it is no point."""
+    whole = np.where(one + other > 0, one + other, 1.0)
+    found = np.clip(np.rint(cells * one / whole), one > 0, cells - (other > 0))
+    return np.asarray(found, np.int64)
+
+
+def completable(limits: Limits) -> tuple[FloatArray, FloatArray]:
+    """Storages from which a horizon that is not cyclic can be completed within its bounds.
+
+    Returns
+    -------
+    lower, upper : ndarray, shape (steps + 1,)
+        At the start of the first step, of any storage that the bounds allow in some step, and at the end of each.
+    """
+    later_lower, later_upper = reachable_storage(limits)
+    lowest, highest = float(limits.storage_lower_hm3.min()), float(limits.storage_upper_hm3.max())
+    year = limits.arrays()
+
+    def too_low(storage: float) -> bool:
+        return bool(reachable_ends(year, 0, storage, 0.0)[1] < later_lower[0])
+
+    def too_high(storage: float) -> bool:
+        return bool(reachable_ends(year, 0, storage, 0.0)[0] > later_upper[0])
+
+    return (
+        np.append(_first_not(too_low, lowest, highest), later_lower),
+        np.append(_first_not(too_high, highest, lowest), later_upper),
+    )
+
+
+def _first_not(excluded: Callable[[float], bool], first: float, last: float) -> float:
+    """Storage, from the first to the last, from which on none is excluded; the last where all are."""
+    if not excluded(first):
+        return first
+    for _ in range(_HALVINGS):
+        middle = (first + last) / 2
+        first, last = (middle, last) if excluded(middle) else (first, middle)
+    return last
+
+
+def _slopes(
+    grid: FloatArray, values: FloatArray, ranges: FloatArray, at_hm3: FloatArray, change_hm3: float
+) -> FloatArray:
+    """Slope, within ranges, at storages of each row of a grid, shape (rows, storages); `at_hm3` has one row or all."""
+    lowest, highest = ranges[:, :1], ranges[:, 1:]
+    low, high = np.maximum(at_hm3 - change_hm3, lowest), np.minimum(at_hm3 + change_hm3, highest)
+    of_low, of_high = (np.stack(list(map(np.interp, at, grid, values))) for at in (low, high))
+    inside = (at_hm3 >= lowest) & (at_hm3 <= highest) & (high - low > _SAME * change_hm3)
+    return np.where(inside, (of_high - of_low) / np.where(inside, high - low, 1.0), np.nan)
