@@ -24,8 +24,8 @@ NO_CONDITIONS: tuple[()] = ()
 #: the error, since the loss changes little with the storage. It ends with a step of no more than `_CLOSE` roundings.
 _REFINEMENTS = 10
 _CLOSE = np.float32(16.0)
-#: A relative violation of a demand by less is a rounding.
-_ROUNDING = np.float32(1e-9)
+#: A demand is kept that is missed by less than this part of it.
+_KEPT = np.float32(1e-6)
 #: A loss smaller than this (hm3) tells nothing of its slope.
 _NEXT_TO_NOTHING: Any = np.float32(1e-30)
 #: In the least precision, so that they raise that of no other number.
@@ -268,12 +268,17 @@ def ramped(conditions: Any, draft: Numbers, before: Numbers) -> Numbers:
     return held
 
 
+def _not_kept(missed: Any) -> Any:
+    """The part that a demand is missed by; 0 where it is kept."""
+    return choose(missed > _KEPT, missed, missed - missed)
+
+
 @none_without(lambda conditions, draft, release, before: ZERO)
 def unmet(conditions: Any, draft: Any, release: Any, before: Any) -> Any:
     """Relative violation of the withdrawal and of the change of release."""
     beyond = greater((release - before) / conditions.ramp_up - _ONE, (before - release) / conditions.ramp_down - _ONE)
     short = (release - draft) * conditions.per_shortage
-    return greater(short - _ROUNDING, short - short) + greater(beyond - _ROUNDING, beyond - beyond)
+    return _not_kept(short) + _not_kept(beyond)
 
 
 @none_without(lambda conditions, power: ZERO)
@@ -281,4 +286,4 @@ def unmet_power(conditions: Any, power: Any) -> Any:
     """Relative violation of the lowest power."""
     lowest: Any = conditions.power_lower
     short = (lowest - power) / choose(lowest > 0, lowest, _ONE)
-    return greater(short - _ROUNDING, power - power)
+    return _not_kept(short)

@@ -139,8 +139,9 @@ def test_every_setting_stands_in_the_solution(years: list[ReservoirYear], name: 
 
 def test_settings_that_were_asked_for_stand_in_the_solution(years: list[ReservoirYear]) -> None:
     asked = {"states": 101, "most_states": 151, "agreement": 1e-5, "fine_states": 31, "reach": 5.0, "tolerance": 1e-7}
-    found = solve(years[:1], solver="dp", most_refinements=30, start_states=9, **asked)[0]
-    assert found.settings == {**asked, "most_refinements": 30, "start_states": 9}
+    restarts = {"restart_width": 0.4, "restart_gain": 1e-6, "most_restarts": 2}
+    found = solve(years[:1], solver="dp", most_refinements=30, start_states=9, **asked, **restarts)[0]
+    assert found.settings == {**asked, "most_refinements": 30, "start_states": 9, **restarts}
 
 
 def test_an_unknown_solver_is_answered_with_those_there_are(years: list[ReservoirYear]) -> None:

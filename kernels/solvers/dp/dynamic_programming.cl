@@ -11,14 +11,15 @@ int solve_step(__local Group *group, const int number, const int item, __global 
     __local const Grid *here = &group->search.grid[number], *next = here + 1;
     __local const REAL *ahead = group->values[(number + 1) % 2];
     __local REAL *values = group->values[number % 2];
+    __local const NearCurves *near = &group->near[number];
+    const bool coarse = group->search.coarse;
     const Step step = year_step(number, group->year);
     int tried = 0;
     for (int first = item * LANES; first < here->states; first += ITEMS * LANES) {
         reals storage, best_value;
         for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
-        const Following range = following(storage, &step, ROUNDING * group->year[MAX_STORAGE], next, tables);
-        const ints choice =
-            best_following(storage, &range, &step, next, &group->near[number], group->search.coarse, ahead, &best_value);
+        const Following range = following(storage, &step, ROUNDING * group->year[MAX_STORAGE], next, near, coarse, tables);
+        const ints choice = best_following(storage, &range, &step, next, near, coarse, ahead, &best_value);
         for (int lane = 0; lane < LANES && first + lane < here->states; ++lane) {
             const REAL stored = REAL_OF(storage, lane);
             int chosen = (int)INT_OF(choice, lane);

@@ -35,6 +35,8 @@ long solve_step_in_teams(__global Group *group, __local Pad *pad, const int numb
     __global const Grid *here = &group->search.grid[number], *next = here + 1;
     __global const REAL *ahead = group->values[(number + 1) % 2];
     __global REAL *values = group->values[number % 2];
+    __global const NearCurves *near = &group->near[number];
+    const bool coarse = group->search.coarse;
     const Step step = year_step(number, group->year);
     const REAL rounding_hm3 = ROUNDING * group->year[MAX_STORAGE];
     const int vectors = (here->states + LANES - 1) / LANES;
@@ -47,27 +49,27 @@ long solve_step_in_teams(__global Group *group, __local Pad *pad, const int numb
         if (busy) {
             reals storage, best_value;
             for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
-            const Following range = following(storage, &step, rounding_hm3, next, tables);
-            const ints choice = best_following(storage, &range, &step, next, &group->near[number], group->search.coarse, ahead,
-                                               &best_value, member, members);
+            const Following range = following(storage, &step, rounding_hm3, next, near, coarse, tables);
+            const ints choice = best_following(storage, &range, &step, next, near, coarse, ahead, &best_value, member, members);
             for (int lane = 0; lane < LANES; ++lane) {
+                if (member == 0 && first + lane < here->states)
+                    tried += max(last_of(&range, lane, next->states) - first_of(&range, lane) + 1, 0);
                 pad->best_value[item * LANES + lane] = REAL_OF(best_value, lane);
                 pad->choice[item * LANES + lane] = (int)INT_OF(choice, lane);
             }
         }
         GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
         if (busy && member == 0) {
-            reals storage;
-            for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
-            const Following range = following(storage, &step, rounding_hm3, next, tables);
             for (int lane = 0; lane < LANES && first + lane < here->states; ++lane) {
-                const REAL stored = REAL_OF(storage, lane);
+                const REAL stored = storage_at(here, first + lane);
                 REAL value;
                 int chosen = best_of_team(pad, item, lane, members, &value);
-                if (chosen < 0) chosen = nearest(stored, &range, lane, &step, next, group->year[PENALTY], ahead, &value);
+                if (chosen < 0) {
+                    const Following range = following((reals)(stored), &step, rounding_hm3, next, near, coarse, tables);
+                    chosen = nearest(stored, &range, 0, &step, next, group->year[PENALTY], ahead, &value);
+                }
                 values[first + lane] = value - cost_at(stored, number, group);
                 choices[first + lane] = chosen;
-                tried += max(last_of(&range, lane, next->states) - first_of(&range, lane) + 1, 0);
             }
         }
         GROUP_BARRIER(ALL_MEMORY);
@@ -119,11 +121,19 @@ bool leans_anywhere(__global const Search *search, __local Pad *pad, const int i
     return pad->leans;
 }
 
+// Begin again around the best trajectory of a run, with grids a part as wide as the first time; all items share the points.
+void restart_run(__global Search *search) {
+    FOR_POINTS {
+        search->latest.storage[point] = search->best_of_run.storage[point];
+        search->spacing[point] = RESTART_WIDTH * (search->upper[point] - search->lower[point]) / (search->states - 1);
+    }
+}
+
 // One run a group: `first_states` are the states of its first grid, `room` what a step has of `choices`. Choices of a grid
 // stand close together, a row of all its states a step.
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_programming_run(
     __global const REAL *contexts, __global const int *years, __global const REAL *starts, __global const int *first_states,
-    __global const REAL *tables, const int room, __global REAL *groups, __global ushort *all_choices,
+    __global const REAL *tables, const int room, const int most_restarts, __global REAL *groups, __global ushort *all_choices,
     __global REAL *found_position, __global REAL *found_fitness, __global int *grids, __global long *transitions) {
     const int item = get_local_id(0), place = get_group_id(0);
     __global Group *group = (__global Group *)(groups + (size_t)place * GROUP_NUMBERS);
@@ -139,10 +149,11 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
     GROUP_BARRIER(ALL_MEMORY);
     start_run(search, first_states[place]);
 
-    REAL fitness = 0, best = -INFINITY; // these and the counts are the same for all items
-    int solved = 0, quiet = 0;
+    REAL fitness = 0, best = -INFINITY, best_before = -INFINITY; // these and the counts are the same for all items
+    int solved = 0, quiet = 0, left = MOST_REFINEMENTS, restarts = 0;
     long tried = 0;
-    while (quiet < 2 && solved < MOST_REFINEMENTS) {
+    bool done = false;
+    while (!done) {
         if (solved > 0) refine(search);
         GROUP_BARRIER(ALL_MEMORY);
         const int states = solved > 0 ? FINE_STATES : first_states[place];
@@ -164,6 +175,16 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
             FOR_POINTS search->best_of_run.storage[point] = search->latest.storage[point];
         }
         ++solved;
+        --left;
+        if (quiet == 2 || left == 0) {
+            const bool gained = restarts == 0 || best - best_before > RESTART_GAIN * fabs(best_before);
+            done = restarts == most_restarts || !gained;
+            restart_run(search);
+            fitness = best_before = best;
+            quiet = 0;
+            left = MOST_REFINEMENTS;
+            ++restarts;
+        }
         GROUP_BARRIER(ALL_MEMORY);
     }
 

@@ -70,18 +70,40 @@ REAL cost_at(const REAL storage, const int point, GROUP_SPACE const Group *group
     return REAL_OF(cost, 0);
 }
 
+#if CONDITIONS
+// Evaporation and seepage of a step, hm3: on a first grid by forms, on a finer one by parabolas.
+reals grid_loss(const reals mean_storage, const Step *step, GROUP_SPACE const NearCurves *near, const bool coarse) {
+    return coarse ? LOSS(FORM, reals, *step, mean_storage) : loss_near(near, mean_storage, *step);
+}
+
+// As end_in for LANES storages: first by the curves of the grid, which hold between its bounds, then corrected by the tables.
+reals ends_in(__global const REAL *tables, const reals storage, const reals lossless, const Step *step,
+              GROUP_SPACE const Grid *next, GROUP_SPACE const NearCurves *near, const bool coarse) {
+    const reals low = next->low, high = next->high;
+    const reals lost = grid_loss((storage + LESSER(GREATER(lossless, low), high)) * 0.5f, step, near, coarse);
+    reals end = lossless - lost;
+    const reals less = grid_loss((storage + LESSER(GREATER(end, low), high)) * 0.5f, step, near, coarse);
+    const reals slope = 1.0f + (lost - less) / CHOOSE(lost == 0.0f, (reals)(1.0f), lost);
+    end += (lost - less) / slope;
+    for (int lane = 0; lane < LANES; ++lane)
+        for (int corrected = 0; corrected < 1 + coarse; ++corrected)
+            REAL_OF(end, lane) += (REAL_OF(lossless, lane) -
+                                   LOSSLESS(GIVEN, REAL, *step, REAL_OF(storage, lane), REAL_OF(end, lane))) /
+                                  REAL_OF(slope, lane);
+    return end;
+}
+#endif
+
 Following following(const reals storage, const Step *step, const REAL rounding_hm3, GROUP_SPACE const Grid *next,
-                    __global const REAL *tables) {
+                    GROUP_SPACE const NearCurves *near, const bool coarse, __global const REAL *tables) {
     const REAL per_spacing = next->states > 1 ? 1 / next->spacing : 0;
     const reals before = (reals)(-1), after = (reals)(next->states);
     Following found;
     found.lowest = STORAGE_AFTER(storage, step->inflow, step->most, step->per_flow) - rounding_hm3;
     found.highest = STORAGE_AFTER(storage, step->inflow, step->least, step->per_flow) + rounding_hm3;
 #if CONDITIONS
-    for (int lane = 0; lane < LANES; ++lane) {
-        REAL_OF(found.lowest, lane) = end_in(tables, REAL_OF(storage, lane), REAL_OF(found.lowest, lane), *step);
-        REAL_OF(found.highest, lane) = end_in(tables, REAL_OF(storage, lane), REAL_OF(found.highest, lane), *step);
-    }
+    found.lowest = ends_in(tables, storage, found.lowest, step, next, near, coarse);
+    found.highest = ends_in(tables, storage, found.highest, step, next, near, coarse);
 #endif
     found.first_place = LESSER(GREATER((found.lowest - next->low) * per_spacing, before), after);
     found.last_place = LESSER(GREATER((found.highest - next->low) * per_spacing, before), after);
@@ -110,7 +132,7 @@ ints best_following(const reals storage, const Following *range, const Step *ste
         const REAL end = storage_at(next, state);
         const reals mean_storage = (storage + end) * 0.5f;
 #if CONDITIONS
-        const reals lost = coarse ? LOSS(FORM, reals, *step, mean_storage) : loss_near(near, mean_storage, *step);
+        const reals lost = grid_loss(mean_storage, step, near, coarse);
         const reals wanted = RELEASE_TO_REACH(storage, end + lost, step->inflow, step->per_volume);
 #else
         const reals wanted = RELEASE_TO_REACH(storage, end, step->inflow, step->per_volume);

@@ -8,7 +8,7 @@ The method is that of `sequential` (Heidari et al. 1971, Water Resour. Res. 7:27
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,14 +21,13 @@ from reservoir.solvers.base.device_engine import DeviceEngine, Launch, choices
 from reservoir.solvers.base.results import EngineResult, LaunchResult
 from reservoir.solvers.dp.first_grids import Runs, until_agreed
 from reservoir.solvers.dp.program import (
-    MOST_STEPS_OF_YEAR,
     GridLayout,
     build_program,
     contexts,
     curve_tables,
     layout_for,
 )
-from reservoir.solvers.dp.settings import DeviceGridSettings, first_grids, reservoir_years
+from reservoir.solvers.dp.settings import MOST_STEPS_OF_YEAR, DeviceGridSettings, Grids, first_grids, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
 
 FloatArray = NDArray[np.float64]
@@ -58,26 +57,27 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
 
     def launch(self, device: DeviceInfo, problems: Sequence[Problem]) -> LaunchResult:
         """Solve years from their start, or first search that of cyclic ones, in rounds."""
-        settings, clock = self.settings, HostClock()
+        clock = HostClock()
         years: ReservoirYears = as_batch(problems)
         limits = years.limits
-        layout = layout_for(device, settings, limits.steps, conditions=limits.conditions is not None)
+        grids = self.settings.grids(limits.steps)
+        layout = layout_for(device, self.settings, limits.steps, conditions=limits.conditions is not None)
         with clock("build"):
-            program = build_program(device, years, settings, layout)
+            program = build_program(device, years, grids, layout)
         with clock("prepare"):
             rows, tables = contexts(years, layout), curve_tables(years.model.reservoir, layout)
-        ready = _Years(years, settings, device, clock, layout, program, rows, tables)
+        ready = _Years(years, grids, device, clock, layout, program, rows, tables)
         bounds = years.limits.start_bounds_hm3
-        starts, rounds = _starts(ready, bounds, settings) if years.limits.cyclic else (bounds[:, 0], [])
-        rounds.append(ready.solved(starts[:, np.newaxis], settings.most_states))
+        starts, rounds = _starts(ready, bounds, grids) if years.limits.cyclic else (bounds[:, 0], [])
+        rounds.append(ready.solved(starts[:, np.newaxis]))
         positions = np.column_stack([rounds[-1].position[:, 0], starts])[:, : years.dimension]
-        grids = sum(each.grids.sum(axis=1) for each in rounds)
+        refined = sum(each.grids.sum(axis=1) for each in rounds)
         transitions = sum(each.transitions.sum(axis=1) for each in rounds)
-        used = choices(layout, "lanes", "items", "double")
+        used = asdict(grids) | choices(layout, "lanes", "items", "double")
         return LaunchResult(
             found=[
-                EngineResult(position=position, generations=int(refined), evaluations=int(tried), settings=used)
-                for position, refined, tried in zip(positions, grids, transitions, strict=True)
+                EngineResult(position=position, generations=int(solved), evaluations=int(tried), settings=used)
+                for position, solved, tried in zip(positions, refined, transitions, strict=True)
             ],
             device_seconds=sum(ready.device_seconds),
             host_seconds_by_phase=clock.seconds,
@@ -92,7 +92,7 @@ class _Years:
     """Years of one program key as a device takes them."""
 
     years: ReservoirYears
-    settings: DeviceGridSettings
+    grids: Grids
     device: DeviceInfo
     clock: HostClock
     layout: GridLayout
@@ -101,15 +101,15 @@ class _Years:
     tables: NDArray[np.floating]
     device_seconds: list[float] = field(default_factory=list)
 
-    def solved(self, starts_hm3: FloatArray, most_states: int) -> Runs:
+    def solved(self, starts_hm3: FloatArray) -> Runs:
         """Solve every year from each of its starts; the starts, as all results, have shape (years, starts)."""
+        grids = self.grids
         years = np.repeat(np.arange(len(starts_hm3), dtype=np.int32), starts_hm3.shape[1])
         starts = starts_hm3.ravel().astype(self.layout.dtype)
         if self.layout.long:
-            grids = first_grids(replace(self.settings, most_states=most_states))
             runs = until_agreed(
-                grids,
-                self.settings.agreement,
+                first_grids(grids),
+                grids.agreement,
                 len(starts),
                 lambda which, states: self._runs(years[which], starts[which], states),
             )
@@ -120,14 +120,14 @@ class _Years:
                 years=years,
                 starts=starts,
                 tables=self.tables,
-                most_states=np.int32(most_states),
+                most_states=np.int32(grids.most_states),
                 choices=((len(starts), steps, room), np.uint16),
             )
         return runs.reshaped(starts_hm3.shape)
 
     def _runs(self, years: NDArray[np.int32], starts: NDArray[np.floating], states: NDArray[np.int32]) -> Runs:
         """A run of each year from a first grid, a group each, as many at once as memory has room for."""
-        steps, room = self.years.limits.steps, max(int(states.max()), self.settings.fine_states)
+        steps, room = self.years.limits.steps, max(int(states.max()), self.grids.fine_states)
         numbers, itemsize = self.layout.group_numbers(steps), np.dtype(self.layout.dtype).itemsize
         largest = max(numbers * itemsize, steps * room * np.dtype(np.uint16).itemsize)
         memory = min(self.device.max_allocation_bytes, self.device.global_memory_bytes // _PART_OF_MEMORY)
@@ -141,6 +141,7 @@ class _Years:
                     first_states=states[first : first + at_once],
                     tables=self.tables,
                     room=np.int32(room),
+                    most_restarts=np.int32(self.grids.most_restarts),
                     groups=((min(at_once, len(years) - first), numbers), self.layout.dtype),
                     choices=((min(at_once, len(years) - first), steps, room), np.uint16),
                 )
@@ -168,16 +169,17 @@ class _Years:
         return Runs(position, fitness, grids.astype(np.int64), tried.sum(axis=1, dtype=np.int64))
 
 
-def _starts(ready: _Years, bounds_hm3: FloatArray, settings: DeviceGridSettings) -> tuple[FloatArray, list[Runs]]:
+def _starts(ready: _Years, bounds_hm3: FloatArray, grids: Grids) -> tuple[FloatArray, list[Runs]]:
     """The best start of each cyclic year, and the rounds it took to find.
 
     Each start is tried from one first grid: its neighbours confirm it, not a finer grid.
     """
     rounds: list[Runs] = []
+    once = replace(ready, grids=replace(grids, most_states=grids.states, most_restarts=0))
 
     def fitness_of(starts_hm3: FloatArray) -> FloatArray:
-        rounds.append(ready.solved(starts_hm3, settings.states))
+        rounds.append(once.solved(starts_hm3))
         return rounds[-1].fitness.astype(np.float64)
 
     lowest, highest = bounds_hm3.T
-    return best_starts(lowest, highest, settings.start_states, settings.agreement, fitness_of), rounds
+    return best_starts(lowest, highest, grids.start_states, grids.agreement, fitness_of), rounds

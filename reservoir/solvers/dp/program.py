@@ -24,7 +24,7 @@ from reservoir.solvers.base.work_groups import (
     lanes_for,
     require_countable,
 )
-from reservoir.solvers.dp.settings import DeviceGridSettings, GridSettings, first_grids
+from reservoir.solvers.dp.settings import MOST_STEPS_OF_YEAR, DeviceGridSettings, Grids, first_grids
 
 #: Points of a curve's table: power by the tables differs from the curves' own by some 1e-7 of it at most.
 TABLE_POINTS = 4096
@@ -39,8 +39,6 @@ GPU_ITEMS = 256
 GPU_ITEMS_OF_LONG = 512
 #: Items at most that share what can follow a state.
 _MOST_MEMBERS = 16
-#: Steps of a year of months; a horizon of more is a long one.
-MOST_STEPS_OF_YEAR = 12
 #: Numbers of a group for each step beside the values of all states: grids, trajectories and curves near them.
 _PER_STEP = 40
 #: The same of a long horizon, and those that do not depend on steps.
@@ -109,7 +107,8 @@ def layout_for(device: DeviceInfo, settings: DeviceGridSettings, steps: int, *, 
     if lanes is None:
         widest = device.native_float_width // (2 if double else 1)
         lanes = max(width for width in VECTOR_WIDTHS if width <= max(widest, 1)) if cpu else 1
-    room = max(settings.fine_states, *first_grids(settings))
+    grids = settings.grids(steps)
+    room = max(grids.fine_states, *first_grids(grids))
     lanes = lanes_for(device, room, lanes)
 
     def layout(*, long: bool) -> GridLayout:
@@ -123,7 +122,7 @@ def layout_for(device: DeviceInfo, settings: DeviceGridSettings, steps: int, *, 
 
 
 def build_program(
-    device: DeviceInfo, years: ReservoirYears, settings: GridSettings, layout: GridLayout
+    device: DeviceInfo, years: ReservoirYears, grids: Grids, layout: GridLayout
 ) -> BuiltProgram:
     """Assemble and build dynamic programming for a year's program key.
 
@@ -139,12 +138,12 @@ def build_program(
         require_local(device, layout.items * layout.lanes * (np.dtype(layout.dtype).itemsize + 4) + LOCAL_RESERVE_BYTES)
     require_countable(int(kernel.constants["CONTEXT"]), "one horizon", "plan fewer steps at once")
     constants: dict[str, int | float | str] = {
-        "STATES": settings.states,
-        "FINE_STATES": settings.fine_states,
-        "HALF_WIDTH": settings.reach,
-        "TOLERANCE": max(settings.tolerance, 0.0 if layout.double else _FLOAT32_TOLERANCE),
-        "AGREEMENT": settings.agreement,
-        "MOST_REFINEMENTS": settings.most_refinements,
+        "STATES": grids.states,
+        "FINE_STATES": grids.fine_states,
+        "HALF_WIDTH": grids.reach,
+        "TOLERANCE": max(grids.tolerance, 0.0 if layout.double else _FLOAT32_TOLERANCE),
+        "AGREEMENT": grids.agreement,
+        "MOST_REFINEMENTS": grids.most_refinements,
         "ROUNDING": EXACT_MARGIN if layout.double else FLOAT32_MARGIN,
         "LANES": layout.lanes,
         "ITEMS": layout.items,
@@ -157,6 +156,7 @@ def build_program(
     }
     if layout.long:
         constants |= {"GROUP_NUMBERS": layout.group_numbers(steps), "MOST_MEMBERS": _MOST_MEMBERS, "NO_FITNESS": 1}
+        constants |= {"RESTART_WIDTH": grids.restart_width, "RESTART_GAIN": grids.restart_gain}
     own = "solvers/dp/long_horizon.cl" if layout.long else "solvers/dp/dynamic_programming.cl"
     files = ["problems/reservoir/given_curves.cl", "solvers/dp/storage_grids.cl", "solvers/dp/transitions.cl", own]
     return build_around(kernel, device, constants, before=["common/sync/group_barrier.cl"], after=files)

@@ -50,7 +50,7 @@ def bellman(
 ) -> int:
     """Backward recursion: best value from every storage of the grid, and the next storage that gives it.
 
-    Rows of `grid` are even. From a storage with no next one on the grid within the bounds of the release, the nearest
+    Rows of `grid` rise. From a storage with no next one on the grid within the bounds of the release, the nearest
     is taken at a penalty. `violations` has room for a number a state.
     """
     steps, states = choices.shape
@@ -64,17 +64,18 @@ def bellman(
         rounding = 1e-12 * (abs(grid[step, states - 1]) + 1.0) / per_flow
         for state in range(states):
             violations[state] = violation_at(year, step, grid[step + 1, state], grid[step + 1, state])
+        first = 0
         for state in range(states):
             storage = grid[step, state]
             best, choice = -np.inf, 0
-            lowest, highest = reachable_ends(year, step, storage, rounding)
-            first, last = states_between(grid[step + 1], lowest, highest)
-            for following in range(first, last + 1):
+            # What is too low to follow this storage is too low for all higher ones.
+            while first < states and draft_above(year, step, storage, grid[step + 1, first]) > rounding:
+                first += 1
+            for following in range(first, states):
                 end = grid[step + 1, following]
                 draft = release_to_reach(storage, end, inflow, per_flow, conditions)
-                beyond = max(draft - most, least - draft)
-                if beyond > rounding:
-                    continue
+                if least - draft > rounding:
+                    break
                 tried += 1
                 energy, unmet_here = step_value(plant, year, step, storage, end, draft)
                 value = energy - penalty * (violations[following] + unmet_here) + values[step + 1, following]
@@ -98,6 +99,14 @@ def reachable_ends(year: YearArrays, step: int, storage: float, rounding_m3s: fl
 
 
 @inlined
+def draft_above(year: YearArrays, step: int, storage: float, end: float) -> float:
+    """By how much the draft between two storages is more than the most, m3/s."""
+    conditions = conditions_at(year.conditions, step)
+    draft: float = release_to_reach(storage, end, year.inflow[step], year.hm3_per_m3s[step], conditions)
+    return draft - year.release_upper[step]
+
+
+@inlined
 def step_value(
     plant: Plant, year: YearArrays, step: int, storage: float, end: float, draft: float
 ) -> tuple[float, float]:
@@ -108,18 +117,6 @@ def step_value(
     power = power_at(plant, mean(storage, end), release, conditions)
     energy: float = stage_benefit(power, year.hm3_per_m3s[step]) * GWH_PER_STAGE_BENEFIT
     return energy, unmet(conditions, kept, release, release) + unmet_power(conditions, power)
-
-
-@inlined
-def states_between(row: FloatArray, lowest: float, highest: float) -> tuple[int, int]:
-    """First and last state of an even row between two storages, and one more at either end."""
-    last = len(row) - 1
-    spacing = (row[last] - row[0]) / last
-    if not spacing > 0:
-        return 0, last
-    first_place = clip((lowest - row[0]) / spacing, -1.0, last + 1.0)
-    last_place = clip((highest - row[0]) / spacing, -1.0, last + 1.0)
-    return max(int(np.floor(first_place)) - 1, 0), min(int(np.ceil(last_place)) + 1, last)
 
 
 @inlined

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -24,7 +24,7 @@ from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.dp.recursion import bellman, lake_with_cursors, plant_with_cursors, trace
-from reservoir.solvers.dp.settings import GridSettings, first_grids, reservoir_years
+from reservoir.solvers.dp.settings import Grids, GridSettings, first_grids, reservoir_years
 
 FloatArray = NDArray[np.float64]
 T = TypeVar("T")
@@ -63,8 +63,12 @@ class SequentialDp(HostEngine[GridSettings]):
 
     def _solved(self, problem: Problem, threads: int) -> EngineResult:
         (year,) = reservoir_years([problem])
-        found = best_trajectory(year, self.settings, threads)
-        return EngineResult(position=found.position, generations=found.refinements, evaluations=found.transitions)
+        grids = self.settings.grids(year.limits.steps)
+        found = best_trajectory(year, grids, threads)
+        used = asdict(grids)
+        return EngineResult(
+            position=found.position, generations=found.refinements, evaluations=found.transitions, settings=used
+        )
 
 
 ENGINE = SequentialDp
@@ -81,58 +85,57 @@ class Trajectory:
     transitions: int
 
 
-def best_trajectory(year: ReservoirYear, settings: GridSettings, threads: int = 1) -> Trajectory:
+def best_trajectory(year: ReservoirYear, grids: Grids, threads: int = 1) -> Trajectory:
     """Find one year's best trajectory; in a cyclic year, over all starts.
 
     Parameters
     ----------
     year : ReservoirYear
         Of any number of steps.
-    settings : GridSettings
+    grids : Grids
     threads : int
         At work on it: two share the first two first grids, any number the starts of a cyclic year. The result does not
         depend on them.
     """
     if year.limits.cyclic:
-        return _best_cycle(year, settings, threads)
-    runs = _runs(year, settings, threads)
+        return _best_cycle(year, grids, threads)
+    runs = _runs(year, grids, threads)
     best = next(runs)
     for other in runs:
-        agreed = abs(other.fitness - best.fitness) <= settings.agreement * abs(other.fitness)
+        agreed = abs(other.fitness - best.fitness) <= grids.agreement * abs(other.fitness)
         best = _better(best, other)
         if agreed:
             break
     return best
 
 
-def trajectory_near(
-    year: ReservoirYear, settings: GridSettings, storages: FloatArray, spacing_hm3: float
-) -> Trajectory:
+def trajectory_near(year: ReservoirYear, grids: Grids, storages: FloatArray, spacing_hm3: float) -> Trajectory:
     """Best trajectory near another, whose last storage may be elsewhere.
 
     Parameters
     ----------
     year : ReservoirYear
         With a start that is given.
-    settings : GridSettings
+    grids : Grids
     storages : ndarray, shape (steps + 1,)
         The other trajectory.
     spacing_hm3 : float
         Spacing that the first grid around it refines, see `GridSettings.reach`.
     """
     first = Trajectory(storages=storages, position=np.empty(0), fitness=-np.inf, refinements=0, transitions=0)
-    return _refined_around(year, year.limits, settings, first, np.full(len(storages), spacing_hm3))
+    spacing = np.full(len(storages), spacing_hm3)
+    return _narrowed(year, year.limits, grids, first, spacing, grids.most_refinements)
 
 
-def _runs(year: ReservoirYear, settings: GridSettings, threads: int) -> Iterator[Trajectory]:
+def _runs(year: ReservoirYear, grids: Grids, threads: int) -> Iterator[Trajectory]:
     """Solve a year from each first grid; the first two side by side, since one alone agrees with nothing."""
 
     def run(states: int) -> Trajectory:
-        return _refined(year, year.limits, settings, states)
+        return _refined(year, year.limits, grids, states)
 
-    grids = first_grids(settings)
-    yield from _side_by_side(run, grids[:2], threads)
-    yield from map(run, grids[2:])
+    first = first_grids(grids)
+    yield from _side_by_side(run, first[:2], threads)
+    yield from map(run, first[2:])
 
 
 def _side_by_side(function: Callable[[T], Trajectory], arguments: Iterable[T], threads: int) -> list[Trajectory]:
@@ -151,53 +154,68 @@ def _better(one: Trajectory, other: Trajectory) -> Trajectory:
     )
 
 
-def _best_cycle(year: ReservoirYear, settings: GridSettings, threads: int) -> Trajectory:
+def _best_cycle(year: ReservoirYear, grids: Grids, threads: int) -> Trajectory:
     """Try starts on a grid, then search between the neighbours of the best one."""
     from scipy.optimize import minimize_scalar
 
     def run(start: float) -> Trajectory:
-        return _refined(year, year.limits.starting_at(start), settings, settings.states)
+        return _refined(year, year.limits.starting_at(start), single, single.states)
 
     def loss(start: float) -> float:
         tried.append(run(start))
         return -tried[-1].fitness
 
+    single = replace(grids, most_restarts=0)
     lowest, highest = year.limits.start_bounds_hm3
-    starts = np.linspace(lowest, highest, settings.start_states)
+    starts = np.linspace(lowest, highest, grids.start_states)
     tried = _side_by_side(run, starts.tolist(), threads)
     best = int(np.argmax([each.fitness for each in tried]))
     neighbours = starts[max(best - 1, 0)], starts[min(best + 1, len(starts) - 1)]
-    precision = settings.agreement * float(starts[-1])
+    precision = grids.agreement * float(starts[-1])
     minimize_scalar(loss, bounds=neighbours, method="bounded", options={"xatol": precision})
-    return max(tried, key=lambda each: each.fitness)
+    found = max(tried, key=lambda each: each.fitness)
+    return _restarted(year, year.limits.starting_at(float(found.storages[0])), grids, found, grids.states)
 
 
-def _refined(year: ReservoirYear, limits: Limits, settings: GridSettings, states: int) -> Trajectory:
-    """Solve on the first grid, then refine."""
+def _refined(year: ReservoirYear, limits: Limits, grids: Grids, states: int) -> Trajectory:
+    """Solve on the first grid, refine until nothing changes, and start again as long as that pays."""
     lower, upper = corridor(limits)
     first = _solve_grid(year, limits, np.linspace(lower, upper, states, axis=1))
-    return _refined_around(year, limits, settings, first, (upper - lower) / (states - 1))
+    found = _narrowed(year, limits, grids, first, (upper - lower) / (states - 1), grids.most_refinements - 1)
+    return _restarted(year, limits, grids, found, states)
 
 
-def _refined_around(
-    year: ReservoirYear, limits: Limits, settings: GridSettings, first: Trajectory, spacing: FloatArray
-) -> Trajectory:
-    """Solve on finer grids around a trajectory until nothing changes."""
+def _restarted(year: ReservoirYear, limits: Limits, grids: Grids, best: Trajectory, states: int) -> Trajectory:
+    """Refine again around the best trajectory, as long as that pays, from grids a part as wide as the first time."""
     lower, upper = corridor(limits)
-    best = latest = first
-    quiet = 0
-    while quiet < 2 and best.refinements < settings.most_refinements:
-        half_width = settings.reach * spacing
+    spacing = grids.restart_width * (upper - lower) / (states - 1)
+    for _ in range(grids.most_restarts):
+        before = best.fitness
+        best = _narrowed(year, limits, grids, best, spacing, grids.most_refinements)
+        if best.fitness - before <= grids.restart_gain * abs(before):
+            break
+    return best
+
+
+def _narrowed(
+    year: ReservoirYear, limits: Limits, grids: Grids, best: Trajectory, spacing: FloatArray, most: int
+) -> Trajectory:
+    """Solve on ever narrower grids around the best trajectory until nothing changes."""
+    lower, upper = corridor(limits)
+    latest, quiet = best, 0
+    for _ in range(most):
+        half_width = grids.reach * spacing
         low = np.clip(latest.storages - half_width, lower, upper)
         high = np.clip(latest.storages + half_width, lower, upper)
-        grid = np.linspace(low, high, settings.fine_states, axis=1)
         before = latest
-        latest = _solve_grid(year, limits, grid)
+        latest = _solve_grid(year, limits, np.linspace(low, high, grids.fine_states, axis=1))
         change = abs(latest.fitness - before.fitness) / max(abs(latest.fitness), 1e-12)
-        quiet = quiet + 1 if change < settings.tolerance else 0
+        quiet = quiet + 1 if change < grids.tolerance else 0
         if not _at_edge(latest.storages, low, high, lower, upper):
-            spacing = (high - low) / (settings.fine_states - 1)
+            spacing = (high - low) / (grids.fine_states - 1)
         best = _better(best, latest)
+        if quiet == 2:
+            break
     return best
 
 

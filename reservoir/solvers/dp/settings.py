@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Problem
@@ -11,39 +11,97 @@ from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
 from reservoir.solvers.base.settings import Settings, number, run_option
 
 
+#: Steps of a year of months; a horizon of more is a long one.
+MOST_STEPS_OF_YEAR = 12
+
+
+@dataclass(frozen=True)
+class Grids:
+    """How finely storage is divided in horizons of so many steps: every one of `GridSettings`, chosen."""
+
+    states: int
+    most_states: int
+    agreement: float
+    fine_states: int
+    reach: float
+    tolerance: float
+    most_refinements: int
+    start_states: int
+    restart_width: float
+    restart_gain: float
+    most_restarts: int
+
+
+#: What is not given. Of a year the grids leave nothing to gain; along many years the best trajectory of a narrow band is
+#: often not the best one nearby, and starting again from a wider band finds more than finer grids do.
+_OF_YEAR = {
+    "states": 201,
+    "most_states": 1100,
+    "agreement": 1e-6,
+    "fine_states": 41,
+    "reach": 6.0,
+    "most_refinements": 40,
+    "most_restarts": 0,
+}
+_OF_LONG = {
+    "states": 101,
+    "most_states": 300,
+    "agreement": 2e-6,
+    "fine_states": 21,
+    "reach": 5.0,
+    "most_refinements": 30,
+    "most_restarts": 12,
+}
+
+
 @dataclass(frozen=True)
 class GridSettings(Settings):
-    """How finely storage is divided.
+    """How finely storage is divided. Where two defaults are stated, the second is that of more than 12 steps.
 
     Parameters
     ----------
-    states : int
-        Storages of the first grid, between the lowest and highest that can be reached.
-    most_states : int
-        The whole is repeated from a first grid half as fine again, until the year's fitness changes by less than
-        `agreement` or the first grid has more than this.
-    agreement : float
-        See `most_states`; a part of the fitness.
-    fine_states : int
-        Storages of each finer grid.
-    reach : float
-        Half width of a finer grid, in spacings of the one before.
+    states : int, optional
+        Storages of the first grid, between the lowest and highest that can be reached: 201, 101.
+    most_states : int, optional
+        The whole is repeated from a first grid half as fine again, until the fitness changes by less than `agreement`
+        or the first grid has more than this: 1100, 300.
+    agreement : float, optional
+        See `most_states`; a part of the fitness: 1e-6, 2e-6.
+    fine_states : int, optional
+        Storages of each finer grid: 41, 21.
+    reach : float, optional
+        Half width of a finer grid, in spacings of the one before: 6, 5.
     tolerance : float
-        Refinement ends when it changes the year's fitness by less than this part of it, twice running.
-    most_refinements : int
-        Refinement ends after so many grids at the latest.
+        Refinement ends when it changes the fitness by less than this part of it, twice running.
+    most_refinements : int, optional
+        Refinement ends after so many grids at the latest: 40, 30.
     start_states : int
         Starts tried in a cyclic year before the search between the neighbours of the best.
+    restart_width : float
+        Refinement starts again around the best trajectory, with grids this part as wide as the first time,
+    restart_gain : float
+        until that gains less than this part of the fitness,
+    most_restarts : int, optional
+        or so many times: 0, 12.
     """
 
-    states: int = number(201, 2, 20_000)
-    most_states: int = number(1100, 2, 20_000)
-    agreement: float = number(1e-6, 1e-12, 1.0)
-    fine_states: int = number(41, 3, 20_000)
-    reach: float = number(6.0, 0.5, 1e6)
+    states: int | None = number(None, 2, 20_000)
+    most_states: int | None = number(None, 2, 20_000)
+    agreement: float | None = number(None, 1e-12, 1.0)
+    fine_states: int | None = number(None, 3, 20_000)
+    reach: float | None = number(None, 0.5, 1e6)
     tolerance: float = number(1e-8, 0.0, 1.0)
-    most_refinements: int = number(40, 1, 10_000)
+    most_refinements: int | None = number(None, 1, 10_000)
     start_states: int = number(25, 2, 20_000)
+    restart_width: float = number(0.3, 1e-6, 1.0)
+    restart_gain: float = number(1e-7, 0.0, 1.0)
+    most_restarts: int | None = number(None, 0, 10_000)
+
+    def grids(self, steps: int) -> Grids:
+        """The grids of horizons of so many steps: what is given, and the defaults of such horizons."""
+        usual = _OF_LONG if steps > MOST_STEPS_OF_YEAR else _OF_YEAR
+        given = {each.name: getattr(self, each.name) for each in fields(Grids)}
+        return Grids(**{name: usual[name] if value is None else value for name, value in given.items()})
 
 
 @dataclass(frozen=True)
@@ -64,7 +122,7 @@ class DeviceGridSettings(GridSettings):
     double: bool | None = run_option(None)
 
 
-def first_grids(settings: GridSettings) -> list[int]:
+def first_grids(settings: Grids) -> list[int]:
     """States of every first grid that may be tried."""
     grids = [settings.states]
     while grids[-1] < settings.most_states:

@@ -44,7 +44,7 @@ _HALVINGS = 50
 #: Steps before the end that are solved again with another end; the storage before them is kept.
 _STEPS_SOLVED_AGAIN = 2000
 #: How a horizon with another end is solved.
-_SETTINGS = GridSettings(tolerance=1e-9)
+_SETTINGS = GridSettings(fine_states=41, reach=6.0, tolerance=1e-9, most_refinements=40)
 #: Steps whose values are in memory at once.
 _BLOCK = 1000
 
@@ -149,8 +149,8 @@ def _ending_within(limits: Limits, lower_hm3: float, upper_hm3: float) -> Limits
 def _value_ending_at(year: ReservoirYear, storage_hm3: FloatArray, end_hm3: float) -> float:
     """Largest fitness of a horizon that must end at another storage, near the trajectory given."""
     other = replace(year, limits=_ending_within(year.limits, end_hm3, end_hm3))
-    spacing = abs(end_hm3 - storage_hm3[-1]) / _SETTINGS.reach
-    return trajectory_near(other, _SETTINGS, storage_hm3, spacing).fitness
+    grids = _SETTINGS.grids(year.limits.steps)
+    return trajectory_near(other, grids, storage_hm3, abs(end_hm3 - storage_hm3[-1]) / grids.reach).fitness
 
 
 def _values(year: ReservoirYear, grid: FloatArray, first_step: int, last: FloatArray) -> FloatArray:

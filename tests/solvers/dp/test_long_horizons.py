@@ -161,16 +161,18 @@ def test_a_gpu_shares_a_long_horizon_among_more_items(large_gpu: DeviceInfo) -> 
     assert [program.layout_for(gpu, DeviceGridSettings(), steps).items for steps in (12, 744)] == [256, 512]
 
 
-def test_choices_of_the_finest_first_grid_fit_16_bits() -> None:
-    assert max(first_grids(GridSettings(most_states=20_000))) < 1 << 16
-    assert max(first_grids(GridSettings(states=20_000, most_states=20_000))) < 1 << 16
+@pytest.mark.parametrize("steps", [12, 744])
+def test_choices_of_the_finest_first_grid_fit_16_bits(steps: int) -> None:
+    assert max(first_grids(GridSettings(most_states=20_000).grids(steps))) < 1 << 16
+    assert max(first_grids(GridSettings(states=20_000, most_states=20_000).grids(steps))) < 1 << 16
 
 
 def test_threads_make_no_difference_to_the_host(record: ReservoirYears, small: Reservoir, small_inflow: Inflow) -> None:
     turning = reservoir_problems(cyclic(small), small_inflow)
     settings = GridSettings(**COARSE, start_states=5)
     for problem in (record[0], turning[0]):
-        one, several = (sequential.best_trajectory(problem, settings, threads) for threads in (1, 3))
+        grids = settings.grids(problem.limits.steps)
+        one, several = (sequential.best_trajectory(problem, grids, threads) for threads in (1, 3))
         assert one.position.tobytes() == several.position.tobytes()
         assert (one.refinements, one.transitions) == (several.refinements, several.transitions)
 
