@@ -1,8 +1,8 @@
 """The best energy of a record with losses, by a program that shares no line with the package: numpy and scipy only.
 
 Dynamic programming over storage, written from the equations alone, for reservoir files like that of the carry-over
-example: tables, a tailrace by a power of the release, an output coefficient, an end fixed or valued. It takes the record
-in one piece, first on a grid of all storages, then on ever finer grids around the best trajectory.
+example: tables, a tailrace by a power of the release, an output coefficient, an end fixed or valued. It takes the
+record in one piece, first on a grid of all storages, then on ever finer grids around the best trajectory.
 
 ``python -m tests.independent.record_dp RESERVOIR.toml INFLOW.csv [GWH_PER_HM3]`` prints the energy.
 """

@@ -73,7 +73,7 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         positions = np.column_stack([rounds[-1].position[:, 0], starts])[:, : years.dimension]
         refined = sum(each.grids.sum(axis=1) for each in rounds)
         transitions = sum(each.transitions.sum(axis=1) for each in rounds)
-        used = asdict(grids) | choices(layout, "lanes", "items", "double")
+        used = {**asdict(grids), **choices(layout, "lanes", "items", "double")}
         return LaunchResult(
             found=[
                 EngineResult(position=position, generations=int(solved), evaluations=int(tried), settings=used)

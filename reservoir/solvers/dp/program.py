@@ -121,9 +121,7 @@ def layout_for(device: DeviceInfo, settings: DeviceGridSettings, steps: int, *, 
     return year if fits and steps <= MOST_STEPS_OF_YEAR else layout(long=True)
 
 
-def build_program(
-    device: DeviceInfo, years: ReservoirYears, grids: Grids, layout: GridLayout
-) -> BuiltProgram:
+def build_program(device: DeviceInfo, years: ReservoirYears, grids: Grids, layout: GridLayout) -> BuiltProgram:
     """Assemble and build dynamic programming for a year's program key.
 
     Raises

@@ -59,8 +59,7 @@ def bellman(
         values[steps, state] = end_value(year.conditions, grid[0, 0], grid[steps, state])
     for step in range(steps - 1, -1, -1):
         per_flow, inflow = year.hm3_per_m3s[step], year.inflow[step]
-        least, most = year.release_lower[step], year.release_upper[step]
-        conditions = conditions_at(year.conditions, step)
+        least, conditions = year.release_lower[step], conditions_at(year.conditions, step)
         rounding = 1e-12 * (abs(grid[step, states - 1]) + 1.0) / per_flow
         for state in range(states):
             violations[state] = violation_at(year, step, grid[step + 1, state], grid[step + 1, state])
@@ -103,7 +102,8 @@ def draft_above(year: YearArrays, step: int, storage: float, end: float) -> floa
     """By how much the draft between two storages is more than the most, m3/s."""
     conditions = conditions_at(year.conditions, step)
     draft: float = release_to_reach(storage, end, year.inflow[step], year.hm3_per_m3s[step], conditions)
-    return draft - year.release_upper[step]
+    most: float = year.release_upper[step]
+    return draft - most
 
 
 @inlined

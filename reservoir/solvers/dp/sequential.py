@@ -63,9 +63,8 @@ class SequentialDp(HostEngine[GridSettings]):
 
     def _solved(self, problem: Problem, threads: int) -> EngineResult:
         (year,) = reservoir_years([problem])
-        grids = self.settings.grids(year.limits.steps)
-        found = best_trajectory(year, grids, threads)
-        used = asdict(grids)
+        found = best_trajectory(year, self.settings, threads)
+        used = asdict(self.settings.grids(year.limits.steps))
         return EngineResult(
             position=found.position, generations=found.refinements, evaluations=found.transitions, settings=used
         )
@@ -85,18 +84,19 @@ class Trajectory:
     transitions: int
 
 
-def best_trajectory(year: ReservoirYear, grids: Grids, threads: int = 1) -> Trajectory:
+def best_trajectory(year: ReservoirYear, settings: GridSettings, threads: int = 1) -> Trajectory:
     """Find one year's best trajectory; in a cyclic year, over all starts.
 
     Parameters
     ----------
     year : ReservoirYear
         Of any number of steps.
-    grids : Grids
+    settings : GridSettings
     threads : int
         At work on it: two share the first two first grids, any number the starts of a cyclic year. The result does not
         depend on them.
     """
+    grids = settings.grids(year.limits.steps)
     if year.limits.cyclic:
         return _best_cycle(year, grids, threads)
     runs = _runs(year, grids, threads)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
 from reservoir.solvers.base.settings import Settings, number, run_option
-
 
 #: Steps of a year of months; a horizon of more is a long one.
 MOST_STEPS_OF_YEAR = 12
@@ -32,9 +32,9 @@ class Grids:
     most_restarts: int
 
 
-#: What is not given. Of a year the grids leave nothing to gain; along many years the best trajectory of a narrow band is
-#: often not the best one nearby, and starting again from a wider band finds more than finer grids do.
-_OF_YEAR = {
+#: What is not given. In long horizons the best trajectory of a narrow band is often not the best one nearby: to start
+#: again from a wider band finds more than finer grids do.
+_OF_YEAR: dict[str, Any] = {
     "states": 201,
     "most_states": 1100,
     "agreement": 1e-6,
@@ -43,7 +43,7 @@ _OF_YEAR = {
     "most_refinements": 40,
     "most_restarts": 0,
 }
-_OF_LONG = {
+_OF_LONG: dict[str, Any] = {
     "states": 101,
     "most_states": 300,
     "agreement": 2e-6,

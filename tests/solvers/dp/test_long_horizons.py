@@ -171,8 +171,7 @@ def test_threads_make_no_difference_to_the_host(record: ReservoirYears, small: R
     turning = reservoir_problems(cyclic(small), small_inflow)
     settings = GridSettings(**COARSE, start_states=5)
     for problem in (record[0], turning[0]):
-        grids = settings.grids(problem.limits.steps)
-        one, several = (sequential.best_trajectory(problem, grids, threads) for threads in (1, 3))
+        one, several = (sequential.best_trajectory(problem, settings, threads) for threads in (1, 3))
         assert one.position.tobytes() == several.position.tobytes()
         assert (one.refinements, one.transitions) == (several.refinements, several.transitions)
 
