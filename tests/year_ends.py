@@ -14,3 +14,8 @@ def cyclic(reservoir: Reservoir) -> Reservoir:
 def free(reservoir: Reservoir) -> Reservoir:
     """The same reservoir, with years that may end anywhere."""
     return replace(reservoir, year_end=YearEnd.FREE, final_storage_hm3=None)
+
+
+def valued(reservoir: Reservoir, gwh_per_hm3: float) -> Reservoir:
+    """The same reservoir, with years that may end anywhere, and water in store that is worth energy."""
+    return replace(reservoir, year_end=YearEnd.VALUED, final_storage_hm3=None, end_value_gwh_per_hm3=gwh_per_hm3)

@@ -262,10 +262,10 @@ two_level_swarm = _gathered(
 #: Sizes of a search by CLPSO, and by the solvers that count evaluations.
 SWARM = {
     "particles": "Particles per CLPSO swarm.  [default: 40]",
-    "generations": "Generations of CLPSO.  [default: 10000]",
+    "generations": "Generations of CLPSO.  [default: 10000; 1000 for a window of a long horizon]",
 }
 EVALUATIONS = {
-    "evaluations": "Evaluations per year of lshade, island-ga and dsmga2.  "
+    "evaluations": "Evaluations per year, or window of a long horizon, of lshade; per year of island-ga and dsmga2.  "
     "[default: lshade 30000, island-ga 400000, dsmga2 unlimited]"
 }
 

@@ -67,6 +67,16 @@ SHOWN_SHORTFALLS = 12
         "or with OpenCL (lossless, lossy).  [default: on-demand]",
     ),
     click.option("--bits", type=int, help="Bits per monthly storage in dsmga2.  [default: 8]"),
+    click.option(
+        "--window-steps", type=int, help="Storages of a window of a long horizon, for clpso and lshade.  [default: 24]"
+    ),
+    click.option(
+        "--sweep-tolerance",
+        type=float,
+        help="The sweeps of clpso and lshade end when two improve the fitness by less than this fraction each.  "
+        "[default: 1e-6]",
+    ),
+    click.option("--most-sweeps", type=int, help="Sweeps over a long horizon at most.  [default: 40]"),
     **options.SWARM,
     **options.EVALUATIONS,
 )

@@ -66,6 +66,7 @@ def show_inputs(found: Inputs) -> None:
 
 def show_solver(plan: Plan) -> None:
     """Say which engine solved a plan, where, with which driver and seed, how long it took, and if one is stronger."""
+    from reservoir.planning.solver_choice import is_swept
     from reservoir.solvers import solver_named
 
     first = plan.solutions[0]
@@ -75,7 +76,7 @@ def show_solver(plan: Plan) -> None:
     line = f"{first.solver} on {first.device}{driver}{seed}: {first.wall_seconds:.3g} s{busy}"
     screen = console()
     screen.print(f"[bold]{'Solver':<10}[/]{escape(line)}", soft_wrap=True)
-    if solver_named(first.solver).stronger:
+    if solver_named(first.solver).stronger and not is_swept(first.solver, plan.problems):
         screen.print(f"{'':<10}{escape(solver_named(first.solver).stronger)}", soft_wrap=True)
     for note in plan.notes[len(plan.inflow.notes) + len(plan.reservoir.notes) :]:
         screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)

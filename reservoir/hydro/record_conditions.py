@@ -66,7 +66,10 @@ class RecordConditions:
     ramp_down_m3s: float
     end_value_gwh_per_hm3: float
 
-    def __getitem__(self, years: int | slice | NDArray[np.integer]) -> RecordConditions:
+    def __getitem__(
+        self, years: int | slice | NDArray[np.integer] | tuple[NDArray[np.integer], ...]
+    ) -> RecordConditions:
+        """Some of the years; of years and steps, as an array is indexed."""
         return replace(self, **{name: getattr(self, name)[years] for name in _BY_STEP})
 
     def reshaped(self, *shape: int) -> RecordConditions:

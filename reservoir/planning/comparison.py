@@ -17,7 +17,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.infeasible import chosen, feasible_problems
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.solution_numbers import relative_gap
-from reservoir.planning.solver_choice import require_horizon
+from reservoir.planning.solver_choice import is_swept, require_horizon
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import SOLVERS, Solutions, solve, solver_named, why_unusable
 
@@ -113,6 +113,8 @@ def _compared(
 ) -> Comparison:
     settings = {setting: value for setting, value in options.items() if setting in solver_named(name).budget}
     warm = {**settings, "generations": 1} if "generations" in solver_named(name).budget else settings
+    if is_swept(name, problems):
+        warm = {**warm, "most_sweeps": 1}
     years = problems.each
     solve(years[:1], solver=name, seed=seed, device=device, **warm)  # compiles; not timed
     runs = []

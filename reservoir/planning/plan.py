@@ -223,7 +223,8 @@ def optimise(
     inflow : Inflow
         Its water years begin in the reservoir's first month.
     solver : str, optional
-        A name of `reservoir.solvers.SOLVERS`; by default ``clpso``, or dynamic programming for longer horizons.
+        A name of `reservoir.solvers.SOLVERS`; by default ``clpso``; for longer horizons dynamic programming, or
+        ``lshade`` if the change of the release is limited.
     horizon : Horizon, str or int, optional
         What is planned as one problem: ``"year"``, ``"record"`` or a number of years; by default as the reservoir says.
     start : str, date or pandas.Period, optional
@@ -246,7 +247,8 @@ def optimise(
         Told the stage, how many years are done and how many there are.
     stop : callable, optional
         Asked with an `IntermediateResult` between launches, or years. If it returns True, the plan has the years that
-        are planned, from the first of the record; if that is during the reference optimum, it has no gaps.
+        are planned, from the first of the record; if that is during the reference optimum, it has no gaps. ``clpso``
+        and ``lshade`` ask after each sweep over long horizons, which then have the schedules found so far.
         `Plan.stopped` says where. See `reservoir.solvers.solve`.
     **options
         Settings of the solver, such as ``particles`` and ``generations``.

@@ -10,13 +10,22 @@ from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import SOLVERS, settings_of, solver_named, why_unusable
 
 FALLBACK_SOLVER = "clpso-sequential"
+#: Plans long horizons where dynamic programming cannot.
+SWEPT_SOLVER = "lshade"
 #: Dynamic programming, by cores of the host and by a device.
 REFERENCE_SOLVERS = HOST_REFERENCE, DEVICE_REFERENCE = "dp", "dp-opencl"
 
 
 def default_solver(problems: RecordProblems) -> str:
     """The engine of a plan that names none."""
-    return DEVICE_REFERENCE if problems.steps > MONTHS_PER_YEAR else "clpso"
+    if problems.steps <= MONTHS_PER_YEAR:
+        return "clpso"
+    return SWEPT_SOLVER if problems.ramps else DEVICE_REFERENCE
+
+
+def is_swept(solver: str, problems: RecordProblems) -> bool:
+    """Whether a solver sweeps the windows of such problems."""
+    return problems.steps > MONTHS_PER_YEAR and solver_named(solver).swept
 
 
 def require_horizon(solver: str, problems: RecordProblems) -> None:
@@ -38,12 +47,14 @@ def chosen_solver(
 ) -> tuple[str, tuple[str, ...], dict[str, Any]]:
     """The solver of a plan, notes on it, and its options.
 
-    One that cannot run here is replaced, unless a particular device was asked for; options that both have are kept.
+    One that cannot run here is replaced, unless a particular device was asked for or no other can plan the horizon;
+    options that both have are kept.
     Raises as `require_horizon` does.
     """
     solver = solver or default_solver(problems)
     require_horizon(solver, problems)
-    reason = "" if device not in (None, "auto") else why_unusable(solver)
+    irreplaceable = device not in (None, "auto") or (problems.ramps and problems.steps > MONTHS_PER_YEAR)
+    reason = "" if irreplaceable else why_unusable(solver)
     if not reason:
         return solver, (), options
     fallback = HOST_REFERENCE if problems.steps > MONTHS_PER_YEAR else FALLBACK_SOLVER

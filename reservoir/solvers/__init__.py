@@ -19,6 +19,7 @@ from reservoir.problems.encoding import BITS, PERMUTATION, REAL, encoding_of
 from reservoir.solvers.base.engine import Engine
 from reservoir.solvers.base.progress import IntermediateResult, Progress, Stop, callers_own, silent
 from reservoir.solvers.base.solution import Solution, Solutions
+from reservoir.solvers.windows.settings import WindowSettings
 
 __all__ = [
     "GENERAL_SOLVERS",
@@ -57,6 +58,8 @@ class Solver:
         It solves whatever is a `Problem`, not reservoir years alone.
     long_horizons : bool
         It solves horizons of many years; the others are made for a year's dozen variables.
+    swept : bool
+        It does so by sweeps over windows (`reservoir.solvers.windows`).
     encodings : tuple of str
         How the positions may be written down of problems that it solves.
     stronger : str
@@ -71,6 +74,7 @@ class Solver:
     budget: tuple[str, ...] = ()
     general: bool = True
     long_horizons: bool = False
+    swept: bool = False
     encodings: tuple[str, ...] = (REAL,)
     stronger: str = ""
 
@@ -86,6 +90,8 @@ SOLVERS: dict[str, Solver] = {
             module="reservoir.solvers.clpso.engine",
             opencl=True,
             budget=_SWARM,
+            long_horizons=True,
+            swept=True,
             stronger="--solver lshade gets closer to the optimum with 1/13 of the evaluations",
         ),
         Solver(
@@ -94,6 +100,8 @@ SOLVERS: dict[str, Solver] = {
             module="reservoir.solvers.lshade.engine",
             opencl=True,
             budget=_EVALUATIONS,
+            long_horizons=True,
+            swept=True,
         ),
         Solver(
             name="clpso-sequential",
@@ -217,7 +225,8 @@ def solve(
     stop : callable, optional
         Asked with an `IntermediateResult` after each launch, or each problem on the host, but not after the last. If it
         returns True, the solutions are those of the problems before the first that is not solved, at least one. On a
-        device, launches then have as many problems as it has compute units, so that it is asked often enough.
+        device, launches then have as many problems as it has compute units, so that it is asked often enough. Sweeps
+        over long horizons ask after each sweep, and the solutions are the schedules so far.
     **options
         Settings of the engine.
 
@@ -238,15 +247,22 @@ def solve(
     _require_encoding(entry, problems)
     engine = _engine_class(entry)
     _require_settings(entry, options)
-    ready = engine(
-        settings=engine.settings_class(**options), seed=int(seed), seeded=entry.seeded, stop=stop and callers_own(stop)
-    )
+    caller_stop = stop and callers_own(stop)
+    if entry.swept:
+        from reservoir.solvers.windows.any_length import solve_any_length
+
+        return solve_any_length(
+            engine, problems, options, seed=int(seed), device=device, progress=progress, stop=caller_stop
+        )
+    ready = engine(settings=engine.settings_class(**options), seed=int(seed), seeded=entry.seeded, stop=caller_stop)
     return ready.solve(problems, device=device, progress=progress)
 
 
 def settings_of(name: str) -> tuple[str, ...]:
-    """Names of a solver's settings."""
-    return tuple(each.name for each in fields(_engine_class(solver_named(name)).settings_class))
+    """Names of a solver's settings, those of sweeps over long horizons behind them."""
+    entry = solver_named(name)
+    classes = [_engine_class(entry).settings_class, *([WindowSettings] if entry.swept else [])]
+    return tuple(each.name for settings in classes for each in fields(settings))
 
 
 def _engine_class(entry: Solver) -> type[Engine[Any]]:

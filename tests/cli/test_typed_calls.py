@@ -25,6 +25,13 @@ CALLS: list[tuple[list[str], int]] = [
     (["plan", *OWN, "--horizon", "record", "--out", "whole"], 0),
     (["plan", *OWN, "--from", "2026-09", "--level", "320.5", "--solver", "dp", "--out", "from-today"], 0),
     (["plan", *OWN, "--from", "2026-9", "--storage", "80", "--horizon", "2", "--out", "two-years"], 0),
+    (
+        [
+            *("plan", *OWN, "--horizon", "record", "--solver", "lshade", "--window-steps", "20", "--most-sweeps", "25"),
+            *("--sweep-tolerance", "1e-5", "--no-figures", "--out", "swept"),
+        ],
+        0,
+    ),
     (["plan", *OWN, *SWARM, "--random", "kernel", "--no-reference", "--no-figures", "--profile", "--out", "short"], 0),
     (["plan", *OWN, *SWARM, "--solver", "clpso", "--reference", "--figures", "--out", "short", "--force"], 1),
     (["plan", *OWN, "--solver", "island-ga", "--scheme", "lim-async", "--evaluations", "2000", "--out", "genes"], 1),

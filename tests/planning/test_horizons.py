@@ -8,13 +8,16 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.horizon import Horizon
 from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.planning import solver_choice
 from reservoir.planning.carry_over import storage_ratio
-from reservoir.planning.checks import all_pass, plan_checks
+from reservoir.planning.checks import SWEPT_GAP, all_pass, plan_checks
 from reservoir.planning.comparison import compare
 from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.validation import validate
+from reservoir.problems.reservoir.record import record_problems
 from reservoir.report.folder import write_plan
 from reservoir.rules.base.foresight import foresight_over_record
+from reservoir.solvers import SOLVERS
 from tests.hydro import paper
 from tests.year_ends import cyclic, free
 
@@ -107,10 +110,60 @@ def test_the_reservoir_says_the_horizon_unless_the_call_does(lake, record):
 
 
 def test_an_engine_made_for_years_refuses_and_names_those_that_can(lake, record):
-    with pytest.raises(InputError, match=r"lshade cannot plan 24 months as one problem.*choose dp or dp-opencl"):
-        optimise(lake, record.span(0, 2), solver="lshade", horizon="record")
-    with pytest.raises(InputError, match="choose dp or dp-opencl"):
-        compare(lake, record.span(0, 2), solvers=["clpso"], horizon=2)
+    able = "choose clpso or lshade or dp or dp-opencl"
+    with pytest.raises(InputError, match=rf"island-ga cannot plan 24 months as one problem.*{able}"):
+        optimise(lake, record.span(0, 2), solver="island-ga", horizon="record")
+    with pytest.raises(InputError, match=able):
+        compare(lake, record.span(0, 2), solvers=["clpso-sequential"], horizon=2)
+
+
+@pytest.mark.device
+def test_a_swarm_plans_a_record_close_to_dynamic_programming(lake, record):
+    plan = optimise(lake, record, solver="lshade", horizon="record", evaluations=5000)
+    assert all_pass(plan_checks(plan))
+    assert abs(plan.gap[0]) <= SWEPT_GAP
+    storage = plan.operation.storage_hm3
+    assert np.array_equal(storage[1:, 0], storage[:-1, -1])
+    gaps = [check for check in plan_checks(plan) if "gap to dp" in check.check]
+    assert [check.threshold for check in gaps] == [SWEPT_GAP, SWEPT_GAP]
+
+
+@pytest.mark.device
+def test_swarms_are_compared_with_dynamic_programming_on_a_record(lake, record):
+    options = {"evaluations": 5000, "generations": 300}
+    rows = compare(lake, record, horizon="record", solvers=["lshade", "dp"], options=options)
+    assert [row.solver for row in rows] == ["lshade", "dp"]
+    assert abs(rows[0].gap) <= SWEPT_GAP
+    assert rows[0].violation == 0
+
+
+@pytest.mark.device
+def test_a_record_with_ramping_limits_is_swept_and_has_no_reference(lake, record):
+    slow = replace(lake, ramp_up_m3s=2.0, ramp_down_m3s=2.0)
+    plan = optimise(slow, record, horizon="record", evaluations=5000)
+    assert plan.solutions.solver == "lshade"
+    assert not plan.references
+    assert all_pass(plan_checks(plan))
+    assert np.abs(np.diff(plan.operation.release_m3s.ravel())).max() <= 2.0 + 1e-6
+    with pytest.raises(InputError, match=r"cannot limit the change of the release.*choose the solver clpso or lshade"):
+        optimise(slow, record, horizon="record", solver="dp")
+
+
+def test_without_opencl_a_record_with_ramping_limits_has_no_other_solver(lake, record, monkeypatch):
+    monkeypatch.setattr(solver_choice, "why_unusable", lambda name: "no driver" if SOLVERS[name].opencl else "")
+    slow = record_problems(replace(lake, ramp_up_m3s=2.0), record, Horizon(None))
+    assert solver_choice.chosen_solver(None, "auto", {}, slow) == ("lshade", (), {})
+    free = record_problems(lake, record, Horizon(None))
+    assert solver_choice.chosen_solver("lshade", "auto", {}, free)[0] == "dp"
+
+
+@pytest.mark.device
+def test_a_plan_from_today_of_two_years_is_swept(lake, record):
+    begun = {"start": "2026-09", "start_hm3": 60.0, "horizon": 2}
+    plan = optimise(lake, record, solver="lshade", evaluations=5000, **begun)
+    assert plan.problems.steps > 12
+    assert plan.solutions[0].settings["most_sweeps"] == 40
+    assert all_pass(plan_checks(plan))
 
 
 def test_a_plan_of_a_horizon_without_a_solver_is_solved_by_dynamic_programming(lake, record, device):

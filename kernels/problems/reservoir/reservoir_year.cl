@@ -4,8 +4,10 @@
 // Constants: STEPS, CYCLIC, GWH_PER_STAGE_BENEFIT, and where in a year's CONTEXT each row of STEPS numbers and each number
 // stands (reservoir/problems/reservoir/rows.py).
 
-#define DIM (STEPS + CYCLIC)
 #define AT(row, step) year[(row) + (step)]
+
+#ifndef STEPS_OF_BLOCK // else the variables are others (storage_corrections.cl)
+#define DIM (STEPS + CYCLIC)
 
 REAL lower(const int d, CONTEXT_SPACE const REAL *year) {
 #if CONDITIONS // the withdrawal is cut by a repair alone
@@ -15,6 +17,7 @@ REAL lower(const int d, CONTEXT_SPACE const REAL *year) {
 }
 
 REAL upper(const int d, CONTEXT_SPACE const REAL *year) { return d < STEPS ? AT(RELEASE_UPPER, d) : year[START_UPPER]; }
+#endif
 
 // Storage at the end of a step, moved into reach of the year's end (eq. 16-18).
 reals within_reach(const reals storage, const reals start, const int step, CONTEXT_SPACE const REAL *year) {
@@ -95,6 +98,7 @@ reals fitness_with_violation(reals *releases, const reals start, CONTEXT_SPACE c
     return benefit * GWH_PER_STAGE_BENEFIT - cost;
 }
 
+#ifndef STEPS_OF_BLOCK
 // The same, and the position with repaired releases. Where repair always succeeds, the chain from one storage to the next
 // is short, and no bound needs to be looked at.
 #define REPAIRS 1
@@ -131,4 +135,5 @@ reals fitness(const reals *position, CONTEXT_SPACE const REAL *year) {
     reals repaired[DIM];
     return repaired_fitness(position, repaired, year);
 }
+#endif
 #endif

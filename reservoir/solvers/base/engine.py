@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -41,6 +41,8 @@ class Engine(ABC, Generic[S]):
     #: As in the registry.
     name: ClassVar[str]
     settings_class: ClassVar[type[Settings]]
+    #: Settings for long horizons (`reservoir.solvers.windows`) where they are not those of a year, or of all sweeps.
+    window_defaults: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, settings: S, *, seed: int = 1, seeded: bool = True, stop: Stop | None = None) -> None:
         self.settings, self.seed, self.seeded, self.stop = settings, seed, seeded, stop

@@ -7,8 +7,8 @@ numbers are the product's own streams, or one of the paper's two schemes.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class ClpsoEngine(FirstPositionsEngine[DeviceSwarmSettings], PopulationEngine[De
 
     name = "clpso"
     settings_class = DeviceSwarmSettings
+    window_defaults: ClassVar[Mapping[str, Any]] = {"generations": 1000}
     launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 2 * 10**10, "accelerator": 10**9, "CPU": 5 * 10**7}
 
     @property

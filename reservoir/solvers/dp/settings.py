@@ -160,7 +160,7 @@ def _without_ramps(years: Sequence[ReservoirYear]) -> Sequence[ReservoirYear]:
             Mistake(
                 "dynamic programming cannot limit the change of the release from month to month",
                 expected="no release.ramp_up_m3s and release.ramp_down_m3s",
-                mend="choose the solver clpso, lshade or clpso-sequential, with --horizon year",
+                mend="choose the solver clpso or lshade, or with --horizon year also clpso-sequential",
             )
         )
     return years
