@@ -47,15 +47,16 @@ def test_a_record_is_planned_within_a_thousandth_of_dynamic_programming(solver, 
     assert found.fitness == pytest.approx(best, rel=1e-3)
 
 
-@pytest.mark.parametrize("end", ["fixed", "cyclic", "valued"])
-def test_a_record_with_losses_is_planned_within_a_thousandth_of_dynamic_programming(end, lake, dry_record):
+@pytest.mark.parametrize("end", ["cyclic", "valued"])
+def test_some_years_with_losses_are_planned_within_a_thousandth_of_dynamic_programming(end, lake, dry_record):
     thirsty = replace(
         lake,
         evaporation_mm=np.linspace(20.0, 150.0, 12),
         seepage_m3s=Table((20.0, 120.0), (0.02, 0.1)),
         withdrawal_m3s=np.linspace(0.05, 0.3, 12),
     )
-    problems = horizons({**ENDS, "valued": lambda given: valued(given, 0.05)}[end](thirsty), dry_record)
+    ends = {**ENDS, "valued": lambda given: valued(given, 0.05)}
+    problems = horizons(ends[end](thirsty), dry_record.span(0, 8))
     best = solve(problems, solver="dp-opencl").fitness
     found = solve(problems, solver="lshade")
     assert found.violation.tolist() == [0.0]
