@@ -5,14 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reservoir.cases import bundled_case
 from reservoir.errors import InputError
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE, approximate
 from reservoir.hydro.curves.curve import Polynomial, Table
 from reservoir.hydro.curves.forms import PolynomialForm, UniformTable
 from reservoir.hydro.elementwise import curve_value
 from reservoir.hydro.jit import compiled_part
+from reservoir.hydro.plant import plant_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import ConversionKind
+from reservoir.hydro.step import head_at, power_at_head
 from tests.hydro import paper
 
 STATES = 3000
@@ -110,3 +113,31 @@ def test_a_form_is_held_at_its_ends(xiaowan: Reservoir, amplitude: float) -> Non
     assert far_below == below
     assert far_above == above
     assert below < above
+
+
+@pytest.mark.parametrize(
+    "capacity_m3s",
+    [(60, 58, 55, 50, 44), (0, 0, 40, 55, 58), (0, 20, 40, 50, 55), (20, 50, 58, 50, 20)],
+    ids=["falling", "zero below a head", "rising from zero", "rising and falling"],
+)
+def test_a_capacity_of_any_shape_changes_power_by_no_more_than_the_head_explains(capacity_m3s) -> None:
+    lake = bundled_case("carryover").reservoir()
+    reservoir = replace(lake, capacity_m3s=Table((50, 70, 75, 90, 110), capacity_m3s))
+    forms = approximate(reservoir)
+    assert forms.power_error <= POWER_TOLERANCE
+    storages, releases = states_of(reservoir)
+    given = plant_of(reservoir)
+    head = head_at(given, storages, releases)
+    found = power_at_head(forms.plant, head_at(forms.plant, storages, releases), releases.astype(np.float32))
+    shift = forms.head_error_m
+    near = [power_at_head(given, np.clip(head + by, 50, 110), releases) for by in np.linspace(-shift, shift, 9)]
+    allowed = 2 * POWER_TOLERANCE * np.maximum(near[4], 0.01 * reservoir.installed_mw)
+    assert np.all(found >= np.min(near, axis=0) - allowed)
+    assert np.all(found <= np.max(near, axis=0) + allowed)
+
+
+def test_a_capacity_that_ends_within_centimetres_is_refused_with_the_key_for_it() -> None:
+    lake = bundled_case("carryover").reservoir()
+    reservoir = replace(lake, capacity_m3s=Table((50, 74.9, 75, 90, 110), (0, 0, 50, 55, 58)))
+    with pytest.raises(InputError, match=r"operating_level_m"):
+        approximate(reservoir)
