@@ -31,6 +31,8 @@ PANELS = {
 _CLASSES = 15
 #: Values above this quantile share the last colour: near an empty reservoir a few are many times the others.
 _SCALE_QUANTILE = 0.95
+#: If the largest value is so many times the median, classes grow by factors, over so many decades.
+_SKEWED, _DECADES = 8.0, 2
 #: From light for little to dark for much; the lightness falls evenly (after cividis, Nuñez, Anderton and Renslow 2018).
 _COLOURS = LinearSegmentedColormap.from_list(
     "water value", ["#FFF6D0", "#F0DC72", "#CBBA69", "#A59C74", "#7F8078", "#5B6276", "#35456C", "#00224E"]
@@ -119,10 +121,19 @@ def _scale(plan: Plan) -> tuple[ListedColormap, BoundaryNorm]:
     values = np.concatenate([by_month_and_storage(plan, column).ravel() for column in PANELS])
     values = values[np.isfinite(values)]
     low, high = min(float(values.min()), 0.0), float(np.quantile(values, _SCALE_QUANTILE))
-    edges = np.asarray(MaxNLocator(_CLASSES, steps=[1, 2, 2.5, 5, 10]).tick_values(low, max(high, low + 1e-6)))
+    edges = _edges(low, max(high, low + 1e-6), float(np.median(values)))
     above = bool(values.max() > edges[-1])
     colours = _COLOURS(np.linspace(0, 1, len(edges) - 1 + above))
     return ListedColormap(colours.tolist()), BoundaryNorm(edges, len(colours), extend="max" if above else "neither")
+
+
+def _edges(low: float, high: float, median: float) -> FloatArray:
+    """Edges of the classes: even, or growing by factors where few values are many times the others."""
+    if low < 0 or high <= _SKEWED * median:
+        return np.asarray(MaxNLocator(_CLASSES, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high))
+    last = int(np.ceil(np.log10(high)))
+    series = np.outer(10.0 ** np.arange(last - _DECADES, last + 1), [1, 1.5, 2, 3, 5, 7]).ravel()
+    return np.append(0.0, series[: int(np.searchsorted(series, high)) + 1])
 
 
 def caption(plan: Plan) -> str | None:
