@@ -173,11 +173,13 @@ def _show_result(plan: Plan) -> None:
 
     from reservoir.cli.console import console
     from reservoir.cli.screen import show_solver
-    from reservoir.planning.sentences import outside_sentences, shortfalls
+    from reservoir.planning.sentences import losses_sentence, outside_sentences, shortfalls
 
     screen = console()
     show_solver(plan)
     screen.print(f"[bold]{'Energy':<10}[/]{_energy(plan)}", soft_wrap=True)
+    if losses := losses_sentence(plan):
+        screen.print(f"[bold]{'Losses':<10}[/]{losses}", soft_wrap=True)
     for sentence in outside_sentences(plan):
         screen.print(f"[red]{'Limits':<10}[/]{escape(sentence)}", soft_wrap=True)
     sentences = shortfalls(plan)

@@ -22,6 +22,7 @@ from reservoir.planning.carry_over import carry_over_notes, free_end_notes
 from reservoir.planning.given_releases import first_positions
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
+from reservoir.planning.schedule import loss_volumes_of_years
 from reservoir.planning.solution_numbers import operation_of, reference_of_years, relative_gap
 from reservoir.planning.solver_choice import REFERENCE_SOLVERS, chosen_solver
 from reservoir.planning.stages import StageProgress as StageProgress
@@ -161,7 +162,8 @@ class Plan(OperatedRecord):
 
         ``reference_gwh`` is the reference's energy. Only where the reference violates limits too, in any year, a column
         ``reference_violation`` says by how much. Horizons of several years have their gap and work in every row, their
-        name in a column ``horizon``, and beside the energy of each year the storage that it gained.
+        name in a column ``horizon``, and beside the energy of each year the storage that it gained. Of a reservoir with
+        losses or withdrawals, there are their volumes.
         """
         volume, storage = self.inflow.calendar.hm3_per_m3s, self.operation.storage_hm3
         of_year = self.problems.of_year
@@ -176,6 +178,7 @@ class Plan(OperatedRecord):
                 "inflow_mean_m3s": self.inflow.annual_mean_m3s,
                 "energy_gwh": self.energy_gwh,
                 "spill_hm3": (self.spill_m3s * volume).sum(axis=1),
+                **loss_volumes_of_years(self.inflow, self.operation),
                 **({} if self.horizon.is_year else horizons),
                 "violation": self.violation,
                 "reference_gwh": reference,

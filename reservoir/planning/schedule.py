@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import month_starts
@@ -40,3 +41,16 @@ def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
     if operation.has_conditions:
         columns |= {name: getattr(operation, name) for name in CONDITION_COLUMNS}
     return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()}, month_starts(calendar))
+
+
+def loss_volumes_of_years(inflow: Inflow, operation: Operation) -> dict[str, NDArray[np.float64]]:
+    """Net evaporation, seepage, withdrawal and shortage of each year, hm3; empty if the reservoir has none of them."""
+    if not operation.has_conditions:
+        return {}
+    volume = inflow.calendar.hm3_per_m3s
+    return {
+        "evaporation_hm3": operation.evaporation_hm3.sum(axis=1),
+        "seepage_hm3": operation.seepage_hm3.sum(axis=1),
+        "withdrawal_hm3": (operation.withdrawal_m3s * volume).sum(axis=1),
+        "shortage_hm3": (operation.shortage_m3s * volume).sum(axis=1),
+    }

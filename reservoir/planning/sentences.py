@@ -9,6 +9,7 @@ import numpy as np
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan
+from reservoir.planning.schedule import loss_volumes_of_years
 
 #: Part of a demand that rounding leaves undelivered.
 _NEGLIGIBLE = 1e-9
@@ -27,14 +28,14 @@ def horizon_text(plan: Plan) -> str:
 
 def outside_sentences(plan: Plan) -> list[str]:
     """Which years of a plan violate their limits: no schedule satisfies them, or the solver did not find one."""
-    lost = chosen(plan.inflow.labels, ~plan.feasible)
+    lost, one = _infeasible(plan), _problem_word(plan)
     missed = chosen(plan.inflow.labels, plan.feasible & ~plan.keeps_limits)
     if plan.operation.has_conditions:
         which = "limits and demands"
-        cannot = f"{counted(len(lost))} cannot satisfy {_their(lost)} {which} with any schedule that was found"
+        cannot = f"{counted(len(lost), one)} cannot satisfy {_their(lost)} {which} with any schedule that was found"
     else:
         which = "storage limits"
-        cannot = f"{counted(len(lost))} cannot satisfy {_their(lost)} {which} with any permitted release"
+        cannot = f"{counted(len(lost), one)} cannot satisfy {_their(lost)} {which} with any permitted release"
     sentences = [
         (lost, cannot),
         (
@@ -43,6 +44,29 @@ def outside_sentences(plan: Plan) -> list[str]:
         ),
     ]
     return [f"{sentence}: {listed(names)}" for names, sentence in sentences if names]
+
+
+def _infeasible(plan: Plan) -> tuple[str, ...]:
+    """Labels of the problems that no schedule satisfies: years, or horizons of several."""
+    if len(plan.problems) == plan.inflow.years:
+        return chosen(plan.inflow.labels, ~plan.feasible)
+    return chosen(plan.problems.labels, ~plan.feasible_problems)
+
+
+def _problem_word(plan: Plan) -> str:
+    return plan.year_word if len(plan.problems) == plan.inflow.years else "horizon"
+
+
+def losses_sentence(plan: Plan) -> str:
+    """Mean annual losses and withdrawals of a plan, in words; empty if its reservoir has none."""
+    means = {name: float(each.mean()) for name, each in loss_volumes_of_years(plan.inflow, plan.operation).items()}
+    if not any(means.values()):
+        return ""
+    named = {"evaporation_hm3": "net evaporation", "seepage_hm3": "seepage", "withdrawal_hm3": "withdrawals"}
+    parts = [f"{name} {means[key]:,.4g}" for key, name in named.items() if means[key]]
+    short = means["shortage_hm3"]
+    shortage = f"; {short:,.4g} hm3 a year of the withdrawals are not delivered" if short else ""
+    return f"{', '.join(parts)} hm3 a year{shortage}"
 
 
 def left_out_sentence(plan: Plan, marks: str = "") -> str:
@@ -78,8 +102,8 @@ def _blame(feasible: bool, plan: Plan) -> str:
     if feasible:
         return "a feasible schedule exists, but the solver did not find it: increase --generations or --evaluations"
     if plan.operation.has_conditions:
-        return "no schedule was found that keeps all limits and demands of this year"
-    return "no permitted release keeps this year's storage within its limits"
+        return f"no schedule was found that keeps all limits and demands of this {_problem_word(plan)}"
+    return f"no permitted release keeps the storage of this {_problem_word(plan)} within its limits"
 
 
 def _storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:

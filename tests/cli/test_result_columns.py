@@ -4,7 +4,13 @@ import csv
 
 import pytest
 
+from reservoir.cases import bundled_case
 from reservoir.io.plan_folder import columns
+
+LOSSES = (
+    *("evaporation_hm3", "seepage_hm3", "withdrawal_m3s", "shortage_m3s"),
+    *("withdrawal_hm3", "shortage_hm3"),
+)
 
 
 def head_of(path) -> list[str]:
@@ -22,9 +28,22 @@ def head_of(path) -> list[str]:
     ],
 )
 def test_every_column_of_a_plan_has_a_meaning(ruled, table, meanings):
-    # Of plans of long horizons, and of plans with years that cannot keep their limits.
-    rare = ["horizon", "storage_change_hm3", "reference_violation"] if table == "summary.csv" else []
-    assert head_of(ruled / table) == [name for name in meanings if name not in rare]
+    # Of plans of long horizons, of plans with years that cannot keep their limits, and of reservoirs with losses.
+    rare = {"horizon", "storage_change_hm3", "reference_violation", *LOSSES}
+    expected = [name for name in meanings if table == "scores.csv" or name not in rare]
+    assert head_of(ruled / table) == expected
+
+
+def test_every_column_of_a_plan_with_losses_has_a_meaning(call, tmp_path):
+    years = tmp_path / "years.csv"
+    lines = bundled_case("carryover").inflow_file.read_text().splitlines()
+    years.write_text("\n".join(lines[:7]))
+    lake = str(bundled_case("carryover").reservoir_file)
+    call("plan", str(years), "--reservoir", lake, "--out", tmp_path / "out", "--solver", "dp", "--no-figures")
+    assert head_of(tmp_path / "out" / "schedule.csv") == list(columns.SCHEDULE_COLUMNS)
+    assert head_of(tmp_path / "out" / "summary.csv") == [
+        name for name in columns.SUMMARY_COLUMNS if name != "reference_violation"
+    ]
 
 
 def test_every_column_of_a_simulation_has_a_meaning(call, ruled, tmp_path):

@@ -23,6 +23,8 @@ _MONTH_MADE = {
     "violation": "distance of the end storage from its bounds, as a fraction of the bound; 0 within the bounds",
 }
 
+_LOSSES = "only if the reservoir has losses or demands"
+
 #: ``schedule.csv`` of a plan: a row for each year and month.
 SCHEDULE_COLUMNS: Mapping[str, str] = {
     **_MONTH,
@@ -30,6 +32,10 @@ SCHEDULE_COLUMNS: Mapping[str, str] = {
     "tailrace_m": "tailrace level at the month's mean release, m",
     "head_m": "gross head: level at the month's mean storage minus tailrace level, m",
     **_MONTH_MADE,
+    "evaporation_hm3": f"net evaporation of the month, hm3; {_LOSSES}",
+    "seepage_hm3": f"seepage of the month, hm3; {_LOSSES}",
+    "withdrawal_m3s": f"mean withdrawal, m3/s; {_LOSSES}",
+    "shortage_m3s": f"mean withdrawal that is not delivered, m3/s; {_LOSSES}",
     "water_value_gwh_per_hm3": "value of one hm3 more at the end of the month, GWh per hm3; only in plans by dynamic "
     "programming; empty if only one storage is possible",
 }
@@ -50,6 +56,10 @@ SUMMARY_COLUMNS: Mapping[str, str] = {
     "inflow_mean_m3s": "mean inflow of the year, m3/s",
     "energy_gwh": "energy of the year, GWh",
     "spill_hm3": "volume of spill, hm3",
+    "evaporation_hm3": f"net evaporation, hm3; {_LOSSES}",
+    "seepage_hm3": f"seepage, hm3; {_LOSSES}",
+    "withdrawal_hm3": f"volume withdrawn, hm3; {_LOSSES}",
+    "shortage_hm3": f"volume of withdrawals that are not delivered, hm3; {_LOSSES}",
     "horizon": "first and last year of the problem that the year belongs to; only if a horizon is longer than a year",
     "storage_change_hm3": "storage at the end of the year minus storage at its start, hm3; only with such a horizon",
     "violation": "sum of the months' violations; 0 if all bounds are kept",
