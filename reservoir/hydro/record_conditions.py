@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.conditions import YearConditions
+from reservoir.hydro.curves.area import most_evaporated
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.lake import lake_area, lake_seepage
 from reservoir.hydro.level_storage import storage_at_level
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_checks.condition_claims import LOSS_MEND, MOST_LOST, loss_problem
 from reservoir.hydro.units import HM3_PER_KM2_MM
 
 FloatArray = NDArray[np.float64]
@@ -122,9 +125,16 @@ def stacked(years: Sequence[RecordConditions | None]) -> RecordConditions | None
 
 
 def conditions_of(reservoir: Reservoir, inflow: Inflow) -> RecordConditions | None:
-    """Conditions of a record's years; None where there are none."""
+    """Conditions of a record's years; None where there are none.
+
+    Raises
+    ------
+    InputError
+        If the evaporation of the record and the area of the lake do not fit together.
+    """
     if not (reservoir.has_conditions or inflow.has_conditions):
         return None
+    _require_gentle(reservoir, inflow)
 
     def by_step(monthly: FloatArray, of_record: FloatArray | None = None) -> FloatArray:
         if of_record is not None:
@@ -148,3 +158,14 @@ def conditions_of(reservoir: Reservoir, inflow: Inflow) -> RecordConditions | No
 
 def _limit(most_m3s: float | None) -> float:
     return _UNLIMITED_M3S if most_m3s is None else most_m3s
+
+
+def _require_gentle(reservoir: Reservoir, inflow: Inflow) -> None:
+    """Refuse evaporation of a record that would take most of what each further hm3 adds, as a reservoir's own is."""
+    if inflow.evaporation_mm is None:
+        return
+    ends = float(reservoir.storage_lower_hm3.min()), float(reservoir.storage_upper_hm3.max())
+    lost = most_evaporated(lake_area(reservoir), *ends, inflow.evaporation_mm)
+    if lost > MOST_LOST:
+        problem, expected = f"evaporation {loss_problem(lost)}", f"at most {100 * MOST_LOST:g} %"
+        raise InputError(Mistake(problem, expected, LOSS_MEND, inflow.source, column="evaporation_mm"))

@@ -93,3 +93,17 @@ def test_a_wrong_value_beside_the_inflow_is_named(call, files: tuple[str, str], 
     Path(record).write_text(re.sub(r"(2001-03,[0-9]+,)10", r"\1wet", text))
     said = call("plan", record, "--reservoir", lake, status=2).err
     assert all(part in said for part in ("row 4", "evaporation_mm", "not a number"))
+
+
+def test_evaporation_of_a_record_that_would_empty_the_lake_is_refused(
+    call, files: tuple[str, str], tmp_path: Path
+) -> None:
+    record, lake = files
+    Path(lake).write_text(
+        Path(lake).read_text()
+        + '\n[curves.area]\nkind = "table"\nstorage_hm3 = [10, 60, 70, 130]\narea_km2 = [1, 1, 9, 9]\n'
+    )
+    text = Path(record).read_text()
+    Path(record).write_text(re.sub(r"(2001-03,[0-9]+,)10", r"\g<1>900", text))
+    said = call("plan", record, "--reservoir", lake, status=2).err
+    assert all(part in said for part in ("record.csv", "evaporation_mm", "of a further hm3", "Fix: check the units"))

@@ -124,7 +124,7 @@ def test_a_release_changes_no_faster_than_allowed(lake: Reservoir, small_inflow:
     assert change[kept].min() >= -20 * (1 + 1e-9)
     free = np.diff(solved(replace(slow, ramp_up_m3s=None, ramp_down_m3s=None), inflow, "lshade")[2].release_m3s, axis=1)
     assert np.abs(free).max() > 20
-    with pytest.raises(InputError, match="clpso, lshade"):
+    with pytest.raises(InputError, match="clpso or lshade, or with --horizon year also clpso-sequential"):
         solved(slow, inflow, "dp")
 
 

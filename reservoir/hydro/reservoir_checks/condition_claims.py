@@ -7,17 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from reservoir.errors import Mistake
-from reservoir.hydro.curves.area import area_of_levels
+from reservoir.hydro.curves.area import area_of_levels, most_evaporated
 from reservoir.hydro.curves.curve import Curve, FloatArray
 from reservoir.hydro.ranges import EVAPORATION_MM, FLOW_M3S, PLANT_FACTOR, Range
 from reservoir.hydro.reservoir_checks.claims import Claim, Lake, monthly_in_range, offending
 from reservoir.hydro.reservoir_kinds import YearEnd
-from reservoir.hydro.units import HM3_PER_KM2_MM
 from reservoir.hydro.wording import Words
 
 #: A lake loses at most this part of each further hm3 in a month: more is a slip of units, or an area curve with a step.
 MOST_LOST = 0.2
-_GRID = 401
+LOSS_MEND = "check the units of evaporation (mm a month) and area (km2), or smooth the area curve"
 
 
 def evaporation_in_range(evaporation_mm: FloatArray, words: Words) -> Iterator[Mistake]:
@@ -77,14 +76,14 @@ def losses_follow_the_storage(
     """Allow no evaporation that would take most of what each further hm3 adds."""
     if not np.any(evaporation_mm):
         return
-    area = area_km2 or area_of_levels(level)
-    storages = np.linspace(lake.least, lake.most, _GRID)
-    steepest = float(np.abs(np.diff(area(storages))).max() / (storages[1] - storages[0]))
-    lost = float(np.abs(evaporation_mm).max()) * HM3_PER_KM2_MM * steepest
+    lost = most_evaporated(area_km2 or area_of_levels(level), lake.least, lake.most, evaporation_mm)
     if lost > MOST_LOST:
-        problem = f"takes {100 * lost:.3g} % of a further hm3 in a month where the area rises most with the storage"
-        mend = "check the units of evaporation (mm a month) and area (km2), or smooth the area curve"
-        yield words.mistake("evaporation_mm", problem, f"at most {100 * MOST_LOST:g} %", mend)
+        yield words.mistake("evaporation_mm", loss_problem(lost), f"at most {100 * MOST_LOST:g} %", LOSS_MEND)
+
+
+def loss_problem(lost: float) -> str:
+    """What is wrong with evaporation that takes such a part of each further hm3."""
+    return f"takes {100 * lost:.3g} % of a further hm3 in a month where the area rises most with the storage"
 
 
 CONDITION_CLAIMS: tuple[Claim, ...] = (
