@@ -30,7 +30,7 @@ class ClpsoEngine(FirstPositionsEngine[DeviceSwarmSettings], PopulationEngine[De
 
     name = "clpso"
     settings_class = DeviceSwarmSettings
-    window_defaults: ClassVar[Mapping[str, Any]] = {"generations": 1000}
+    window_defaults: ClassVar[Mapping[str, Any]] = {"generations": 2000}
     launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 2 * 10**10, "accelerator": 10**9, "CPU": 5 * 10**7}
 
     @property

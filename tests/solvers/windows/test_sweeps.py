@@ -121,7 +121,7 @@ def test_a_window_has_a_budget_of_its_own(short):
     """Fewer generations than a year's, unless the call says otherwise."""
     problems, _ = short
     found = solve(problems[:1], solver="clpso", most_sweeps=1)
-    assert found[0].settings["generations"] == 1000
+    assert found[0].settings["generations"] == 2000
 
 
 def test_progress_counts_sweeps(short):
