@@ -11,7 +11,7 @@ typedef struct {
     REAL best_value[ITEMS * LANES];
     int choice[ITEMS * LANES];
     REAL fitness;
-    int leans;
+    int leans, missed;
 } Pad;
 
 // The best of what a team has found for one of its states, the first of equals; -1 where none can follow.
@@ -77,21 +77,41 @@ long solve_step_in_teams(__global Group *group, __local Pad *pad, const int numb
     return tried;
 }
 
-// The best trajectory of a solved grid by one item: the storages it aims at, and those that its releases lead to.
-void follow(__global Group *group, const int states, __global const ushort *choices, __global const REAL *tables) {
+// Storage that a step leads to, by the tables, from a storage and the one that it aims at.
+REAL end_of_step(const int number, const REAL storage, const REAL target, __global const Group *group,
+                 __global const REAL *tables) {
+    const Step step = year_step(number, group->year);
+    const REAL draft = draft_between(storage, target, &step, tables);
+    return end_in(tables, storage, STORAGE_AFTER(storage, step.inflow, draft, step.per_flow), step);
+}
+
+// The best trajectory of a solved grid: the storages it aims at, and those that its releases lead to. Where every step leads to
+// what it aims at, all items look at their steps; else one walks through all.
+void follow(__global Group *group, __local Pad *pad, const int item, const int states, __global const ushort *choices,
+            __global const REAL *tables) {
     __global Search *search = &group->search;
-    REAL storage = search->start;
-    int state = 0;
-    search->latest.storage[0] = group->walked[0] = storage;
-    for (int number = 0; number < STEPS; ++number) {
-        const Step step = year_step(number, group->year);
-        state = choices[(size_t)number * states + state];
-        const REAL target = storage_at(&search->grid[number + 1], state);
-        const REAL draft = draft_between(storage, target, &step, tables);
-        storage = end_in(tables, storage, STORAGE_AFTER(storage, step.inflow, draft, step.per_flow), step);
-        search->latest.storage[number + 1] = target;
-        group->walked[number + 1] = storage;
+    __global REAL *target = search->latest.storage, *walked = group->walked;
+    if (item == 0) {
+        int state = 0;
+        target[0] = search->start;
+        for (int number = 0; number < STEPS; ++number) {
+            state = choices[(size_t)number * states + state];
+            target[number + 1] = storage_at(&search->grid[number + 1], state);
+        }
+        pad->missed = 0;
     }
+    GROUP_BARRIER(ALL_MEMORY);
+    const REAL rounding_hm3 = ROUNDING * group->year[MAX_STORAGE];
+    FOR_POINTS {
+        walked[point] = target[point];
+        const REAL end = point == 0 ? target[0] : end_of_step(point - 1, target[point - 1], target[point], group, tables);
+        if (fabs(end - target[point]) > rounding_hm3) pad->missed = 1;
+    }
+    GROUP_BARRIER(ALL_MEMORY);
+    if (item == 0 && pad->missed)
+        for (int number = 0; number < STEPS; ++number)
+            walked[number + 1] = end_of_step(number, walked[number], target[number + 1], group, tables);
+    GROUP_BARRIER(ALL_MEMORY);
 }
 
 // Fitness of the latest trajectory by the curves as given (trace); all items get it.
@@ -161,8 +181,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
         GROUP_BARRIER(ALL_MEMORY);
         for (int number = STEPS - 1; number >= 0; --number)
             tried += solve_step_in_teams(group, &pad, number, item, choices + (size_t)number * states, tables);
-        if (item == 0) follow(group, states, choices, tables);
-        GROUP_BARRIER(ALL_MEMORY);
+        follow(group, &pad, item, states, choices, tables);
         const REAL fitness_before = fitness;
         fitness = fitness_of_latest(group, &pad, item, tables);
         const bool leans = leans_anywhere(search, &pad, item);
