@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, later_sum, satisfiable
@@ -37,6 +38,9 @@ def horizon_limits(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> li
 
 
 def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
+    if reservoir.year_end is YearEnd.VALUED and reservoir.end_value_gwh_per_hm3 is None:
+        problem, mend = "is missing", "reservoir.planning.end_value.with_implied_end_value finds the value"
+        raise InputError(Mistake(problem, "GWh per hm3", mend, column="end_value_gwh_per_hm3"))
     start = reservoir.initial_storage_hm3
     if start is None:
         return _with_good_starts(limits)

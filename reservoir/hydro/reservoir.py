@@ -68,7 +68,7 @@ class Reservoir:
     ramp_up_m3s, ramp_down_m3s : float, optional
         Largest rise and fall of the release from a month to the next.
     end_value_gwh_per_hm3 : float, optional
-        What a hm3 in store at the end of a horizon is worth, with `year_end` "valued".
+        What a hm3 in store at the end of a horizon is worth, with `year_end` "valued"; None: as the record implies.
     first_month : int
         Calendar month in which the water year begins.
     guaranteed_energy_gwh : float or None

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.planning.end_value import end_value_used, with_end_value
 from reservoir.planning.infeasible import chosen, feasible_problems
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.solution_numbers import relative_gap
@@ -86,7 +87,8 @@ def compare(
     InputError, DeviceError
         As `reservoir.planning.plan.optimise`.
     """
-    problems = record_problems(reservoir, inflow, Horizon.of(reservoir.horizon if horizon is None else horizon))
+    span = Horizon.of(reservoir.horizon if horizon is None else horizon)
+    problems = record_problems(with_end_value(reservoir, end_value_used(reservoir, inflow)), inflow, span)
     several = problems.steps > inflow.steps
     able = [name for name, solver in SOLVERS.items() if solver.long_horizons or not several]
     names = list(dict.fromkeys(solvers)) or [name for name in able if not why_unusable(name)]

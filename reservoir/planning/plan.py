@@ -18,9 +18,10 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.carry_over import carry_over_notes, free_end_notes
+from reservoir.planning.end_value import end_value_used, with_end_value
 from reservoir.planning.given_releases import first_positions
 from reservoir.planning.infeasible import feasible_problems
+from reservoir.planning.notes import plan_notes
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.schedule import loss_volumes_of_years
 from reservoir.planning.solution_numbers import operation_of, reference_of_years, relative_gap
@@ -42,8 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Compared by identity, as the arrays it holds.
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)  # compared by identity, as the arrays it holds
 class Plan(OperatedRecord):
     """The optimised operation of every year, recomputed in float64 from the releases a solver proposed.
 
@@ -90,10 +90,9 @@ class Plan(OperatedRecord):
         if self.start and kept:  # scenarios exclude each other
             energy = f"{quantity(float(self.kept_energy_gwh.mean()))} GWh, mean of {years}"
         limits = "" if kept == self.inflow.years else f", {kept} of which keep their limits"
-        horizon = self.start.horizon if self.start else self.horizon
+        horizon = (self.start or self).horizon
         by = f"by {self.solutions[0].solver}, horizon {horizon}{', stopped' if self.stopped else ''}"
-        begun = f" from {self.start}" if self.start else ""
-        return f"<Plan of {self.reservoir.name}{begun}: {energy}{limits}, {by}>"
+        return f"<Plan of {self.reservoir.name}{f' from {self.start}' if self.start else ''}: {energy}{limits}, {by}>"
 
     @property
     def year_word(self) -> str:
@@ -109,6 +108,11 @@ class Plan(OperatedRecord):
     def horizon(self) -> Horizon:
         """What was planned as one problem."""
         return self.problems.horizon
+
+    @property
+    def end_value_gwh_per_hm3(self) -> float | None:
+        """What one hm3 left at the end is worth, given or implied by the record; None unless the end is valued."""
+        return self.problems.model.reservoir.end_value_gwh_per_hm3
 
     @cached_property
     def feasible_problems(self) -> NDArray[np.bool_]:
@@ -135,8 +139,7 @@ class Plan(OperatedRecord):
         """
         if not self.references:
             return np.full(len(self.feasible), np.nan)
-        gap = relative_gap(self.solutions, self.references)[self.problems.of_year]
-        return np.where(self.feasible, gap, np.nan)
+        return np.where(self.feasible, relative_gap(self.solutions, self.references)[self.problems.of_year], np.nan)
 
     def save(self, folder: str | Path, *, force: bool = False, figures: bool = True) -> Path:
         """Write tables, figures and the report to a folder, see `reservoir.save_plan`."""
@@ -267,10 +270,11 @@ def optimise(
     with watch("prepare"):
         asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
         begin = plan_start(start, start_level_m, start_hm3, asked, reservoir)
+        check_first_month(reservoir, inflow)
+        end_value = end_value_used(reservoir, inflow, watch)
         if begin:
-            check_first_month(reservoir, inflow)
             reservoir, inflow, asked = begin.begun, begin.traces(inflow), Horizon()
-        problems = record_problems(reservoir, inflow, asked)
+        problems = record_problems(with_end_value(reservoir, end_value), inflow, asked)
     with watch("devices"):
         solver, notes, options = chosen_solver(solver, device, options, problems)
         if initial is not None:
@@ -280,22 +284,17 @@ def optimise(
     with watch(solver):
         solutions = solved(problems.each, solver, seed, device, progress, options | {"stop": stop})
     stopped = stop_sentence(solver, len(solutions), len(problems))
-    if stopped:
-        problems = leading_problems(problems, len(solutions))
-        inflow = problems.inflow
-    references = Solutions.of([])
-    if solver in REFERENCE_SOLVERS:
-        references = solutions
-    elif reference and not stopped and problems.ramps:
+    problems = leading_problems(problems, len(solutions)) if stopped else problems
+    inflow = problems.inflow
+    references = solutions if solver in REFERENCE_SOLVERS else Solutions.of([])
+    wanted = reference and not references and not stopped
+    if wanted and problems.ramps:
         notes = (*notes, "There is no reference optimum: dynamic programming cannot limit the change of the release.")
-    elif reference and not stopped:
+    elif wanted:
         references = references_of(problems.each, solver, device, progress, stop, watch)
         stopped = stop_sentence(references.solver, len(references), len(problems), "the plan has no reference optimum")
         references = Solutions.of([]) if stopped else references
     with watch("certify"):
         operation = operation_of(problems, solutions)
-    notes = (*notes, stopped) if stopped else notes
-    begun = (begin.note(inflow.calendar),) if begin else ()
-    carried = free_end_notes(problems, operation) if begin else carry_over_notes(problems, operation)
-    told = (*inflow.notes, *reservoir.notes, *notes, *begun, *carried)
+    told = (*inflow.notes, *reservoir.notes, *notes, *plan_notes(reservoir, problems, operation, begin, stopped))
     return Plan(reservoir, inflow, problems, operation, solutions, references, told, watch.seconds, stopped, begin)

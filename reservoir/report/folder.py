@@ -181,6 +181,7 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
         "years": plan.inflow.years,
         "horizon": str(plan.start.horizon if plan.start else plan.horizon),
         "start": plan.start.as_dict() if plan.start else None,
+        **({} if plan.end_value_gwh_per_hm3 is None else {"end_value_gwh_per_hm3": plan.end_value_gwh_per_hm3}),
         "solver": first.solver,
         "device": first.device,
         "settings": dict(first.settings),

@@ -136,7 +136,6 @@ WRONG = [
     ({"power_lower_mw": np.full(12, 29.0)}, "more than the plant can generate"),
     ({"operating_level_m": 500.0}, "outside the levels of the lake"),
     ({"end_value_gwh_per_hm3": 0.1}, 'not used with year_end = "fixed"'),
-    ({"year_end": YearEnd.VALUED, "final_storage_hm3": None}, "end_value_gwh_per_hm3: is missing"),
     ({"ramp_up_m3s": 0.0}, "ramp_up_m3s"),
     ({"area_km2": Table((20.0, 120.0), (5.0, 2.0))}, "area_km2"),
     ({"area_km2": Table((10.0, 60.0, 60.1, 130.0), (1.0, 2.0, 900.0, 900.1))}, "of a further hm3"),

@@ -61,13 +61,10 @@ def operating_level_within_the_lake(
 def end_value_needs_its_year_end(
     year_end: YearEnd, end_value_gwh_per_hm3: float | None, words: Words
 ) -> Iterator[Mistake]:
-    """Require a value of the water left where the end is valued, and nowhere else."""
+    """Allow a value of the water left only where the end is valued; without one the record decides."""
     if end_value_gwh_per_hm3 is not None and year_end is not YearEnd.VALUED:
         mend = 'remove it, or set year_end = "valued"'
         yield words.mistake("end_value_gwh_per_hm3", f'is not used with year_end = "{year_end}"', mend=mend)
-    if end_value_gwh_per_hm3 is None and year_end is YearEnd.VALUED:
-        expected = "the energy that 1 hm3 in store at the end is worth, GWh"
-        yield words.mistake("end_value_gwh_per_hm3", "is missing", expected)
 
 
 def losses_follow_the_storage(

@@ -59,6 +59,7 @@ _SOUND: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "start": (lambda value: value in (None, _ABSENT) or _is_object(value), "an object or null"),
     "start.month": (lambda value: value is _ABSENT or _is_text(value), "a string"),
     "start.storage_hm3": (lambda value: value is _ABSENT or _is_number(value), "a number"),
+    "end_value_gwh_per_hm3": (lambda value: value in (None, _ABSENT) or _is_number(value), "a number or null"),
     "stopped": (lambda value: value in (None, _ABSENT) or _is_text(value), "a string or null"),
     **dict.fromkeys(("solver", "device"), _TEXT),
     "settings": _OBJECT,

@@ -39,6 +39,7 @@ from reservoir.io.plan_folder.tables import (
 )
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import Check
+from reservoir.planning.end_value import implies_end_value, with_end_value
 from reservoir.planning.plan import Plan
 from reservoir.planning.solution_numbers import operation_of
 from reservoir.planning.start import PlanStart
@@ -105,7 +106,7 @@ def read_plan(folder: Path) -> SavedPlan:
     inflow = _as_read(folder / INFLOW, _inflow(folder / SCHEDULE, schedule, plant, origin))
     if list(summary["year"]) != list(inflow.labels):
         raise changed(folder / SUMMARY, "has other years than schedule.csv")
-    problems = record_problems(plant, inflow, horizon)
+    problems = record_problems(_with_end_value(folder, origin, plant), inflow, horizon)
     solutions = solutions_of(problems, _positions(problems, schedule), summary, origin)
     references = references_of(problems, solutions, summary, origin)
     notes, seconds = tuple(origin["notes"]), dict(origin["seconds"])
@@ -148,6 +149,14 @@ def _start(folder: Path, origin: Mapping[str, Any], plant: Reservoir, horizon: H
     except InputError as error:
         path = str(folder / PROVENANCE)
         raise InputError([replace(each, mend=AGAIN, file=path, column="start") for each in error.mistakes]) from None
+
+
+def _with_end_value(folder: Path, origin: Mapping[str, Any], plant: Reservoir) -> Reservoir:
+    """The reservoir, with the value of the end storage that the record implied."""
+    value = origin.get("end_value_gwh_per_hm3")
+    if implies_end_value(plant) and value is None:
+        raise changed(folder / PROVENANCE, "has no end_value_gwh_per_hm3")
+    return with_end_value(plant, value)
 
 
 def _reservoir(folder: Path, origin: Mapping[str, Any]) -> Reservoir:

@@ -128,7 +128,9 @@ class StorageSection(Block):
     initial_hm3: StorageHm3 | None = Field(default=None, description="the storage at the start of every year")
     final_hm3: StorageHm3 | None = Field(default=None, description="the storage at the end of every year")
     end_value_gwh_per_hm3: WaterValue | None = Field(
-        default=None, description='the energy that 1 hm3 in store at the end is worth, GWh, with year_end = "valued"'
+        default=None,
+        description='the energy that 1 hm3 in store at the end is worth, GWh, with year_end = "valued"; by default, '
+        "the water value that the record implies",
     )
 
     @property

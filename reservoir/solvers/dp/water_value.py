@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.conditions import end_value
-from reservoir.hydro.limits import Limits, corridor, reachable_storage
+from reservoir.hydro.limits import Limits, reachable_storage
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.dp.recursion import lake_with_cursors, plant_with_cursors, reachable_ends
-from reservoir.solvers.dp.sequential import trajectory_near
-from reservoir.solvers.dp.settings import GridSettings
 from reservoir.solvers.dp.value_function import value_function
 
 FloatArray = NDArray[np.float64]
@@ -29,22 +27,9 @@ TRAJECTORY_CHANGE, STORAGE_CHANGE = 0.005, 0.025
 #: The grid around the trajectory: half width of its fine part, in these changes, cells of this part, cells of the rest.
 _REACH, _FINE_CELLS, _OTHER_CELLS = 8, 80, 300
 #: Storages closer together than this fraction of such a change have no slope.
-_SAME = 1e-4
-#: Fields of `Limits` that have a number a step.
-_BY_STEP = (
-    "inflow_m3s",
-    "hm3_per_m3s",
-    "release_lower_m3s",
-    "release_upper_m3s",
-    "storage_lower_hm3",
-    "storage_upper_hm3",
-)
+NEGLIGIBLE = 1e-4
 #: How often an interval is halved in which an end of a range is sought.
 _HALVINGS = 50
-#: Steps before the end that are solved again with another end; the storage before them is kept.
-_STEPS_SOLVED_AGAIN = 2000
-#: How a horizon with another end is solved.
-_SETTINGS = GridSettings(fine_states=41, reach=6.0, tolerance=1e-9, most_refinements=40)
 #: Steps whose values are in memory at once.
 _BLOCK = 1000
 
@@ -64,12 +49,12 @@ def water_values(year: ReservoirYear, storage_hm3: FloatArray, levels_hm3: Float
     Returns
     -------
     on_trajectory : ndarray, shape (steps,)
-        GWh per hm3 at the start of each step; for the end of the last see `end_storage_value`.
+        GWh per hm3 at the start of each step; for the end of the last see `end_value.end_storage_value`.
     at_levels : ndarray, shape (steps, levels)
         The same at the other storages. In both, not a number where the horizon cannot be completed from a storage, or
         from this storage alone.
     """
-    year = _with_ends(year, storage_hm3)
+    year = with_ends_of(year, storage_hm3)
     grids, steps = _Grids(year, storage_hm3), year.limits.steps
     values = np.zeros(grids.states) + end_value(year.limits.arrays().conditions, 0.0, grids.rows(steps, steps + 1)[0])
     on_trajectory, at_levels = np.empty(steps), np.empty((steps, len(levels_hm3)))
@@ -85,72 +70,16 @@ def water_values(year: ReservoirYear, storage_hm3: FloatArray, levels_hm3: Float
     return on_trajectory, at_levels
 
 
-def end_storage_value(year: ReservoirYear, storage_hm3: FloatArray) -> float:
-    """Marginal value of the storage at the end of a horizon, GWh per hm3.
-
-    If the end is fixed, or chosen by the plan as in a cyclic horizon: what the plan gains if it may end one hm3 lower.
-    If the end is valued: its value; if it is free: 0.
-
-    Parameters
-    ----------
-    year, storage_hm3
-        As of `water_values`.
-
-    Returns
-    -------
-    float
-        Not a number where only one end can be reached.
-    """
-    first = max(year.limits.steps - _STEPS_SOLVED_AGAIN, 0)
-    year, storage_hm3 = _from_step(_with_ends(year, storage_hm3), storage_hm3, first), storage_hm3[first:]
-    limits, end = year.limits, storage_hm3[-1]
-    if limits.storage_lower_hm3[-1] < limits.storage_upper_hm3[-1]:
-        return float(end_value(limits.arrays().conditions, 0.0, 1.0))
-    active = active_storage(limits)
-    reached = corridor(_ending_within(limits, limits.storage_lower_hm3.min(), limits.storage_upper_hm3.max()))
-    low, high = (
-        float(np.clip(end + change, reached[0][-1], reached[1][-1]))
-        for change in (-TRAJECTORY_CHANGE * active, TRAJECTORY_CHANGE * active)
-    )
-    if not high - low > _SAME * TRAJECTORY_CHANGE * active:
-        return float("nan")
-    of_low, of_high = (_value_ending_at(year, storage_hm3, each) for each in (low, high))
-    return (of_low - of_high) / (high - low)
-
-
 def active_storage(limits: Limits) -> float:
     """Largest less smallest storage that the bounds of a horizon allow, hm3."""
     return float(limits.storage_upper_hm3.max() - limits.storage_lower_hm3.min())
 
 
-def _with_ends(year: ReservoirYear, storage_hm3: FloatArray) -> ReservoirYear:
+def with_ends_of(year: ReservoirYear, storage_hm3: FloatArray) -> ReservoirYear:
     """The horizon; of a cyclic one, that which starts and ends at the first storage."""
     if not year.limits.cyclic:
         return year
     return replace(year, limits=year.limits.starting_at(storage_hm3[0]))
-
-
-def _from_step(year: ReservoirYear, storage_hm3: FloatArray, first: int) -> ReservoirYear:
-    """The steps of a horizon from one on, which begin at the storage of a trajectory."""
-    limits = year.limits
-    if first == 0:
-        return year
-    rows = {name: getattr(limits, name)[first:] for name in _BY_STEP}
-    conditions = None if limits.conditions is None else limits.conditions[first:]
-    return replace(year, limits=replace(limits, **rows, conditions=conditions).starting_at(storage_hm3[first]))
-
-
-def _ending_within(limits: Limits, lower_hm3: float, upper_hm3: float) -> Limits:
-    lower, upper = limits.storage_lower_hm3.copy(), limits.storage_upper_hm3.copy()
-    lower[-1], upper[-1] = lower_hm3, upper_hm3
-    return replace(limits, storage_lower_hm3=lower, storage_upper_hm3=upper)
-
-
-def _value_ending_at(year: ReservoirYear, storage_hm3: FloatArray, end_hm3: float) -> float:
-    """Largest fitness of a horizon that must end at another storage, near the trajectory given."""
-    other = replace(year, limits=_ending_within(year.limits, end_hm3, end_hm3))
-    grids = _SETTINGS.grids(year.limits.steps)
-    return trajectory_near(other, grids, storage_hm3, abs(end_hm3 - storage_hm3[-1]) / grids.reach).fitness
 
 
 def _values(year: ReservoirYear, grid: FloatArray, first_step: int, last: FloatArray) -> FloatArray:
@@ -243,5 +172,5 @@ def _slopes(
     lowest, highest = ranges[:, :1], ranges[:, 1:]
     low, high = np.maximum(at_hm3 - change_hm3, lowest), np.minimum(at_hm3 + change_hm3, highest)
     of_low, of_high = (np.stack(list(map(np.interp, at, grid, values))) for at in (low, high))
-    inside = (at_hm3 >= lowest) & (at_hm3 <= highest) & (high - low > _SAME * change_hm3)
+    inside = (at_hm3 >= lowest) & (at_hm3 <= highest) & (high - low > NEGLIGIBLE * change_hm3)
     return np.where(inside, (of_high - of_low) / np.where(inside, high - low, 1.0), np.nan)

@@ -12,7 +12,8 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers.dp import water_value
+from reservoir.solvers.dp import end_value, water_value
+from reservoir.solvers.dp.end_value import end_storage_value
 from reservoir.solvers.dp.sequential import best_trajectory
 from reservoir.solvers.dp.settings import GridSettings
 from reservoir.solvers.dp.water_value import (
@@ -20,7 +21,6 @@ from reservoir.solvers.dp.water_value import (
     TRAJECTORY_CHANGE,
     active_storage,
     completable,
-    end_storage_value,
     water_values,
 )
 from tests.year_ends import cyclic, free
@@ -192,7 +192,7 @@ def test_of_a_very_long_horizon_the_last_steps_are_solved_again_for_the_value_of
     trajectory = best_trajectory(problem, GridSettings()).storages
     whole = end_storage_value(problem, trajectory)
     assert active_storage(problem.limits) * 1e-3 > (problem.limits.storage_upper_hm3[12:] - trajectory[13:]).min()
-    monkeypatch.setattr(water_value, "_STEPS_SOLVED_AGAIN", 24)
+    monkeypatch.setattr(end_value, "_STEPS_SOLVED_AGAIN", 24)
     assert end_storage_value(problem, trajectory) == pytest.approx(whole, rel=1e-4)
 
 
