@@ -54,7 +54,7 @@ class Calendar:
     def days(self) -> NDArray[np.int64]:
         """Days in each step, shape (years, steps); leap years have a February of 29."""
         starts = self.month_starts
-        length = (starts + 1).astype("datetime64[D]") - starts.astype("datetime64[D]")
+        length = (starts + np.timedelta64(1, "M")).astype("datetime64[D]") - starts.astype("datetime64[D]")
         return np.asarray(length.astype(np.int64))
 
     @property
