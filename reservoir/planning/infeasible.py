@@ -38,7 +38,7 @@ def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np
     feasible = ~(violation > 0)
     lost = np.flatnonzero(~feasible)
     # Whether a lowest power or a slow change of release can be kept is not known: then, what was found counts.
-    feasible[lost] = satisfiable(limits[lost]) & ~_demands_of_power_or_change(limits)
+    feasible[lost] = False if _demands_of_power_or_change(limits) else satisfiable(limits[lost])
     return feasible
 
 

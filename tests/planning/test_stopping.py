@@ -1,5 +1,7 @@
 """A callback may end a run: the plan has what there is, and says so; its faults are its own."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,8 @@ QUICK = {
     "dp-opencl": {},
     "ring-pso": {"particles": 8, "generations": 20},
 }
+#: A callback is asked between launches, or when a thread has a year.
+SEVERAL_LAUNCHES = pytest.mark.skipif((os.cpu_count() or 1) >= 12, reason="so many processors take 12 years at once")
 
 
 class After:
@@ -29,6 +33,8 @@ class After:
         return self.stage in (None, state.solver) and state.done >= self.problems
 
 
+@SEVERAL_LAUNCHES
+@pytest.mark.pocl(reason="a launch of a large device has room for 12 years")
 @pytest.mark.device
 @pytest.mark.parametrize("solver", QUICK)
 def test_the_plan_has_the_years_that_were_planned(solver, xiaowan, inflow):
@@ -103,6 +109,8 @@ def test_a_fault_of_the_callback_is_never_told_as_a_mistake_of_the_input(argumen
         reservoir.optimise(small, small_inflow, **call)
 
 
+@SEVERAL_LAUNCHES
+@pytest.mark.pocl(reason="a launch of a large device has room for 12 years")
 @pytest.mark.device
 def test_a_fault_during_the_reference_on_a_device_is_not_taken_for_a_missing_device(small, small_inflow):
     def broken(state):
