@@ -7,7 +7,7 @@ import pytest
 from reservoir.bench.case.scaling import Point, ScalingSetup
 from reservoir.bench.folder import default_folder
 from reservoir.bench.result import ExperimentResult
-from reservoir.cases import case_names
+from reservoir.cases import bundled_case, case_names
 from reservoir.cli import INTERRUPTED
 from reservoir.planning.checks import Check
 
@@ -67,7 +67,8 @@ def test_a_case_stands_for_its_files(call, monkeypatch, device, tmp_path):
     monkeypatch.setattr("reservoir.bench.case.experiment.run", run)
     for name in case_names():
         call("bench", name, "--peers", status=2)
-    assert asked == [(name, 62, 25, True) for name in case_names()]
+    years = {name: bundled_case(name).inflow().years for name in case_names()}
+    assert asked == [(name, years[name], 25, True) for name in years]
 
 
 def test_a_failed_check_makes_the_status_1(call, monkeypatch, device):
