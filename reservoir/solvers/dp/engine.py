@@ -112,6 +112,7 @@ class _Years:
                 grids.agreement,
                 len(starts),
                 lambda which, states: self._runs(years[which], starts[which], states),
+                self.device.compute_units,
             )
         else:
             steps, room = self.years.limits.steps, self.layout.room

@@ -27,7 +27,7 @@ class Runs:
         """Runs of several launches behind each other."""
         return cls(*map(np.concatenate, zip(*map(_arrays, runs), strict=True)))
 
-    def some(self, which: slice) -> Runs:
+    def some(self, which: slice | NDArray[np.bool_]) -> Runs:
         """A copy of some of them."""
         return Runs(*(each[which].copy() for each in _arrays(self)))
 
@@ -45,10 +45,12 @@ def until_agreed(
     agreement: float,
     problems: int,
     runs_of: Callable[[NDArray[np.intp], NDArray[np.int32]], Runs],
+    at_once: int = 1,
 ) -> Runs:
     """Solve problems from one first grid after another, each until two runs agree, or from all grids.
 
-    The first two are solved at once, since one alone agrees with nothing. The result is that of one run after another.
+    The first two are solved at once, since one alone agrees with nothing, and more if the device would be idle. The
+    result is that of one run after another.
 
     Parameters
     ----------
@@ -60,25 +62,27 @@ def until_agreed(
         How many there are.
     runs_of : callable
         Makes a run of each of some problems, by number, from a first grid of so many states each.
+    at_once : int
+        Runs that take no longer than one.
 
     Returns
     -------
     Runs
-        The best of each problem, with the work of all its runs.
+        The best of each problem, with the work of the runs until two agreed.
     """
-    undecided = np.arange(problems)
     best: Runs | None = None
-    for at_once in (grids[:2], *([states] for states in grids[2:])):
-        found = runs_of(np.tile(undecided, len(at_once)), np.repeat(np.array(at_once, np.int32), len(undecided)))
-        for number in range(len(at_once)):
+    undecided, done = np.arange(problems), 0
+    while done < len(grids) and len(undecided):
+        states = grids[done : done + max(at_once // len(undecided), 1 if done else 2)]
+        found = runs_of(np.tile(undecided, len(states)), np.repeat(np.array(states, np.int32), len(undecided)))
+        agreed = np.zeros(len(undecided), bool)
+        for number in range(len(states)):
             latest = found.some(slice(number * len(undecided), (number + 1) * len(undecided)))
             if best is None:
-                best, agreed = latest, np.zeros(problems, bool)
+                best = latest
             else:
-                agreed = _keep_better(best, latest, undecided, agreement)
-        undecided = undecided[~agreed]
-        if not len(undecided):
-            break
+                agreed[~agreed] = _keep_better(best, latest.some(~agreed), undecided[~agreed], agreement)
+        undecided, done = undecided[~agreed], done + len(states)
     assert best is not None
     return best
 

@@ -215,7 +215,8 @@ def one_after_another(fitness: dict[int, float], agreement: float) -> tuple[int,
     return kept, runs
 
 
-def test_runs_at_once_end_as_runs_one_after_another() -> None:
+@pytest.mark.parametrize("at_once", [1, 8, 12, 99])
+def test_runs_at_once_end_as_runs_one_after_another(at_once: int) -> None:
     grids = [10, 15, 22, 33]
     tables = [[5.0, 5.0, 9.0, 9.0], [5.0, 4.0, 6.0, 6.0], [4.0, 5.0, 6.0, 7.0], [7.0, 5.0, 7.0, 9.0]]
     asked: list[int] = []
@@ -226,7 +227,8 @@ def test_runs_at_once_end_as_runs_one_after_another() -> None:
         ones = np.ones(len(which), np.int64)
         return Runs(states[:, np.newaxis].astype(float), fitness, ones, ones * states)
 
-    found = until_agreed(grids, 1e-6, len(tables), runs_of)
+    found = until_agreed(grids, 1e-6, len(tables), runs_of, at_once)
     expected = [one_after_another(dict(zip(grids, each, strict=True)), 1e-6) for each in tables]
     assert list(zip(found.position[:, 0].astype(int), found.grids, strict=True)) == expected
-    assert asked == [8, 3, 3 - sum(runs == 3 for _, runs in expected)]
+    one_by_one = [8, 3, 3 - sum(runs == 3 for _, runs in expected)]
+    assert asked == {1: one_by_one, 8: [8, 6], 12: [12, 3 - sum(runs == 3 for _, runs in expected)], 99: [16]}[at_once]
