@@ -30,7 +30,7 @@ from reservoir.planning.stages import StageProgress as StageProgress
 from reservoir.planning.stages import references_of, solved
 from reservoir.planning.stages import silent_stage as silent_stage
 from reservoir.planning.start import PlanStart, plan_start
-from reservoir.planning.stopping import leading_problems, stop_sentence
+from reservoir.planning.stopping import NO_REFERENCE, NotedStop, leading_problems, stop_sentence
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.planning.water_values import WaterValues, water_values_of
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
@@ -280,10 +280,10 @@ def optimise(
         if initial is not None:
             options = {**options, **first_positions(problems, initial, solver)}
             notes = (*notes, "The search began with given releases.")
-    progress = callers_own(progress)
+    progress, noted = callers_own(progress), stop and NotedStop(stop)
     with watch(solver):
-        solutions = solved(problems.each, solver, seed, device, progress, options | {"stop": stop})
-    stopped = stop_sentence(solver, len(solutions), len(problems))
+        solutions = solved(problems.each, solver, seed, device, progress, options | {"stop": noted})
+    stopped = stop_sentence(solver, len(solutions), len(problems), noted)
     problems = leading_problems(problems, len(solutions)) if stopped else problems
     inflow = problems.inflow
     references = solutions if solver in REFERENCE_SOLVERS else Solutions.of([])
@@ -291,8 +291,8 @@ def optimise(
     if wanted and problems.ramps:
         notes = (*notes, "There is no reference optimum: dynamic programming cannot limit the change of the release.")
     elif wanted:
-        references = references_of(problems.each, solver, device, progress, stop, watch)
-        stopped = stop_sentence(references.solver, len(references), len(problems), "the plan has no reference optimum")
+        references = references_of(problems.each, solver, device, progress, noted, watch)
+        stopped = stop_sentence(references.solver, len(references), len(problems), noted, NO_REFERENCE)
         references = Solutions.of([]) if stopped else references
     with watch("certify"):
         operation = operation_of(problems, solutions)

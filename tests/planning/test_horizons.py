@@ -138,6 +138,17 @@ def test_swarms_are_compared_with_dynamic_programming_on_a_record(lake, record):
 
 
 @pytest.mark.device
+def test_a_sweep_that_a_callback_ends_is_told(lake, record):
+    plan = optimise(lake, record, horizon="record", solver="lshade", evaluations=500, stop=lambda state: True)
+    assert plan.stopped == (
+        "A callback ended the run in lshade before the search was complete: the plan has the schedules found by then."
+    )
+    assert plan.stopped in plan.notes
+    assert len(plan.schedule()) == record.years * 12
+    assert not plan.references
+
+
+@pytest.mark.device
 def test_a_record_with_ramping_limits_is_swept_and_has_no_reference(lake, record):
     slow = replace(lake, ramp_up_m3s=2.0, ramp_down_m3s=2.0)
     plan = optimise(slow, record, horizon="record", evaluations=5000)
