@@ -262,7 +262,7 @@ two_level_swarm = _gathered(
 #: Sizes of a search by CLPSO, and by the solvers that count evaluations.
 SWARM = {
     "particles": "Particles per CLPSO swarm.  [default: 40]",
-    "generations": "Generations of CLPSO.  [default: 10000; 2000 for a window of a long horizon]",
+    "generations": "Generations of CLPSO.  [default: 10000, 2000 for a window of a long horizon]",
 }
 EVALUATIONS = {
     "evaluations": "Evaluations per year, or window of a long horizon, of lshade; per year of island-ga and dsmga2.  "

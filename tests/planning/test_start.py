@@ -106,8 +106,8 @@ def test_every_engine_plans_a_part_of_a_year(solver, small, years):
 
 
 def test_engines_for_years_refuse_longer_scenarios(small, years):
-    with pytest.raises(InputError, match="clpso cannot plan 19 months as one problem"):
-        reservoir.optimise(small, years, solver="clpso", horizon=2, start="2026-11", start_hm3=70.0)
+    with pytest.raises(InputError, match="clpso-sequential cannot plan 19 months as one problem"):
+        reservoir.optimise(small, years, solver="clpso-sequential", horizon=2, start="2026-11", start_hm3=70.0)
 
 
 @pytest.mark.parametrize(
