@@ -122,7 +122,7 @@ def test_runs_that_memory_has_no_room_for_at_once_make_no_difference(
     launches.clear()
     pretend(global_memory_bytes=400_000)
     assert bytes_of(solution(record, **COARSE)) == usual
-    assert at_once[0] == 2
+    assert at_once[0] >= 2
     assert set(launches) == {1}
 
 
