@@ -96,7 +96,7 @@ def not_checked(plan: Plan, *, runs: int, reference_gwh: float | None) -> list[s
         why = f"the device cannot run it; `reservoir plan --solver {DEVICE_REFERENCE}` prints the reason"
         left.append(f"{DEVICE_REFERENCE} against {HOST_REFERENCE} ({why})")
     if reference_gwh is None:
-        left.append("dp against an independent program (its total is known only for the bundled cases)")
+        left.append("dp against an independent program (no total of one is known for this case)")
     if not plan.feasible_problems.any():
         left.append("gaps to dp (no year is feasible)")
     if runs == 1:
