@@ -39,7 +39,7 @@ def test_the_swarms_are_swept():
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("solver", SWEPT)
 def test_a_record_is_planned_within_a_thousandth_of_dynamic_programming(solver, end, lake, dry_record):
-    """The claim of issue 21, on an active storage of two mean annual inflows."""
+    """On an active storage of two mean annual inflows, with every end."""
     problems = horizons(ENDS[end](lake), dry_record)
     best = solve(problems, solver="dp-opencl").fitness
     found = solve(problems, solver=solver)
