@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 
+#: Steps of a year of months; a horizon of more is a long one.
+MOST_STEPS_OF_YEAR = MONTHS_PER_YEAR
 #: How each year by itself and the whole record are named; a window is named by its number of years.
 YEAR, RECORD = "year", "record"
 

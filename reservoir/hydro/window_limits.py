@@ -11,6 +11,7 @@ from reservoir.hydro.limits import FloatArray, Limits
 
 #: What `Limits` has once a horizon, and what is no array; all else it has once a step.
 _OF_HORIZON = ("initial_storage_hm3", "start_bounds_hm3", "conditions")
+PER_STEP = tuple(each.name for each in fields(Limits) if each.name not in _OF_HORIZON)
 
 
 def window_limits(
@@ -43,8 +44,7 @@ def window_limits(
         Of the windows, none of them cyclic.
     """
     rows, last = horizon[:, np.newaxis], horizons.steps - 1
-    per_step = [field.name for field in fields(horizons) if field.name not in _OF_HORIZON]
-    columns = {name: getattr(horizons, name)[rows, steps] for name in per_step}
+    columns = {name: getattr(horizons, name)[rows, steps] for name in PER_STEP}
     lower, upper = columns["storage_lower_hm3"], columns["storage_upper_hm3"]
     fixed = np.ones(len(horizon), bool)
     if horizons.cyclic:

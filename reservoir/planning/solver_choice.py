@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import SOLVERS, settings_of, solver_named, why_unusable
 
@@ -18,14 +18,14 @@ REFERENCE_SOLVERS = HOST_REFERENCE, DEVICE_REFERENCE = "dp", "dp-opencl"
 
 def default_solver(problems: RecordProblems) -> str:
     """The engine of a plan that names none."""
-    if problems.steps <= MONTHS_PER_YEAR:
+    if problems.steps <= MOST_STEPS_OF_YEAR:
         return "clpso"
     return SWEPT_SOLVER if problems.ramps else DEVICE_REFERENCE
 
 
 def is_swept(solver: str, problems: RecordProblems) -> bool:
     """Whether a solver sweeps the windows of such problems."""
-    return problems.steps > MONTHS_PER_YEAR and solver_named(solver).swept
+    return problems.steps > MOST_STEPS_OF_YEAR and solver_named(solver).swept
 
 
 def require_horizon(solver: str, problems: RecordProblems) -> None:
@@ -36,7 +36,7 @@ def require_horizon(solver: str, problems: RecordProblems) -> None:
     InputError
         With the names of those that can.
     """
-    if problems.steps > MONTHS_PER_YEAR and not solver_named(solver).long_horizons:
+    if problems.steps > MOST_STEPS_OF_YEAR and not solver_named(solver).long_horizons:
         able = " or ".join(name for name, entry in SOLVERS.items() if entry.long_horizons)
         problem = f"the solver {solver} cannot plan {problems.steps} months as one problem"
         raise InputError(Mistake(problem, f"{able}, or --horizon year", f"choose {able}", value=str(problems.horizon)))
@@ -53,11 +53,11 @@ def chosen_solver(
     """
     solver = solver or default_solver(problems)
     require_horizon(solver, problems)
-    irreplaceable = device not in (None, "auto") or (problems.ramps and problems.steps > MONTHS_PER_YEAR)
+    irreplaceable = device not in (None, "auto") or (problems.ramps and problems.steps > MOST_STEPS_OF_YEAR)
     reason = "" if irreplaceable else why_unusable(solver)
     if not reason:
         return solver, (), options
-    fallback = HOST_REFERENCE if problems.steps > MONTHS_PER_YEAR else FALLBACK_SOLVER
+    fallback = HOST_REFERENCE if problems.steps > MOST_STEPS_OF_YEAR else FALLBACK_SOLVER
     shared = {name: value for name, value in options.items() if name in settings_of(fallback)}
     return (
         fallback,

@@ -30,8 +30,8 @@ POWER_TOLERANCE = 2e-4
 TABLE_SIZES = (256, 1024, 4096, 8192)
 _CHECKED_POINTS = 4001
 #: An error of head by which an error of power may be explained, where the capacity changes steeply with the head.
-STEEP_HEAD_M = 0.02
-#: Below this part of the largest power, or of the largest value of a curve, errors are relative to that part.
+_STEEP_HEAD_M = 0.02
+#: There, errors of power below this part of the largest are relative to that part.
 _LEAST_PART = 0.01
 
 
@@ -71,7 +71,8 @@ class Approximation:
     head_error_m : float
         Largest difference in head.
     power_error : float
-        Largest difference in power, relative to the power, or to a hundredth of the largest where it is less.
+        Largest relative difference in power. Where that is beyond `POWER_TOLERANCE`, what the difference in head
+        explains is left out, and less than a hundredth of the largest power counts as a hundredth.
     """
 
     plant: Plant
@@ -103,8 +104,8 @@ def approximate(reservoir: Reservoir, closeness: FitTolerance = COARSE) -> Appro
     plant = Plant(
         _fit(reservoir.level, storage, lambda value: np.full_like(value, head[0]), closeness),
         _fit(reservoir.tailrace, release, lambda value: np.full_like(value, head[0]), closeness),
-        _fit(plant_of(reservoir).conversion, head, _size, closeness),
-        _fit(reservoir.capacity_m3s, head, _size, closeness),
+        _fit(plant_of(reservoir).conversion, head, np.abs, closeness),
+        _fit(reservoir.capacity_m3s, head, np.abs, closeness),
         np.float32(reservoir.installed_mw),
     )
     checked = Approximation(plant, *_differences(reservoir, plant, storage, release))
@@ -127,12 +128,6 @@ def approximate_lake(reservoir: Reservoir) -> tuple[Form, Form]:
     storage = _storages(reservoir)
     area, seepage = lake_area(reservoir), lake_seepage(reservoir)
     return _fit(area, storage, _largest, LAKE), _fit(seepage, storage, _largest, LAKE)
-
-
-def _size(values: FloatArray) -> FloatArray:
-    """What errors of values are relative to: each value, but for those next to zero."""
-    sizes = np.abs(values)
-    return np.maximum(sizes, _LEAST_PART * float(sizes.max()))
 
 
 def _largest(values: FloatArray) -> FloatArray:
@@ -194,18 +189,15 @@ def _differences(
     storages, releases = np.meshgrid(np.linspace(*storage, 601), np.linspace(*release, 601))
     head, form_head = (head_at(each, storages, releases) for each in (given, plant))
     single: Any = np.float32(releases)
-    span = float(head.min()), float(head.max())
     power, form_power = power_at_head(given, head, releases), power_at_head(plant, form_head, single)
-    head_error, size = float(np.max(np.abs(form_head - head))), _size(power)
-
-    def largest(differences: FloatArray) -> float:
-        return float(np.max(differences[size > 0] / size[size > 0], initial=0.0))
-
-    power_error = largest(np.abs(form_power - power))
-    if power_error > POWER_TOLERANCE and head_error <= STEEP_HEAD_M:
+    produced = power > 0
+    head_error = float(np.max(np.abs(form_head - head)))
+    power_error = float(np.max((np.abs(form_power - power)[produced] / power[produced]), initial=0.0))
+    if power_error > POWER_TOLERANCE and head_error <= _STEEP_HEAD_M:
         # Along a steep capacity curve a small error of head is a large one of power: it is not counted twice.
-        powers = [
-            power_at_head(given, np.clip(head + shift, *span), releases) for shift in (-head_error, 0, head_error)
-        ]
-        power_error = largest(np.abs(form_power - np.clip(form_power, np.min(powers, axis=0), np.max(powers, axis=0))))
+        heads = (np.clip(head + shift, head.min(), head.max()) for shift in (-head_error, 0, head_error))
+        powers = [power_at_head(given, each, releases) for each in heads]
+        nearest = np.clip(form_power, np.min(powers, axis=0), np.max(powers, axis=0))
+        least = _LEAST_PART * float(power.max())
+        power_error = float(np.max(np.abs(form_power - nearest) / np.maximum(power, least)))
     return head_error, power_error

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.conditions import end_value
 from reservoir.hydro.limits import Limits, corridor
+from reservoir.hydro.window_limits import PER_STEP
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.dp.sequential import best_trajectory, trajectory_near
 from reservoir.solvers.dp.settings import GridSettings
@@ -26,15 +27,6 @@ FloatArray = NDArray[np.float64]
 
 #: Steps before the end that are solved again with another end; the storage before them is kept.
 _STEPS_SOLVED_AGAIN = 2000
-#: Fields of `Limits` that have a number a step.
-_BY_STEP = (
-    "inflow_m3s",
-    "hm3_per_m3s",
-    "release_lower_m3s",
-    "release_upper_m3s",
-    "storage_lower_hm3",
-    "storage_upper_hm3",
-)
 #: How a horizon with another start or end is solved, and how the start of a cycle is sought: its value hardly depends
 #: on that start.
 _SETTINGS = GridSettings(fine_states=15, reach=5.0, tolerance=1e-9, most_refinements=40)
@@ -134,7 +126,7 @@ def _from_step(year: ReservoirYear, storage_hm3: FloatArray, first: int) -> Rese
     limits = year.limits
     if first == 0:
         return year
-    rows = {name: getattr(limits, name)[first:] for name in _BY_STEP}
+    rows = {name: getattr(limits, name)[first:] for name in PER_STEP}
     conditions = None if limits.conditions is None else limits.conditions[first:]
     return replace(year, limits=replace(limits, **rows, conditions=conditions).starting_at(storage_hm3[first]))
 

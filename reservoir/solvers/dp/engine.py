@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session
 from reservoir.problems.base import Problem, as_batch
 from reservoir.problems.reservoir.year import ReservoirYears
@@ -27,7 +28,7 @@ from reservoir.solvers.dp.program import (
     curve_tables,
     layout_for,
 )
-from reservoir.solvers.dp.settings import MOST_STEPS_OF_YEAR, DeviceGridSettings, Grids, first_grids, reservoir_years
+from reservoir.solvers.dp.settings import DeviceGridSettings, Grids, first_grids, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
 
 FloatArray = NDArray[np.float64]

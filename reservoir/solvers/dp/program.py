@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import DeviceError, Mistake
 from reservoir.hydro.curves.curve import Curve
+from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.hydro.lake import lake_area, lake_seepage
 from reservoir.hydro.limits import EXACT_MARGIN
 from reservoir.hydro.plant import plant_of
@@ -24,7 +25,7 @@ from reservoir.solvers.base.work_groups import (
     lanes_for,
     require_countable,
 )
-from reservoir.solvers.dp.settings import MOST_STEPS_OF_YEAR, DeviceGridSettings, Grids, first_grids
+from reservoir.solvers.dp.settings import DeviceGridSettings, Grids, first_grids
 
 #: Points of a curve's table: power by the tables differs from the curves' own by some 1e-7 of it at most.
 TABLE_POINTS = 4096

@@ -7,12 +7,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear, ReservoirYears
 from reservoir.solvers.base.settings import Settings, number, run_option
-
-#: Steps of a year of months; a horizon of more is a long one.
-MOST_STEPS_OF_YEAR = 12
 
 
 @dataclass(frozen=True)
@@ -78,11 +76,11 @@ class GridSettings(Settings):
     start_states : int
         Starts tried in a cyclic year before the search between the neighbours of the best.
     restart_width : float
-        Refinement starts again around the best trajectory, with grids this part as wide as the first time,
+        Refinement starts again around the best trajectory, with grids this part as wide as the first time.
     restart_gain : float
-        until that gains less than this part of the fitness,
+        It does so until that gains less than this part of the fitness.
     most_restarts : int, optional
-        or so many times: 0, 12.
+        It does so as often at most: 0, 12.
     """
 
     states: int | None = number(None, 2, 20_000)
@@ -122,10 +120,10 @@ class DeviceGridSettings(GridSettings):
     double: bool | None = run_option(None)
 
 
-def first_grids(settings: Grids) -> list[int]:
+def first_grids(of: Grids) -> list[int]:
     """States of every first grid that may be tried."""
-    grids = [settings.states]
-    while grids[-1] < settings.most_states:
+    grids = [of.states]
+    while grids[-1] < of.most_states:
         grids.append(grids[-1] * 3 // 2)
     return grids
 

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.problems.base import Batch, Problem
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.base.engine import Engine
@@ -14,9 +15,6 @@ from reservoir.solvers.base.progress import Progress, Stop
 from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.windows.settings import WindowSettings
 from reservoir.solvers.windows.sweeps import WindowSweeps
-
-#: Steps of a reservoir's problem that a population solves as a whole; longer ones are swept.
-MOST_STEPS_AS_A_WHOLE = 12
 
 WINDOW_SETTINGS = tuple(each.name for each in fields(WindowSettings))
 
@@ -31,7 +29,7 @@ def solve_any_length(
     progress: Progress,
     stop: Stop | None,
 ) -> Solutions:
-    """Solve problems: by sweeps if one of them has more steps than `MOST_STEPS_AS_A_WHOLE`.
+    """Solve problems: by sweeps if one of them has more steps than `MOST_STEPS_OF_YEAR`.
 
     Parameters
     ----------
@@ -64,11 +62,11 @@ def solve_any_length(
 
 def _any_long(problems: Sequence[Problem]) -> bool:
     some = problems[:1] if isinstance(problems, Batch) else problems
-    return any(isinstance(each, ReservoirYear) and each.limits.steps > MOST_STEPS_AS_A_WHOLE for each in some)
+    return any(isinstance(each, ReservoirYear) and each.limits.steps > MOST_STEPS_OF_YEAR for each in some)
 
 
 def _refuse(of_windows: Mapping[str, Any]) -> None:
-    expected = f"a horizon of more than {MOST_STEPS_AS_A_WHOLE} steps"
+    expected = f"a horizon of more than {MOST_STEPS_OF_YEAR} steps"
     mend = "remove it, or choose a longer horizon"
     raise InputError(
         [
