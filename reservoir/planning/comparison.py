@@ -33,7 +33,7 @@ class Comparison:
     ----------
     solver, device : str
     seconds : float
-        Median wall seconds of a repeat, compilation excluded.
+        Median wall seconds of a repeat, compilation excluded; of baselines of devices on one thread.
     device_seconds : float or None
         Median seconds the device was busy.
     energy_gwh : float
@@ -113,8 +113,9 @@ def _compared(
     options: Mapping[str, Any],
     progress: StageProgress,
 ) -> Comparison:
-    settings = {setting: value for setting, value in options.items() if setting in solver_named(name).budget}
-    warm = {**settings, "generations": 1} if "generations" in solver_named(name).budget else settings
+    entry = solver_named(name)
+    settings = {name: value for name, value in options.items() if name in entry.budget} | dict(entry.measured_with)
+    warm = {**settings, "generations": 1} if "generations" in entry.budget else settings
     if is_swept(name, problems):
         warm = {**warm, "most_sweeps": 1}
     years = problems.each

@@ -8,7 +8,7 @@ registry.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from numbers import Integral
 from typing import Any
@@ -62,6 +62,8 @@ class Solver:
         It does so by sweeps over windows (`reservoir.solvers.windows`).
     encodings : tuple of str
         How the positions may be written down of problems that it solves.
+    measured_with : mapping
+        Settings with which comparisons and benchmarks measure it: a baseline of devices runs on one thread.
     stronger : str
         A solver that comes closer in less time, and how much; empty if there is none.
     """
@@ -76,10 +78,12 @@ class Solver:
     long_horizons: bool = False
     swept: bool = False
     encodings: tuple[str, ...] = (REAL,)
+    measured_with: Mapping[str, Any] = field(default_factory=dict)
     stronger: str = ""
 
 
 _SWARM, _EVALUATIONS = ("particles", "generations"), ("evaluations",)
+_ONE_THREAD = {"threads": 1}
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
@@ -105,9 +109,10 @@ SOLVERS: dict[str, Solver] = {
         ),
         Solver(
             name="clpso-sequential",
-            summary="CLPSO on one CPU thread: the baseline of clpso",
+            summary="CLPSO on CPU threads, compiled: replaces clpso where there is no OpenCL, and is its baseline",
             module="reservoir.solvers.clpso.sequential",
             budget=_SWARM,
+            measured_with=_ONE_THREAD,
         ),
         Solver(
             name="ann-pso",

@@ -32,7 +32,7 @@ def main() -> None:
         solve(years[:1], solver="clpso-sequential", generations=10)  # compiles
         pairs = [
             (
-                _seconds(lambda seed=seed: solve(years, solver="clpso-sequential", seed=seed)),  # type: ignore[misc]
+                _seconds(lambda seed=seed: solve(years, solver="clpso-sequential", seed=seed, threads=1)),  # type: ignore[misc]
                 _seconds(lambda seed=seed: program.solve(years, seed)),  # type: ignore[misc]
             )
             for seed in range(1, REPEATS + 1)

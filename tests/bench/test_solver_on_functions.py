@@ -17,7 +17,7 @@ def test_every_function_is_solved_as_often_as_asked():
     runs = record.data["runs"]
     assert list(runs["function"]) == ["f1"] * 3 + ["f3"] * 3
     assert (runs["best"] < 0.1).all()
-    assert record.origin["settings"] == {"generations": 300}
+    assert record.origin["settings"] == {"threads": 1, "generations": 300}
     assert "device" not in record.origin
     assert "rotation" not in record.origin
     assert set(record.data) == {"runs"}

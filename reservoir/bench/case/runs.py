@@ -57,7 +57,7 @@ def _calls(setup: CaseSetup) -> Iterator[Call]:
     first, runs, settings = setup.budget.seed, setup.budget.runs, setup.settings
     for run in range(runs):
         yield Call(DEVICE_ENGINE, first + run, settings)
-        yield Call(SEQUENTIAL, first + runs + run, settings)
+        yield Call(SEQUENTIAL, first + runs + run, {**settings, "threads": 1})
     for run in range(min(PAPER_RUNS, runs) + 1):
         yield Call(DEVICE_ENGINE, first + run, {**settings, "random": PAPER}, counted=run > 0)
 

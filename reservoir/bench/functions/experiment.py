@@ -54,7 +54,8 @@ def run(
         raise InputError(Mistake("this solver does not solve functions", known, "choose one of them", value=solver))
     engine, chosen = GENERAL_SOLVERS[solver], functions_named(functions)
     usual = budget.usual(PAPER_BUDGET, QUICK_BUDGET)
-    given = {name: value for name, value in usual.items() if name in engine.budget} | dict(settings or {})
+    given = {name: value for name, value in usual.items() if name in engine.budget}
+    given |= {**engine.measured_with, **(settings or {})}
     setup, rows, problems = Setup(budget=budget, progress=progress), [], []
     for done, function in enumerate(chosen):
 

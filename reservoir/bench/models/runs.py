@@ -27,6 +27,8 @@ DIMENSION, PARTICLES, GENERATIONS, QUICK_GENERATIONS = 30, 40, 5000, 500
 #: Values of the convergence trace.
 TRACE_POINTS = 100
 _TRACE = "trace"
+#: Settings of the sequential engines: the baseline is one thread's.
+ONE_THREAD = {"threads": 1}
 SEQUENTIAL, SEQUENTIAL_STRICT, SEQUENTIAL_FOLLOWING = "sequential", "sequential, strict", "sequential, following"
 #: Many swarms: the function that speeds are stated on; as many swarms as the years of the paper's case, and what fills
 #: a large GPU; calls of each.
@@ -50,10 +52,10 @@ def engines(models: str | None) -> list[Engine]:
     """The engines for a list of models with commas between them, or for all models; the sequential ones always run."""
     asked = names_named(models, MODELS, "there is no such model", "--models")
     return [
-        Engine(SEQUENTIAL, "clpso-sequential"),
+        Engine(SEQUENTIAL, "clpso-sequential", ONE_THREAD),
         *(Engine(name, "clpso", {"model": name}, MODELS[name].of_the_paper) for name in MODELS if name in asked),
-        Engine(SEQUENTIAL_STRICT, "clpso-sequential", {"exemplars": STRICT}),
-        Engine(SEQUENTIAL_FOLLOWING, "clpso-sequential", {"exemplars_follow": True}),
+        Engine(SEQUENTIAL_STRICT, "clpso-sequential", {"exemplars": STRICT, **ONE_THREAD}),
+        Engine(SEQUENTIAL_FOLLOWING, "clpso-sequential", {"exemplars_follow": True, **ONE_THREAD}),
     ]
 
 
@@ -141,8 +143,9 @@ def measure_throughput(setup: ModelSetup) -> pd.DataFrame:
     measured: dict[Load, list[tuple[float, float, float]]] = {load: [] for load in loads}
     for repeat, load in setup.tracked("many swarms", product(range(setup.budget.usual(REPEATS, 1)), loads)):
         problems = function_problems(FUNCTIONS[FUNCTION], load.swarms, dimension=DIMENSION)
-        solver = "clpso-sequential" if load.engine == SEQUENTIAL else "clpso"
-        found = setup.swarms(problems, solver, seed=setup.budget.seed + repeat, trace_points=1)
+        alone = load.engine == SEQUENTIAL
+        solver, options = ("clpso-sequential", ONE_THREAD) if alone else ("clpso", {})
+        found = setup.swarms(problems, solver, seed=setup.budget.seed + repeat, trace_points=1, **options)
         seconds, device_seconds = seconds_of(found).values()
         # Evaluations of one swarm stand for all: they are the same to a part in a thousand.
         measured[load].append((seconds, device_seconds, found.evaluations * load.swarms))

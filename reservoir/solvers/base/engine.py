@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -109,8 +108,3 @@ class HostEngine(Engine[S]):
     @abstractmethod
     def solve_one(self, problem: Problem) -> EngineResult:
         """Solve one problem."""
-
-
-def threads_or_all(threads: int | None) -> int:
-    """As many threads as asked for, or as there are processors."""
-    return threads or os.cpu_count() or 1

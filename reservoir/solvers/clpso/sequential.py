@@ -1,9 +1,10 @@
-"""Comprehensive learning particle swarm optimisation, one swarm after another on one thread.
+"""Comprehensive learning particle swarm optimisation on CPU threads, each with a swarm of its own.
 
 Yu et al. 2020, Complexity 6589658, section 2.1 and Figure 1, with the relaxed choice of exemplars of its last lines or
-the strict one before them; the algorithm is Liang et al. 2006, IEEE Trans. Evol. Comput. 10:281. It is the baseline
-that speed-ups are stated against, hence float32 and compiled. It draws the same random streams as the OpenCL engine:
-with one seed, the two differ by rounding alone, unless exemplars follow their teachers, which this engine alone can.
+the strict one before them; the algorithm is Liang et al. 2006, IEEE Trans. Evol. Comput. 10:281. On one thread it is
+the baseline that speed-ups are stated against, hence float32 and compiled. It draws the same random streams as the
+OpenCL engine: with one seed, the two differ by rounding alone, unless exemplars follow their teachers, which this
+engine alone can.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.base import Problem
 from reservoir.problems.fitness import Context, fitness_of
 from reservoir.solvers.base.denormals import SMALLEST_VELOCITY
-from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.first_positions import FirstPositionsEngine
 from reservoir.solvers.base.results import EngineResult
-from reservoir.solvers.clpso.settings import SwarmSettings
+from reservoir.solvers.base.threads import ThreadedEngine
+from reservoir.solvers.clpso.settings import SwarmSettings, ThreadedSwarmSettings
 from reservoir.solvers.rng.noise import fresh_noise
 from reservoir.solvers.rng.stream import below, fill_uniform, mixed, next_bits, next_uniform, rivals, stream_states
 
 
-class SequentialClpso(FirstPositionsEngine[SwarmSettings], HostEngine[SwarmSettings]):
-    """CLPSO, one swarm after another."""
+class SequentialClpso(FirstPositionsEngine[ThreadedSwarmSettings], ThreadedEngine[ThreadedSwarmSettings]):
+    """CLPSO, a swarm for each problem, each on one thread."""
 
     name = "clpso-sequential"
-    settings_class = SwarmSettings
+    settings_class = ThreadedSwarmSettings
 
     def require_solvable(self, problems: Sequence[Problem]) -> None:
         """Refuse first positions that do not fit the problems."""

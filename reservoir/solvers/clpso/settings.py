@@ -12,6 +12,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.solvers.base.denormals import SMALLEST_VELOCITY
 from reservoir.solvers.base.first_positions import FirstPositionsSettings
 from reservoir.solvers.base.settings import choice, number, run_option, trace_generations
+from reservoir.solvers.base.threads import ThreadSettings
 from reservoir.solvers.clpso.models import LANES, MODELS, RANDOM_NAMES, Model
 
 #: Of a swarm: beyond any use, and few enough for numbers of 32 bits to count what they do.
@@ -98,6 +99,11 @@ class SwarmSettings(FirstPositionsSettings):
             "SMALLEST_VELOCITY": SMALLEST_VELOCITY,
             "STRICT": int(self.strict),
         }
+
+
+@dataclass(frozen=True)
+class ThreadedSwarmSettings(SwarmSettings, ThreadSettings):
+    """Settings of CLPSO on CPU threads."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.results import EngineResult
+from reservoir.solvers.base.threads import solve_on_threads
 from reservoir.solvers.dp.recursion import bellman, lake_with_cursors, plant_with_cursors, trace
 from reservoir.solvers.dp.settings import Grids, GridSettings, first_grids, reservoir_years
 
@@ -49,13 +50,7 @@ class SequentialDp(HostEngine[GridSettings]):
         """Years side by side; a fault, or an interrupt, leaves out those that have not begun."""
         processors = os.cpu_count() or 1
         solved = partial(self._solved, threads=max(processors // len(problems), 1))
-        with ThreadPoolExecutor(processors) as pool:
-            try:
-                for result in pool.map(solved, problems):
-                    keep(result)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        solve_on_threads(solved, problems, keep, processors)
 
     def solve_one(self, problem: Problem) -> EngineResult:
         """A year's best trajectory, with as many threads as there are processors."""

@@ -15,10 +15,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.engine import ONE_THREAD, Engine
+from reservoir.solvers.base.engine import Engine
 from reservoir.solvers.base.progress import Progress, silent
 from reservoir.solvers.base.results import EngineResult, to_solutions
 from reservoir.solvers.base.solution import Solutions
+from reservoir.solvers.base.threads import threads_in_words
 from reservoir.solvers.dsmga2.genotype import position_of
 from reservoir.solvers.dsmga2.population import CLIMBING, HIT, MIXING
 from reservoir.solvers.dsmga2.run import HostBuilder, Run, evolve, new_run
@@ -90,7 +91,7 @@ def run_all(
         done.append(run)
         progress(len(done), len(runs))
 
-    where = ONE_THREAD if settings.workers == 1 else f"{settings.workers} CPU threads"
+    where = threads_in_words(settings.workers)
     if not settings.on_device:
         return runs, where, evolve(runs, settings, HostBuilder(settings.model), ended)
     return _run_on_device(runs, settings, device, ended, where)

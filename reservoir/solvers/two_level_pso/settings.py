@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.problems.base import Problem
-from reservoir.solvers.base.engine import threads_or_all
 from reservoir.solvers.base.first_positions import positions_by_id
 from reservoir.solvers.base.settings import MOST_POINTS, Settings, choice, number, require_count, run_option
+from reservoir.solvers.base.threads import threads_or_all
 
 #: How a generation runs. `FUSED`: all its steps, and all generations up to the next exchange, in one kernel. `STEPS`:
 #: the paper's kernels, one after the other. `GLOBAL`: these without the local level: the best of the swarm every time.
