@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 #: Runs of each engine, as in Yu et al. 2020, section 5.
 RUNS = 25
+#: At most, in a quick trial.
+QUICK_RUNS = 3
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,11 @@ class Experiment:
     module: str
     resumable: bool = False
     runs: int = RUNS
+
+    @property
+    def quick_runs(self) -> int:
+        """Runs of each engine in a quick trial."""
+        return min(self.runs, QUICK_RUNS)
 
 
 #: The experiment that takes a reservoir and an inflow record first, and that a bundled case's name stands for.
@@ -49,6 +56,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             runs=10,
         ),
         Experiment("dsmga2", "DSMGA-II: model building, population sizes, evaluations.", "linkage", runs=10),
+        Experiment("zoo", "All solvers on random reservoirs: gaps, violations, times.", "zoo", resumable=True, runs=1),
         Experiment("functions", "Any solver on the eight benchmark functions.", "functions"),
     )
 }

@@ -134,7 +134,10 @@ class Journal:
 def sources_digest() -> str:
     """A hash of whatever decides what a run finds: kernels, solvers, problems and experiments, and bundled data."""
     package = Path(reservoir.__file__).resolve().parent
-    folders = (resources.folder("kernels"), *(package / name for name in ("solvers", "problems", "bench", "hydro")))
+    folders = (
+        resources.folder("kernels"),
+        *(package / name for name in ("solvers", "problems", "bench", "hydro", "zoo")),
+    )
     digest = hashlib.sha256()
     for folder in (*folders, resources.folder("data")):
         kinds = ("*",) if folder.name == "data" else ("*.py", "*.cl")

@@ -19,7 +19,7 @@ MISSING = "–"
 #: What begins something in Markdown or HTML, as what only shows it.
 _MARKS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {mark: f"\\{mark}" for mark in "\\|`[]"})
 #: As it is written, with its sign.
-_NUMBER = re.compile(rf"([≤≥] )?-?[\d.,]+(e[-+]\d+)?|{MISSING}|nan|-?inf")
+_NUMBER = re.compile(rf"([≤≥] )?-?[\d.,]+(e[-+]\d+)?%?|{MISSING}|nan|-?inf")
 
 
 def page(result: ExperimentResult, origin: Mapping[str, Any]) -> str:

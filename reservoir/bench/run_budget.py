@@ -9,8 +9,6 @@ from reservoir.bench import RUNS
 
 T = TypeVar("T")
 
-#: Runs of each engine in a quick experiment.
-QUICK_RUNS = 3
 QUICK_WARNING = (
     "Quick trial: few generations and small ensembles. It shows that everything runs; its numbers are not results."
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.bench import CASE, EXPERIMENTS, Experiment
-from reservoir.bench.run_budget import QUICK_RUNS, RunBudget
+from reservoir.bench.run_budget import RunBudget
 from reservoir.cases import case_names
 from reservoir.cli import options
 from reservoir.cli.bench_options import OWN_OPTIONS
@@ -57,7 +57,7 @@ def _command(experiment: Experiment, case: str | None = None) -> click.Command:
         click.option(
             "--runs",
             type=click.IntRange(1),
-            help=f"Runs per solver.  [default: {experiment.runs}; {QUICK_RUNS} with --quick]",
+            help=f"Runs per solver.  [default: {experiment.runs}; {experiment.quick_runs} with --quick]",
         ),
         options.seed,
         options.device,
@@ -97,7 +97,7 @@ def _execute(
     from reservoir.planning.checks import all_pass
     from reservoir.solvers import SOLVERS
 
-    budget = RunBudget(runs or (QUICK_RUNS if quick else experiment.runs), quick, seed, device)
+    budget = RunBudget(runs or (experiment.quick_runs if quick else experiment.runs), quick, seed, device)
     found = request.read() if request is not None else None
     solver = SOLVERS.get(own.get("solver", ""))
     parts = [experiment.name] if found is None else [found.reservoir.name]

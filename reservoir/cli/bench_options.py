@@ -101,6 +101,28 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             help="Spin-glass file, repeatable (see data/spin/README.md).  [default: the bundled files]",
         ),
     ),
+    "zoo": (
+        click.option(
+            "--part",
+            type=click.Choice(["tuning", "test", "both"]),
+            default="both",
+            show_default=True,
+            help="Reservoirs that solvers were tuned on, others, or both next to each other.",
+        ),
+        click.option("--solvers", metavar="lshade,clpso,...", help="Solvers to run.  [default: all that can run here]"),
+        click.option(
+            "--reservoirs", type=click.IntRange(1), help="Reservoirs of each part.  [default: 200; 20 with --quick]"
+        ),
+        click.option("--years", type=click.IntRange(1), help="Years of each record.  [default: 30; 5 with --quick]"),
+        click.option(
+            "--host-reservoirs",
+            type=click.IntRange(1),
+            help="Reservoirs for solvers without OpenCL, which take longer.  [default: 40; 4 with --quick]",
+        ),
+        click.option(
+            "--host-years", type=click.IntRange(1), help="Years for these solvers.  [default: 5; 1 with --quick]"
+        ),
+    ),
     "functions": (
         click.option(
             "--solver",

@@ -40,6 +40,10 @@ TINY = {
     "ring-pso": ["--dimensions", "2", "--generations", "4", "--particles", "4", "--runs", "2"],
     "tsp": ["--iterations", "3", "--populations", "256", "--runs", "1"],
     "dsmga2": ["--problems", "mk", "--sizes", "20", "--runs", "1"],
+    "zoo": [
+        *("--part", "tuning", "--solvers", "lshade,dp-opencl", "--reservoirs", "1", "--years", "1"),
+        *("--host-reservoirs", "1", "--host-years", "1"),
+    ],
     "functions": ["--solver", "clpso", "--dim", "3", "--functions", "f1", "--generations", "5", "--runs", "2"],
 }
 

@@ -104,6 +104,13 @@ CALLS: list[tuple[list[str], int]] = [
     (["bench", "dsmga2", "--problems", "spin", "--spin", "pair", *BENCH, "--out", "b6"], 0),
     (
         [
+            *("bench", "zoo", "--part", "tuning", "--solvers", "lshade,clpso-sequential", "--reservoirs", "2"),
+            *("--years", "2", "--host-reservoirs", "1", "--host-years", "1", *BENCH, "--out", "b9"),
+        ],
+        0,
+    ),
+    (
+        [
             *("bench", "functions", "--solver", "clpso", "--dim", "3", "--functions", "f7", "--rotations", "2"),
             *("--particles", "5", "--generations", "5", *BENCH, "--out", "b7"),
         ],

@@ -1,0 +1,1 @@
+"""All solvers on random reservoirs (`reservoir.zoo`)."""

@@ -1,0 +1,162 @@
+"""The runs of the experiment: each solver on the years of each reservoir, beside dynamic programming on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from reservoir.bench.experiment import DeviceSetup, names_named
+from reservoir.bench.journal import Journal
+from reservoir.errors import ReservoirError
+from reservoir.hydro.horizon import Horizon
+from reservoir.planning.infeasible import feasible_problems
+from reservoir.planning.solver_choice import HOST_REFERENCE
+from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.solvers import SOLVERS, Solutions, why_unusable
+from reservoir.zoo.zoo import Part, ZooCase, zoo_case
+
+#: Reservoirs and years of each part; and those of solvers on the host, which take many times as long.
+RESERVOIRS, YEARS, QUICK_RESERVOIRS, QUICK_YEARS = 200, 30, 20, 5
+HOST_RESERVOIRS, HOST_YEARS, QUICK_HOST_RESERVOIRS, QUICK_HOST_YEARS = 40, 5, 4, 1
+
+
+#: JSON's, as a journal keeps it.
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZooSetup(DeviceSetup):
+    """What is run.
+
+    Parameters
+    ----------
+    parts : tuple of Part
+    solvers : tuple of str
+        Without the reference.
+    reservoirs, years : int
+        Reservoirs of each part, and years of each record.
+    host_reservoirs, host_years : int
+        Of them, the first, for solvers that run on the host.
+    """
+
+    parts: tuple[Part, ...]
+    solvers: tuple[str, ...]
+    reservoirs: int
+    years: int
+    host_reservoirs: int
+    host_years: int
+
+    def years_of(self, solver: str, number: int) -> int:
+        """How many years of a reservoir a solver is given, the first; 0 for none."""
+        if SOLVERS[solver].opencl:
+            return self.years
+        return min(self.host_years, self.years) if number < self.host_reservoirs else 0
+
+    def seeds_of(self, solver: str) -> list[int]:
+        """Seeds of the runs of a solver; a single one if it needs none."""
+        runs = self.budget.runs if SOLVERS[solver].seeded else 1
+        return [self.budget.seed + run for run in range(runs)]
+
+
+@dataclass(frozen=True, eq=False)
+class ZooRuns:
+    """What all runs found.
+
+    Parameters
+    ----------
+    reservoirs : DataFrame
+        A row for each reservoir: part, number, and its traits.
+    calls : DataFrame
+        A row for each call of a solver: seconds, and why the solver refused the reservoir.
+    years : DataFrame
+        A row for each year, solver and seed: gap to the reference, and violations of both.
+    """
+
+    reservoirs: pd.DataFrame
+    calls: pd.DataFrame
+    years: pd.DataFrame
+
+
+def usable_solvers(text: str | None) -> tuple[str, ...]:
+    """Solvers that are compared with the reference: those named, or all that can run here."""
+    known = [name for name in SOLVERS if name != HOST_REFERENCE]
+    if text is not None:
+        return names_named(text, known, "there is no such solver", "--solvers")
+    return tuple(name for name in known if not why_unusable(name))
+
+
+def zoo_runs(setup: ZooSetup, journal: Journal) -> ZooRuns:
+    """Make all runs that the journal has not."""
+    places = product(setup.parts, range(setup.reservoirs))
+    found: list[Row] = []
+    for part, number in setup.tracked(lambda each: f"{each[0].name.lower()} part", places):
+        name = f"{part.name.lower()} {number}"
+        row = journal.row(name)
+        if row is None:
+            row = _run_reservoir(setup, zoo_case(number, setup.years, part=part))
+            journal.add(name, row)
+        found.append({"part": part.name.lower(), "number": number} | row)
+    return ZooRuns(
+        pd.DataFrame([_place(row) | row["traits"] for row in found]),
+        pd.DataFrame([_place(row) | each for row in found for each in row["calls"]]),
+        pd.DataFrame([_place(row) | each for row in found for each in _years_of(row)]),
+    )
+
+
+def _place(row: Row) -> Row:
+    return {name: row[name] for name in ("part", "number")}
+
+
+def _run_reservoir(setup: ZooSetup, case: ZooCase) -> Row:
+    """All solvers on one reservoir, as a row of JSON."""
+    problems = record_problems(case.reservoir, case.inflow, Horizon())
+    references = setup.solve(problems.each, HOST_REFERENCE)
+    columns: Row = {
+        "year": list(problems.labels),
+        "feasible": feasible_problems(problems, references.violation).tolist(),
+    }
+    calls = [_call(HOST_REFERENCE, setup.budget.seed, references)]
+    for solver in setup.solvers:
+        years = setup.years_of(solver, case.number)
+        if years:
+            calls += [_tried(setup, solver, seed, problems, years) for seed in setup.seeds_of(solver)]
+    results = [{name: call.pop(name, []) for name in ("fitness", "violation")} for call in calls]
+    traits = {name: str(each) if isinstance(each, str) else each for name, each in asdict(case.traits).items()}
+    return {"traits": traits, "columns": columns, "calls": calls, "results": results}
+
+
+def _tried(setup: ZooSetup, solver: str, seed: int, problems: RecordProblems, years: int) -> Row:
+    """One call, or why it was refused: a device may be too small for a solver."""
+    try:
+        return _call(solver, seed, setup.solve(problems.each[:years], solver, seed=seed))
+    except ReservoirError as error:
+        return {"solver": solver, "seed": seed, "years": years, "refused": str(error)}
+
+
+def _call(solver: str, seed: int, found: Solutions) -> Row:
+    about: Row = {"solver": solver, "seed": seed, "years": len(found), "refused": ""}
+    about |= {"seconds": found.wall_seconds, "device_seconds": found.device_seconds}
+    return about | {"fitness": found.fitness.tolist(), "violation": found.violation.tolist()}
+
+
+def _years_of(row: Row) -> Iterator[Row]:
+    """A row for each year and call of a reservoir."""
+    best = row["results"][0]
+    for call, found in zip(row["calls"], row["results"], strict=True):
+        if call["solver"] == HOST_REFERENCE:
+            continue
+        for place, (fitness, violation) in enumerate(zip(found["fitness"], found["violation"], strict=True)):
+            reference = best["fitness"][place]
+            yield {
+                "solver": call["solver"],
+                "seed": call["seed"],
+                **{name: values[place] for name, values in row["columns"].items()},
+                "reference_fitness": reference,
+                "gap": (reference - fitness) / (abs(reference) or 1.0),
+                "violation": violation,
+                "reference_violation": best["violation"][place],
+            }
