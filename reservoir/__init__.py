@@ -24,7 +24,7 @@ _HOMES = {
     "Horizon": "reservoir.hydro.horizon",
     "Inflow": "reservoir.hydro.inflow",
     "InputError": "reservoir.errors",
-    "Plan": "reservoir.planning.plan",
+    "Plan": "reservoir.planning.planned_record",
     "Polynomial": "reservoir.hydro.curves.curve",
     "PowerLaw": "reservoir.hydro.curves.curve",
     "ReferenceLevels": "reservoir.hydro.reservoir_kinds",

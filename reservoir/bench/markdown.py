@@ -56,7 +56,7 @@ def acceptance_table(checks: Sequence[Check]) -> ResultTable:
         {
             "check": check.check,
             "value": float(check.value),
-            "threshold": f"{'≥' if check.at_least else '≤'} {check.threshold:.3g}",
+            "threshold": check.limit,
             "pass": "yes" if check.passed else "**NO**",
         }
         for check in checks

@@ -81,6 +81,12 @@ SHOWN_SHORTFALLS = 12
     **options.EVALUATIONS,
 )
 @click.option("--reference/--no-reference", default=True, help="Compare every year with dynamic programming.")
+@click.option(
+    "--engine-only",
+    is_flag=True,
+    help="Hold the solver's own schedule in every year, also where it is not close enough to dynamic programming.  "
+    "[default: solve such years again with more effort, then take the schedule of dynamic programming]",
+)
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
 @click.option("--profile", is_flag=True, help="Show the time of each stage; also written to profile.json.")
 @options.out("a new folder")
@@ -96,6 +102,7 @@ def command(
     solver: str | None,
     settings: dict[str, Any],
     reference: bool,
+    engine_only: bool,
     figures: bool,
     profile: bool,
     out: Path | None,
@@ -136,6 +143,7 @@ def command(
                 start_hm3=start_hm3,
                 solver=solver,
                 reference=reference,
+                engine_only=engine_only,
                 progress=progress,
                 **where,
                 **settings,
@@ -157,6 +165,7 @@ def command(
             write_profile(measured, claim)
     if as_json:
         shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(plan.kept_energy_gwh.sum())}
+        shown["sources"] = plan.source_counts
         show_json(shown | ({"profile": measured.as_dict()} if measured else {}))
     else:
         _show_result(plan)

@@ -65,19 +65,22 @@ def show_inputs(found: Inputs) -> None:
 
 
 def show_solver(plan: Plan) -> None:
-    """Say which engine solved a plan, where, with which driver and seed, how long it took, and if one is stronger."""
-    from reservoir.planning.solver_choice import is_swept
-    from reservoir.solvers import solver_named
+    """Say which engine solved a plan, where, with which driver and seed, how long it took, and whose the schedules are.
+
+    Whose is said only if some are not of the engine's first run.
+    """
+    from reservoir.planning.source_sentences import source_sentence
 
     first = plan.solutions[0]
-    driver = f" ({first.settings['platform']} {first.settings['driver']})" if "driver" in first.settings else ""
+    made = plan.settings
+    driver = f" ({made['platform']} {made['driver']})" if "driver" in made else ""
     busy = f", {first.device_seconds:.3g} s on the device" if first.device_seconds is not None else ""
-    seed = f", seed {first.settings['seed']}" if "seed" in first.settings else ""
+    seed = f", seed {made['seed']}" if "seed" in made else ""
     line = f"{first.solver} on {first.device}{driver}{seed}: {first.wall_seconds:.3g} s{busy}"
     screen = console()
     screen.print(f"[bold]{'Solver':<10}[/]{escape(line)}", soft_wrap=True)
-    if solver_named(first.solver).stronger and not is_swept(first.solver, plan.problems):
-        screen.print(f"{'':<10}{escape(solver_named(first.solver).stronger)}", soft_wrap=True)
+    if sentence := source_sentence(plan):
+        screen.print(f"[bold]{'Sources':<10}[/]{escape(sentence)}", soft_wrap=True)
     for note in plan.notes[len(plan.inflow.notes) + len(plan.reservoir.notes) :]:
         screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)
 
@@ -87,9 +90,8 @@ def show_checks(checks: Sequence[Check]) -> None:
     columns = (Column("check"), Column("value", "right"), Column("threshold", "right"), Column("pass", "center"))
     rows = []
     for check in checks:
-        sign = "≥" if check.at_least else "≤"
-        verdict = "[green]yes[/]" if check.passed else "[bold red]NO[/]"
-        rows.append((escape(check.check), f"{check.value:.3g}", f"{sign} {check.threshold:.3g}", verdict))
+        verdict = {True: "[green]yes[/]", False: "[bold red]NO[/]", None: ""}[check.passed]
+        rows.append((escape(check.check), f"{check.value:.3g}", check.limit, verdict))
     show_table(columns, rows, title="Acceptance")
 
 

@@ -14,34 +14,42 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
+from reservoir.planning.gap_limits import SWEPT_GAP as SWEPT_GAP
+from reservoir.planning.gap_limits import TOTAL_GAP as TOTAL_GAP
+from reservoir.planning.gap_limits import YEAR_GAP as YEAR_GAP
+from reservoir.planning.gap_limits import gap_limits
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
 from reservoir.planning.solution_numbers import relative_gap
-from reservoir.planning.solver_choice import is_swept
 from reservoir.solvers import Solutions
 
 #: Largest water balance residual, as a part of the largest storage.
 BALANCE_TOLERANCE = 1e-9
-#: Largest gap to the reference optimum of any year, and of the sum of all years.
-YEAR_GAP = 2e-4
-TOTAL_GAP = 5e-5
-#: Largest gap, of a horizon and of their sum, of solvers that sweep long horizons.
-SWEPT_GAP = 1e-3
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line of an acceptance table: passed if the value does not exceed the threshold (`at_least`: reaches it)."""
+    """One line of an acceptance table: passed if the value does not exceed the threshold (`at_least`: reaches it).
+
+    Without a threshold it is no claim: it states a value, and `passed` is None.
+    """
 
     check: str
     value: float
-    threshold: float
+    threshold: float | None
     at_least: bool = False
 
     @property
-    def passed(self) -> bool:
+    def passed(self) -> bool | None:
         """Whether the claim holds; a value that is no number never passes."""
+        if self.threshold is None:
+            return None
         return bool(self.value >= self.threshold if self.at_least else self.value <= self.threshold)
+
+    @property
+    def limit(self) -> str:
+        """The threshold in words; empty without one."""
+        return "" if self.threshold is None else f"{'≥' if self.at_least else '≤'} {self.threshold:.3g}"
 
     def as_dict(self) -> dict[str, Any]:
         """The line as ``--json`` prints it."""
@@ -51,11 +59,11 @@ class Check:
 
 def all_pass(checks: Iterable[Check]) -> bool:
     """Whether every claim holds."""
-    return all(check.passed for check in checks)
+    return all(check.passed is not False for check in checks)
 
 
 def plan_checks(plan: Plan) -> list[Check]:
-    """What every plan must satisfy."""
+    """What every plan must satisfy; of one that holds schedules of the reference, what the solver itself reached."""
     residual = balance_residual(plan.operation, plan.inflow) / float(np.abs(plan.operation.storage_hm3).max())
     checks = [
         Check("water balance: largest residual (fraction of the largest storage)", residual, BALANCE_TOLERANCE),
@@ -64,10 +72,28 @@ def plan_checks(plan: Plan) -> list[Check]:
         Check("power of the solvers' curves: largest relative error", plan.approximation.power_error, POWER_TOLERANCE),
     ]
     if plan.references:
-        swept = is_swept(plan.solutions[0].solver, plan.problems)
-        gaps = (SWEPT_GAP, SWEPT_GAP) if swept else (YEAR_GAP, TOTAL_GAP)
+        gaps = gap_limits(plan.solutions.solver, plan.problems)
         checks += gap_checks(plan.solutions, plan.references, plan.feasible_problems, gaps=gaps)
-    return checks
+    return [*checks, *source_lines(plan)]
+
+
+def source_lines(plan: Plan) -> list[Check]:
+    """How many years are not of the solver's first run, and what its own schedules reach; nothing if all are.
+
+    These are no claims: a plan is as good as the schedules that it holds.
+    """
+    if not plan.sources:
+        return []
+    own, *others = plan.source_counts.items()
+    of = f"{plan.year_word}s of {plan.inflow.years} with the schedule of"
+    lines = [Check(f"{of} {name}", count, None) for name, count in others]
+    if plan.from_reference.any():
+        who = f"{own[0]} by itself: "
+        reached = gap_checks(plan.engine_solutions, plan.references, plan.feasible_problems, who)
+        lines += [Check(each.check, each.value, None) for each in reached]
+        violation = float(plan.engine_solutions.violation.sum())
+        lines.append(Check(f"{who}sum of relative violations", violation, None))
+    return lines
 
 
 def _limits_of(plan: Plan) -> str:

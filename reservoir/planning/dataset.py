@@ -38,6 +38,8 @@ _MEANINGS = {
     "water_value_gwh_per_hm3": ("GWh hm-3", "value of one hm3 more at the end of the month"),
     "annual_energy_gwh": ("GWh", "energy of the year"),
     "gap": ("1", "relative difference to the reference optimum"),
+    "engine_gap": ("1", "relative difference of the solver's own schedule to the reference optimum"),
+    "source": ("", "whose schedule the year holds: the solver's, of its second run, or the reference's"),
     "repairs": ("1", "months of the year in which the limits changed the given release"),
 }
 _MONTHLY = ("release_m3s", "turbined_m3s", "spill_m3s", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh")
@@ -99,4 +101,4 @@ def dataset_of(
 
 def _attributes(name: str) -> dict[str, str]:
     units, meaning = _MEANINGS[name]
-    return {"units": units, "long_name": meaning}
+    return {"units": units, "long_name": meaning} if units else {"long_name": meaning}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -85,8 +85,8 @@ class OperatedRecord:
         """
         return dataset_of(self.inflow, self.operation, self._of_years(), self._described(), **self._of_months())
 
-    def _of_years(self) -> Mapping[str, FloatArray]:
-        """Numbers of each year, shape (years,), for `to_xarray`."""
+    def _of_years(self) -> Mapping[str, NDArray[Any]]:
+        """Values of each year, shape (years,), for `to_xarray`."""
         return {"annual_energy_gwh": self.energy_gwh}
 
     def _of_months(self) -> Mapping[str, FloatArray]:

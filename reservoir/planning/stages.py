@@ -28,10 +28,13 @@ def solved(
     device: str | None,
     progress: StageProgress,
     options: Mapping[str, Any],
+    *,
+    stage: str = "",
 ) -> Solutions:
-    """Solve problems, and tell the solver's name as the stage; see `reservoir.solvers.solve`."""
-    progress(solver, 0, len(problems))
-    return solve(problems, solver=solver, seed=seed, device=device, progress=partial(progress, solver), **options)
+    """Solve problems, and tell the stage, by default the solver's name; see `reservoir.solvers.solve`."""
+    told = stage or solver
+    progress(told, 0, len(problems))
+    return solve(problems, solver=solver, seed=seed, device=device, progress=partial(progress, told), **options)
 
 
 def references_of(

@@ -58,7 +58,9 @@ def validate(
     """
     settings = dict(options or {})
     # The engines that are compared are made for years, whatever horizon the reservoir is planned with.
-    plan = optimise(reservoir, inflow, horizon=YEAR, seed=seed, device=device, progress=progress, **settings)
+    plan = optimise(
+        reservoir, inflow, horizon=YEAR, seed=seed, device=device, engine_only=True, progress=progress, **settings
+    )
     engine = plan.solutions.solver
     # Other seeds than the device's: with the same, both engines would draw the same numbers.
     sequential = [_stage(plan, FALLBACK_SOLVER, seed + runs + run, None, settings, progress) for run in range(runs)]

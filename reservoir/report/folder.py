@@ -13,6 +13,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import reservoir
 from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.inflow import Inflow
@@ -22,7 +24,16 @@ from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
 from reservoir.io.placing.moves import leaves
 from reservoir.io.placing.workplace import contents
 from reservoir.io.plan_folder.provenance import FILES, file_hashes
-from reservoir.io.plan_folder.tables import FIGURES, INFLOW, PROVENANCE, RESERVOIR, SCHEDULE, SUMMARY, WATER_VALUES
+from reservoir.io.plan_folder.tables import (
+    ENGINE_GAP,
+    FIGURES,
+    INFLOW,
+    PROVENANCE,
+    RESERVOIR,
+    SCHEDULE,
+    SUMMARY,
+    WATER_VALUES,
+)
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
@@ -184,7 +195,9 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
         **({} if plan.end_value_gwh_per_hm3 is None else {"end_value_gwh_per_hm3": plan.end_value_gwh_per_hm3}),
         "solver": first.solver,
         "device": first.device,
-        "settings": dict(first.settings),
+        "settings": dict(plan.settings),
+        "sources": plan.source_counts,
+        "second_run": {"settings": dict(plan.sources.second_settings)} if plan.sources else None,
         "reference": {"solver": plan.references[0].solver} | dict(plan.references[0].settings)
         if plan.references
         else None,
@@ -236,7 +249,10 @@ def _versions() -> dict[str, str]:
 def _write_tables(plan: Plan, folder: Path) -> list[str]:
     """Write the tables, and return their names."""
     tables = {SCHEDULE: plan.schedule(), SUMMARY: plan.summary()}
-    tables[SUMMARY]["gap"] = tables[SUMMARY]["gap"].map("{:.3e}".format)
+    for name in ("gap", ENGINE_GAP):
+        if name in tables[SUMMARY]:
+            gaps = [f"{gap:.3e}" if np.isfinite(gap) else "" for gap in tables[SUMMARY][name].tolist()]
+            tables[SUMMARY][name] = np.array(gaps, object)
     if plan.water_values:
         tables[WATER_VALUES] = plan.water_values.table
     for name, table in tables.items():

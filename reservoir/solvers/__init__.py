@@ -31,6 +31,7 @@ __all__ = [
     "Solutions",
     "Solver",
     "Stop",
+    "more_effort",
     "settings_of",
     "solve",
     "solver_named",
@@ -64,8 +65,8 @@ class Solver:
         How the positions may be written down of problems that it solves.
     measured_with : mapping
         Settings with which comparisons and benchmarks measure it: a baseline of devices runs on one thread.
-    stronger : str
-        A solver that comes closer in less time, and how much; empty if there is none.
+    effort : tuple of str
+        Its settings that make it work more and come closer to the optimum; the last of the budget if not given.
     """
 
     name: str
@@ -79,7 +80,7 @@ class Solver:
     swept: bool = False
     encodings: tuple[str, ...] = (REAL,)
     measured_with: Mapping[str, Any] = field(default_factory=dict)
-    stronger: str = ""
+    effort: tuple[str, ...] = ()
 
 
 _SWARM, _EVALUATIONS = ("particles", "generations"), ("evaluations",)
@@ -96,11 +97,10 @@ SOLVERS: dict[str, Solver] = {
             budget=_SWARM,
             long_horizons=True,
             swept=True,
-            stronger="--solver lshade gets closer to the optimum with 1/13 of the evaluations",
         ),
         Solver(
             name="lshade",
-            summary="multipopulation L-SHADE in OpenCL: closer to the optimum than clpso",
+            summary="multipopulation L-SHADE in OpenCL: adaptive differential evolution",
             module="reservoir.solvers.lshade.engine",
             opencl=True,
             budget=_EVALUATIONS,
@@ -133,6 +133,7 @@ SOLVERS: dict[str, Solver] = {
             module="reservoir.solvers.island_ga.engine",
             opencl=True,
             budget=_EVALUATIONS,
+            effort=(*_EVALUATIONS, "iterations"),
             encodings=(REAL, PERMUTATION),
         ),
         Solver(
@@ -140,6 +141,7 @@ SOLVERS: dict[str, Solver] = {
             summary="island genetic algorithm on one CPU thread: the baseline of island-ga",
             module="reservoir.solvers.island_ga.sequential",
             budget=_EVALUATIONS,
+            effort=(*_EVALUATIONS, "iterations"),
             encodings=(REAL, PERMUTATION),
         ),
         Solver(
@@ -160,6 +162,7 @@ SOLVERS: dict[str, Solver] = {
             summary="DSMGA-II: genetic algorithm with linkage learning, storages in Gray code",
             module="reservoir.solvers.dsmga2.engine",
             budget=_EVALUATIONS,
+            effort=("population", *_EVALUATIONS),
             encodings=(REAL, BITS),
         ),
         Solver(
@@ -268,6 +271,32 @@ def settings_of(name: str) -> tuple[str, ...]:
     entry = solver_named(name)
     classes = [_engine_class(entry).settings_class, *([WindowSettings] if entry.swept else [])]
     return tuple(each.name for settings in classes for each in fields(settings))
+
+
+def more_effort(name: str, options: Mapping[str, Any], times: int, *, swept: bool = False) -> dict[str, Any]:
+    """Options of a solver with which it works more, as far as its settings have room.
+
+    Parameters
+    ----------
+    name : str
+        Of the solver.
+    options : mapping
+        Settings that differ from their defaults.
+    times : int
+        By which the settings of `Solver.effort` are multiplied.
+    swept : bool
+        Whether it sweeps a long horizon; then the work of each window is meant.
+    """
+    entry = solver_named(name)
+    engine = _engine_class(entry)
+    known = {each.name: each for each in fields(engine.settings_class)}
+    given = {**(engine.window_defaults if swept else {}), **options}
+    more = {}
+    for setting in entry.effort or entry.budget[-1:]:
+        value, check = given.get(setting, known[setting].default), known[setting].metadata["check"]
+        if value is not None and not check(setting, value * times):
+            more[setting] = value * times
+    return {**options, **more}
 
 
 def _engine_class(entry: Solver) -> type[Engine[Any]]:

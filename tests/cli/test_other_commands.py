@@ -32,7 +32,6 @@ def test_the_help_tells_the_engines_own_defaults(run):
     ):
         assert re.search(rf"--{option} INTEGER [^[]*\[default: (lshade )?{default}[],]", help_text)
     assert swarm.particles * swarm.generations // shrinking.evaluations == 13
-    assert "1/13 of the evaluations" in SOLVERS["clpso"].stronger
 
 
 def test_an_unknown_command_is_refused(run):

@@ -20,6 +20,7 @@ from reservoir.solvers.ring_pso.settings import MODES
 
 SCHEDULE_COLUMNS = ["year", "month", "inflow_m3s", "release_m3s", "turbined_m3s", "spill_m3s", "storage_start_hm3"]
 SCHEDULE_COLUMNS += ["storage_end_hm3", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh", "violation"]
+SCHEDULE_COLUMNS += ["source"]
 QUICK = ("--no-figures",)
 
 

@@ -119,7 +119,7 @@ def test_an_engine_made_for_years_refuses_and_names_those_that_can(lake, record)
 
 @pytest.mark.device
 def test_a_swarm_plans_a_record_close_to_dynamic_programming(lake, record):
-    plan = optimise(lake, record, solver="lshade", horizon="record", evaluations=5000)
+    plan = optimise(lake, record, solver="lshade", horizon="record", evaluations=5000, engine_only=True)
     assert all_pass(plan_checks(plan))
     assert abs(plan.gap[0]) <= SWEPT_GAP
     storage = plan.operation.storage_hm3

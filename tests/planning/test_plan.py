@@ -18,9 +18,9 @@ from tests.year_ends import cyclic
 
 SCHEDULE = [
     *("year", "month", "inflow_m3s", "release_m3s", "turbined_m3s", "spill_m3s", "storage_start_hm3"),
-    *("storage_end_hm3", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh", "violation"),
+    *("storage_end_hm3", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh", "violation", "source"),
 ]
-QUICK = {"solver": "clpso-sequential", "generations": 400}
+QUICK = {"solver": "clpso-sequential", "generations": 400, "engine_only": True}
 
 
 @pytest.fixture(scope="module", params=["xiaowan", "small", "small cyclic"])

@@ -100,7 +100,7 @@ def test_from_the_first_month_of_the_water_year_it_is_the_plan_with_that_storage
 @pytest.mark.parametrize("solver", [None, "clpso", "lshade", "dp-opencl", "clpso-sequential"])
 def test_every_engine_plans_a_part_of_a_year(solver, small, years):
     call = {"generations": 500} if solver in (None, "clpso", "clpso-sequential") else {}
-    plan = reservoir.optimise(small, years, solver=solver, start="2026-11", start_hm3=90.0, **call)
+    plan = reservoir.optimise(small, years, solver=solver, start="2026-11", start_hm3=90.0, engine_only=True, **call)
     assert plan.solutions.solver == (solver or "clpso")
     assert np.nanmax(np.abs(plan.gap)) < 2e-4
 
@@ -215,7 +215,7 @@ def test_a_run_from_today_may_be_stopped(small, years):
 def test_a_search_from_today_may_begin_with_releases(small, years):
     call = {"start": "2026-09", "start_hm3": 70.0}
     best = reservoir.optimise(small, years, solver="dp", **call)
-    warm = {"solver": "clpso-sequential", "particles": 5, "generations": 1, **call}
+    warm = {"solver": "clpso-sequential", "particles": 5, "generations": 1, "engine_only": True, **call}
     for initial in (best, best.operation.release_m3s, best.schedule()["release_m3s"].iloc[:]):
         if isinstance(initial, pd.Series):  # of months that are not all there
             initial = initial.reset_index(drop=True)

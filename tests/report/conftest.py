@@ -23,7 +23,7 @@ from reservoir.rules.families.zones.rule import ZonesRule
 
 CAVEAT = "inflow made up for a test"
 FLOWS = np.array([400, 390, 420, 510, 790, 1470, 2650, 2380, 2740, 1720, 850, 600])
-QUICK = {"solver": "clpso-sequential", "generations": 50, "particles": 8}
+QUICK = {"solver": "clpso-sequential", "generations": 50, "particles": 8, "engine_only": True}
 
 #: Families of rules that are fitted in no time.
 CHEAP = ("guide-curve", "linear", "standard")

@@ -48,7 +48,7 @@ def run(
     device = DeviceSetup.of(budget, progress).device
     settings: dict[str, Any] = budget.usual({}, {"generations": QUICK_GENERATIONS})
     asked = {"solver": DEVICE_ENGINE, "seed": budget.seed, "device": str(device.index), **settings}
-    plan = optimise(reservoir, inflow, horizon=YEAR, progress=progress, **asked)
+    plan = optimise(reservoir, inflow, horizon=YEAR, engine_only=True, progress=progress, **asked)
     setup = CaseSetup(budget=budget, progress=progress, device=device, plan=plan, settings=settings)
     runs, limit = engine_runs(setup), measure_limit(setup)
     kin = [each for each in list_devices() if (each.platform, each.kind) == (device.platform, device.kind)]

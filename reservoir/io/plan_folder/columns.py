@@ -23,6 +23,11 @@ _MONTH_MADE = {
     "violation": "distance of the end storage from its bounds, as a fraction of the bound; 0 within the bounds",
 }
 
+_SOURCE = (
+    "whose schedule the year holds: the solver's name, `NAME (second run)` for its second run, or `dp` or `dp-opencl` "
+    "for the reference optimum"
+)
+
 _LOSSES = "only if the reservoir has losses or demands"
 
 #: ``schedule.csv`` of a plan: a row for each year and month.
@@ -36,6 +41,7 @@ SCHEDULE_COLUMNS: Mapping[str, str] = {
     "seepage_hm3": f"seepage of the month, hm3; {_LOSSES}",
     "withdrawal_m3s": f"mean withdrawal, m3/s; {_LOSSES}",
     "shortage_m3s": f"mean withdrawal that is not delivered, m3/s; {_LOSSES}",
+    "source": _SOURCE,
     "water_value_gwh_per_hm3": "value of one hm3 more at the end of the month, GWh per hm3; only in plans by dynamic "
     "programming; empty if only one storage is possible",
 }
@@ -66,8 +72,10 @@ SUMMARY_COLUMNS: Mapping[str, str] = {
     "reference_gwh": "energy of the reference optimum (dynamic programming), GWh; empty with `--no-reference`",
     "reference_violation": "violation of the reference optimum; only present if a year cannot keep its limits",
     "gap": "relative difference to the reference optimum; empty in years that cannot keep their limits",
-    "generations": "generations of the solver for this year",
-    "evaluations": "schedules evaluated for this year",
+    "source": _SOURCE,
+    "engine_gap": "gap of the solver's own best schedule; only present if a year holds the reference's",
+    "generations": "generations of the solver for this year, of both runs",
+    "evaluations": "schedules evaluated by the solver for this year, in both runs",
 }
 #: ``simulation.csv`` of `reservoir simulate`: a row for each year and month.
 SIMULATION_COLUMNS: Mapping[str, str] = {

@@ -33,7 +33,7 @@ def _is_check(value: object) -> bool:
     return (
         isinstance(value, dict)
         and _is_text(value.get("check"))
-        and _is_number(value.get("threshold"))
+        and _is(int, float, type(None))(value.get("threshold", ""))
         and _is(int, float, type(None))(value.get("value", ""))
     )
 
@@ -68,6 +68,8 @@ _SOUND: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "checks": (_list_of(_is_check), "a list of checks, each with its value and threshold"),
     "figures": (_object_of(_is_text), "a string for each figure"),
     "reference": (_is(dict, type(None)), "an object or null"),
+    "second_run": (lambda value: value in (None, _ABSENT) or _is_object(value), "an object or null"),
+    "second_run.settings": (lambda value: value is _ABSENT or _is_object(value), "an object"),
     "device_seconds": (lambda value: value in (None, _ABSENT) or _is_number(value), "a number or null"),
     FILES: (lambda value: value is _ABSENT or _object_of(_is_text)(value), "a string for each file"),
 }

@@ -19,7 +19,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.inflow_csv.reader import read_inflow
 from reservoir.io.plan_folder.provenance import check_files, read_provenance
-from reservoir.io.plan_folder.saved_solutions import references_of, solutions_of
+from reservoir.io.plan_folder.saved_solutions import references_of, solutions_of, sources_of
 from reservoir.io.plan_folder.tables import (
     AGAIN,
     FIGURES,
@@ -81,7 +81,7 @@ class SavedPlan:
             Check(
                 str(each["check"]),
                 float("nan") if each["value"] is None else float(each["value"]),
-                float(each["threshold"]),
+                None if each["threshold"] is None else float(each["threshold"]),
                 bool(each.get("at_least", False)),
             )
             for each in self.origin["checks"]
@@ -109,10 +109,12 @@ def read_plan(folder: Path) -> SavedPlan:
     problems = record_problems(_with_end_value(folder, origin, plant), inflow, horizon)
     solutions = solutions_of(problems, _positions(problems, schedule), summary, origin)
     references = references_of(problems, solutions, summary, origin)
+    sources = sources_of(folder, problems, solutions, references, summary, origin)
     notes, seconds = tuple(origin["notes"]), dict(origin["seconds"])
     operation, stopped = operation_of(problems, solutions), origin.get("stopped") or ""
     values = _water_values(folder, schedule, inflow)
-    plan = Plan(plant, inflow, problems, operation, solutions, references, notes, seconds, stopped, start, values)
+    found = problems, operation, solutions, references
+    plan = Plan(plant, inflow, *found, notes, seconds, stopped, start, values, sources)
     _check_follows(folder / SCHEDULE, schedule, plan)
     _check_figures(folder, origin)
     check_files(folder, origin)

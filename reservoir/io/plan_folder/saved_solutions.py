@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.io.plan_folder.tables import REFERENCE_VIOLATION
+from reservoir.errors import InputError, Mistake
+from reservoir.io.plan_folder.tables import AGAIN, ENGINE_GAP, REFERENCE_VIOLATION, SOURCE, SUMMARY
+from reservoir.planning.best_known import Sources, second_run
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.problems.base import CertifiedBatch, certify_all
 from reservoir.problems.reservoir.record import RecordProblems
@@ -67,6 +71,51 @@ def references_of(
         solver=solver,
         device="",
     )
+
+
+def sources_of(
+    folder: Path,
+    problems: RecordProblems,
+    solutions: Solutions,
+    references: Solutions,
+    summary: pd.DataFrame,
+    origin: Mapping[str, Any],
+) -> Sources | None:
+    """Whose the schedules are; None if all are of the solver's first run, as in plans of earlier versions.
+
+    Of the solver's own schedules that the plan does not hold, the fitness alone is known, from its gap.
+
+    Raises
+    ------
+    InputError
+        If a source is neither the solver nor its second run nor the reference, or not that of the whole problem.
+    """
+    solver, of_year = solutions.solver, problems.of_year
+    if SOURCE not in summary or (summary[SOURCE] == solver).all():
+        return None
+    of_problem = summary[SOURCE].to_numpy(object)[np.unique(of_year, return_index=True)[1]]
+    known = [solver, second_run(solver), *([references.solver] if references else [])]
+    wrong = np.flatnonzero(~np.isin(summary[SOURCE], known) | (of_problem[of_year] != summary[SOURCE]))
+    if wrong.size:
+        row = int(wrong[0])
+        found, path = str(summary[SOURCE].iloc[row]), str(folder / SUMMARY)
+        problem, expected = "is not a source of this plan", f"one of {'; '.join(known)}"
+        raise InputError(Mistake(problem, expected, AGAIN, path, row + 2, SOURCE, found))
+    taken = np.flatnonzero(of_problem == references.solver) if references else np.empty(0, np.intp)
+    gap = np.asarray(summary.get(ENGINE_GAP, np.full(len(summary), np.nan)), np.float64)
+    nan = float("nan")
+    own = {
+        place: replace(solutions[place], position=np.empty(0), fitness=fitness, benefit=nan, violation=nan)
+        for place, fitness in zip(taken.tolist(), _fitness(references, problems, gap)[taken].tolist(), strict=True)
+    }
+    second = (origin.get("second_run") or {}).get("settings", {})
+    return Sources(tuple(of_problem), solutions.replaced(own), origin["settings"], second)
+
+
+def _fitness(references: Solutions, problems: RecordProblems, gap: FloatArray) -> FloatArray:
+    """Fitness of each problem, from the gap that each of its years states."""
+    best, of_problem = references.fitness, gap[np.unique(problems.of_year, return_index=True)[1]]
+    return np.asarray(best - of_problem * np.where(best == 0, 1.0, np.abs(best)))
 
 
 def _stated(

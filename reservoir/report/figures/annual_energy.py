@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, left_out_sentence
+from reservoir.planning.source_sentences import reference_sentence
 from reservoir.report.figures.axes import THOUSANDS, name_lines, year_axis
 from reservoir.report.figures.style import (
     DASHES,
@@ -18,6 +19,7 @@ from reservoir.report.figures.style import (
     OUTSIDE_MARK,
     POWER,
     REFERENCE,
+    REFERENCE_MARK,
     SPILL,
     STORAGE,
     plan_figure,
@@ -42,6 +44,7 @@ def annual_energy_figure(plan: Plan) -> Figure:
 
     def draw(sheet: SubFigure) -> Axes | None:
         heights = [4, *[1 for _ in below]]
+        upper: Axes
         upper, *lower = sheet.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
         for each, ax in zip(below, lower, strict=True):
             each(ax, plan)
@@ -49,7 +52,7 @@ def annual_energy_figure(plan: Plan) -> Figure:
         upper.set_title("Energy of each scenario" if plan.start else "Annual energy")
         for ax in [upper, *lower][:-1]:
             ax.set_xlabel("")
-        return None if plan.keeps_limits.all() else upper
+        return upper
 
     return plan_figure(plan, 3.6 + 0.8 * len(below), draw)
 
@@ -57,10 +60,12 @@ def annual_energy_figure(plan: Plan) -> Figure:
 def draw_annual_energy(ax: Axes, plan: Plan) -> Axes:
     """Draw a bar a year, with the mean and the guaranteed energy; returns the axis.
 
-    Years that violate their limits are paler, marked, and excluded from the mean.
+    Years that violate their limits are paler, marked, and excluded from the mean. Those that hold the schedule of the
+    reference have a mark at the foot of their bar.
     """
     _draw_bars(ax, plan, plan.energy_gwh, POWER, 0.8)
     _mark_left_out(ax, plan)
+    _mark_reference(ax, plan)
     lines = _energy_lines(plan)
     for height, _, colour in lines:
         ax.axhline(height, color=colour, lw=1.2, ls="-" if colour == REFERENCE else DASHES, zorder=3)
@@ -81,6 +86,14 @@ def _mark_left_out(ax: Axes, plan: Plan) -> None:
             **OUTSIDE_MARK,
             label="violates its storage limits: excluded from the mean",
         )
+
+
+def _mark_reference(ax: Axes, plan: Plan) -> None:
+    taken = plan.from_reference
+    if taken.any():
+        years = np.array(plan.inflow.calendar.start_years)[taken]
+        places = np.full(len(years), 0.03 * float(plan.energy_gwh.max()))
+        ax.plot(years, places, **REFERENCE_MARK, label=f"schedule of {plan.references.solver}")
 
 
 def _energy_lines(plan: Plan) -> list[tuple[float, str, str]]:
@@ -131,7 +144,8 @@ def caption(plan: Plan) -> str:
     if not plan.horizon.is_year:
         best = f"Energy of each year in the optimal operation of {horizon_text(plan)}, with all inflow known in advance"
     text = f"{best}. {who}; the total spill is {quantity(spill.sum())} hm³."
-    return " ".join([text, left_out_sentence(plan, "marked")]).strip()
+    said = [left_out_sentence(plan, "marked"), reference_sentence(plan, "marked by a circle")]
+    return " ".join([text, *filter(None, said)])
 
 
 def _draw_bars(ax: Axes, plan: Plan, values: FloatArray, colour: str, width: float) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan
 from reservoir.planning.solution_numbers import relative_gap
+from reservoir.planning.source_sentences import reference_sentence
 from reservoir.report.figures.bands import draw_bands
 from reservoir.report.figures.style import LIMITS, OUTSIDE, POWER, on_axes, plan_figure
 
@@ -35,7 +36,7 @@ def convergence_figure(plan: Plan) -> Figure | None:
 
 def has_trace(plan: Plan) -> bool:
     """Whether every year's solution has a trace of at least two points, and some year is feasible."""
-    return bool(plan.feasible_problems.any()) and all(len(each) > 1 for each in plan.solutions.trace_generations)
+    return bool(plan.feasible_problems.any()) and all(len(each) > 1 for each in plan.engine_solutions.trace_generations)
 
 
 def draw_convergence(ax: Axes, plan: Plan) -> Axes:
@@ -60,7 +61,7 @@ def convergence(plan: Plan) -> tuple[FloatArray, FloatArray]:
     than the last gaps. What a year still lacked is therefore measured to the end of its own trace, and the gap of the
     certified solution, in float64, is added.
     """
-    years, solutions = np.flatnonzero(plan.feasible_problems), plan.solutions
+    years, solutions = np.flatnonzero(plan.feasible_problems), plan.engine_solutions
     alike: dict[bytes, list[int]] = {}  # years whose traces are of the same generations
     for place, year in enumerate(years.tolist()):
         alike.setdefault(solutions.trace_generations[year].tobytes(), []).append(place)
@@ -92,7 +93,7 @@ def caption(plan: Plan) -> str:
     return (
         "Gap between the best solution after each generation and the optimum, over the years of the record. The search "
         f"runs in float32 arithmetic and its gap is measured to its own final value; {to}. Gaps below {floor}, the "
-        f"resolution of float32, are drawn at {floor}.{_left_out(plan)}"
+        f"resolution of float32, are drawn at {floor}.{_left_out(plan)}{_own(plan)}"
     )
 
 
@@ -108,6 +109,11 @@ def _left_out(plan: Plan) -> str:
         "cannot satisfy its storage limits and is" if len(lost) == 1 else "cannot satisfy their storage limits and are"
     )
     return f" {counted(len(lost))} ({listed(lost)}) {can} left out: their fitness contains a penalty."
+
+
+def _own(plan: Plan) -> str:
+    sentence = reference_sentence(plan)
+    return f" {sentence} Here the search of {plan.solutions.solver} itself is drawn." if sentence else ""
 
 
 def percent(part: float) -> str:

@@ -39,7 +39,7 @@ def linkage_map_figure(plan: Plan) -> Figure | None:
 
 def mean_linkage(plan: Plan) -> NDArray[np.float64] | None:
     """Mean of the years, shape (storages, storages); None where there is none, or it is of no two storages."""
-    each = plan.solutions.linkage
+    each = plan.engine_solutions.linkage
     if any(linkage.shape != each[0].shape for linkage in each) or len(each[0]) < 2:
         return None
     return np.asarray(np.mean(each, axis=0))
@@ -50,7 +50,7 @@ def storage_names(plan: Plan) -> list[str]:
     names = [name[:3] for name in plan.inflow.calendar.month_names]
     if plan.problems.cyclic:
         names = [START, *names]
-    return names[: len(plan.solutions.linkage[0])]
+    return names[: len(plan.engine_solutions.linkage[0])]
 
 
 def draw_linkage(ax: Axes, linkage: NDArray[np.float64], names: list[str]) -> PolyCollection:
@@ -80,8 +80,8 @@ def caption(plan: Plan) -> str | None:
         return None
     return (
         "Dependency structure matrix learned by the solver: mean of at most its first "
-        f"{plan.solutions.settings[0]['linkage_generations']} generations. Each storage is coded by its place in the "
-        "range reachable from the storage before. Darker cells: the codes of the two storages share more information "
+        f"{plan.settings['linkage_generations']} generations. Each storage is coded by its place in the range "
+        "reachable from the storage before. Darker cells: the codes of the two storages share more information "
         "in good solutions, and the solver changes both together earlier. The value expected by chance from "
         "independent individuals is subtracted."
     )

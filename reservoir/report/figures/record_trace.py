@@ -9,9 +9,10 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from reservoir.planning.plan import Plan
+from reservoir.planning.source_sentences import reference_sentence
 from reservoir.report.figures.axes import THOUSANDS, not_below_zero, year_axis
 from reservoir.report.figures.level_trace import MANY_YEARS, draw_level_marks, month_end_years, set_level_limits
-from reservoir.report.figures.style import LIMITS, OUTSIDE, OUTSIDE_MARK, STORAGE, plan_figure
+from reservoir.report.figures.style import LIMITS, OUTSIDE, OUTSIDE_MARK, REFERENCE, STORAGE, plan_figure
 
 FloatArray = NDArray[np.float64]
 
@@ -54,6 +55,7 @@ def draw_storage(ax: Axes, plan: Plan) -> Axes:
     if outside.any():
         ax.plot(x[outside], storages.ravel()[outside], **OUTSIDE_MARK | {"ms": 3}, label="violates its limits")
     _mark_ends(ax, plan)
+    _mark_reference(ax, plan, bottom)
     ax.yaxis.set_major_locator(MaxNLocator(5))
     ax.yaxis.set_major_formatter(THOUSANDS)
     ax.set_ylabel("Storage (hm³)")
@@ -82,6 +84,15 @@ def _mark_ends(ax: Axes, plan: Plan) -> None:
         ax.scatter(starts, storages, s=18, marker="D", fc="white", ec=LIMITS, clip_on=False, zorder=5, label=label)
 
 
+def _mark_reference(ax: Axes, plan: Plan, bottom: float) -> None:
+    """Draw a line along the axis below the windows that hold the schedule of the reference."""
+    if plan.from_reference.any():
+        calendar, steps = plan.inflow.calendar, plan.inflow.steps
+        line = np.where(np.repeat(plan.from_reference, steps), bottom, np.nan)
+        label = f"schedule of {plan.references.solver}"
+        ax.plot(month_end_years(calendar), line, color=REFERENCE, lw=2.0, clip_on=False, zorder=5, label=label)
+
+
 def caption(plan: Plan) -> str | None:
     """How to read the figure; None where there is none."""
     if plan.horizon.is_year:
@@ -89,4 +100,5 @@ def caption(plan: Plan) -> str | None:
     what = "the whole record as one problem" if len(plan.problems) == 1 else f"windows of {plan.horizon} years"
     many = plan.inflow.years > MANY_YEARS
     each = "each year's lowest to highest value" if many else "the value at the end of each month"
-    return f"Optimal operation of {what}: {each}. Grey: outside the storage limits."
+    text = f"Optimal operation of {what}: {each}. Grey: outside the storage limits."
+    return " ".join([text, reference_sentence(plan, "marked by a line along the axis")]).strip()

@@ -9,6 +9,7 @@ from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, left_out_sentence
+from reservoir.planning.source_sentences import reference_sentence
 from reservoir.report.figures.axes import month_ends
 from reservoir.report.figures.bands import draw_bands
 from reservoir.report.figures.storage_axis import draw_storage_frame, draw_years_outside
@@ -63,7 +64,8 @@ def caption(plan: Plan) -> str:
     )
     shown = f"Line: median of {which}; bands: quantiles. " if several else ""
     text = f"{shown}Grey: outside the month-end storage limits.{_year_end(plan)}"
-    return " ".join([text, left_out_sentence(plan, "drawn as dashed lines")]).strip()
+    said = [left_out_sentence(plan, "drawn as dashed lines"), reference_sentence(plan)]
+    return " ".join([text, *filter(None, said)])
 
 
 def _year_end(plan: Plan) -> str:

@@ -23,6 +23,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Bbox
 
 from reservoir.planning.plan import Plan
+from reservoir.planning.source_sentences import solved_by
 
 # One colour for each meaning, in every figure. Okabe and Ito (2008, Color Universal Design), whose yellow is too pale
 # for lines on paper; indigo and wine, which are told apart from the rest by readers of any colour vision, make up the
@@ -50,6 +51,18 @@ OUTSIDE_MARK: dict[str, Any] = {
     "ls": "none",
     "clip_on": False,
     "zorder": 6,
+}
+
+#: A year that holds the schedule of the reference: quiet, since the plan is none the worse for it.
+REFERENCE_MARK: dict[str, Any] = {
+    "marker": "o",
+    "mfc": "white",
+    "mec": REFERENCE,
+    "mew": 0.8,
+    "ms": 3.5,
+    "ls": "none",
+    "clip_on": False,
+    "zorder": 5,
 }
 
 #: Outside the limits, and the grid.
@@ -226,7 +239,7 @@ def foot_texts(plan: Plan, note: str = "") -> tuple[str, str, str]:
     labels = plan.inflow.labels
     years = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} years"
     # The solver that ran, which may not be the one that was asked for.
-    origin = f"{plan.reservoir.name}, {years}, solved by {plan.solutions.solver}"
+    origin = f"{plan.reservoir.name}, {years}, solved by {solved_by(plan)}"
     return origin, note, " · ".join(caveat[:1].upper() + caveat[1:] for caveat in plan.caveats)
 
 

@@ -197,4 +197,5 @@ def _label(plan: Plan, year: TypicalYear) -> str:
     label, mean = plan.inflow.labels[year.row], plan.inflow.annual_mean_m3s[year.row]
     kinds = f"{', '.join(year.kinds)}: " if plan.inflow.years > 1 else ""
     outside = "" if plan.keeps_limits[year.row] else ", violates its limits"
-    return f"{kinds}{label}, {quantity(mean)} m³/s{outside}"
+    taken = f", schedule of {plan.references.solver}" if plan.from_reference[year.row] else ""
+    return f"{kinds}{label}, {quantity(mean)} m³/s{taken}{outside}"

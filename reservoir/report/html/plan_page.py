@@ -11,6 +11,7 @@ from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, outside_sentences, shortfalls
+from reservoir.planning.source_sentences import source_sentence
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import acceptance_table, kept_years, monthly_table, number, yearly_table
 
@@ -80,7 +81,7 @@ _MONTHS = (
 
 def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
     energy = plan.kept_energy_gwh
-    passed = sum(check.passed for check in checks)
+    claims = [check.passed for check in checks if check.passed is not None]
     of = "" if plan.keeps_limits.all() else f" of {kept_years(plan)}"
     what = "energy of a scenario" if plan.start else "annual energy"
     found = [(what, "– (no year satisfies its storage limits)")]
@@ -89,7 +90,7 @@ def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
             (f"mean {what}{of}", f"{energy.mean():,.0f} GWh"),
             (f"lowest to highest {what}{of}", f"{energy.min():,.0f} to {energy.max():,.0f} GWh"),
         ]
-    found.append(("acceptance checks passed", f"{passed} of {len(checks)}"))
+    found.append(("acceptance checks passed", f"{sum(claims)} of {len(claims)}"))
     if plan.references and plan.feasible.any():
         found.append(("largest gap to dynamic programming", number(float(np.nanmax(np.abs(plan.gap))), "{:.1e}")))
     return found
@@ -108,6 +109,7 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Guaranteed energy", _guaranteed(plan)),
         ("Solver", f"{first.solver} on {first.device}"),
         ("Seed", str(settings.get("seed", ""))),
+        ("Schedules", source_sentence(plan)),
         ("Reference", f"dynamic programming, every {one}" if plan.references else "none"),
     ]
     return [fact for fact in facts if fact[1]]

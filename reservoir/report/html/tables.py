@@ -43,6 +43,7 @@ _YEARLY = (
     ("reference_gwh", "Reference optimum", "GWh", "{:,.1f}"),
     ("reference_violation", "Reference violation", "relative", "{:.3g}"),
     ("gap", "Gap", "relative", "{:.1e}"),
+    ("engine_gap", "Gap of the solver's own", "relative", "{:.1e}"),
     ("generations", "Generations", "", "{:,.0f}"),
 )
 
@@ -54,7 +55,7 @@ def acceptance_table(checks: Sequence[Check], name: str = "acceptance-table") ->
         caption="A check passes if its value is within the threshold.",
         columns=(Column("Check", text=True), Column("Value"), Column("Threshold"), Column("Pass")),
         rows=tuple(_checked(check) for check in checks),
-        marked=frozenset(row for row, check in enumerate(checks) if not check.passed),
+        marked=frozenset(row for row, check in enumerate(checks) if check.passed is False),
     )
 
 
@@ -64,11 +65,12 @@ def yearly_table(plan: Plan) -> HtmlTable:
     given = [column for column in _YEARLY if column[0] in summary and summary[column[0]].notna().any()]
     shown = [(name, Column(title, unit), form) for name, title, unit, form in given]
     cells = [[number(value, form) for value in summary[name].tolist()] for name, _, form in shown]
+    source, names = ((Column("Schedule", text=True),), (plan.source.tolist(),)) if plan.sources else ((), ())
     return HtmlTable(
         name="yearly-table",
         caption=_yearly_caption(plan),
-        columns=(Column("Year", text=True), *(column for _, column, _ in shown)),
-        rows=tuple(zip(plan.inflow.labels, *cells, strict=True)),
+        columns=(Column("Year", text=True), *source, *(column for _, column, _ in shown)),
+        rows=tuple(zip(plan.inflow.labels, *names, *cells, strict=True)),
         marked=frozenset(int(row) for row in np.flatnonzero(plan.violation > 0)),
     )
 
@@ -76,7 +78,7 @@ def yearly_table(plan: Plan) -> HtmlTable:
 def monthly_table(plan: Plan) -> HtmlTable:
     """The median of every quantity over the years that keep their limits, a row a month of the water year."""
     kept = np.repeat(plan.keeps_limits, plan.inflow.calendar.steps)
-    medians = plan.schedule()[kept].drop(columns="year").groupby("month").median()
+    medians = plan.schedule()[kept].drop(columns=["year", "source"]).groupby("month").median()
     months = [int(month) for month in plan.inflow.calendar.months]
     columns = [
         [number(value, f"{{:,.{places}f}}") for value in medians[name].reindex(months)]
@@ -108,6 +110,8 @@ def kept_years(plan: Plan) -> str:
 
 
 def _checked(check: Check) -> tuple[str, str, str, str]:
+    if check.threshold is None:
+        return check.check, number(check.value, "{:.3g}"), "–", "–"
     threshold = f"{'≥' if check.at_least else '≤'} {number(check.threshold, '{:.3g}')}"
     return check.check, number(check.value, "{:.3g}"), threshold, "yes" if check.passed else "NO"
 
@@ -118,6 +122,8 @@ def _yearly_caption(plan: Plan) -> str:
     if plan.references:
         what = "" if plan.horizon.is_year else " of the problem of a year"
         said.append(f"Gap{what}: relative difference to the reference optimum of dynamic programming.")
+    if plan.sources:
+        said.append("Schedule: whose it is, the solver's, that of its second run, or the reference optimum.")
     if (plan.violation > 0).any():
         said.append("Marked years violate their storage limits.")
     if plan.references and not plan.feasible.all():

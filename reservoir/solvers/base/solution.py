@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
@@ -109,6 +109,15 @@ class Solutions(Sequence[Solution]):
 
     def __len__(self) -> int:
         return len(self.fitness)
+
+    def replaced(self, new: Mapping[int, Solution]) -> Solutions:
+        """The same with other solutions of some problems, by their places; what is of the call stays this call's."""
+        columns = {name: list(getattr(self, name)) for name in _OF_EACH}
+        for place, solution in new.items():
+            for name, column in columns.items():
+                column[place] = getattr(solution, name)
+        numbers = {name: np.array(columns[name], getattr(self, name).dtype) for name in _NUMBERS}
+        return replace(self, **columns | numbers, operation=None)  # type: ignore[arg-type]
 
     @overload
     def __getitem__(self, index: int) -> Solution: ...

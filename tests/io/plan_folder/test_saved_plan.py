@@ -422,3 +422,48 @@ def test_a_table_of_wrong_cells_is_refused_in_a_few_lines(folder, lines):
     mistakes = refused(folder)
     assert len(mistakes) < 60
     assert "more mistakes not shown" in str(mistakes[-1]) or "a plan has at most 96,001" in str(mistakes[-1])
+
+
+@pytest.fixture(scope="module")
+def mixed(xiaowan, six_years_file, tmp_path_factory):
+    """A plan with schedules of the solver, of its second run and of the reference, and its folder."""
+    record = package.read_inflow(six_years_file)
+    plan = package.optimise(xiaowan, record, solver="clpso-sequential", generations=700)
+    return plan, write_plan(plan, tmp_path_factory.mktemp("mixed") / "plan", plan_checks(plan), figures=False)
+
+
+def test_the_sources_of_a_plan_are_read_back(mixed):
+    plan, folder = mixed
+    again = read_plan(folder)
+    assert len(plan.source_counts) == 3
+    assert again.plan.source.tolist() == plan.source.tolist()
+    assert again.plan.source_counts == plan.source_counts
+    assert again.plan.from_reference.tolist() == plan.from_reference.tolist()
+    assert again.plan.engine_gap == pytest.approx(plan.engine_gap, abs=1e-6)
+    assert again.plan.gap == pytest.approx(plan.gap, abs=1e-8)
+    assert again.plan.settings["generations"] == 700
+    assert again.plan.sources.second_settings["generations"] == 2800
+    assert [check.threshold for check in again.checks] == [check.threshold for check in plan_checks(plan)]
+    assert [check.passed for check in again.checks].count(None) == 5
+
+
+def test_a_folder_of_an_older_program_has_no_sources(folder):
+    for name in ("summary.csv", "schedule.csv"):
+        edit(folder, name, lambda table: table.drop(columns="source"))
+    without = json.loads((folder / "plan.json").read_text())
+    for key in ("files", "sources", "second_run"):
+        del without[key]
+    (folder / "plan.json").write_text(json.dumps(without))
+    again = read_plan(folder).plan
+    assert again.sources is None
+    assert set(again.source) == {"dp"}
+
+
+@pytest.mark.parametrize("source", ["lshade", "", "clpso-sequential, second run", "dp-opencl"])
+def test_a_source_that_is_none_of_the_plan_is_refused_by_its_row(mixed, source, tmp_path):
+    folder = shutil.copytree(mixed[1], tmp_path / "plan")
+    edit(folder, "summary.csv", lambda table: table.assign(source=[*table["source"][:2], source, *table["source"][3:]]))
+    (mistake,) = refused(folder)
+    assert (mistake.row, mistake.column) == (4, "source")
+    assert "is not a source of this plan" in mistake.problem
+    assert "clpso-sequential (second run); dp" in mistake.expected

@@ -79,3 +79,19 @@ def test_the_names_of_years_are_few_and_right(years, first_month):
     assert 1 <= len(places) <= 13
     names = [ax.xaxis.get_major_formatter()(place, index) for index, place in enumerate(places)]
     assert names == [calendar.labels[int(place) - 1953] for place in np.asarray(places)]
+
+
+def test_years_with_the_schedule_of_the_reference_are_marked_and_named(make_plan, texts):
+    plan = make_plan(3, generations=10, engine_only=None)
+    assert plan.from_reference.all()
+    (figure_ax,) = annual_energy_figure(plan).subfigs[0].axes[:1]
+    (marks,) = [line for line in figure_ax.get_lines() if line.get_label() == "schedule of dp"]
+    assert marks.get_xdata().tolist() == [1953, 1954, 1955]
+    assert "schedule of dp" in texts(annual_energy_figure(plan))
+    assert caption(plan).endswith("close enough: 3 years (1953, 1954, 1955), marked by a circle.")
+
+
+def test_years_of_the_solver_have_no_such_mark(plan: Plan):
+    lines = draw_annual_energy(Figure().add_subplot(), plan).get_lines()
+    assert not [line for line in lines if str(line.get_label()).startswith("schedule")]
+    assert "Schedule of" not in caption(plan)
