@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -78,7 +79,9 @@ def _show(rows: Sequence[Comparison]) -> None:
     cells = []
     for row in rows:
         busy = "" if row.device_seconds is None else f"{row.device_seconds:.3g}"
-        numbers = (f"{row.energy_gwh:,.1f}", f"{row.gap:.2e}", f"{row.violation:.2g}", f"{row.seconds:.3g}", busy)
+        known = isfinite(row.gap)  # no year can keep its limits: there is neither an energy nor a gap
+        energy, gap = (f"{row.energy_gwh:,.1f}", f"{row.gap:.2e}") if known else ("–", "–")
+        numbers = (energy, gap, f"{row.violation:.2g}", f"{row.seconds:.3g}", busy)
         cells.append((row.solver, escape(row.device), *numbers))
     show_table((Column("solver"), Column("device"), *(Column(title, "right") for title in titles)), cells)
     left_out = rows[0].left_out

@@ -158,13 +158,16 @@ class Plan(OperatedRecord):
 
     @cached_property
     def source(self) -> NDArray[np.object_]:
-        """Whose schedule each year holds, shape (years,): the solver's, of its second run, or the reference's."""
+        """Whose schedule each year holds, shape (years,).
+
+        The solver's name, that of its second run, or the reference's.
+        """
         one = (self.solutions.solver,) * len(self.problems)
         return np.array(self.sources.of_problem if self.sources else one, object)[self.problems.of_year]
 
     @cached_property
     def source_counts(self) -> dict[str, int]:
-        """How many years each source has: the solver first, whatever it has, then those that have any."""
+        """How many years each source has; the solver first, even with none, then those that have any."""
         own = self.solutions.solver
         others = sorted({str(name) for name in self.source} - {own}, key=lambda name: not name.startswith(own))
         return {name: int((self.source == name).sum()) for name in (own, *others)}
@@ -172,8 +175,9 @@ class Plan(OperatedRecord):
     @cached_property
     def from_reference(self) -> NDArray[np.bool_]:
         """Which years hold the reference's schedule in place of the solver's, shape (years,)."""
-        taken = bool(self.sources) and bool(self.references)
-        return np.asarray((self.source == self.references.solver) & taken)
+        if not self.sources:
+            return np.zeros(self.inflow.years, np.bool_)
+        return np.asarray(self.source == self.references.solver)
 
     def save(self, folder: str | Path, *, force: bool = False, figures: bool = True) -> Path:
         """Write tables, figures and the report to a folder, see `reservoir.save_plan`."""

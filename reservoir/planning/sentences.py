@@ -26,6 +26,11 @@ def horizon_text(plan: Plan) -> str:
     return f"{len(plan.problems)} windows of {plan.horizon} years"
 
 
+def limits_word(plan: Plan) -> str:
+    """What a year may violate: of a reservoir with losses or demands not only its storage limits."""
+    return "limits or demands" if plan.operation.has_conditions else "storage limits"
+
+
 def outside_sentences(plan: Plan) -> list[str]:
     """Which years of a plan violate their limits: no schedule satisfies them, or the solver did not find one."""
     lost, one = _infeasible(plan), _problem_word(plan)
@@ -77,8 +82,7 @@ def left_out_sentence(plan: Plan, marks: str = "") -> str:
     one = len(names) == 1
     subject, violate = ("it is", "violates its") if one else ("they are", "violate their")
     left_out = f"{subject} {f'{marks} and ' if marks else ''}excluded from means and sums"
-    which = "limits or demands" if plan.operation.has_conditions else "storage limits"
-    return f"{counted(len(names))} ({listed(names)}) {violate} {which}: {left_out}."
+    return f"{counted(len(names))} ({listed(names)}) {violate} {limits_word(plan)}: {left_out}."
 
 
 def _their(names: Sequence[str]) -> str:

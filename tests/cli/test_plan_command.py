@@ -299,6 +299,15 @@ def test_a_comparison_names_the_years_that_it_leaves_out(run, hard_record):
     assert told["solvers"][0]["gap"] == 0
 
 
+def test_a_comparison_of_years_that_all_violate_their_limits_has_no_energy(run, short_record):
+    head, *_ = short_record.read_text().splitlines()
+    short_record.write_text("\n".join([head, *(f"{year}" + ",9000" * 12 for year in (1953, 1954))]) + "\n")
+    printed = run("compare", short_record, "--solver", "dp").stdout
+    assert "nan" not in printed
+    assert "–" in next(line for line in printed.splitlines() if "CPU" in line)
+    assert "2 years cannot satisfy the storage limits (1953, 1954)" in printed
+
+
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="a shell's <(...) needs /dev/fd")
 def test_a_reservoir_that_was_piped_in_is_copied_into_the_plan(short_record, tmp_path):
     bundled = bundled_case().reservoir_file

@@ -186,3 +186,47 @@ def test_a_plan_that_keeps_its_limits_says_nothing(small: Reservoir, small_inflo
     plan = optimise(small, small_inflow, solver="dp")
     assert outside_sentences(plan) == []
     assert left_out_sentence(plan) == ""
+
+
+@pytest.fixture(scope="module")
+def mixed(xiaowan: Reservoir, five_years: Inflow) -> Plan:
+    """A plan whose years all hold the schedule of the reference; in the third a flood cannot be stored or released."""
+    flow = five_years.flow_m3s.copy()
+    flow[2, 7] = 40_000.0
+    record = Inflow(flow_m3s=flow, calendar=five_years.calendar)
+    return optimise(xiaowan, record, solver="clpso-sequential", particles=5, generations=2)
+
+
+def test_a_year_that_no_schedule_can_keep_holds_the_reference_if_the_solver_is_worse(mixed: Plan, plan: Plan) -> None:
+    assert mixed.source.tolist() == ["dp"] * 5
+    assert mixed.keeps_limits.tolist() == mixed.feasible.tolist() == [True, True, False, True, True]
+    assert mixed.violation.tolist() == mixed.references.violation.tolist()
+    assert np.isnan(mixed.gap).tolist() == np.isnan(mixed.engine_gap).tolist() == [False, False, True, False, False]
+    assert (mixed.engine_solutions.fitness < mixed.references.fitness - 1).all()
+    failed = [check.check for check in plan_checks(mixed) if check.passed is False]
+    assert failed == ["storage outside its limits: sum of relative violations"]
+    stated = [check.check for check in plan_checks(mixed) if check.threshold is None]
+    assert "clpso-sequential by itself: gap to dp, worst of 4 feasible years (absolute value)" in stated
+    assert (
+        "clpso-sequential by itself: penalised energy against dp, worst of 1 infeasible year (absolute value)" in stated
+    )
+
+
+def test_such_a_plan_is_read_back_and_reported_without_penalised_energies(mixed: Plan, tmp_path: Path) -> None:
+    source = package.bundled_case().reservoir().source
+    named = replace(
+        mixed,
+        reservoir=replace(mixed.reservoir, source=source, sha256=hashlib.sha256(Path(source).read_bytes()).hexdigest()),
+    )
+    folder = write_plan(named, tmp_path / "plan", plan_checks(mixed), figures=False)
+    again = read_plan(folder).plan
+    assert again.source.tolist() == ["dp"] * 5
+    assert again.engine_gap == pytest.approx(mixed.engine_gap, rel=1e-3, nan_ok=True)
+    assert again.feasible.tolist() == [True, True, False, True, True]
+    assert "nan" not in (folder / "summary.csv").read_text()
+    summary = pd.read_csv(folder / "summary.csv")
+    assert summary["gap"].isna().tolist() == summary["engine_gap"].isna().tolist() == [False, False, True, False, False]
+    assert summary["reference_gwh"].to_numpy() == pytest.approx(mixed.references.benefit, abs=1e-6)
+    page = (folder / "report.html").read_text()
+    assert not re.search(r"\bnan\b", page)
+    assert f"{mixed.references.fitness[2]:,.1f}" not in page

@@ -89,6 +89,21 @@ def test_months_that_no_release_keeps_within_bounds_are_named(rule, xiaowan):
     assert "above its upper limit of 14,557 hm3" in told[0]
 
 
+def test_foresight_that_violates_the_limits_too_is_named(rule, xiaowan):
+    flow = np.full((2, 12), 1000.0)
+    flow[1] = 9000.0
+    flood = Inflow(flow_m3s=flow, calendar=Calendar(2001, 2))
+    for continuous in (True, False):
+        run = evaluate_record(rule, xiaowan, flood, continuous=continuous)
+        assert run.foresight_violations.months > 0
+        told = run.shortfalls()[-1]
+        assert told.startswith("Perfect foresight violates the storage limits too, in ")
+        assert f"{run.foresight_violations.months} months by up to" in told
+    without = evaluate_record(rule, xiaowan, flood, foresight=False)
+    assert without.foresight_violations is None
+    assert "Perfect foresight" not in " ".join(without.shortfalls())
+
+
 def test_a_run_within_its_bounds_has_no_shortfalls(ran):
     assert ran.shortfalls() == []
 

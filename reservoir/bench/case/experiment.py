@@ -83,7 +83,7 @@ def case_result(setup: CaseSetup, runs: pd.DataFrame, points: pd.DataFrame, limi
         checks=case_checks(setup, runs, points),
         tables=(
             *(table(runs) for table in (table_5, table_6, table_7)),
-            gap_table(runs, plan.inflow.years, reference_gwh),
+            gap_table(runs, plan, reference_gwh),
             _limit_table(setup, limit),
             scaling_table(setup, points),
         ),

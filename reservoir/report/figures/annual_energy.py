@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import horizon_text, left_out_sentence
+from reservoir.planning.sentences import horizon_text, left_out_sentence, limits_word
 from reservoir.planning.source_sentences import reference_sentence
 from reservoir.report.figures.axes import THOUSANDS, name_lines, year_axis
 from reservoir.report.figures.style import (
@@ -84,7 +84,7 @@ def _mark_left_out(ax: Axes, plan: Plan) -> None:
             years,
             plan.energy_gwh[left_out],
             **OUTSIDE_MARK,
-            label="violates its storage limits: excluded from the mean",
+            label=f"violates its {limits_word(plan)}: excluded from the mean",
         )
 
 

@@ -31,7 +31,8 @@ def convergence_figure(plan: Plan) -> Figure | None:
     """Draw the convergence band with its legend; None for solvers that record no trace."""
     if not has_trace(plan):
         return None
-    return plan_figure(plan, 3.9, on_axes("Convergence of the search", draw_convergence, plan), reverse=True)
+    draw = on_axes("Convergence of the search", draw_convergence, plan)
+    return plan_figure(plan, 3.9, draw, _own(plan), reverse=True)
 
 
 def has_trace(plan: Plan) -> bool:
@@ -93,7 +94,7 @@ def caption(plan: Plan) -> str:
     return (
         "Gap between the best solution after each generation and the optimum, over the years of the record. The search "
         f"runs in float32 arithmetic and its gap is measured to its own final value; {to}. Gaps below {floor}, the "
-        f"resolution of float32, are drawn at {floor}.{_left_out(plan)}{_own(plan)}"
+        f"resolution of float32, are drawn at {floor}.{_left_out(plan)} {_own(plan)}".strip()
     )
 
 
@@ -112,8 +113,9 @@ def _left_out(plan: Plan) -> str:
 
 
 def _own(plan: Plan) -> str:
+    """Whose search is drawn, where the plan does not hold its schedule."""
     sentence = reference_sentence(plan)
-    return f" {sentence} Here the search of {plan.solutions.solver} itself is drawn." if sentence else ""
+    return f"{sentence} Drawn is the search of {plan.solutions.solver} in all years." if sentence else ""
 
 
 def percent(part: float) -> str:

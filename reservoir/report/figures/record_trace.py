@@ -55,7 +55,7 @@ def draw_storage(ax: Axes, plan: Plan) -> Axes:
     if outside.any():
         ax.plot(x[outside], storages.ravel()[outside], **OUTSIDE_MARK | {"ms": 3}, label="violates its limits")
     _mark_ends(ax, plan)
-    _mark_reference(ax, plan, bottom)
+    _mark_reference(ax, plan, bottom + 0.025 * (top - bottom))
     ax.yaxis.set_major_locator(MaxNLocator(5))
     ax.yaxis.set_major_formatter(THOUSANDS)
     ax.set_ylabel("Storage (hm³)")
@@ -84,13 +84,13 @@ def _mark_ends(ax: Axes, plan: Plan) -> None:
         ax.scatter(starts, storages, s=18, marker="D", fc="white", ec=LIMITS, clip_on=False, zorder=5, label=label)
 
 
-def _mark_reference(ax: Axes, plan: Plan, bottom: float) -> None:
+def _mark_reference(ax: Axes, plan: Plan, height: float) -> None:
     """Draw a line along the axis below the windows that hold the schedule of the reference."""
     if plan.from_reference.any():
         calendar, steps = plan.inflow.calendar, plan.inflow.steps
-        line = np.where(np.repeat(plan.from_reference, steps), bottom, np.nan)
+        line = np.where(np.repeat(plan.from_reference, steps), height, np.nan)
         label = f"schedule of {plan.references.solver}"
-        ax.plot(month_end_years(calendar), line, color=REFERENCE, lw=2.0, clip_on=False, zorder=5, label=label)
+        ax.plot(month_end_years(calendar), line, color=REFERENCE, lw=1.5, zorder=5, label=label)
 
 
 def caption(plan: Plan) -> str | None:

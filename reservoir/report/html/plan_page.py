@@ -10,7 +10,7 @@ import numpy as np
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import horizon_text, outside_sentences, shortfalls
+from reservoir.planning.sentences import horizon_text, limits_word, outside_sentences, shortfalls
 from reservoir.planning.source_sentences import source_sentence
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import acceptance_table, kept_years, monthly_table, number, yearly_table
@@ -84,7 +84,7 @@ def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
     claims = [check.passed for check in checks if check.passed is not None]
     of = "" if plan.keeps_limits.all() else f" of {kept_years(plan)}"
     what = "energy of a scenario" if plan.start else "annual energy"
-    found = [(what, "– (no year satisfies its storage limits)")]
+    found = [(what, f"– (no year satisfies its {limits_word(plan)})")]
     if energy.size:
         found = [
             (f"mean {what}{of}", f"{energy.mean():,.0f} GWh"),
@@ -128,16 +128,17 @@ def _shortfalls(plan: Plan) -> Section | None:
     if not sentences:
         return None
     years = int((plan.violation > 0).sum())
+    ends, violates = ("ends", "violates") if len(sentences) == 1 else ("end", "violate")
+    outside, title = f"{ends} with a storage outside its limits", "Storage limits violated"
+    if plan.operation.has_conditions:
+        outside, title = f"{violates} limits or demands", "Limits or demands violated"
     text = (
-        f"{counted(len(sentences), 'month')} in {years} of {counted(plan.inflow.years, 'year')} "
-        f"{'ends' if len(sentences) == 1 else 'end'} with a storage outside its limits.",
+        f"{counted(len(sentences), 'month')} in {years} of {counted(plan.inflow.years, 'year')} {outside}.",
         f"{'; '.join(outside_sentences(plan))}. These years are excluded from means, sums and medians.",
     )
     hidden = len(sentences) - SHOWN_SHORTFALLS
     more = (f"{counted(hidden, 'more month')}: see plan.json.",) if hidden > 0 else ()
-    return Section(
-        "shortfalls", "Storage limits violated", text, items=(*sentences[:SHOWN_SHORTFALLS], *more), warning=True
-    )
+    return Section("shortfalls", title, text, items=(*sentences[:SHOWN_SHORTFALLS], *more), warning=True)
 
 
 def _provenance(origin: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -75,7 +75,11 @@ def energy_table(evaluation: Evaluation, mode: SimulationMode) -> HtmlTable:
         "spill_hm3": _foresight_spill_hm3(evaluation, mode),
     }
     top = ("perfect foresight", "all", *(each.written(best.get(each.name, np.nan)) for each in _ENERGY))
-    return scores_table(evaluation, mode, "energy", _ENERGY, (top,))
+    outside = {
+        SimulationMode.CONTINUOUS: evaluation.foresight_violations.months > 0,
+        SimulationMode.YEARLY: not evaluation.plan.keeps_limits.all(),
+    }
+    return scores_table(evaluation, mode, "energy", _ENERGY, (top,), top_marked=outside[mode])
 
 
 def _foresight_spill_hm3(evaluation: Evaluation, mode: SimulationMode) -> float:
@@ -92,8 +96,13 @@ def scores_table(
     kind: str,
     shown: Sequence[ScoreColumn],
     top: Sequence[tuple[str, ...]] = (),
+    *,
+    top_marked: bool = False,
 ) -> HtmlTable:
-    """Some columns of the scores of a mode by family, `kind` naming the table; those with months outside are marked."""
+    """Some columns of the scores of a mode by family, `kind` naming the table; those with months outside are marked.
+
+    `top` are rows above the families', which are marked if `top_marked`.
+    """
     pairs = [(result, sample) for result in evaluation.families for sample in Sample]
     scores = [result.scores[mode, sample] for result, sample in pairs]
     rows = [
@@ -111,5 +120,6 @@ def scores_table(
             *(Column(each.title, each.unit) for each in shown),
         ),
         rows=(*top, *rows),
-        marked=frozenset(len(top) + place for place, each in enumerate(scores) if each.months_violated),
+        marked=frozenset(range(len(top)) if top_marked else ())
+        | {len(top) + place for place, each in enumerate(scores) if each.months_violated},
     )

@@ -11,7 +11,7 @@ from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import horizon_text
+from reservoir.planning.sentences import horizon_text, limits_word
 from reservoir.report.html.page import Column, HtmlTable
 from reservoir.text.quantities import quantity
 
@@ -106,7 +106,7 @@ def number(value: float, form: str) -> str:
 def kept_years(plan: Plan) -> str:
     """Write how many years are in means, sums and medians: those within their limits."""
     kept = counted(int(plan.keeps_limits.sum()), "year")
-    return kept if plan.keeps_limits.all() else f"the {kept} within storage limits"
+    return kept if plan.keeps_limits.all() else f"the {kept} within {limits_word(plan)}"
 
 
 def _checked(check: Check) -> tuple[str, str, str, str]:
@@ -125,7 +125,7 @@ def _yearly_caption(plan: Plan) -> str:
     if plan.sources:
         said.append("Schedule: whose it is, the solver's, that of its second run, or the reference optimum.")
     if (plan.violation > 0).any():
-        said.append("Marked years violate their storage limits.")
+        said.append(f"Marked years violate their {limits_word(plan)}.")
     if plan.references and not plan.feasible.all():
         said.append(
             "If no schedule satisfies them, the reference violates them too: compare violations, there is no gap."

@@ -21,8 +21,9 @@ from reservoir.rules.base.foresight import foresight_in_years, foresight_over_re
 from reservoir.rules.base.rule import Rule
 from reservoir.rules.base.simulation import Simulation, simulate
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.base.violations import beyond_bounds
+from reservoir.rules.base.violations import Violations, beyond_bounds
 from reservoir.rules.evaluation.scores import Score, energy_at_equal_storage, energy_of_foresight, score
+from reservoir.text.quantities import counted
 
 FloatArray = NDArray[np.float64]
 
@@ -49,6 +50,8 @@ class RecordEvaluation:
         At equal end storage.
     score : Score
         NaN in what cannot be known without targets or foresight.
+    foresight_violations : Violations or None
+        Storages outside their bounds even with perfect foresight.
     """
 
     rule: Rule
@@ -61,6 +64,7 @@ class RecordEvaluation:
     foresight_gwh: FloatArray | None
     energy_gwh: FloatArray
     score: Score
+    foresight_violations: Violations | None = None
 
     def schedule(self) -> pd.DataFrame:
         """One row a year and month, in the columns of a plan's schedule, with what the rule asked for."""
@@ -90,7 +94,10 @@ class RecordEvaluation:
         )
 
     def shortfalls(self) -> list[str]:
-        """A sentence for every month in which no release could keep the storage within its limits."""
+        """A sentence for every month in which no release could keep the storage within its limits, and for foresight.
+
+        The last names the months in which perfect foresight does not keep them either, which its energy does not show.
+        """
         lower, upper = self.reservoir.storage_bounds_hm3
         ends = self.simulation.operation.storage_hm3[:, 1:]
         beyond = beyond_bounds(self.reservoir, ends)
@@ -104,6 +111,10 @@ class RecordEvaluation:
                 f"{self.inflow.labels[year]} {month}: the storage at the end of the month is {amount:,.4g} hm3 {where} "
                 f"limit of {bound:,.6g} hm3; no permitted release avoids this"
             )
+        best = self.foresight_violations
+        if best and best.months:
+            by = f"{counted(best.months, 'month')} by up to {best.largest_hm3:,.3g} hm3"
+            sentences.append(f"Perfect foresight violates the storage limits too, in {by}: its energy includes these.")
         return sentences
 
 
@@ -144,12 +155,13 @@ def evaluate_record(
     model = ReservoirModel.of(reservoir)
     simulation = simulate(rule, model, inflow, start, continuous=continuous)
     energy = energy_at_equal_storage(simulation, model, start)
-    best = None
+    best = violations = None
     if foresight:
         bound, horizons = (foresight_over_record, 1) if continuous else (foresight_in_years, inflow.years)
         progress("perfect foresight", 0, horizons)
         found = bound(model, inflow, start, start, partial(progress, "perfect foresight"))
         best = energy_of_foresight(found, model, inflow.years, start)
+        violations = Violations.of(reservoir, found.storage_hm3[..., 1:].reshape(inflow.flow_m3s.shape))
     aims = targets or Targets.of_reservoir(reservoir)
     scored = score(
         simulation,
@@ -161,4 +173,5 @@ def evaluate_record(
         run="continuous" if continuous else "yearly",
         sample="record",
     )
-    return RecordEvaluation(rule, reservoir, inflow, start, continuous, simulation, aims, best, energy, scored)
+    made = simulation, aims, best, energy, scored, violations
+    return RecordEvaluation(rule, reservoir, inflow, start, continuous, *made)

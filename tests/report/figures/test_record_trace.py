@@ -49,3 +49,12 @@ def test_every_figure_of_a_long_horizon_has_a_caption_that_says_so(plan):
     assert list(plan_figures(plan)) == list(captions)
     for name in ("storage-fan", "record-trace", "annual-energy"):
         assert "the whole record as one problem" in captions[name]
+
+
+def test_windows_with_the_schedule_of_the_reference_are_marked_along_the_axis(small, small_inflow, device):
+    poor = {"solver": "lshade", "horizon": 2, "evaluations": 40, "members_per_dimension": 1, "most_sweeps": 1}
+    windows = optimise(small, small_inflow, **poor)
+    assert windows.from_reference.any()
+    (line,) = [line for line in draw_storage(Figure().add_subplot(), windows).lines if "schedule" in line.get_label()]
+    assert np.isfinite(line.get_ydata()).tolist() == np.repeat(windows.from_reference, 12).tolist()
+    assert "marked by a line along the axis" in plan_captions(windows)["record-trace"]

@@ -237,3 +237,19 @@ def test_the_same_evaluation_gives_the_same_bytes(evaluation: Evaluation):
     origin = rules_provenance(evaluation, saved, checks)
     once, again = (rules_report(evaluation, saved, checks, origin, [], []) for _ in range(2))
     assert once == again
+
+
+def test_foresight_that_violates_limits_is_marked_in_the_tables(evaluation: Evaluation):
+    assert all(0 not in tables_of(evaluation)[f"energy-{mode}"].marked for mode in SimulationMode)
+    plan, storage = evaluation.plan, evaluation.foresight.storage_hm3.copy()
+    storage[5] = 2 * storage.max()
+    violation = plan.operation.violation.copy()
+    violation[1, 3] = 0.1
+    spoilt = replace(
+        evaluation,
+        foresight=replace(evaluation.foresight, storage_hm3=storage),
+        plan=replace(plan, operation=replace(plan.operation, violation=violation)),
+    )
+    tables = tables_of(spoilt)
+    assert all(0 in tables[f"energy-{mode}"].marked for mode in SimulationMode)
+    assert all(tables[f"energy-{mode}"].rows[0][0] == "perfect foresight" for mode in SimulationMode)
