@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import import_module
+from math import inf
 from numbers import Integral
 from typing import Any
 
@@ -67,6 +68,9 @@ class Solver:
         Settings with which comparisons and benchmarks measure it: a baseline of devices runs on one thread.
     effort : tuple of str
         Its settings that make it work more and come closer to the optimum; the last of the budget if not given.
+    zoo_gap : float
+        Its range: the largest gap to dynamic programming in a year of random reservoirs (`reservoir.zoo`), with default
+        settings, as a part of the fitness; measured and rounded up. By default it states none.
     """
 
     name: str
@@ -81,6 +85,7 @@ class Solver:
     encodings: tuple[str, ...] = (REAL,)
     measured_with: Mapping[str, Any] = field(default_factory=dict)
     effort: tuple[str, ...] = ()
+    zoo_gap: float = inf
 
 
 _SWARM, _EVALUATIONS = ("particles", "generations"), ("evaluations",)
@@ -93,6 +98,7 @@ SOLVERS: dict[str, Solver] = {
             name="clpso",
             summary="multipopulation CLPSO in OpenCL: one work group per year",
             module="reservoir.solvers.clpso.engine",
+            zoo_gap=0.05,
             opencl=True,
             budget=_SWARM,
             long_horizons=True,
@@ -102,6 +108,7 @@ SOLVERS: dict[str, Solver] = {
             name="lshade",
             summary="multipopulation L-SHADE in OpenCL: adaptive differential evolution",
             module="reservoir.solvers.lshade.engine",
+            zoo_gap=0.01,
             opencl=True,
             budget=_EVALUATIONS,
             long_horizons=True,
@@ -111,6 +118,7 @@ SOLVERS: dict[str, Solver] = {
             name="clpso-sequential",
             summary="CLPSO on CPU threads, compiled: replaces clpso where there is no OpenCL, and is its baseline",
             module="reservoir.solvers.clpso.sequential",
+            zoo_gap=0.05,
             budget=_SWARM,
             measured_with=_ONE_THREAD,
         ),
@@ -118,6 +126,7 @@ SOLVERS: dict[str, Solver] = {
             name="ann-pso",
             summary="two-level PSO in OpenCL, for training neural networks",
             module="reservoir.solvers.two_level_pso.engine",
+            zoo_gap=0.4,
             opencl=True,
             budget=_SWARM,
         ),
@@ -125,12 +134,14 @@ SOLVERS: dict[str, Solver] = {
             name="ann-pso-parallel",
             summary="two-level PSO on CPU threads: the baseline of ann-pso",
             module="reservoir.solvers.two_level_pso.parallel",
+            zoo_gap=0.4,
             budget=_SWARM,
         ),
         Solver(
             name="island-ga",
             summary="island genetic algorithm in OpenCL: one work group per island",
             module="reservoir.solvers.island_ga.engine",
+            zoo_gap=0.1,
             opencl=True,
             budget=_EVALUATIONS,
             effort=(*_EVALUATIONS, "iterations"),
@@ -140,6 +151,7 @@ SOLVERS: dict[str, Solver] = {
             name="island-ga-sequential",
             summary="island genetic algorithm on one CPU thread: the baseline of island-ga",
             module="reservoir.solvers.island_ga.sequential",
+            zoo_gap=0.1,
             budget=_EVALUATIONS,
             effort=(*_EVALUATIONS, "iterations"),
             encodings=(REAL, PERMUTATION),
@@ -148,6 +160,7 @@ SOLVERS: dict[str, Solver] = {
             name="ring-pso",
             summary="ring PSO in OpenCL, synchronous or asynchronous: one work group per particle",
             module="reservoir.solvers.ring_pso.engine",
+            zoo_gap=0.1,
             opencl=True,
             budget=_SWARM,
         ),
@@ -155,12 +168,14 @@ SOLVERS: dict[str, Solver] = {
             name="ring-pso-sequential",
             summary="ring PSO on one CPU thread: the baseline of ring-pso; also Standard PSO 2006",
             module="reservoir.solvers.ring_pso.sequential",
+            zoo_gap=0.1,
             budget=_SWARM,
         ),
         Solver(
             name="dsmga2",
             summary="DSMGA-II: genetic algorithm with linkage learning, storages in Gray code",
             module="reservoir.solvers.dsmga2.engine",
+            zoo_gap=0.01,
             budget=_EVALUATIONS,
             effort=("population", *_EVALUATIONS),
             encodings=(REAL, BITS),
@@ -177,6 +192,7 @@ SOLVERS: dict[str, Solver] = {
             name="dp-opencl",
             summary="dynamic programming in OpenCL: one work group per year",
             module="reservoir.solvers.dp.engine",
+            zoo_gap=1e-6,
             opencl=True,
             seeded=False,
             general=False,

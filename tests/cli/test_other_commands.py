@@ -58,7 +58,7 @@ def test_compare_runs_only_the_solvers_asked_for(run, short_record):
 
 @pytest.mark.device
 def test_validate_ends_with_an_acceptance_table_and_status_0(run, short_record):
-    printed = json.loads(run("validate", short_record, "--json").stdout)
+    printed = json.loads(run("validate", short_record, "--no-zoo", "--json").stdout)
     assert printed["pass"]
     assert all(check["pass"] and check.keys() == {"check", "value", "threshold", "pass"} for check in printed["checks"])
 
@@ -66,7 +66,7 @@ def test_validate_ends_with_an_acceptance_table_and_status_0(run, short_record):
 @pytest.mark.device
 def test_what_validate_prints_for_machines_says_what_was_checked_with_what_and_what_was_not(run, short_record, device):
     printed = json.loads(
-        run("validate", short_record, "--generations", "2000", "--runs", "2", "--json", status=None).stdout
+        run("validate", short_record, "--generations", "2000", "--runs", "2", "--no-zoo", "--json", status=None).stdout
     )
     assert (printed["device"], printed["settings"]["driver"]) == (device.name, device.driver)
     assert {"numpy", "numba", "pyopencl"} <= printed["program"]["packages"].keys()
@@ -74,8 +74,9 @@ def test_what_validate_prints_for_machines_says_what_was_checked_with_what_and_w
     names = " ".join(check["check"] for check in printed["checks"])
     assert "dp-opencl against dp" in names
     assert "t-test" in names
-    (left,) = printed["not_checked"]
+    left, of_zoo = printed["not_checked"]
     assert "dp against an independent program" in left
+    assert "--no-zoo" in of_zoo
 
 
 def test_validate_without_opencl_checks_the_rest_and_says_what_is_left(run, short_record, tmp_path):
@@ -84,9 +85,9 @@ def test_validate_without_opencl_checks_the_rest_and_says_what_is_left(run, shor
         "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]),
         "RESERVOIR_DEVICE": "auto",
     }
-    shown = run("validate", short_record, **nothing).stdout
+    shown = run("validate", short_record, "--no-zoo", **nothing).stdout
     assert "Not checked: the device: its kernels against the sequential engine" in shown
-    printed = json.loads(run("validate", short_record, "--runs", "2", "--json", **nothing).stdout)
+    printed = json.loads(run("validate", short_record, "--runs", "2", "--no-zoo", "--json", **nothing).stdout)
     assert printed["solver"] == "clpso-sequential"
     names = [check["check"] for check in printed["checks"]]
     assert len(set(names)) == len(names)
@@ -97,12 +98,13 @@ def test_validate_without_opencl_checks_the_rest_and_says_what_is_left(run, shor
         "the device",
         "dp against an independent program",
         "t-test between the engines",
+        "solvers on random reservoirs",
     ]
 
 
 @pytest.mark.device
 def test_validate_exits_1_when_a_check_fails(run, short_record):
-    finished = run("validate", short_record, "--generations", "5", status=1)
+    finished = run("validate", short_record, "--generations", "5", "--no-zoo", status=1)
     assert "NO" in finished.stdout
 
 

@@ -76,9 +76,9 @@ CALLS: list[tuple[list[str], int]] = [
     (["compare", *OWN, *SWARM, "--solver", "dp", "--repeats", "2", "--json", "--debug"], 0),
     (["compare", *OWN, "--horizon", "2", "--solver", "dp"], 0),
     (["compare", "inflow.csv", "--case", "xiaowan", "--solver", "lshade", "--evaluations", "400"], 0),
-    (["validate", *OWN, *SWARM, "--runs", "2", "--json", "--debug"], 1),
+    (["validate", *OWN, *SWARM, "--runs", "2", "--no-zoo", "--json", "--debug"], 1),
     (["validate", *OWN, "--horizon", "record"], 0),
-    (["validate", "inflow.csv", "--case", "xiaowan", *SWARM], 1),
+    (["validate", "inflow.csv", "--case", "xiaowan", *SWARM, "--zoo"], 1),
     (["bench", "case", *OWN, *BENCH, "--case", "xiaowan", "--peers", "--out", "b0"], 0),
     (["bench", "clpso", "--functions", "f5", "--models", "lanes", *BENCH, "--out", "b1"], 0),
     (

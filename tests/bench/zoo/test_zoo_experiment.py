@@ -152,7 +152,8 @@ def test_claims_fail_where_a_solver_is_too_far_from_dp_or_violates():
     ]
     assert len(failed(findings(good | {"lshade": [2e-2, 0.0, 0.0, 0.0]}))) == 4
     assert len(failed(findings(good | {"dp-opencl": [2e-6, 0.0, 0.0, 0.0]}))) == 2
-    assert len(failed(findings(good, violation=1e-3))) == 4
+    assert len(failed(findings(good | {"dp-opencl": [-2e-6, 0.0, 0.0, 0.0]}))) == 2
+    assert len(failed(findings(good, violation=1e-3))) == 6
     assert list(zoo_checks(findings(good, quick=True))) == []
 
 
