@@ -68,6 +68,12 @@ SHOWN_SHORTFALLS = 12
     ),
     click.option("--bits", type=int, help="Bits per monthly storage in dsmga2.  [default: 8]"),
     click.option(
+        "--exchange-interval",
+        type=int,
+        help="Generations after which clpso and lshade also try to exchange water between two months; 0: never.  "
+        "[default: lshade 5, clpso 0]",
+    ),
+    click.option(
         "--window-steps", type=int, help="Storages of a window of a long horizon, for clpso and lshade.  [default: 24]"
     ),
     click.option(

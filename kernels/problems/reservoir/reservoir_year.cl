@@ -17,6 +17,10 @@ REAL lower(const int d, CONTEXT_SPACE const REAL *year) {
 }
 
 REAL upper(const int d, CONTEXT_SPACE const REAL *year) { return d < STEPS ? AT(RELEASE_UPPER, d) : year[START_UPPER]; }
+
+// Releases may be exchanged, by their volumes.
+#define EXCHANGED STEPS
+REAL exchange_weight(const int d, CONTEXT_SPACE const REAL *year) { return AT(HM3_PER_M3S, d); }
 #endif
 
 // Storage at the end of a step, moved into reach of the year's end (eq. 16-18).

@@ -64,7 +64,7 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
         TAKE_GIVEN(particles[block].position, FIRST(block));
         const reals noise = noise_of(&particles[block].random), value = fitness_here(&particles[block], context) + noise;
         STORE_LANES((reals)(-INFINITY), BEST_SPACE, best_fitness + FIRST(block));
-        remember(&particles[block], (ints)(1) == (ints)(1), CHOOSE(value == value, value, (reals)(-INFINITY)), FIRST(block),
+        remember(particles[block].position, (ints)(1) == (ints)(1), CHOOSE(value == value, value, (reals)(-INFINITY)), FIRST(block),
                  best, best_fitness);
 #if SHARED_CHOICE
         place[block] = listed(&due, 1, swarm * SWARM + FIRST(block), &particles[block]);
@@ -108,10 +108,11 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
             if (ANY(feasible)) {
                 const reals value = fitness_here(&particles[block], context) + noise;
                 const ints better = feasible & (value > LOAD_LANES(BEST_SPACE, best_fitness + FIRST(block)));
-                if (ANY(better)) remember(&particles[block], better, value, FIRST(block), best, best_fitness);
+                if (ANY(better)) remember(particles[block].position, better, value, FIRST(block), best, best_fitness);
                 particles[block].stagnation += CHOOSE(feasible & ~better, (ints)(1), (ints)(0));
                 evaluated += CHOOSE(feasible & particles[block].counted, (ints)(1), (ints)(0));
             }
+            if (EXCHANGES(generation)) evaluated += exchange_best(&particles[block], FIRST(block), best, best_fitness, context);
 #if SHARED_CHOICE // at once, which spares the list a barrier of its own
             place[block] = listed(&due, 1 - turn, swarm * SWARM + FIRST(block), &particles[block]);
 #endif

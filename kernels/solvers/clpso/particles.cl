@@ -83,14 +83,39 @@ reals fitness_here(STATE_SPACE const Particles *particles, CONTEXT_SPACE const f
 #endif
 }
 
-void remember(STATE_SPACE const Particles *particles, const ints better, const reals value, const int first,
+void remember(STATE_SPACE const reals *position, const ints better, const reals value, const int first,
               BEST_SPACE float *best, BEST_SPACE float *best_fitness) {
     STORE_LANES(CHOOSE(better, value, LOAD_LANES(BEST_SPACE, best_fitness + first)), BEST_SPACE, best_fitness + first);
 #pragma unroll
     FOR_DIM {
         BEST_SPACE float *place = best + d * SWARM + first;
-        STORE_LANES(CHOOSE(better, particles->position[d], LOAD_LANES(BEST_SPACE, place)), BEST_SPACE, place);
+        STORE_LANES(CHOOSE(better, position[d], LOAD_LANES(BEST_SPACE, place)), BEST_SPACE, place);
     }
+}
+
+// Not of the paper: a particle tries its best with two variables exchanged. Returns which tries count as evaluations.
+ints exchange_best(STATE_SPACE Particles *particles, const int first, BEST_SPACE float *best, BEST_SPACE float *best_fitness,
+                   CONTEXT_SPACE const float *context) {
+#if EXCHANGE_INTERVAL
+    reals position[DIM];
+#pragma unroll
+    FOR_DIM position[d] = LOAD_LANES(BEST_SPACE, best + d * SWARM + first);
+    const uints drawn = random_bits(&particles->random), to = EXCHANGE_TO(drawn, 0);
+    exchange(position, to, exchange_from(to, drawn, 1), random_units(drawn, 2), context);
+#ifdef REPAIRS
+    reals repaired[DIM];
+    const reals value = repaired_fitness(position, repaired, context);
+#pragma unroll
+    FOR_DIM position[d] = repaired[d];
+#else
+    const reals value = fitness(position, context) + noise_of(&particles->random);
+#endif
+    const ints better = value > LOAD_LANES(BEST_SPACE, best_fitness + first);
+    if (ANY(better)) remember(position, better, value, first, best, best_fitness);
+    return CHOOSE(particles->counted, (ints)(1), (ints)(0));
+#else
+    return 0;
+#endif
 }
 
 // Step 5, needed only where it is reported: the best particle, the first of equals.

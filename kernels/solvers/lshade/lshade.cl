@@ -58,12 +58,18 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
     for (int generation = 1; generation <= generations; ++generation) {
         const int count = sizes[generation], turn = generation & 1, room = (int)(ARCHIVE_FRACTION * count + 0.5f);
         archived = min(archived, room);
+        const bool exchanges = EXCHANGES(generation);
         FOR_BLOCKS {
             const int first = FIRST(block);
             if (first >= count) continue;
             const uints drawn = random_bits(&random[block]);
-            const Factors factors = draw_factors(drawn, first, count, archived, &memory);
-            breed(&family[block], &factors, drawn, first, pool, context);
+            Factors factors = {0};
+            if (exchanges) {
+                exchange_two(&family[block], drawn, first, pool, context);
+            } else {
+                factors = draw_factors(drawn, first, count, archived, &memory);
+                breed(&family[block], &factors, drawn, first, pool, context);
+            }
             const ints counted = (ints)(LANE_NUMBERS) + first < count;
             const reals value = live(&family[block], context) + noise_of(&random[block]);
             select_better(&family[block], &factors, counted, value, first, turn, in_order, &findings);
@@ -77,13 +83,13 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
             archive_parents(&family[block], first, archived, room, successes, findings.improved[turn], findings.drawn, pool);
             move_to_ranks(&family[block], first, count, findings.fitness, in_order, pool);
         }
-        if (successes)
+        if (successes && !exchanges)
             for (int part = item; part < PARTS; part += ITEMS) sum_part(part, count, &findings, sums);
         for (int word = item; word < WORDS; word += ITEMS) findings.improved[1 - turn][word] = 0;
         GROUP_BARRIER(CLK_LOCAL_MEM_FENCE | POOL_FENCE);
         if (successes) {
-            if (item == 0) remember(&memory, remembered, sums);
-            remembered = (remembered + 1) % MEMORY;
+            if (item == 0 && !exchanges) remember(&memory, remembered, sums);
+            if (!exchanges) remembered = (remembered + 1) % MEMORY;
             archived = min(archived + successes, room);
             GROUP_BARRIER(CLK_LOCAL_MEM_FENCE | POOL_FENCE); // all have counted the same successes
         }

@@ -32,6 +32,15 @@ void breed(Family *family, const Factors *factors, const uints drawn, const int 
     }
 }
 
+// Instead of breeding: a child is its parent with two variables exchanged.
+void exchange_two(Family *family, const uints drawn, const int first, POOL_SPACE const float *pool,
+                  CONTEXT_SPACE const float *context) {
+#pragma unroll
+    FOR_DIM family->parent[d] = family->child[d] = LOAD_LANES(POOL_SPACE, pool + d * STRIDE + first);
+    const uints to = EXCHANGE_TO(drawn, DRAW_ONE);
+    exchange(family->child, to, exchange_from(to, drawn, DRAW_OTHER), random_units(drawn, DRAW_RATE), context);
+}
+
 // A child's fitness. Where the problem repairs positions the child takes the repaired one, since what differs between
 // positions of equal fitness would mislead those that learn from the difference.
 reals live(Family *family, CONTEXT_SPACE const float *context) {

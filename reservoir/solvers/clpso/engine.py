@@ -89,8 +89,8 @@ class ClpsoEngine(FirstPositionsEngine[DeviceSwarmSettings], PopulationEngine[De
             "STATE_SPACE": "__global" if model.state_in_global else "__private",
         }
         before = [*self.scheme.files, "common/rng/noise.cl", "common/sync/group_barrier.cl"]
-        files = "common/first_positions", *(f"solvers/clpso/{file}" for file in ("particles", "exemplars", "clpso"))
-        after = [f"{file}.cl" for file in files]
+        own = (f"solvers/clpso/{file}" for file in ("particles", "exemplars", "clpso"))
+        after = [f"{file}.cl" for file in ("common/first_positions", "common/exchange", *own)]
         return build_around(kernel, device, constants, before=before, after=after)
 
     def run(self, launch: Launch[SwarmLayout]) -> list[EngineResult]:

@@ -13,7 +13,7 @@ from reservoir.solvers.base.denormals import SMALLEST_VELOCITY
 from reservoir.solvers.base.first_positions import FirstPositionsSettings
 from reservoir.solvers.base.settings import choice, number, run_option, trace_generations
 from reservoir.solvers.base.threads import ThreadSettings
-from reservoir.solvers.clpso.models import LANES, MODELS, RANDOM_NAMES, Model
+from reservoir.solvers.clpso.models import LANES, MODELS, RANDOM_NAMES, STREAM, Model
 
 #: Of a swarm: beyond any use, and few enough for numbers of 32 bits to count what they do.
 MOST_PARTICLES = 65_536
@@ -41,6 +41,10 @@ class SwarmSettings(FirstPositionsSettings):
         Largest velocity as a part of a dimension's range (eq. 3).
     refreshing_gap : int
         Generations without improvement after which exemplars are chosen anew.
+    exchange_interval : int
+        Every so many generations, particles also try their bests with two variables exchanged, where the problem has
+        variables that can be exchanged (releases of a year's months); 0 for never, as in the paper. On random
+        reservoirs, 5 makes years with a gap above 0.1 % many times rarer.
     trace_points : int
         How many values of the convergence trace are kept, at most.
     exemplars : str
@@ -58,6 +62,7 @@ class SwarmSettings(FirstPositionsSettings):
     inertia_last: float = number(0.4, 0.0, 2.0)
     velocity_fraction: float = number(0.2, 1e-6, 1.0)
     refreshing_gap: int = number(7, 1, 10**6)
+    exchange_interval: int = number(0, 0, 10**6)
     trace_points: int = number(200, 1, 10**5)
     exemplars: str = choice(RELAXED, (RELAXED, STRICT), "choice of exemplars")
     exemplars_follow: bool = False
@@ -98,6 +103,7 @@ class SwarmSettings(FirstPositionsSettings):
             "VELOCITY_FRACTION": self.velocity_fraction,
             "SMALLEST_VELOCITY": SMALLEST_VELOCITY,
             "STRICT": int(self.strict),
+            "EXCHANGE_INTERVAL": self.exchange_interval,
         }
 
 
@@ -135,6 +141,9 @@ class DeviceSwarmSettings(SwarmSettings):
             raise InputError(
                 Mistake("clpso does not support exemplars_follow", mend="choose the solver clpso-sequential")
             )
+        if self.exchange_interval and self.used_random != STREAM:
+            wrong = f"exchange_interval needs random numbers of the scheme {STREAM}"
+            raise InputError(Mistake(wrong, mend="choose the model lanes", value=self.used_random))
 
     @property
     def used_model(self) -> Model:

@@ -2,9 +2,10 @@
 
 Tanabe and Fukunaga 2014, "Improving the search performance of SHADE using linear population size reduction", IEEE
 Congress on Evolutionary Computation, 1658-1665, with the settings they tuned. The kernel is ``kernels/solvers/lshade``.
-Two things differ from the paper: a scale below zero is not drawn again, but never drawn, which is the same
-distribution; and a full archive is overwritten along a random stretch, not at random places one by one, so that members
-need not wait for each other.
+Three things differ from the paper: a scale below zero is not drawn again, but never drawn, which is the same
+distribution; a full archive is overwritten along a random stretch, not at random places one by one, so that members
+need not wait for each other; and every few generations members exchange two variables instead of breeding
+(``kernels/common/exchange.cl``), where the problem has variables that can be exchanged.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ class LshadeEngine(FirstPositionsEngine[LshadeSettings], PopulationEngine[Lshade
         }
         files = ["rng/philox", "rng/random_stream", "rng/noise", "rng/distributions", "sync/group_barrier"]
         before = [f"common/{file}.cl" for file in files]
-        own = "common/first_positions", *(f"solvers/lshade/{file}" for file in ("factors", "members", "lshade"))
-        after = [f"{file}.cl" for file in own]
+        own = (f"solvers/lshade/{file}" for file in ("factors", "members", "lshade"))
+        after = [f"{file}.cl" for file in ("common/first_positions", "common/exchange", *own)]
         return build_around(problem.kernel(fine=True), device, constants, before=before, after=after)
 
     def run(self, launch: Launch[PopulationLayout]) -> list[EngineResult]:

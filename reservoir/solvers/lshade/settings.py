@@ -33,6 +33,9 @@ class LshadeSettings(FirstPositionsSettings):
         p, part of the population that members learn from.
     archive_fraction : float
         Size of the archive, in populations.
+    exchange_interval : int
+        Every so many generations, members exchange amounts of two variables instead of breeding, where the problem has
+        variables that can (releases of a year's months); 0 for never, as in the paper.
     trace_points : int
         How many values of the convergence trace are kept, at most.
     lanes, items : int, optional
@@ -46,6 +49,7 @@ class LshadeSettings(FirstPositionsSettings):
     memory: int = number(6, 1, 1000)
     best_fraction: float = number(0.2, 1e-6, 1.0)
     archive_fraction: float = number(1.0, 0.0, 100.0)
+    exchange_interval: int = number(5, 0, 10**6)
     trace_points: int = number(200, 1, 10**5)
     lanes: int | None = run_option(None)
     items: int | None = run_option(None)
@@ -74,5 +78,6 @@ class LshadeSettings(FirstPositionsSettings):
             "ARCHIVE": self.archive(dimension),
             "ARCHIVE_FRACTION": self.archive_fraction,
             "BEST_FRACTION": self.best_fraction,
+            "EXCHANGE_INTERVAL": self.exchange_interval,
             "MEMORY": self.memory,
         }
