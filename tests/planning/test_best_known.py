@@ -8,12 +8,14 @@ import pytest
 
 import reservoir
 from reservoir.errors import DeviceError, Mistake
+from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.planning import best_known
 from reservoir.planning.checks import all_pass, plan_checks
 from reservoir.planning.gap_limits import SWEPT_GAP, TOTAL_GAP, YEAR_GAP, beyond_limits
 from reservoir.planning.plan import Plan
 from reservoir.planning.source_sentences import reference_sentence, solved_by, source_sentence
 from reservoir.solvers import SOLVERS, Solution, Solutions, more_effort, settings_of, solve
+from reservoir.zoo.zoo import zoo
 
 SOLVER = "clpso-sequential"
 SECOND = "clpso-sequential (second run)"
@@ -327,3 +329,38 @@ def test_every_year_of_the_bundled_case_stays_the_solvers(solver, xiaowan, inflo
     assert set(plan.source) == {solver}
     assert plan.operation.release_m3s.tobytes() == alone.operation.release_m3s.tobytes()
     assert plan.energy_gwh.tobytes() == alone.energy_gwh.tobytes()
+
+
+@pytest.mark.device
+def test_no_year_of_random_reservoirs_is_clearly_worse_than_its_reference():
+    replaced = 0
+    for case in zoo(4, 2):
+        plan = reservoir.optimise(case.reservoir, case.inflow, solver="lshade", evaluations=300)
+        replaced += int((plan.source != "lshade").sum())
+        assert not plan.feasible.any() or np.nanmax(plan.gap) <= YEAR_GAP
+        assert (plan.violation <= (1 + YEAR_GAP) * plan.references.violation).all()
+        assert not [check.check for check in plan_checks(plan) if "dp" in check.check and check.passed is False]
+    assert replaced > 0
+
+
+@pytest.mark.parametrize("call", [{"start": "2026-11", "start_hm3": 90.0}, {"start": "2026-11", "start_level_m": 85.0}])
+def test_scenarios_from_a_given_month_are_replaced_and_counted_too(call, small, small_inflow, tmp_path):
+    if "start_level_m" in call:
+        call = {**call, "start_level_m": float(small.level(80.0))}
+    plan = reservoir.optimise(small, small_inflow, **POOR, **call)
+    scenarios = plan.inflow.years
+    assert plan.source_counts == {SOLVER: 0, "dp": scenarios}
+    assert source_sentence(plan).startswith(f"{scenarios} scenarios from dp, where the first run")
+    assert f"{scenarios} scenarios by dp" in repr(plan)
+    assert read_plan(plan.save(tmp_path / "plan", figures=False)).plan.source.tolist() == ["dp"] * scenarios
+
+
+@pytest.mark.device
+def test_horizons_of_several_years_are_read_back_with_their_sources(small, small_inflow, tmp_path):
+    poor = {"solver": "lshade", "horizon": 2, "evaluations": 40, "members_per_dimension": 1, "most_sweeps": 1}
+    plan = reservoir.optimise(small, small_inflow, **poor)
+    assert plan.from_reference.any()
+    again = read_plan(plan.save(tmp_path / "plan", figures=False)).plan
+    assert again.source.tolist() == plan.source.tolist()
+    assert again.engine_gap == pytest.approx(plan.engine_gap, rel=1e-3, abs=1e-9)
+    assert "of a horizon" in source_sentence(again)
