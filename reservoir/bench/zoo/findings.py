@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 from reservoir.bench.experiment import in_order, select
 from reservoir.bench.zoo.kinds import classes_of
-from reservoir.bench.zoo.runs import ZooRuns, ZooSetup
+from reservoir.bench.zoo.runs import FIRST_RUN, FROM_REFERENCE, SECOND_RUN, ZooRuns, ZooSetup
 from reservoir.planning.checks import YEAR_GAP, Check
 from reservoir.planning.solver_choice import DEVICE_REFERENCE, HOST_REFERENCE
 from reservoir.solvers import SOLVERS
@@ -70,6 +71,18 @@ class ZooFindings:
         row |= {"seconds a year": (alone / solved["years"]).median()}
         return row | {"seconds to compile": (solved["seconds"] - solved["device_seconds"]).median()}
 
+    def plans(self) -> pd.DataFrame:
+        """A row for each solver and part: what plans by the solver hold, and where it comes from."""
+        rows = []
+        for solver, part in product(self.solvers, self.parts):
+            years = select(self.runs.years, solver=solver, part=part)
+            able = self.feasible(solver=solver, part=part)
+            row: Row = {"solver": solver, "part": part, "years": len(years)}
+            row |= {name: (years["source"] == name).mean() for name in (FIRST_RUN, SECOND_RUN, FROM_REFERENCE)}
+            row |= {"worst gap": able["plan_gap"].max(), "years that violate": int(violates(years, "plan_").sum())}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
     def by_kind(self) -> pd.DataFrame:
         """Share of years beyond `KIND_GAP`: a row for each class of reservoirs, a column for each solver."""
         reservoirs = self.runs.reservoirs
@@ -111,9 +124,9 @@ def beyond(gap: float) -> str:
     return f"beyond {short_gap(gap)}"
 
 
-def violates(years: pd.DataFrame) -> pd.Series[bool]:
-    """Years that violate limits more than the reference does."""
-    return years["violation"] > (1 + YEAR_GAP) * years["reference_violation"]
+def violates(years: pd.DataFrame, of: str = "") -> pd.Series[bool]:
+    """Years that violate limits more than the reference does; of ``plan_``, those of plans."""
+    return years[f"{of}violation"] > (1 + YEAR_GAP) * years["reference_violation"]
 
 
 def zoo_checks(found: ZooFindings) -> Iterator[Check]:
@@ -131,3 +144,9 @@ def zoo_checks(found: ZooFindings) -> Iterator[Check]:
             apart = max(row["worst gap"], row["better than dp"])
             yield Check(f"{who} against {HOST_REFERENCE}, worst year (absolute value)", apart, row["its range"])
         yield Check(f"{who}: years that violate limits that {HOST_REFERENCE} keeps", row["years that violate"], 0)
+    for part, plans in found.plans().groupby("part", sort=False):
+        who = f"{part} part: plans by all solvers"
+        yield Check(f"{who}, worst gap to {HOST_REFERENCE}", plans["worst gap"].max(), YEAR_GAP)
+        yield Check(
+            f"{who}, years that violate limits that {HOST_REFERENCE} keeps", plans["years that violate"].sum(), 0
+        )

@@ -13,8 +13,11 @@ from reservoir.bench.experiment import DeviceSetup, names_named
 from reservoir.bench.journal import Journal
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
+from reservoir.planning.best_known import best_known, second_run
 from reservoir.planning.infeasible import feasible_problems
-from reservoir.planning.solver_choice import HOST_REFERENCE
+from reservoir.planning.plan import silent_stage
+from reservoir.planning.solver_choice import HOST_REFERENCE, REFERENCE_SOLVERS
+from reservoir.planning.stopwatch import untimed
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import SOLVERS, Solutions, why_unusable
 from reservoir.zoo.zoo import Part, ZooCase, zoo_case
@@ -24,6 +27,8 @@ RESERVOIRS, YEARS, QUICK_RESERVOIRS, QUICK_YEARS = 200, 30, 20, 5
 HOST_RESERVOIRS, HOST_YEARS, QUICK_HOST_RESERVOIRS, QUICK_HOST_YEARS = 40, 5, 4, 1
 
 
+#: Where the schedule of a year in a plan comes from: the solver's first run, its second with more effort, or dp.
+FIRST_RUN, SECOND_RUN, FROM_REFERENCE = "first run", "second run", "reference"
 #: JSON's, as a journal keeps it.
 Row = dict[str, Any]
 
@@ -73,7 +78,8 @@ class ZooRuns:
     calls : DataFrame
         A row for each call of a solver: seconds, and why the solver refused the reservoir.
     years : DataFrame
-        A row for each year, solver and seed: gap to the reference, and violations of both.
+        A row for each year, solver and seed: gap to the reference and violation, the same of a plan by this solver,
+        where its schedule comes from, and the reference's numbers.
     """
 
     reservoirs: pd.DataFrame
@@ -118,45 +124,68 @@ def _run_reservoir(setup: ZooSetup, case: ZooCase) -> Row:
     columns: Row = {
         "year": list(problems.labels),
         "feasible": feasible_problems(problems, references.violation).tolist(),
+        "reference_fitness": references.fitness.tolist(),
+        "reference_violation": references.violation.tolist(),
     }
     calls = [_call(HOST_REFERENCE, setup.budget.seed, references)]
+    found: list[Row] = [{}]
     for solver in setup.solvers:
         years = setup.years_of(solver, case.number)
-        if years:
-            calls += [_tried(setup, solver, seed, problems, years) for seed in setup.seeds_of(solver)]
-    results = [{name: call.pop(name, []) for name in ("fitness", "violation")} for call in calls]
+        if not years:
+            continue
+        given, best = _first_years(problems, years), Solutions.of(references[:years])
+        for seed in setup.seeds_of(solver):
+            call, numbers = _tried(setup, solver, seed, given, best)
+            calls.append(call)
+            found.append(numbers)
     traits = {name: str(each) if isinstance(each, str) else each for name, each in asdict(case.traits).items()}
-    return {"traits": traits, "columns": columns, "calls": calls, "results": results}
+    return {"traits": traits, "columns": columns, "calls": calls, "found": found}
 
 
-def _tried(setup: ZooSetup, solver: str, seed: int, problems: RecordProblems, years: int) -> Row:
-    """One call, or why it was refused: a device may be too small for a solver."""
+def _first_years(problems: RecordProblems, years: int) -> RecordProblems:
+    """The first years of a record, in one batch of the same model, whose programs are compiled once."""
+    (batch,) = problems.batches
+    return RecordProblems(problems.horizon, problems.inflow.span(0, years), (batch[:years],))
+
+
+def _tried(setup: ZooSetup, solver: str, seed: int, problems: RecordProblems, references: Solutions) -> tuple[Row, Row]:
+    """One call and its numbers by year; or why it was refused, for a device may be too small for a solver."""
     try:
-        return _call(solver, seed, setup.solve(problems.each[:years], solver, seed=seed))
+        first = setup.solve(problems.each, solver, seed=seed)
     except ReservoirError as error:
-        return {"solver": solver, "seed": seed, "years": years, "refused": str(error)}
+        return {"solver": solver, "seed": seed, "years": len(problems), "refused": str(error)}, {}
+    held, sources = _held(setup, solver, seed, problems, first, references)
+    numbers: Row = {"fitness": first.fitness.tolist(), "violation": first.violation.tolist()}
+    numbers |= {"plan_fitness": held.fitness.tolist(), "plan_violation": held.violation.tolist()}
+    return _call(solver, seed, first), numbers | {"source": sources}
+
+
+def _held(
+    setup: ZooSetup, solver: str, seed: int, problems: RecordProblems, first: Solutions, references: Solutions
+) -> tuple[Solutions, list[str]]:
+    """What a plan by the solver holds in each year, and where that comes from: a plan holds the best known."""
+    if solver in REFERENCE_SOLVERS:
+        return first, [FIRST_RUN] * len(first)
+    call: Row = {"solver": solver, "seed": seed, "device": str(setup.device.index), "options": {}}
+    call |= {"progress": silent_stage, "stop": None, "watch": untimed}
+    held, sources, _ = best_known(problems, first, references, **call)
+    words = {solver: FIRST_RUN, second_run(solver): SECOND_RUN, references.solver: FROM_REFERENCE}
+    return held, [words[each] for each in (sources.of_problem if sources else (solver,) * len(first))]
 
 
 def _call(solver: str, seed: int, found: Solutions) -> Row:
     about: Row = {"solver": solver, "seed": seed, "years": len(found), "refused": ""}
-    about |= {"seconds": found.wall_seconds, "device_seconds": found.device_seconds}
-    return about | {"fitness": found.fitness.tolist(), "violation": found.violation.tolist()}
+    return about | {"seconds": found.wall_seconds, "device_seconds": found.device_seconds}
 
 
 def _years_of(row: Row) -> Iterator[Row]:
     """A row for each year and call of a reservoir."""
-    best = row["results"][0]
-    for call, found in zip(row["calls"], row["results"], strict=True):
-        if call["solver"] == HOST_REFERENCE:
-            continue
-        for place, (fitness, violation) in enumerate(zip(found["fitness"], found["violation"], strict=True)):
-            reference = best["fitness"][place]
-            yield {
-                "solver": call["solver"],
-                "seed": call["seed"],
-                **{name: values[place] for name, values in row["columns"].items()},
-                "reference_fitness": reference,
-                "gap": (reference - fitness) / (abs(reference) or 1.0),
-                "violation": violation,
-                "reference_violation": best["violation"][place],
+    for call, found in zip(row["calls"], row["found"], strict=True):
+        for place in range(len(found.get("fitness", ()))):
+            of_year = {name: values[place] for name, values in (row["columns"] | found).items()}
+            best = of_year["reference_fitness"]
+            gaps = {
+                name: (best - of_year[of]) / (abs(best) or 1.0)
+                for name, of in (("gap", "fitness"), ("plan_gap", "plan_fitness"))
             }
+            yield {"solver": call["solver"], "seed": call["seed"]} | of_year | gaps

@@ -6,6 +6,7 @@ import pandas as pd
 
 from reservoir.bench.result import ResultTable, result_table
 from reservoir.bench.zoo.findings import GAPS, KIND_GAP, WORST, ZooFindings, beyond, short_gap
+from reservoir.bench.zoo.runs import FIRST_RUN, FROM_REFERENCE, SECOND_RUN
 from reservoir.planning.checks import YEAR_GAP
 from reservoir.planning.solver_choice import HOST_REFERENCE
 
@@ -26,7 +27,7 @@ _TRAITS = {
 
 def result_tables(found: ZooFindings) -> list[ResultTable]:
     """All of them."""
-    tables = [_by_solver(found), _by_kind(found), _worst(found), _refused(found)]
+    tables = [_by_solver(found), _plans(found), _by_kind(found), _worst(found), _refused(found)]
     return [table for table in tables if len(table.frame)]
 
 
@@ -51,6 +52,16 @@ def _by_solver(found: ZooFindings) -> ResultTable:
         "seconds to compile": ".2f",
     }
     return result_table("By solver", found.by_solver(), *notes, **forms)
+
+
+def _plans(found: ZooFindings) -> ResultTable:
+    note = (
+        f"What `reservoir plan` holds. A year beyond {YEAR_GAP:g} of dp, or that violates limits that dp keeps, is "
+        "solved again by the solver with more effort, and holds the schedule of dp if that is not enough. Shares of "
+        "the years by the source of their schedule; infeasible years included."
+    )
+    forms = dict.fromkeys((FIRST_RUN, SECOND_RUN, FROM_REFERENCE), ".2%") | {"worst gap": ".1e"}
+    return result_table("Plans", found.plans(), note, **forms)
 
 
 def _by_kind(found: ZooFindings) -> ResultTable:

@@ -33,6 +33,9 @@ def test_each_solver_is_compared_with_dp_on_the_years_that_it_is_given(record):
     assert (years["violation"] == 0).all()
     assert years["gap"].abs().max() < 0.05
     assert years[years["solver"] == "dp-opencl"]["gap"].abs().max() < 1e-6
+    assert years["plan_gap"].max() <= 2e-4
+    own = years[years["source"] == "first run"]
+    assert (own["plan_gap"] == own["gap"]).all()
     calls = record.data["calls"]
     assert list(calls["solver"][:2]) == ["dp", "lshade"]
     assert (calls["refused"] == "").all()
@@ -41,7 +44,7 @@ def test_each_solver_is_compared_with_dp_on_the_years_that_it_is_given(record):
 
 @pytest.mark.device
 def test_the_result_has_tables_figures_and_no_claim_of_a_quick_trial(record):
-    assert [table.title for table in record.tables][:2] == ["By solver", "By kind of reservoir"]
+    assert [table.title for table in record.tables][:3] == ["By solver", "Plans", "By kind of reservoir"]
     assert set(record.figures) == set(record.captions) == {"gaps", "kinds"}
     assert record.checks == ()
     assert set(record.headlines) == set(FAST.split(","))
@@ -100,7 +103,8 @@ def made_up(gaps: dict[str, list[float]], **columns: Any) -> ZooRuns:
     traits = {"regime": "arid", "year_end": "free", "start": "near full", "storage_ratio": 0.1, "head_share": 0.35}
     traits |= {"capacity_ratio": 2.0, "least_release_share": 0.0, "flood_share": 0.1, "evaporation_mm": 0.0}
     traits |= {"persistence": 0.0}
-    usual = {"feasible": True, "violation": 0.0, "reference_violation": 0.0} | columns
+    usual = {"feasible": True, "violation": 0.0, "reference_violation": 0.0, "source": "first run"} | columns
+    usual = {"plan_violation": usual["violation"], "plan_gap": 0.0} | usual
     years = [
         {"part": part, "number": 0, "solver": solver, "gap": gap} | usual
         for part in parts
@@ -153,8 +157,19 @@ def test_claims_fail_where_a_solver_is_too_far_from_dp_or_violates():
     assert len(failed(findings(good | {"lshade": [2e-2, 0.0, 0.0, 0.0]}))) == 4
     assert len(failed(findings(good | {"dp-opencl": [2e-6, 0.0, 0.0, 0.0]}))) == 2
     assert len(failed(findings(good | {"dp-opencl": [-2e-6, 0.0, 0.0, 0.0]}))) == 2
-    assert len(failed(findings(good, violation=1e-3))) == 6
+    assert len(failed(findings(good, violation=1e-3, plan_violation=0.0))) == 6
+    assert failed(findings(good, plan_gap=3e-4)) == [
+        "tuning part: plans by all solvers, worst gap to dp",
+        "test part: plans by all solvers, worst gap to dp",
+    ]
+    assert len(failed(findings(good, plan_violation=1e-3))) == 2
     assert list(zoo_checks(findings(good, quick=True))) == []
+
+
+def test_years_of_plans_are_counted_by_their_source():
+    rows = findings({"clpso": [0.5, 0.0]}, source="reference", plan_gap=1e-5).plans().set_index("part")
+    assert list(rows.loc["test", ["first run", "second run", "reference"]]) == [0, 0, 1]
+    assert rows.loc["test", "worst gap"] == 1e-5
 
 
 def test_infeasible_years_are_judged_by_their_violation():
