@@ -117,7 +117,7 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
         click.option(
             "--host-reservoirs",
             type=click.IntRange(1),
-            help="Reservoirs for solvers without OpenCL, which take longer.  [default: 40; 4 with --quick]",
+            help="Reservoirs for solvers without OpenCL, which take longer.  [default: 20; 4 with --quick]",
         ),
         click.option(
             "--host-years", type=click.IntRange(1), help="Years for these solvers.  [default: 5; 1 with --quick]"

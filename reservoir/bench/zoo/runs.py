@@ -24,7 +24,7 @@ from reservoir.zoo.zoo import Part, ZooCase, zoo_case
 
 #: Reservoirs and years of each part; and those of solvers on the host, which take many times as long.
 RESERVOIRS, YEARS, QUICK_RESERVOIRS, QUICK_YEARS = 200, 30, 20, 5
-HOST_RESERVOIRS, HOST_YEARS, QUICK_HOST_RESERVOIRS, QUICK_HOST_YEARS = 40, 5, 4, 1
+HOST_RESERVOIRS, HOST_YEARS, QUICK_HOST_RESERVOIRS, QUICK_HOST_YEARS = 20, 5, 4, 1
 
 
 #: Where the schedule of a year in a plan comes from: the solver's first run, its second with more effort, or dp.
