@@ -86,7 +86,7 @@ class RatingCurve:
         """The numbers that the OpenCL C reads, in this order."""
         return np.concatenate([self.flow_m3s, self.level_m, self.lower, self.upper]).astype(np.float32)
 
-    def compiled_context(self) -> GaugingContext:
+    def compiled_context(self, *, fine: bool = False) -> GaugingContext:
         """The data that compiled Python reads."""
         return GaugingContext(self.flow_m3s.astype(np.float32), self.level_m.astype(np.float32))
 

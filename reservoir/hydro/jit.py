@@ -166,9 +166,29 @@ def _rounding(x: Any) -> Callable[..., Any]:
     return lambda x: abs(x) * relative
 
 
+#: Functions whose compiled form depends on the types of their arguments, each overloaded by itself.
+_CHOSEN_BY_TYPE = (elementwise.curve_value, elementwise.rounding, forms.horner)
+#: Coefficients of a polynomial whose loop the compiler unrolls; a longer one takes five times as long.
+_MOST_UNROLLED = 15
+
+
+@overload(forms.horner)
+def _horner(x: Any, coefficients: Any) -> Callable[..., Any]:
+    if coefficients.count <= _MOST_UNROLLED:
+        return forms.horner
+
+    def by_parts(x: Any, coefficients: tuple[Any, ...]) -> Any:
+        value = forms.horner(x, coefficients[:-8])
+        for coefficient in coefficients[-8:]:
+            value = value * x + coefficient
+        return value
+
+    return by_parts
+
+
 for _module in (elementwise, step, benefit, forms, conversion, conditions):
     for _function in filter(isfunction, vars(_module).values()):
-        if _function.__module__ != _module.__name__ or _function in (elementwise.curve_value, elementwise.rounding):
+        if _function.__module__ != _module.__name__ or _function in _CHOSEN_BY_TYPE:
             continue
         if hasattr(_function, "without_conditions"):
             _let_conditions_be_none(_function)

@@ -104,8 +104,8 @@ class Problem(Protocol):
     def kernel_context(self) -> NDArray[np.float32]:
         """The numbers that tell this problem from others of its signature, one flat array."""
 
-    def compiled_context(self) -> Any:
-        """What compiled code reads, a named tuple that `fitness.fitness_of` knows, in float32."""
+    def compiled_context(self, *, fine: bool = False) -> Any:
+        """What compiled code reads in float32, a named tuple that `fitness.fitness_of` knows; `fine` as of `kernel`."""
 
     def certify(self, position: FloatArray) -> Certified:
         """Benefit, violation and fitness of a position in float64."""

@@ -21,15 +21,22 @@ Scratch = RealArray | tuple[RealArray, RealArray]
 
 _FITNESS: dict[type, Callable[..., Any]] = {}
 _NOISE: dict[type, float] = {}
+_REPAIR: dict[type, Callable[..., Any]] = {}
 
 
-def register_fitness(context: type, function: Callable[..., Any], noise: float = 0.0) -> None:
+def register_fitness(
+    context: type, function: Callable[..., Any], noise: float = 0.0, repair: Callable[..., Any] | None = None
+) -> None:
     """Make `function(context, position, scratch)` the fitness of problems whose context is a `context`.
 
-    To every evaluation is added `noise` times a fresh number in [0, 1).
+    To every evaluation is added `noise` times a fresh number in [0, 1). Problems that repair positions have
+    `repair(context, position, scratch)`: called behind `function`, it puts the repaired position in place of the given
+    one.
     """
     _FITNESS[context] = function
     _NOISE[context] = noise
+    if repair is not None:
+        _REPAIR[context] = repair
 
 
 def noise_of(context: type) -> float:
@@ -46,6 +53,17 @@ def fitness_of(context: Context, position: NDArray[Any], scratch: Scratch) -> fl
 def _fitness_of(context: Any, position: Any, scratch: Any) -> Callable[..., Any] | None:
     kind: Any = getattr(context, "instance_class", None)
     return _FITNESS.get(kind)
+
+
+def take_repaired(context: Context, position: NDArray[Any], scratch: Scratch) -> None:
+    """Put the repaired position in place of the one that `fitness_of` judged last, with the same `scratch`."""
+    raise NotImplementedError("call this from compiled code")
+
+
+@overload(take_repaired)
+def _take_repaired(context: Any, position: Any, scratch: Any) -> Callable[..., Any]:
+    kind: Any = getattr(context, "instance_class", None)
+    return _REPAIR.get(kind, lambda context, position, scratch: None)
 
 
 def scaled_noise(context: Context, number: np.float32) -> float:

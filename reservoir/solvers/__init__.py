@@ -123,6 +123,13 @@ SOLVERS: dict[str, Solver] = {
             measured_with=_ONE_THREAD,
         ),
         Solver(
+            name="lshade-sequential",
+            summary="L-SHADE on CPU threads, compiled: replaces lshade where there is no OpenCL, and is its baseline",
+            module="reservoir.solvers.lshade.sequential",
+            budget=_EVALUATIONS,
+            measured_with=_ONE_THREAD,
+        ),
+        Solver(
             name="ann-pso",
             summary="two-level PSO in OpenCL, for training neural networks; on reservoirs, most years are beyond 1e-3",
             module="reservoir.solvers.two_level_pso.engine",

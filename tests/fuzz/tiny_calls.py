@@ -31,6 +31,7 @@ _SIZES: Mapping[str, Mapping[str, Sequence[str]]] = {
     "ann-pso-parallel": _SWARM,
     "clpso": _SWARM,
     "island-ga-sequential": {"--evaluations": ("20000", "100"), "--seed": ("1", "3")},
+    "lshade-sequential": _EVALUATIONS,
     "dsmga2": _EVALUATIONS | {"--bits": ("2", "4", "0", "40")},
     "dp": {},
     "dp-opencl": {},

@@ -38,6 +38,7 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     *(("clpso-sequential", _SWARM, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
     *(("lshade", _FEW, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
     ("lshade", {**_FEW, "archive_fraction": 2.6}, "years"),
+    *(("lshade-sequential", _FEW, problems) for problems in ("years", "small", "cyclic", "free", "functions")),
     *(("ann-pso", {**_SWARM, "variant": each}, "networks") for each in ("fused", "steps", "global")),
     ("ann-pso", _SWARM, "years"),
     ("ann-pso", {**_SWARM, "random": "congruential"}, "networks"),

@@ -13,6 +13,7 @@ from reservoir.solvers import IntermediateResult, solve
 QUICK = {
     "clpso": {"particles": 8, "generations": 50},
     "clpso-sequential": {"particles": 8, "generations": 50},
+    "lshade-sequential": {"members_per_dimension": 1, "evaluations": 200},
     "lshade": {"evaluations": 500},
     "dp": {},
     "dp-opencl": {},

@@ -12,6 +12,7 @@ from tests.year_ends import cyclic, free
 SHORT = {
     "clpso": {"particles": 5, "generations": 1},
     "clpso-sequential": {"particles": 5, "generations": 1},
+    "lshade-sequential": {"members_per_dimension": 1, "evaluations": 1},
     "lshade": {"evaluations": 40, "members_per_dimension": 1},
     "ann-pso": {"particles": 8, "generations": 1},
     "ann-pso-parallel": {"particles": 8, "generations": 1},

@@ -14,7 +14,7 @@ from reservoir.solvers.clpso.settings import DeviceSwarmSettings
 from reservoir.solvers.island_ga.layout import gene_type, single_layout
 from reservoir.solvers.island_ga.settings import DeviceIslandSettings
 from reservoir.solvers.lshade import layout as lshade
-from reservoir.solvers.lshade.settings import LshadeSettings
+from reservoir.solvers.lshade.settings import DeviceLshadeSettings
 from tests.solvers.toys import Toy
 
 LARGEST = 2**31 - 1
@@ -34,6 +34,7 @@ IMPOSSIBLE = {
         ("clpso", {"generations": LARGEST}),
         ("clpso-sequential", {"particles": LARGEST}),
         ("lshade", {"evaluations": LARGEST}),
+        ("lshade-sequential", {"evaluations": LARGEST}),
         ("ann-pso", {"particles": LARGEST}),
         ("ann-pso", {"exchange_every": 1, "generations": 10**8}),
         ("ann-pso-parallel", {"exchange_every": 1, "generations": 10**8}),
@@ -86,7 +87,7 @@ def test_a_swarm_that_no_stack_holds_is_refused(two_cores):
 def test_more_numbers_than_32_bits_count_are_refused(two_cores):
     wide = SimpleNamespace(encoding="real", dimension=60_000, label="wide", kernel_context=lambda: np.zeros(1))
     with pytest.raises(InputError, match=r"too many values.*fewer members_per_dimension"):
-        lshade.layout_for(two_cores, wide, LshadeSettings(members_per_dimension=1000, archive_fraction=100.0))
+        lshade.layout_for(two_cores, wide, DeviceLshadeSettings(members_per_dimension=1000, archive_fraction=100.0))
     with pytest.raises(InputError, match="the population has too many values"):
         single_layout(two_cores, wide, DeviceIslandSettings(islands=1, island_size=65_536))
 

@@ -15,6 +15,7 @@ SMALL = {
     "clpso": {"particles": 5, "generations": 80, "trace_points": 80},
     "clpso-sequential": {"particles": 5, "generations": 80, "trace_points": 80},
     "lshade": {"members_per_dimension": 2, "evaluations": 600},
+    "lshade-sequential": {"members_per_dimension": 2, "evaluations": 600},
     "ann-pso": {"particles": 5, "generations": 80, "exchange_every": 1, "inertia": 0.7, "velocity_fraction": 0.5},
     "ann-pso-parallel": {
         "particles": 5,
@@ -68,11 +69,11 @@ def test_the_best_first_particle_survives_the_first_step(solver: str) -> None:
     assert any(after.fitness > before.fitness for after, before in zip(found, first, strict=True))
 
 
-@pytest.mark.device
-def test_the_best_first_member_of_lshade_survives_the_first_step() -> None:
+@pytest.mark.parametrize("solver", each_of(["lshade", "lshade-sequential"]))
+def test_the_best_first_member_of_lshade_survives_the_first_step(solver: str) -> None:
     toys = [Toy(rng_stream_id=stream) for stream in range(12)]
     kept = 0
-    for toy, found in zip(toys, solved("lshade", toys, evaluations=1), strict=True):
+    for toy, found in zip(toys, solved(solver, toys, evaluations=1), strict=True):
         draws = [Stream(1, toy.rng_stream_id, member) for member in range(2 * toy.dimension)]
         drawn = np.array([[draw.uniform() for _ in range(toy.dimension)] for draw in draws])
         first = max(toy.fitness(position) for position in toy.lower + drawn * (toy.upper - toy.lower))

@@ -13,7 +13,7 @@ from reservoir.solvers import SOLVERS, Solutions, solve
 from reservoir.solvers.clpso.sequential import SequentialClpso
 
 #: Engines of `ThreadedEngine`, with a small budget.
-FEW = {"clpso-sequential": {"generations": 60}}
+FEW = {"clpso-sequential": {"generations": 60}, "lshade-sequential": {"evaluations": 2000}}
 ENGINES = pytest.mark.parametrize("solver", FEW)
 
 

@@ -100,7 +100,7 @@ class Toy:
         """Its constants."""
         return np.array(self._numbers, np.float32)
 
-    def compiled_context(self) -> ToyContext | NoisyContext:
+    def compiled_context(self, *, fine: bool = False) -> ToyContext | NoisyContext:
         """Its constants."""
         return (NoisyContext if self.noisy else ToyContext)(*self._numbers)
 

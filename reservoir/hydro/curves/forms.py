@@ -117,10 +117,15 @@ def polynomial_value(form: PolynomialForm, x: Numbers) -> Numbers:
 
 def unclamped_value(form: PolynomialForm | UnclampedPolynomial, x: Numbers) -> Numbers:
     """Value of a polynomial by Horner's rule."""
-    scaled = (x - form.centre) * form.per_unit
-    value: Numbers = form.coefficients[0]
-    for coefficient in form.coefficients[1:]:
-        value = value * scaled + coefficient
+    value: Numbers = horner((x - form.centre) * form.per_unit, form.coefficients)
+    return value
+
+
+def horner(x: Numbers, coefficients: tuple[Any, ...]) -> Numbers:
+    """Value of a polynomial at `x`, highest power first; compiled code has a form of its own for many (`jit`)."""
+    value: Numbers = coefficients[0]
+    for coefficient in coefficients[1:]:
+        value = value * x + coefficient
     return value
 
 

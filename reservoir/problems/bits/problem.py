@@ -69,7 +69,7 @@ class BitProblem:
         """There is none."""
         raise NotImplementedError("bits are judged on the host")
 
-    def compiled_context(self) -> Any:
+    def compiled_context(self, *, fine: bool = False) -> Any:
         """Blocks or couplings."""
         return self.context
 

@@ -84,7 +84,7 @@ class FunctionProblem(SymmetricBox):
             return np.ones(self.dimension if self.function.summed else 1, np.float32)
         return self._numbers.astype(np.float32)
 
-    def compiled_context(self) -> FunctionContext:
+    def compiled_context(self, *, fine: bool = False) -> FunctionContext:
         """The rotation or the weights in float32."""
         return self.function.context(self._numbers.astype(np.float32))
 

@@ -133,7 +133,7 @@ class TrainingError(SymmetricBox):
         padded = np.pad(rows, ((0, 0), (0, self._padded - rows.shape[1])))
         return np.append(head, padded).astype(np.float32)
 
-    def compiled_context(self) -> TrainingContext:
+    def compiled_context(self, *, fine: bool = False) -> TrainingContext:
         """The same as arrays."""
         samples = self.inputs.T, (self.desired / self.ranges).T, self.shares, 1 / self.ranges
         inputs, desired, shares, scales = (np.ascontiguousarray(each, np.float32) for each in samples)

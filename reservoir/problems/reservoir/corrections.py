@@ -198,7 +198,7 @@ class StorageCorrection:
         """Row of ``kernels/problems/reservoir/storage_corrections.cl``."""
         return np.asarray(self.batch.kernel_contexts()[0])
 
-    def compiled_context(self) -> Any:
+    def compiled_context(self, *, fine: bool = False) -> Any:
         """Refuse: no compiled engine solves windows."""
         raise NotImplementedError("windows of a horizon are solved on devices alone")
 

@@ -60,5 +60,11 @@ def _started(year: YearArrays, position: RealArray, scratch: Scratch) -> tuple[R
     return releases, storages
 
 
-register_fitness(ReservoirContext, _fitness)
-register_fitness(RepairableContext, _fitness_repairable)
+def _repair(context: ReservoirContext, position: RealArray, scratch: Scratch) -> None:
+    releases, lower, upper = scratch[0], context.year.release_lower, context.year.release_upper
+    for step in range(steps_in(context.year)):
+        position[step] = min(max(releases[step], lower[step]), upper[step])
+
+
+register_fitness(ReservoirContext, _fitness, repair=_repair)
+register_fitness(RepairableContext, _fitness_repairable, repair=_repair)

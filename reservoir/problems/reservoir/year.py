@@ -158,10 +158,10 @@ class ReservoirYear(_Years):
         """Row of ``kernels/problems/reservoir/reservoir_year.cl``."""
         return self.kernel_rows(FLOAT32_MARGIN).astype(np.float32)
 
-    def compiled_context(self) -> ReservoirContext | RepairableContext:
+    def compiled_context(self, *, fine: bool = False) -> ReservoirContext | RepairableContext:
         """The year and the plant's forms in float32."""
-        year = self._float32_year()
-        forms, gwh = self.model.approximation, np.float32(GWH_PER_STAGE_BENEFIT)
+        year, gwh = self._float32_year(), np.float32(GWH_PER_STAGE_BENEFIT)
+        forms = self.model.fine if fine else self.model.approximation
         if always_repairable(self.limits, self.limits.arrays(FLOAT32_MARGIN)):
             return RepairableContext(forms.unheld_plant, year, 1 / year.hm3_per_m3s, gwh)
         return ReservoirContext(forms.plant, year, np.float32(self.penalty_gwh), gwh)

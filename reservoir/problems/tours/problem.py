@@ -87,7 +87,7 @@ class TourProblem:
         """The costs, int32 in the room of floats."""
         return self.costs.astype(np.int32).ravel().view(np.float32)
 
-    def compiled_context(self) -> TourContext:
+    def compiled_context(self, *, fine: bool = False) -> TourContext:
         """The costs."""
         return TourContext(np.ascontiguousarray(self.costs, np.int32))
 

@@ -23,15 +23,17 @@ from reservoir.solvers.base.program import build_around, memory_constants
 from reservoir.solvers.base.results import EngineResult, engine_results
 from reservoir.solvers.base.settings import trace_generations
 from reservoir.solvers.lshade.layout import PARTS, PopulationLayout, layout_for
-from reservoir.solvers.lshade.settings import LshadeSettings
+from reservoir.solvers.lshade.settings import DeviceLshadeSettings
 from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
 
 
-class LshadeEngine(FirstPositionsEngine[LshadeSettings], PopulationEngine[LshadeSettings, PopulationLayout]):
+class LshadeEngine(
+    FirstPositionsEngine[DeviceLshadeSettings], PopulationEngine[DeviceLshadeSettings, PopulationLayout]
+):
     """L-SHADE, each problem with a population of its own."""
 
     name = "lshade"
-    settings_class = LshadeSettings
+    settings_class = DeviceLshadeSettings
     launch_evaluations: ClassVar[dict[str, int]] = {"GPU": 10**10, "accelerator": 5 * 10**8, "CPU": 10**7}
 
     @property

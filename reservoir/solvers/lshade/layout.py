@@ -8,7 +8,7 @@ from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem
 from reservoir.solvers.base.blocks import Blocks
 from reservoir.solvers.base.work_groups import local_bytes_of, require_countable, require_private
-from reservoir.solvers.lshade.settings import LshadeSettings
+from reservoir.solvers.lshade.settings import DeviceLshadeSettings
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ _FEWER = "choose fewer members_per_dimension, or a smaller archive_fraction"
 _ALIGNMENT = 3
 
 
-def layout_for(device: DeviceInfo, problem: Problem, settings: LshadeSettings) -> PopulationLayout:
+def layout_for(device: DeviceInfo, problem: Problem, settings: DeviceLshadeSettings) -> PopulationLayout:
     """On a GPU a work item has a member; on a CPU one work item has a population, in vectors."""
     first = settings.first_members(problem.dimension)
     blocks = Blocks.of(device, first, settings.lanes, settings.items)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from reservoir.solvers.base.first_positions import FirstPositionsSettings
 from reservoir.solvers.base.settings import number, run_option
+from reservoir.solvers.base.threads import ThreadSettings
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,6 @@ class LshadeSettings(FirstPositionsSettings):
         variables that can (releases of a year's months); 0 for never, as in the paper.
     trace_points : int
         How many values of the convergence trace are kept, at most.
-    lanes, items : int, optional
-        Members in a work item's vector, and work items of a population; chosen for the device if not given. A result
-        does not depend on them beyond rounding.
     """
 
     evaluations: int = number(30_000, 1, 10**9)
@@ -51,8 +49,6 @@ class LshadeSettings(FirstPositionsSettings):
     archive_fraction: float = number(1.0, 0.0, 100.0)
     exchange_interval: int = number(5, 0, 10**6)
     trace_points: int = number(200, 1, 10**5)
-    lanes: int | None = run_option(None)
-    items: int | None = run_option(None)
 
     def first_members(self, dimension: int) -> int:
         """Size of the first population."""
@@ -81,3 +77,23 @@ class LshadeSettings(FirstPositionsSettings):
             "EXCHANGE_INTERVAL": self.exchange_interval,
             "MEMORY": self.memory,
         }
+
+
+@dataclass(frozen=True)
+class DeviceLshadeSettings(LshadeSettings):
+    """Settings of L-SHADE on a device.
+
+    Parameters
+    ----------
+    lanes, items : int, optional
+        Members in a work item's vector, and work items of a population; chosen for the device if not given. A result
+        does not depend on them beyond rounding.
+    """
+
+    lanes: int | None = run_option(None)
+    items: int | None = run_option(None)
+
+
+@dataclass(frozen=True)
+class ThreadedLshadeSettings(LshadeSettings, ThreadSettings):
+    """Settings of L-SHADE on CPU threads."""

@@ -14,7 +14,7 @@ from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.base.progress import silent
 from reservoir.solvers.lshade.engine import LshadeEngine
-from reservoir.solvers.lshade.settings import LshadeSettings
+from reservoir.solvers.lshade.settings import DeviceLshadeSettings
 
 BLOCKS = 4
 
@@ -77,7 +77,7 @@ def test_a_window_alone_is_what_it_is_among_others(windows):
 
 
 def test_the_kernel_evaluates_what_is_certified(windows, device):
-    engine = LshadeEngine(LshadeSettings(evaluations=600))
+    engine = LshadeEngine(DeviceLshadeSettings(evaluations=600))
     found = engine.solve(windows, device=device.name, progress=silent)
     assert found.fitness_float32 == pytest.approx(found.fitness, rel=2e-4)
     schedule = windows.certify(np.zeros((3, BLOCKS))).fitness

@@ -135,7 +135,7 @@ class NetworkOperation(SymmetricBox):
         padded = np.pad(rows, ((0, self.room - len(rows)), (0, 0)))
         return np.append(head.pack(numbers | {STEP_COUNT: len(rows)}), padded).astype(np.float32)
 
-    def compiled_context(self) -> OperationContext:
+    def compiled_context(self, *, fine: bool = False) -> OperationContext:
         """The same as arrays in float32, with the solvers' forms of the curves."""
         return self._context(self.model.approximation.plant, np.float32)
 
