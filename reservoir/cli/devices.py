@@ -33,7 +33,7 @@ def command(as_json: bool) -> None:
     if found:
         _show(found, chosen)
     else:
-        say("No OpenCL device found. Plans use the solver clpso-sequential on all CPU cores.")
+        say("No OpenCL device found. Plans use the solver clpso-sequential or lshade-sequential, on all CPU cores.")
     for each in lacking:
         say(f"Not usable: {each}")
 

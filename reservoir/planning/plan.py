@@ -79,7 +79,7 @@ def optimise(
     initial : Plan, ReleaseSimulation, array_like or pandas.Series, optional
         Releases that the search begins with (m3/s), as of `reservoir.simulate`: one member of the first population of
         each problem, the others are random. The plan is no worse than they are, but for the rounding of float32. Only
-        ``clpso``, ``lshade``, ``clpso-sequential``, ``ann-pso`` and ``ann-pso-parallel`` can begin with them.
+        ``clpso``, ``lshade``, ``ann-pso`` and their forms on the CPU can begin with them.
     progress : callable
         Told the stage, how many years are done and how many there are.
     stop : callable, optional

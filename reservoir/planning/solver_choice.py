@@ -9,6 +9,7 @@ from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import SOLVERS, settings_of, solver_named, why_unusable
 
+#: Replaces the default solver of years where there is no OpenCL.
 FALLBACK_SOLVER = "clpso-sequential"
 #: Plans long horizons where dynamic programming cannot.
 SWEPT_SOLVER = "lshade"
@@ -47,8 +48,8 @@ def chosen_solver(
 ) -> tuple[str, tuple[str, ...], dict[str, Any]]:
     """The solver of a plan, notes on it, and its options.
 
-    One that cannot run here is replaced, unless a particular device was asked for or no other can plan the horizon;
-    options that both have are kept.
+    One that cannot run here is replaced by the same algorithm on the CPU, on long horizons by dynamic programming,
+    unless a particular device was asked for or no other can plan the horizon; options that both have are kept.
     Raises as `require_horizon` does.
     """
     solver = solver or default_solver(problems)
@@ -57,10 +58,9 @@ def chosen_solver(
     reason = "" if irreplaceable else why_unusable(solver)
     if not reason:
         return solver, (), options
-    fallback = HOST_REFERENCE if problems.steps > MOST_STEPS_OF_YEAR else FALLBACK_SOLVER
-    shared = {name: value for name, value in options.items() if name in settings_of(fallback)}
-    return (
-        fallback,
-        (f"{reason}. Solved by {fallback} instead of {solver}. Fix: see `reservoir devices`.",),
-        shared,
-    )
+    fallback = HOST_REFERENCE if problems.steps > MOST_STEPS_OF_YEAR else solver_named(solver).host_solver
+    known = settings_of(fallback)
+    shared = {name: value for name, value in options.items() if name in known}
+    where = " on all CPU cores" if "threads" in known or fallback == HOST_REFERENCE else ""
+    note = f"{reason}. Solved by {fallback}{where} instead of {solver}. Fix: see `reservoir devices`."
+    return fallback, (note,), shared

@@ -62,6 +62,8 @@ class Solver:
         It solves horizons of many years; the others are made for a year's dozen variables.
     swept : bool
         It does so by sweeps over windows (`reservoir.solvers.windows`).
+    host_solver : str
+        The solver with the same algorithm on the CPU, which replaces it where there is no OpenCL; empty if none.
     encodings : tuple of str
         How the positions may be written down of problems that it solves.
     measured_with : mapping
@@ -82,6 +84,7 @@ class Solver:
     general: bool = True
     long_horizons: bool = False
     swept: bool = False
+    host_solver: str = ""
     encodings: tuple[str, ...] = (REAL,)
     measured_with: Mapping[str, Any] = field(default_factory=dict)
     effort: tuple[str, ...] = ()
@@ -103,6 +106,7 @@ SOLVERS: dict[str, Solver] = {
             budget=_SWARM,
             long_horizons=True,
             swept=True,
+            host_solver="clpso-sequential",
         ),
         Solver(
             name="lshade",
@@ -113,6 +117,7 @@ SOLVERS: dict[str, Solver] = {
             budget=_EVALUATIONS,
             long_horizons=True,
             swept=True,
+            host_solver="lshade-sequential",
         ),
         Solver(
             name="clpso-sequential",
@@ -135,6 +140,7 @@ SOLVERS: dict[str, Solver] = {
             module="reservoir.solvers.two_level_pso.engine",
             zoo_gap=0.6,
             opencl=True,
+            host_solver="ann-pso-parallel",
             budget=_SWARM,
         ),
         Solver(
@@ -150,6 +156,7 @@ SOLVERS: dict[str, Solver] = {
             module="reservoir.solvers.island_ga.engine",
             zoo_gap=0.1,
             opencl=True,
+            host_solver="island-ga-sequential",
             budget=_EVALUATIONS,
             effort=(*_EVALUATIONS, "iterations"),
             encodings=(REAL, PERMUTATION),
@@ -169,6 +176,7 @@ SOLVERS: dict[str, Solver] = {
             module="reservoir.solvers.ring_pso.engine",
             zoo_gap=0.1,
             opencl=True,
+            host_solver="ring-pso-sequential",
             budget=_SWARM,
         ),
         Solver(
@@ -201,6 +209,7 @@ SOLVERS: dict[str, Solver] = {
             module="reservoir.solvers.dp.engine",
             zoo_gap=1e-6,
             opencl=True,
+            host_solver="dp",
             seeded=False,
             general=False,
             long_horizons=True,
