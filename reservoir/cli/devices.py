@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @options.json
 @options.debug
 def command(as_json: bool) -> None:
-    """List the OpenCL devices, the default device, and what is installed but cannot be used.
+    """List the OpenCL devices, their drivers, the default device, and what is installed but cannot be used.
 
     Choose a device by its index or a part of its name, with --device or the environment variable RESERVOIR_DEVICE.
     """
@@ -28,10 +28,14 @@ def command(as_json: bool) -> None:
     lacking = [str(mistake) for mistake in left_out()]
     chosen = choose_devices("auto") if found else ()
     if as_json:
-        show_json({"devices": [_row(device) | {"chosen": device in chosen} for device in found], "left_out": lacking})
+        rows = [_row(device) | _driver(device) | {"chosen": device in chosen} for device in found]
+        show_json({"devices": rows, "left_out": lacking})
         return
     if found:
         _show(found, chosen)
+        for device in _one_of_each_platform(found):
+            driver = _driver(device)
+            say(f"Driver of {device.platform}: {driver['driver_file'] or 'file not known'} ({driver['registered']})")
     else:
         say("No OpenCL device found. Plans use the solver clpso-sequential or lshade-sequential, on all CPU cores.")
     for each in lacking:
@@ -48,6 +52,22 @@ def _row(device: DeviceInfo) -> dict[str, Any]:
         "sub_group_size",
     )
     return {name: getattr(device, name) for name in (*names, *sizes)}
+
+
+def _one_of_each_platform(found: list[DeviceInfo]) -> list[DeviceInfo]:
+    return list({device.platform: device for device in reversed(found)}.values())[::-1]
+
+
+def _driver(device: DeviceInfo) -> dict[str, str]:
+    """In which file the driver lies, and how it was registered: by the system where that cannot be told."""
+    from reservoir.opencl.registered import SYSTEM, driver_of
+
+    driver = driver_of(device.device.platform)
+    return {
+        "driver_file": driver.library if driver else "",
+        "icd_file": driver.file if driver else "",
+        "registered": driver.registered if driver else SYSTEM,
+    }
 
 
 def _show(found: list[DeviceInfo], chosen: tuple[DeviceInfo, ...]) -> None:

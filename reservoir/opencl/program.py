@@ -20,6 +20,7 @@ from reservoir.errors import DeviceError, Mistake, shortened
 from reservoir.opencl.context import context_of
 from reservoir.opencl.devices import DeviceInfo
 from reservoir.opencl.driver_cache import forget_driver_cache
+from reservoir.opencl.kept_programs import keep_program, kept_program
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -154,7 +155,8 @@ def _compiled(device: DeviceInfo, source: str, options: tuple[str, ...]) -> tupl
     """Build a program; where it does not build, why."""
     import pyopencl as cl
 
-    program = cl.Program(context_of(device), source)
+    kept = kept_program(device, source, options, context_of(device))
+    program = kept or cl.Program(context_of(device), source)
     try:
         with _BUILDING, warnings.catch_warnings():
             # The compiler's remarks are kept in BuiltProgram.log instead.
@@ -162,6 +164,8 @@ def _compiled(device: DeviceInfo, source: str, options: tuple[str, ...]) -> tupl
             program.build(options)
     except cl.Error as error:
         return None, error
+    if kept is None:
+        keep_program(device, source, options, program)
     return program, None
 
 

@@ -139,6 +139,25 @@ def test_of_two_equal_devices_the_first_is_chosen(pretend: Pretend) -> None:
     assert choose_device("card").platform == "A"
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_two_drivers_of_a_cpu_intels_is_chosen_whatever_their_order(pretend: Pretend, turned: bool) -> None:
+    names = ["Other", "Portable Computing Language", "Intel(R) OpenCL"]
+    pretend({name: [("processor", "CPU", {})] for name in names[:: -1 if turned else 1]})
+    assert choose_device().platform == "Intel(R) OpenCL"
+    assert choose_device("pocl").platform == "Portable Computing Language"
+    assert [device.intel_cpu for device in list_devices()].count(True) == 1
+
+
+def test_of_two_drivers_of_a_cpu_the_one_with_more_units_is_chosen(pretend: Pretend) -> None:
+    pretend(
+        {
+            "Intel(R) OpenCL": [("cpu", "CPU", {})],
+            "Portable Computing Language": [("cpu", "CPU", {"max_compute_units": 9})],
+        }
+    )
+    assert choose_device().platform == "Portable Computing Language"
+
+
 def test_a_platform_without_devices_hides_no_other(pretend: Pretend) -> None:
     pretend({"NVIDIA CUDA": [], "Portable Computing Language": [("processor", "CPU", {})]})
     assert [device.platform for device in list_devices()] == ["Portable Computing Language"]

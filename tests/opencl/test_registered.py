@@ -9,8 +9,16 @@ from pathlib import Path
 import pytest
 
 from reservoir.errors import DeviceError
-from reservoir.opencl import choose_device
-from reservoir.opencl.registered import VARIABLE, broken_drivers
+from reservoir.opencl import DeviceInfo, choose_device
+from reservoir.opencl.own_driver import VARIABLE
+from reservoir.opencl.registered import (
+    OWN_ENVIRONMENT,
+    SYSTEM,
+    Driver,
+    broken_drivers,
+    driver_of,
+    registered_drivers,
+)
 
 
 @pytest.fixture
@@ -52,6 +60,31 @@ def test_a_variable_that_names_nothing_is_told(registered: Path, monkeypatch: py
     assert "Fix: unset it, or set it to a folder of .icd files" in str(mistake)
 
 
+def test_the_driver_of_a_platform_is_the_file_that_it_comes_from(device: DeviceInfo) -> None:
+    driver = driver_of(device.device.platform)
+    if driver is None:
+        pytest.skip(f"the driver of {device.platform} is in none of the usual places")
+    assert Path(driver.library).name in Path("/proc/self/maps").read_text()
+    assert driver.registered in (SYSTEM, OWN_ENVIRONMENT, VARIABLE)
+
+
+@pytest.mark.pocl(reason="its wheel puts it beside pyopencl")
+def test_pocl_lies_in_the_own_environment(device: DeviceInfo) -> None:
+    driver = driver_of(device.device.platform)
+    assert (driver.registered, Path(driver.library).exists()) == (OWN_ENVIRONMENT, True)
+    assert Path(driver.file).name == "pocl.icd"
+
+
+def test_a_variable_may_name_a_driver_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = tmp_path / "libmine.so"
+    library.write_bytes(b"")
+    monkeypatch.setenv(VARIABLE, str(library))
+    assert registered_drivers() == [Driver(str(library), VARIABLE)]
+    (mistake,) = broken_drivers()
+    assert (mistake.column, mistake.value) == (VARIABLE, str(library))
+    assert "Fix: unset it, or name a driver that can be loaded" in str(mistake)
+
+
 @pytest.mark.usefixtures("registered", "device")
 def test_who_asks_for_a_device_of_a_broken_driver_is_told_of_it() -> None:
     with pytest.raises(DeviceError, match='matches "gone"') as caught:
@@ -70,9 +103,13 @@ def _devices(*arguments: str, **environment: str) -> str:
 def test_the_command_tells_of_it_beside_the_devices_there_are(registered: Path) -> None:
     shown = _devices(OCL_ICD_VENDORS=str(registered))
     assert "* default device" in shown
+    assert "Driver of Portable Computing Language: " in shown
+    assert "(own environment)" in shown
     assert f"Not usable: {registered / 'gone.icd'}: its driver cannot be loaded" in shown
     listed = json.loads(_devices("--json", OCL_ICD_VENDORS=str(registered)))
-    assert listed["devices"]
+    assert listed["devices"][0]["registered"] == "own environment"
+    assert Path(listed["devices"][0]["driver_file"]).exists()
+    assert Path(listed["devices"][0]["icd_file"]).name == "pocl.icd"
     assert "gone.icd" in listed["left_out"][0]
 
 

@@ -3,7 +3,8 @@
 //
 // Constants: PARTICLES of a swarm, INERTIA, COGNITIVE, SOCIAL, STOPS (velocity is lost at a bound), BOUNDED, BY_DIMENSION (the
 // fitness is made of terms that items may share, see problems/sums/of_terms.cl), ITEMS of a group, TEAM of its items that add up
-// their shares in registers, CHECKED (what is read of neighbours is held against its fitness).
+// their shares in registers, CHECKED (what is read of neighbours is held against its fitness), FITNESS_APART (the fitness is
+// no part of the functions that call it).
 
 #define WORKERS (ITEMS / TEAM)
 
@@ -40,6 +41,15 @@ int right_of(const int group) { return group % PARTICLES < PARTICLES - 1 ? group
 #define NOISE_OF(word) 0.0f
 #endif
 
+#if !BY_DIMENSION && FITNESS_APART
+// Inlined beside local memory, Intel's compiler for CPUs (2026.22.10) makes a fitness that reads other positions.
+__attribute__((noinline)) float fitness_apart(const float *position, __global const float *context) {
+    return fitness(position, context);
+}
+#else
+#define fitness_apart fitness
+#endif
+
 // The fitness of a position at the shared, for all items; all have met before.
 float judged(__local const float *at, __local GroupScratch *shared, const int item, __global const float *context) {
 #if BY_DIMENSION
@@ -64,7 +74,7 @@ float judged(__local const float *at, __local GroupScratch *shared, const int it
     if (item == 0) {
         float position[DIM];
         for (int d = 0; d < DIM; ++d) position[d] = at[d];
-        shared->value = fitness(position, context);
+        shared->value = fitness_apart(position, context);
     }
     GROUP_BARRIER(ALL_MEMORY);
     const float value = shared->value;

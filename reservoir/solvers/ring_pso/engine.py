@@ -56,6 +56,7 @@ class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
             "BOUNDED": int(kernel.bounded),
             "CONTEXT_SPACE": "__global",
             "CHECKED": int(settings.checked),
+            "FITNESS_APART": int(device.intel_cpu),
             "MAX_POLLS": MAX_POLLS[device.kind],
         }
         files = ["rng/philox", "rng/numbers_of_streams", "sync/group_barrier", "sync/teams", "sync/grid"]
