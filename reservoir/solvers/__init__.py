@@ -131,6 +131,7 @@ SOLVERS: dict[str, Solver] = {
             name="lshade-sequential",
             summary="L-SHADE on CPU threads, compiled: replaces lshade where there is no OpenCL, and is its baseline",
             module="reservoir.solvers.lshade.sequential",
+            zoo_gap=0.01,
             budget=_EVALUATIONS,
             measured_with=_ONE_THREAD,
         ),

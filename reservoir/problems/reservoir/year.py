@@ -170,6 +170,11 @@ class ReservoirYear(_Years):
         lake = None if self.limits.conditions is None else self.model.lake
         return self.limits.arrays(FLOAT32_MARGIN, np.float32, lake)
 
+    @property
+    def exchange_weights(self) -> NDArray[np.float32]:
+        """Volume of a m3/s in each step: releases may be exchanged by it, as ``exchange_weight`` of kernels has it."""
+        return np.asarray(self.limits.arrays().hm3_per_m3s, np.float32)
+
     def compiled_coding(self) -> tuple[StorageCoding, int]:
         """Storages as variables in place of releases, all of them feasible, and how many there are to choose."""
         limits = self.limits

@@ -111,6 +111,13 @@ class SwarmSettings(FirstPositionsSettings):
 class ThreadedSwarmSettings(SwarmSettings, ThreadSettings):
     """Settings of CLPSO on CPU threads."""
 
+    def __post_init__(self) -> None:
+        """Refuse what only a device can do."""
+        super().__post_init__()
+        if self.exchange_interval:
+            mend = "choose the solver clpso, or lshade-sequential"
+            raise InputError(Mistake("clpso-sequential does not support exchange_interval", mend=mend))
+
 
 @dataclass(frozen=True)
 class DeviceSwarmSettings(SwarmSettings):

@@ -10,7 +10,7 @@ import numpy as np
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.stack_array import stack_array
 from reservoir.problems.fitness import Context, fitness_of, take_repaired
-from reservoir.solvers.lshade.compiled_factors import PLACE, Factors
+from reservoir.solvers.lshade.compiled_factors import ONE, OTHER, PLACE, RATE, Factors
 from reservoir.solvers.lshade.population import Floats, Population
 from reservoir.solvers.rng.noise import fresh_noise
 from reservoir.solvers.rng.stream import below, mixed, next_uniform, uniform_of
@@ -41,6 +41,30 @@ def breed(population: Population, factors: Factors, drawn: np.uint32, member: in
         bred[d] = child if crossed else parent
     copy_row(bred, population.child[member], population.unrolled)
     population.scale[member], population.rate[member] = factors.scale, factors.rate
+
+
+@inlined
+def exchange_two(population: Population, drawn: np.uint32, member: int) -> None:
+    """Instead of breeding: a child is its parent with two variables exchanged (``kernels/common/exchange.cl``).
+
+    Amounts, each by its weight, change places, or a random part of what one can give and the other take is moved.
+    """
+    child, weight, half = population.child[member], population.exchange_weight, np.float32(0.5)
+    copy_row(population.position[population.order[member]], child, population.unrolled)
+    first = len(population.unrolled)
+    to = below(mixed(drawn, first + ONE), len(weight))
+    source = below(mixed(drawn, first + OTHER), len(weight) - 1)
+    source += source >= to
+    part = uniform_of(mixed(drawn, first + RATE))
+    if part < half:
+        moved = child[source] * weight[source] - child[to] * weight[to]
+    else:
+        room = (population.upper[to] - child[to]) * weight[to]
+        stock = (child[source] - population.lower[source]) * weight[source]
+        moved = (np.float32(2) * part - np.float32(1)) * min(room, stock)
+    child[to] = min(max(child[to] + moved / weight[to], population.lower[to]), population.upper[to])
+    child[source] = min(max(child[source] - moved / weight[source], population.lower[source]), population.upper[source])
+    population.scale[member], population.rate[member] = np.float32(0), np.float32(0)
 
 
 @inlined

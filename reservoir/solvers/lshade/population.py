@@ -36,6 +36,8 @@ class Population(NamedTuple):
     upper: Floats  # (D,)
     best_fraction: np.float32
     archive_fraction: np.float32
+    exchange_interval: int  # 0 for never
+    exchange_weight: Floats  # of the first variables, which may be exchanged; of none if the problem has no such
     unrolled: tuple[int, ...]  # D zeros: a length known when code is compiled, so that loops become vector instructions
 
 
@@ -46,6 +48,7 @@ def new_population(problem: Problem, settings: LshadeSettings, seed: int, given:
     rows = members + settings.archive(dimension)
     position, child = (np.empty((each, dimension), np.float32) for each in (rows, members))
     fitness, child_fitness, gain, scale, rate = (np.empty(members, np.float32) for _ in range(5))
+    weights = getattr(problem, "exchange_weights", np.empty(0, np.float32))
     shut = 0.5 - math.atan(5.0) / math.pi
     return Population(
         order=np.arange(rows),
@@ -66,5 +69,7 @@ def new_population(problem: Problem, settings: LshadeSettings, seed: int, given:
         upper=problem.upper.astype(np.float32),
         best_fraction=np.float32(settings.best_fraction),
         archive_fraction=np.float32(settings.archive_fraction),
+        exchange_interval=settings.exchange_interval if len(weights) else 0,
+        exchange_weight=weights,
         unrolled=(0,) * dimension,
     )

@@ -24,6 +24,7 @@ from reservoir.solvers.lshade.compiled_members import (
     archive_parents,
     breed,
     copy_row,
+    exchange_two,
     first_position,
     live,
     move_to_ranks,
@@ -84,11 +85,15 @@ def _run(
         count = sizes[generation]
         room = int(population.archive_fraction * np.float32(count) + np.float32(0.5))
         archived = min(archived, room)
+        interval = population.exchange_interval
+        exchanges = interval > 0 and generation % interval == 0
         first_draw, successes = np.uint32(0), 0
         for member in range(count):
             drawn = next_bits(population.states, member)
-            factors = draw_factors(population, drawn, member, count, archived)
-            breed(population, factors, drawn, member)
+            if exchanges:
+                exchange_two(population, drawn, member)
+            else:
+                breed(population, draw_factors(population, drawn, member, count, archived), drawn, member)
             if member == 0:
                 first_draw = drawn
         for member in range(count):
@@ -98,8 +103,9 @@ def _run(
         archive_parents(population, count, archived, room, successes, first_draw)
         move_to_ranks(population, count)
         if successes:
-            remember(population, remembered, count)
-            remembered = (remembered + 1) % len(population.remembered_scale)
+            if not exchanges:
+                remember(population, remembered, count)
+                remembered = (remembered + 1) % len(population.remembered_scale)
             archived = min(archived + successes, room)
         if generation % trace_every == 0:
             trace[generation // trace_every - 1] = population.fitness[0]

@@ -58,6 +58,14 @@ def test_repaired_positions_are_bred_as_on_the_device(device, years: list[Reserv
         assert mine[:5] == pytest.approx(theirs[:5], rel=1e-6)
 
 
+def test_exchanges_are_those_of_the_device(device, years: list[ReservoirYear]) -> None:
+    options = {"evaluations": 2000, "trace_points": 10**5, "archive_fraction": 0.0, "exchange_interval": 1}
+    there, here = (solve(years, solver=name, **options).trace_fitness for name in ("lshade", "lshade-sequential"))
+    for mine, theirs in zip(here, there, strict=True):
+        assert mine[-1] > mine[0], "exchanges alone improve the best"
+        assert mine[:10] == pytest.approx(theirs[:10], rel=1e-5)
+
+
 def test_members_are_repaired_and_in_order(years: list[ReservoirYear]) -> None:
     settings, (year, *_) = LshadeSettings(evaluations=2000), years
     sizes = settings.sizes(12)
