@@ -1,25 +1,25 @@
 """Engines that turn problems into solutions, by name.
 
-A solver is one folder with an `Engine` (`reservoir.solvers.base`), which a module names ``ENGINE``, and one line in
-`SOLVERS` (``docs/examples/solver.py`` is a whole one); the command line, the tests and the documentation go through the
-registry.
+A solver is one folder with an `Engine` (`reservoir.solvers.base`), which a module names ``ENGINE``, and one entry in
+`registry.SOLVERS` (``docs/examples/solver.py`` is a whole one); the command line, the tests and the documentation go
+through the registry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from importlib import import_module
-from math import inf
 from numbers import Integral
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
 from reservoir.problems.base import Batch, Problem
-from reservoir.problems.encoding import BITS, PERMUTATION, REAL, encoding_of
+from reservoir.problems.encoding import encoding_of
 from reservoir.solvers.base.engine import Engine
 from reservoir.solvers.base.progress import IntermediateResult, Progress, Stop, callers_own, silent
 from reservoir.solvers.base.solution import Solution, Solutions
+from reservoir.solvers.registry import GENERAL_SOLVERS, SOLVERS, Solver, solver_named, why_unusable
 from reservoir.solvers.windows.settings import WindowSettings
 
 __all__ = [
@@ -38,205 +38,6 @@ __all__ = [
     "solver_named",
     "why_unusable",
 ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Solver:
-    """A registry entry.
-
-    Parameters
-    ----------
-    name, summary : str
-        As shown to users.
-    module : str
-        Dotted path of the module with its ``ENGINE``; imported when it is first used.
-    opencl : bool
-        It needs an OpenCL device.
-    seeded : bool
-        Its result depends on a seed.
-    budget : tuple of str
-        Its settings that the command line offers.
-    general : bool
-        It solves whatever is a `Problem`, not reservoir years alone.
-    long_horizons : bool
-        It solves horizons of many years; the others are made for a year's dozen variables.
-    swept : bool
-        It does so by sweeps over windows (`reservoir.solvers.windows`).
-    host_solver : str
-        The solver with the same algorithm on the CPU, which replaces it where there is no OpenCL; empty if none.
-    encodings : tuple of str
-        How the positions may be written down of problems that it solves.
-    measured_with : mapping
-        Settings with which comparisons and benchmarks measure it: a baseline of devices runs on one thread.
-    effort : tuple of str
-        Its settings that make it work more and come closer to the optimum; the last of the budget if not given.
-    zoo_gap : float
-        Its range: the largest gap to dynamic programming in a year of random reservoirs (`reservoir.zoo`), with default
-        settings, as a part of the fitness; measured and rounded up. By default it states none.
-    """
-
-    name: str
-    summary: str
-    module: str
-    opencl: bool = False
-    seeded: bool = True
-    budget: tuple[str, ...] = ()
-    general: bool = True
-    long_horizons: bool = False
-    swept: bool = False
-    host_solver: str = ""
-    encodings: tuple[str, ...] = (REAL,)
-    measured_with: Mapping[str, Any] = field(default_factory=dict)
-    effort: tuple[str, ...] = ()
-    zoo_gap: float = inf
-
-
-_SWARM, _EVALUATIONS = ("particles", "generations"), ("evaluations",)
-_ONE_THREAD = {"threads": 1}
-
-SOLVERS: dict[str, Solver] = {
-    solver.name: solver
-    for solver in (
-        Solver(
-            name="clpso",
-            summary="multipopulation CLPSO in OpenCL: one work group per year; trapped in some years",
-            module="reservoir.solvers.clpso.engine",
-            zoo_gap=0.05,
-            opencl=True,
-            budget=_SWARM,
-            long_horizons=True,
-            swept=True,
-            host_solver="clpso-sequential",
-        ),
-        Solver(
-            name="lshade",
-            summary="multipopulation L-SHADE in OpenCL: adaptive differential evolution",
-            module="reservoir.solvers.lshade.engine",
-            zoo_gap=0.01,
-            opencl=True,
-            budget=_EVALUATIONS,
-            long_horizons=True,
-            swept=True,
-            host_solver="lshade-sequential",
-        ),
-        Solver(
-            name="clpso-sequential",
-            summary="CLPSO on CPU threads, compiled: replaces clpso where there is no OpenCL, and is its baseline",
-            module="reservoir.solvers.clpso.sequential",
-            zoo_gap=0.05,
-            budget=_SWARM,
-            measured_with=_ONE_THREAD,
-        ),
-        Solver(
-            name="lshade-sequential",
-            summary="L-SHADE on CPU threads, compiled: replaces lshade where there is no OpenCL, and is its baseline",
-            module="reservoir.solvers.lshade.sequential",
-            zoo_gap=0.01,
-            budget=_EVALUATIONS,
-            measured_with=_ONE_THREAD,
-        ),
-        Solver(
-            name="ann-pso",
-            summary="two-level PSO in OpenCL, for training neural networks; on reservoirs, most years are beyond 1e-3",
-            module="reservoir.solvers.two_level_pso.engine",
-            zoo_gap=0.6,
-            opencl=True,
-            host_solver="ann-pso-parallel",
-            budget=_SWARM,
-        ),
-        Solver(
-            name="ann-pso-parallel",
-            summary="two-level PSO on CPU threads: the baseline of ann-pso",
-            module="reservoir.solvers.two_level_pso.parallel",
-            zoo_gap=0.6,
-            budget=_SWARM,
-        ),
-        Solver(
-            name="island-ga",
-            summary="island genetic algorithm in OpenCL: one work group per island; slow, seldom trapped",
-            module="reservoir.solvers.island_ga.engine",
-            zoo_gap=0.1,
-            opencl=True,
-            host_solver="island-ga-sequential",
-            budget=_EVALUATIONS,
-            effort=(*_EVALUATIONS, "iterations"),
-            encodings=(REAL, PERMUTATION),
-        ),
-        Solver(
-            name="island-ga-sequential",
-            summary="island genetic algorithm on one CPU thread: the baseline of island-ga",
-            module="reservoir.solvers.island_ga.sequential",
-            zoo_gap=0.1,
-            budget=_EVALUATIONS,
-            effort=(*_EVALUATIONS, "iterations"),
-            encodings=(REAL, PERMUTATION),
-        ),
-        Solver(
-            name="ring-pso",
-            summary="ring PSO in OpenCL, synchronous or asynchronous: a work group per particle; trapped in some years",
-            module="reservoir.solvers.ring_pso.engine",
-            zoo_gap=0.1,
-            opencl=True,
-            host_solver="ring-pso-sequential",
-            budget=_SWARM,
-        ),
-        Solver(
-            name="ring-pso-sequential",
-            summary="ring PSO on one CPU thread: the baseline of ring-pso; also Standard PSO 2006",
-            module="reservoir.solvers.ring_pso.sequential",
-            zoo_gap=0.1,
-            budget=_SWARM,
-        ),
-        Solver(
-            name="dsmga2",
-            summary="DSMGA-II: genetic algorithm with linkage learning, storages in Gray code; the slowest",
-            module="reservoir.solvers.dsmga2.engine",
-            zoo_gap=0.01,
-            budget=_EVALUATIONS,
-            effort=("population", *_EVALUATIONS),
-            encodings=(REAL, BITS),
-        ),
-        Solver(
-            name="dp",
-            summary="dynamic programming: the reference optimum",
-            module="reservoir.solvers.dp.sequential",
-            seeded=False,
-            general=False,
-            long_horizons=True,
-        ),
-        Solver(
-            name="dp-opencl",
-            summary="dynamic programming in OpenCL: one work group per year",
-            module="reservoir.solvers.dp.engine",
-            zoo_gap=1e-6,
-            opencl=True,
-            host_solver="dp",
-            seeded=False,
-            general=False,
-            long_horizons=True,
-        ),
-    )
-}
-
-#: Those that solve whatever is a `Problem`, not reservoir years alone.
-GENERAL_SOLVERS = {name: solver for name, solver in SOLVERS.items() if solver.general}
-
-
-def solver_named(name: str) -> Solver:
-    """The registry entry of that name; InputError lists the names there are."""
-    if name not in SOLVERS:
-        raise InputError(Mistake("there is no such solver", ", ".join(SOLVERS), "choose one of them", value=name))
-    return SOLVERS[name]
-
-
-def why_unusable(name: str) -> str:
-    """Why the solver of that name cannot run on this machine; empty if it can."""
-    if not solver_named(name).opencl:
-        return ""
-    from reservoir.opencl import why_unavailable
-
-    reason = why_unavailable()
-    return f"OpenCL cannot be used: {reason}" if reason else ""
 
 
 def solve(
