@@ -26,6 +26,7 @@ from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.base.threads import solve_on_threads
 from reservoir.solvers.dp.recursion import bellman, lake_with_cursors, plant_with_cursors, trace
 from reservoir.solvers.dp.settings import Grids, GridSettings, first_grids, reservoir_years
+from reservoir.solvers.dp.start_search import best_starts
 
 FloatArray = NDArray[np.float64]
 T = TypeVar("T")
@@ -94,14 +95,7 @@ def best_trajectory(year: ReservoirYear, settings: GridSettings, threads: int = 
     grids = settings.grids(year.limits.steps)
     if year.limits.cyclic:
         return _best_cycle(year, grids, threads)
-    runs = _runs(year, grids, threads)
-    best = next(runs)
-    for other in runs:
-        agreed = abs(other.fitness - best.fitness) <= grids.agreement * abs(other.fitness)
-        best = _better(best, other)
-        if agreed:
-            break
-    return best
+    return _until_agreed(year, year.limits, grids, threads)
 
 
 def trajectory_near(year: ReservoirYear, grids: Grids, storages: FloatArray, spacing_hm3: float) -> Trajectory:
@@ -122,11 +116,23 @@ def trajectory_near(year: ReservoirYear, grids: Grids, storages: FloatArray, spa
     return _narrowed(year, year.limits, grids, first, spacing, grids.most_refinements)
 
 
-def _runs(year: ReservoirYear, grids: Grids, threads: int) -> Iterator[Trajectory]:
+def _until_agreed(year: ReservoirYear, limits: Limits, grids: Grids, threads: int) -> Trajectory:
+    """Solve from ever finer first grids until two agree."""
+    runs = _runs(year, limits, grids, threads)
+    best = next(runs)
+    for other in runs:
+        agreed = abs(other.fitness - best.fitness) <= grids.agreement * abs(other.fitness)
+        best = _better(best, other)
+        if agreed:
+            break
+    return best
+
+
+def _runs(year: ReservoirYear, limits: Limits, grids: Grids, threads: int) -> Iterator[Trajectory]:
     """Solve a year from each first grid; the first two side by side, since one alone agrees with nothing."""
 
     def run(states: int) -> Trajectory:
-        return _refined(year, year.limits, grids, states)
+        return _refined(year, limits, grids, states)
 
     first = first_grids(grids)
     yield from _side_by_side(run, first[:2], threads)
@@ -150,26 +156,27 @@ def _better(one: Trajectory, other: Trajectory) -> Trajectory:
 
 
 def _best_cycle(year: ReservoirYear, grids: Grids, threads: int) -> Trajectory:
-    """Try starts on a grid, then search between the neighbours of the best one."""
-    from scipy.optimize import minimize_scalar
+    """Search the start with runs from the first grid alone, then solve from the best one."""
+    single = replace(grids, most_restarts=0)
+    runs: dict[str, Trajectory] = {}  # rounds have starts in common, but for rounding
 
     def run(start: float) -> Trajectory:
         return _refined(year, year.limits.starting_at(start), single, single.states)
 
-    def loss(start: float) -> float:
-        tried.append(run(start))
-        return -tried[-1].fitness
+    def fitness_of(starts: FloatArray) -> FloatArray:
+        named = {f"{start:.12g}": start for start in starts[0].tolist()}
+        fresh = {name: start for name, start in named.items() if name not in runs}
+        runs.update(zip(fresh, _side_by_side(run, fresh.values(), threads), strict=True))
+        return np.array([[runs[f"{start:.12g}"].fitness for start in starts[0].tolist()]])
 
-    single = replace(grids, most_restarts=0)
-    lowest, highest = year.limits.start_bounds_hm3
-    starts = np.linspace(lowest, highest, grids.start_states)
-    tried = _side_by_side(run, starts.tolist(), threads)
-    best = int(np.argmax([each.fitness for each in tried]))
-    neighbours = starts[max(best - 1, 0)], starts[min(best + 1, len(starts) - 1)]
-    precision = grids.agreement * float(starts[-1])
-    minimize_scalar(loss, bounds=neighbours, method="bounded", options={"xatol": precision})
-    found = max(tried, key=lambda each: each.fitness)
-    return _restarted(year, year.limits.starting_at(float(found.storages[0])), grids, found, grids.states)
+    lowest, highest = np.array(year.limits.start_bounds_hm3)[:, np.newaxis]
+    (start,) = best_starts(lowest, highest, grids.start_states, grids.agreement, fitness_of)
+    found = _until_agreed(year, year.limits.starting_at(float(start)), grids, threads)
+    return replace(
+        found,
+        refinements=found.refinements + sum(each.refinements for each in runs.values()),
+        transitions=found.transitions + sum(each.transitions for each in runs.values()),
+    )
 
 
 def _refined(year: ReservoirYear, limits: Limits, grids: Grids, states: int) -> Trajectory:

@@ -1,4 +1,8 @@
-"""The best start of a cyclic year: starts side by side, then between the neighbours of the best, again and again."""
+"""The best start of a cyclic year: starts side by side, then closer ones around the best, again and again.
+
+Fitness by start has kinks, and where two are near, the best of a few starts need not be next to the best of all:
+the second round looks as far as two neighbours away.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,10 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-#: Starts of every round but the first; odd, so that the best so far is among them.
-ROUND_STARTS = 9
+#: Starts between two neighbours of a round, one of them included.
+_CLOSER = 4
+#: Neighbours that lose no more than this part of the precision are close enough.
+_LEAST_LOSS = 0.1
 
 
 def best_starts(
@@ -29,7 +35,8 @@ def best_starts(
     states : int
         Starts of the first round.
     precision : float
-        The search ends when the neighbours of every best start are this close to it, as a part of the highest.
+        The search ends when the neighbours of every best start are this close to it, as a part of the highest, or when
+        they lose next to nothing.
     fitness_of : callable
         Fitness of starts of shape (years, starts), in that shape.
 
@@ -38,11 +45,16 @@ def best_starts(
     ndarray, shape (years,)
     """
     starts = np.linspace(lowest, highest, states, axis=1)
-    each = np.arange(len(starts))
+    each, neighbours = np.arange(len(starts)), 2
     while True:
-        best = fitness_of(starts).argmax(axis=1)
-        low = starts[each, np.maximum(best - 1, 0)]
-        high = starts[each, np.minimum(best + 1, starts.shape[1] - 1)]
-        if np.all(high - low <= 2 * precision * highest):
+        fitness = fitness_of(starts)
+        best = fitness.argmax(axis=1)
+        below, above = np.maximum(best - neighbours, 0), np.minimum(best + neighbours, starts.shape[1] - 1)
+        low, high = starts[each, below], starts[each, above]
+        most = fitness[each, best]
+        lost = most - np.minimum(fitness[each, below], fitness[each, above])
+        near = high - low <= 2 * neighbours * precision * highest
+        if np.all(near | (lost <= _LEAST_LOSS * precision * np.abs(most))):
             return np.asarray(starts[each, best])
-        starts = np.linspace(low, high, ROUND_STARTS, axis=1)
+        starts = np.linspace(low, high, 2 * neighbours * _CLOSER + 1, axis=1)  # the best so far is among them
+        neighbours = 1

@@ -37,3 +37,14 @@ def test_the_best_start_is_never_lost_again() -> None:
     best_starts(LOWEST, HIGHEST, 25, 1e-6, fitness_of)
     best = [each.max(axis=1) for each in tried]
     assert all(np.all(later >= earlier - 1e-9) for earlier, later in pairwise(best))
+
+
+def test_a_summit_two_starts_away_from_the_best_first_start_is_found() -> None:
+    """Fitness rises slowly to the summit and falls steeply behind it, past a dent."""
+
+    def fitness_of(starts: np.ndarray) -> np.ndarray:
+        rising = starts - 40.0 * ((starts > 655) & (starts < 670))
+        return np.where(starts > 690.0, 690.0 - 10.0 * (starts - 690.0), rising)
+
+    found = best_starts(LOWEST[:1], HIGHEST[:1], 25, 1e-6, fitness_of)
+    assert found[0] == pytest.approx(690.0, rel=1e-6)
