@@ -110,6 +110,8 @@ def settings_of(name: str) -> tuple[str, ...]:
 def more_effort(name: str, options: Mapping[str, Any], times: int, *, swept: bool = False) -> dict[str, Any]:
     """Options of a solver with which it works more, as far as its settings have room.
 
+    `Solver.effort_settings` are added where the call chose nothing but sizes and first positions.
+
     Parameters
     ----------
     name : str
@@ -130,7 +132,8 @@ def more_effort(name: str, options: Mapping[str, Any], times: int, *, swept: boo
         value, check = given.get(setting, known[setting].default), known[setting].metadata["check"]
         if value is not None and not check(setting, value * times):
             more[setting] = value * times
-    return {**options, **more}
+    usual = {*entry.budget, "first"}.issuperset(options)
+    return {**(entry.effort_settings if usual else {}), **options, **more}
 
 
 def _engine_class(entry: Solver) -> type[Engine[Any]]:

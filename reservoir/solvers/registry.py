@@ -41,6 +41,8 @@ class Solver:
         Settings with which comparisons and benchmarks measure it: a baseline of devices runs on one thread.
     effort : tuple of str
         Its settings that make it work more and come closer to the optimum; the last of the budget if not given.
+    effort_settings : mapping
+        Further settings with which it comes closer, which are not its published algorithm's.
     zoo_gap : float
         Its range: the largest gap to dynamic programming in a year of random reservoirs (`reservoir.zoo`), with default
         settings, as a part of the fitness; measured and rounded up. By default it states none.
@@ -59,6 +61,7 @@ class Solver:
     encodings: tuple[str, ...] = (REAL,)
     measured_with: Mapping[str, Any] = field(default_factory=dict)
     effort: tuple[str, ...] = ()
+    effort_settings: Mapping[str, Any] = field(default_factory=dict)
     zoo_gap: float = inf
 
 
@@ -78,6 +81,7 @@ SOLVERS: dict[str, Solver] = {
             long_horizons=True,
             swept=True,
             host_solver="clpso-sequential",
+            effort_settings={"exchange_interval": 5},
         ),
         Solver(
             name="lshade",

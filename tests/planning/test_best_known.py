@@ -300,8 +300,14 @@ def test_every_solver_can_work_more(solver):
     assert bool(more) == entry.general, "dynamic programming has no budget"
 
 
+def test_clpso_exchanges_in_a_second_run_unless_the_call_chose_how_it_works():
+    assert more_effort("clpso", {"generations": 7}, 4) == {"generations": 28, "exchange_interval": 5}
+    assert more_effort("clpso", {"random": "kernel"}, 4) == {"generations": 40_000, "random": "kernel"}
+    assert more_effort("clpso", {"exchange_interval": 9}, 4) == {"generations": 40_000, "exchange_interval": 9}
+
+
 def test_more_effort_multiplies_what_was_asked_for_as_far_as_there_is_room():
-    assert more_effort("clpso", {"generations": 7, "particles": 9}, 4) == {"generations": 28, "particles": 9}
+    assert more_effort("clpso-sequential", {"generations": 7, "particles": 9}, 4) == {"generations": 28, "particles": 9}
     assert more_effort("lshade", {}, 4)["evaluations"] == 120_000
     assert more_effort("clpso", {}, 2, swept=True)["generations"] == 4_000
     assert more_effort("island-ga", {"iterations": 5}, 4) == {"iterations": 20, "evaluations": 1_600_000}
