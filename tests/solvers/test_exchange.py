@@ -13,7 +13,7 @@ from tests.solvers.toys import Toy
 
 #: Numbers of reservoirs: without exchanges L-SHADE lost 5.8 % in a year of the first, CLPSO 5.7 % in one of the other.
 HARD_OF_LSHADE, HARD_OF_CLPSO = 173, 145
-YEARS = 12
+YEARS = 8
 
 
 def years_of(number: int) -> ReservoirYears:

@@ -170,7 +170,7 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "1953,2,",
         "1953,2,2,",
         (
-            "schedule.csv, row 3: has 16 cells; expected 15, as in the header. Fix: run `reservoir plan` again, or "
+            "schedule.csv, row 3: has 17 cells; expected 16, as in the header. Fix: run `reservoir plan` again, or "
             "restore the file."
         ),
     ),
@@ -179,7 +179,7 @@ ODD: dict[str, tuple[str, str | None, str | None, str]] = {
         "1953,1,",
         "1953,1,1,",
         (
-            "schedule.csv, row 2: has 16 cells; expected 15, as in the header. Fix: run `reservoir plan` again, or "
+            "schedule.csv, row 2: has 17 cells; expected 16, as in the header. Fix: run `reservoir plan` again, or "
             "restore the file."
         ),
     ),
