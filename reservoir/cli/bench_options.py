@@ -122,6 +122,14 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
         click.option(
             "--host-years", type=click.IntRange(1), help="Years for these solvers.  [default: 5; 1 with --quick]"
         ),
+        click.option(
+            "--jobs",
+            type=click.IntRange(1),
+            default=1,
+            show_default=True,
+            help="Reservoirs at a time, each in a process of its own. More save time on a GPU, where compiling takes "
+            "most of it.",
+        ),
     ),
     "functions": (
         click.option(

@@ -42,7 +42,7 @@ TINY = {
     "dsmga2": ["--problems", "mk", "--sizes", "20", "--runs", "1"],
     "zoo": [
         *("--part", "tuning", "--solvers", "lshade,dp-opencl", "--reservoirs", "1", "--years", "1"),
-        *("--host-reservoirs", "1", "--host-years", "1"),
+        *("--host-reservoirs", "1", "--host-years", "1", "--jobs", "1"),
     ],
     "functions": ["--solver", "clpso", "--dim", "3", "--functions", "f1", "--generations", "5", "--runs", "2"],
 }

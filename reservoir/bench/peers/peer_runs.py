@@ -13,6 +13,7 @@ from dataclasses import replace
 from reservoir.bench.peers import workers
 from reservoir.bench.peers.entry import Attempt, RaceCourse, RaceRun, summed_up
 from reservoir.bench.peers.libraries import Peer
+from reservoir.bench.processes import processes
 from reservoir.solvers.base.progress import Progress
 
 
@@ -24,9 +25,9 @@ def peer_runs(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[R
 
 def _one_by_one(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[RaceRun]:
     """Give each process a year whenever it has none."""
-    count = _processes(course)
+    count = _process_count(course)
     started = time.perf_counter()
-    with workers.processes(count) as pools:
+    with processes(count) as pools:
         for each in [pool.submit(workers.warm_up, peer, course.years[0]) for pool in pools]:
             each.result()
         start_up = time.perf_counter() - started
@@ -73,7 +74,7 @@ def _started(
 
 def _together(peer: Peer, course: RaceCourse, progress: Progress) -> Generator[RaceRun]:
     """Give each process a share of the years, to be solved at once; a GPU takes all of them."""
-    with workers.processes(_processes(course)) as pools:
+    with processes(_process_count(course)) as pools:
         platform = pools[0].submit(workers.platform).result()
         used, where = (pools, _cores(len(pools))) if platform == "cpu" else (pools[:1], platform)
         for repeat in itertools.count():
@@ -99,7 +100,7 @@ def _share(course: RaceCourse, rank: int, shares: int, repeat: int) -> RaceCours
     )
 
 
-def _processes(course: RaceCourse) -> int:
+def _process_count(course: RaceCourse) -> int:
     return min(os.cpu_count() or 1, len(course.years))
 
 

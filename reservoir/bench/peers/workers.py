@@ -7,15 +7,10 @@ none inherits another's threads, memory or settings.
 from __future__ import annotations
 
 import math
-import multiprocessing
-import os
-import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -27,41 +22,6 @@ from reservoir.problems.reservoir.year import ReservoirYear
 
 #: Enough for every library to have done everything once.
 _WARM_UP = SearchBudget(near=-math.inf, evaluations=1000, seconds=60)
-
-
-@contextmanager
-def processes(count: int) -> Iterator[list[ProcessPoolExecutor]]:
-    """So many processes, each to be given its own tasks.
-
-    They end with this one, however it ends: each watches a pipe whose other end this process alone holds. An exception
-    in the block ends them in the midst of their tasks.
-    """
-    context = multiprocessing.get_context("spawn")
-    lifeline, held = context.Pipe(duplex=False)
-    pools = [
-        ProcessPoolExecutor(1, mp_context=context, initializer=_live_with, initargs=(lifeline,)) for _ in range(count)
-    ]
-    try:
-        yield pools
-    except BaseException:
-        held.close()
-        raise
-    finally:
-        for pool in pools:
-            pool.shutdown(cancel_futures=True)
-        held.close()
-        lifeline.close()
-
-
-def _live_with(lifeline: Connection) -> None:
-    """End this process as soon as the other end of a pipe is closed."""
-
-    def watch() -> None:
-        with suppress(EOFError, OSError):
-            lifeline.recv_bytes()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def warm_up(peer: Peer, year: ReservoirYear) -> None:

@@ -30,6 +30,7 @@ from reservoir.zoo.zoo import Part
 
 BOTH = "both"
 _CAVEAT = "Invented reservoirs and inflows: shares of years depend on how they are drawn."
+_SHARED = "Seconds: {} reservoirs at a time shared the device and the processors."
 
 
 def run(
@@ -42,6 +43,7 @@ def run(
     years: int | None = None,
     host_reservoirs: int | None = None,
     host_years: int | None = None,
+    jobs: int = 1,
     progress: StageProgress = silent_stage,
 ) -> ExperimentResult:
     """Run the experiment.
@@ -58,6 +60,8 @@ def run(
         Reservoirs of each part, and years of each record.
     host_reservoirs, host_years : int, optional
         Of them, for solvers that run on the host.
+    jobs : int
+        Reservoirs at a time, each in a process of its own.
     """
     setup = ZooSetup.of(
         budget,
@@ -68,6 +72,7 @@ def run(
         years=years or budget.usual(YEARS, QUICK_YEARS),
         host_reservoirs=host_reservoirs or budget.usual(HOST_RESERVOIRS, QUICK_HOST_RESERVOIRS),
         host_years=host_years or budget.usual(HOST_YEARS, QUICK_HOST_YEARS),
+        jobs=jobs,
     )
     about = {"packages": run_provenance()["program"]["packages"], "sources": sources_digest()}
     journal.begin(setup.origin() | _origin(setup) | about)
@@ -85,7 +90,7 @@ def zoo_result(found: ZooFindings) -> ExperimentResult:
     runs = found.runs
     return found.setup.result(
         f"Random reservoirs, on {found.setup.device.name}",
-        caveats=(_CAVEAT,),
+        caveats=(_CAVEAT, _SHARED.format(found.setup.jobs))[: 1 + (found.setup.jobs > 1)],
         headlines=_headlines(found),
         checks=zoo_checks(found),
         tables=result_tables(found),
@@ -93,6 +98,7 @@ def zoo_result(found: ZooFindings) -> ExperimentResult:
         figures=zoo_figures(found),
         captions=bundled("zoo")["captions"],
         **_origin(found.setup),
+        jobs=found.setup.jobs,
     )
 
 

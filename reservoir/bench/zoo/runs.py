@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -11,6 +12,7 @@ import pandas as pd
 
 from reservoir.bench.experiment import DeviceSetup, names_named
 from reservoir.bench.journal import Journal
+from reservoir.bench.processes import shared_among
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
 from reservoir.planning.best_known import best_known, second_run
@@ -31,6 +33,10 @@ HOST_RESERVOIRS, HOST_YEARS, QUICK_HOST_RESERVOIRS, QUICK_HOST_YEARS = 20, 5, 4,
 FIRST_RUN, SECOND_RUN, FROM_REFERENCE = "first run", "second run", "reference"
 #: JSON's, as a journal keeps it.
 Row = dict[str, Any]
+#: A reservoir: the part, and its number there.
+Place = tuple[Part, int]
+#: What the progress of the runs is told as.
+_STAGE = "random reservoirs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +52,8 @@ class ZooSetup(DeviceSetup):
         Reservoirs of each part, and years of each record.
     host_reservoirs, host_years : int
         Of them, the first, for solvers that run on the host.
+    jobs : int
+        Reservoirs at a time, each in a process of its own.
     """
 
     parts: tuple[Part, ...]
@@ -54,6 +62,12 @@ class ZooSetup(DeviceSetup):
     years: int
     host_reservoirs: int
     host_years: int
+    jobs: int = 1
+
+    def sizes(self) -> dict[str, Any]:
+        """What `of` makes the same setup from in another process, but for the progress."""
+        names = ("budget", "parts", "solvers", "reservoirs", "years", "host_reservoirs", "host_years")
+        return {name: getattr(self, name) for name in names} | {"progress": silent_stage}
 
     def years_of(self, solver: str, number: int) -> int:
         """How many years of a reservoir a solver is given, the first; 0 for none."""
@@ -97,20 +111,43 @@ def usable_solvers(text: str | None) -> tuple[str, ...]:
 
 def zoo_runs(setup: ZooSetup, journal: Journal) -> ZooRuns:
     """Make all runs that the journal has not."""
-    places = product(setup.parts, range(setup.reservoirs))
-    found: list[Row] = []
-    for part, number in setup.tracked(lambda each: f"{each[0].name.lower()} part", places):
-        name = f"{part.name.lower()} {number}"
-        row = journal.row(name)
-        if row is None:
-            row = _run_reservoir(setup, zoo_case(number, setup.years, part=part))
-            journal.add(name, row)
-        found.append({"part": part.name.lower(), "number": number} | row)
+    places = list(product(setup.parts, range(setup.reservoirs)))
+    missing = [place for place in places if journal.row(_name(place)) is None]
+    setup.progress(_STAGE, len(places) - len(missing), len(places))
+    for done, (place, row) in enumerate(_solved(setup, missing), len(places) - len(missing) + 1):
+        journal.add(_name(place), row)
+        setup.progress(_STAGE, done, len(places))
+    found: list[Row] = [_named(place) | (journal.row(_name(place)) or {}) for place in places]
     return ZooRuns(
         pd.DataFrame([_place(row) | row["traits"] for row in found]),
         pd.DataFrame([_place(row) | each for row in found for each in row["calls"]]),
         pd.DataFrame([_place(row) | each for row in found for each in _years_of(row)]),
     )
+
+
+def _name(place: Place) -> str:
+    return f"{place[0].name.lower()} {place[1]}"
+
+
+def _named(place: Place) -> Row:
+    return {"part": place[0].name.lower(), "number": place[1]}
+
+
+def _solved(setup: ZooSetup, places: list[Place]) -> Iterator[tuple[Place, Row]]:
+    """The row of each reservoir: one after another, or as they are done in several processes."""
+    if setup.jobs == 1:
+        return ((place, _run_reservoir(setup, _case(setup, place))) for place in places)
+    return shared_among(min(setup.jobs, len(places)), partial(_run_place, setup.sizes()), places)
+
+
+def _case(setup: ZooSetup, place: Place) -> ZooCase:
+    return zoo_case(place[1], setup.years, part=place[0])
+
+
+def _run_place(sizes: dict[str, Any], place: Place) -> Row:
+    """A reservoir's row, in a process that chooses the device for itself."""
+    setup = ZooSetup.of(**sizes)
+    return _run_reservoir(setup, _case(setup, place))
 
 
 def _place(row: Row) -> Row:

@@ -72,6 +72,11 @@ def test_an_interrupted_experiment_solves_only_the_reservoirs_that_are_missing(d
     pd.testing.assert_frame_equal(whole.data["years"], again.data["years"])
     pd.testing.assert_frame_equal(whole.data["reservoirs"], again.data["reservoirs"])
     assert list(dict.fromkeys(whole.data["years"]["seed"])) == [1, 2]
+    monkeypatch.undo()
+    at_once = experiment.run(journal=Journal(), jobs=2, **asked)
+    pd.testing.assert_frame_equal(whole.data["years"], at_once.data["years"])
+    assert at_once.origin["jobs"] == 2
+    assert any("2 reservoirs at a time" in each for each in at_once.warnings)
 
 
 def test_a_refused_reservoir_is_listed_and_does_not_end_the_experiment(device, monkeypatch):

@@ -1,4 +1,4 @@
-"""Processes of the race end with the program, however it ends."""
+"""Processes beside the program end with it, however it ends, and share tasks."""
 
 import os
 import signal
@@ -10,15 +10,15 @@ from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from reservoir.bench.peers import workers
+from reservoir.bench.processes import processes, shared_among
 
 #: A race whose workers are busy for long, and that tells who they are.
 RACE = """
 import os, sys, time
-from reservoir.bench.peers import workers
+from reservoir.bench.processes import processes
 
 if __name__ == "__main__":
-    with workers.processes(2) as pools:
+    with processes(2) as pools:
         print(*[pool.submit(os.getpid).result() for pool in pools], flush=True)
         for busy in [pool.submit(time.sleep, 600) for pool in pools]:
             busy.result()
@@ -34,9 +34,9 @@ def alive(process: int) -> bool:
         return False
 
 
-def ended(processes: list[int], within: float = 15.0) -> bool:
+def ended(pids: list[int], within: float = 15.0) -> bool:
     until = time.monotonic() + within
-    while any(map(alive, processes)):
+    while any(map(alive, pids)):
         if time.monotonic() > until:
             return False
         time.sleep(0.05)
@@ -65,7 +65,7 @@ def test_workers_end_when_the_program_is_killed(tmp_path, sent):
 
 
 def test_workers_do_their_tasks_and_end_with_the_block():
-    with workers.processes(2) as pools:
+    with processes(2) as pools:
         pids = [pool.submit(os.getpid).result() for pool in pools]
         assert len({*pids, os.getpid()}) == 3
         assert pools[0].submit(pow, 2, 5).result() == 32
@@ -73,10 +73,20 @@ def test_workers_do_their_tasks_and_end_with_the_block():
 
 
 def test_a_fault_in_the_block_does_not_wait_for_busy_workers():
-    with pytest.raises(KeyError), workers.processes(1) as pools:
+    with pytest.raises(KeyError), processes(1) as pools:
         pids = [pools[0].submit(os.getpid).result()]
         busy = pools[0].submit(time.sleep, 600)
         raise KeyError("enough")
     assert ended(pids)
     with pytest.raises((CancelledError, BrokenProcessPool)):  # what was done to its end has a result
         busy.result(15)
+
+
+def test_each_task_is_done_once_and_told_with_its_item():
+    found = dict(shared_among(2, str, range(5)))
+    assert found == {item: str(item) for item in range(5)}
+
+
+def test_a_fault_in_a_task_is_raised_and_ends_the_others():
+    with pytest.raises(ValueError, match="invalid literal"):
+        list(shared_among(2, int, ["1", "two", "3"]))
