@@ -21,7 +21,8 @@ from reservoir.bench.figures import (
 )
 from reservoir.bench.linkage.findings import LinkageFindings, by_kind_and_bits
 from reservoir.bench.linkage.runs import MODELS, SPIN, TITLES
-from reservoir.report.figures.style import POWER, RELEASE, Look, sheet_figure
+from reservoir.report.figures.looks import Look
+from reservoir.report.figures.style import POWER, RELEASE, sheet_figure
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL
 from reservoir.text.quantities import quantity
 

@@ -23,18 +23,8 @@ from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.functions import functions_named
-from reservoir.report.figures.style import (
-    LIMITS,
-    NORMAL,
-    POWER,
-    RELEASE,
-    SPILL,
-    STORAGE,
-    WET,
-    Look,
-    on_axes,
-    sheet_figure,
-)
+from reservoir.report.figures.looks import Look
+from reservoir.report.figures.style import LIMITS, NORMAL, POWER, RELEASE, SPILL, STORAGE, WET, on_axes, sheet_figure
 from reservoir.report.folder import run_provenance
 from reservoir.solvers.clpso.models import LANES
 

@@ -26,7 +26,8 @@ from reservoir.bench.networks.runs import (
 from reservoir.bench.result import ExperimentResult
 from reservoir.bench.run_budget import RunBudget
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.report.figures.style import POWER, RELEASE, Look, sheet_figure
+from reservoir.report.figures.looks import Look
+from reservoir.report.figures.style import POWER, RELEASE, sheet_figure
 from reservoir.solvers.two_level_pso.settings import TwoLevelSettings
 
 #: Iterations by table, and of the baseline where its time alone counts.

@@ -18,7 +18,8 @@ from reservoir.bench.tours.findings import ITERATIONS, TITLES, TourFindings, med
 from reservoir.bench.tours.runs import ISLAND, SERIAL, TourSetup, block_runs, counts, engine_runs, strong_runs
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.problems.tours.problem import tour_problem
-from reservoir.report.figures.style import DRY, INFLOW, POWER, RELEASE, SPILL, Look, sheet_figure
+from reservoir.report.figures.looks import Look
+from reservoir.report.figures.style import DRY, INFLOW, POWER, RELEASE, SPILL, sheet_figure
 from reservoir.solvers.island_ga.settings import IslandSettings
 
 QUICK_ITERATIONS = 100

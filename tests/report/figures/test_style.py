@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import Plan
-from reservoir.report.figures import style
+from reservoir.report.figures import looks, style
 from reservoir.report.figures.figures import plan_figures
 from reservoir.report.figures.style import FOOT, add_legend, broken, figure_style, foot_texts, footed_figure, rendered
 from reservoir.rules import FAMILIES
@@ -63,21 +63,21 @@ def test_colours_that_stand_together_are_told_apart_by_every_reader(vision, toge
 
 @pytest.mark.parametrize("vision", VISIONS)
 def test_families_of_rules_and_perfect_foresight_are_told_apart_by_every_reader(vision):
-    looks = {**style.FAMILY_LOOKS, "perfect foresight": style.FORESIGHT}
-    seen = {name: lab(look.colour, vision) for name, look in looks.items()}
+    shown = {**looks.FAMILY_LOOKS, "perfect foresight": looks.FORESIGHT}
+    seen = {name: lab(look.colour, vision) for name, look in shown.items()}
     for one, other in combinations(seen, 2):
         assert np.linalg.norm(seen[one] - seen[other]) > CLEARLY, (one, other)
 
 
 def test_families_of_rules_are_told_apart_in_black_and_white():
-    looks = (*style.FAMILY_LOOKS.values(), style.OTHER_FAMILY, style.FORESIGHT)
-    assert len({look.line for look in looks}) == len(looks)
-    assert len({look.marker for look in looks}) == len(looks)
+    shown = (*looks.FAMILY_LOOKS.values(), looks.OTHER_FAMILY, looks.FORESIGHT)
+    assert len({look.line for look in shown}) == len(shown)
+    assert len({look.marker for look in shown}) == len(shown)
 
 
 def test_every_family_has_a_look_of_its_own_and_any_other_one_at_all():
-    assert set(FAMILIES) <= set(style.FAMILY_LOOKS)
-    assert style.family_look("of somebody else") is style.OTHER_FAMILY
+    assert set(FAMILIES) <= set(looks.FAMILY_LOOKS)
+    assert looks.family_look("of somebody else") is looks.OTHER_FAMILY
 
 
 def test_a_legend_too_wide_for_the_figure_takes_several_rows(plan: Plan):
