@@ -31,16 +31,18 @@ def limits_word(plan: Plan) -> str:
     return "limits or demands" if plan.operation.has_conditions else "storage limits"
 
 
+def all_limits(plan: Plan) -> str:
+    """What a year must satisfy: of a reservoir with losses or demands not only its storage limits."""
+    return "limits and demands" if plan.operation.has_conditions else "storage limits"
+
+
 def outside_sentences(plan: Plan) -> list[str]:
     """Which years of a plan violate their limits: no schedule satisfies them, or the solver did not find one."""
     lost, one = _infeasible(plan), _problem_word(plan)
     missed = chosen(plan.inflow.labels, plan.feasible & ~plan.keeps_limits)
-    if plan.operation.has_conditions:
-        which = "limits and demands"
-        cannot = f"{counted(len(lost), one)} cannot satisfy {_their(lost)} {which} with any schedule that was found"
-    else:
-        which = "storage limits"
-        cannot = f"{counted(len(lost), one)} cannot satisfy {_their(lost)} {which} with any permitted release"
+    which = all_limits(plan)
+    tried = "schedule that was found" if plan.operation.has_conditions else "permitted release"
+    cannot = f"{counted(len(lost), one)} cannot satisfy {_their(lost)} {which} with any {tried}"
     sentences = [
         (lost, cannot),
         (

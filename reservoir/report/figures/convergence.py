@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan
+from reservoir.planning.sentences import all_limits
 from reservoir.planning.solution_numbers import relative_gap
 from reservoir.planning.source_sentences import reference_sentence
 from reservoir.report.figures.bands import draw_bands
@@ -106,9 +107,8 @@ def _left_out(plan: Plan) -> str:
     lost = _labels(plan, ~plan.feasible_problems)
     if not lost:
         return ""
-    can = (
-        "cannot satisfy its storage limits and is" if len(lost) == 1 else "cannot satisfy their storage limits and are"
-    )
+    their, are = ("its", "is") if len(lost) == 1 else ("their", "are")
+    can = f"cannot satisfy {their} {all_limits(plan)} and {are}"
     return f" {counted(len(lost))} ({listed(lost)}) {can} left out: their fitness contains a penalty."
 
 
