@@ -12,23 +12,21 @@ import pytest
 
 from reservoir.cli import cli
 from tests.docs.documents import DOCS, PAGES, blocks, commands, name_of
+from tests.docs.reader import Reader
 
 #: What a reader types into a shell; what installs something, or needs a network, is in blocks of ``sh``.
 SHELL, PYTHON = "console", "python"
 
 
-def run(command: list[str], folder: Path) -> None:
-    """Run a command as a reader does, in a folder of the page's own."""
-    scripts = str(Path(sys.executable).parent)
-    environment = {
-        **os.environ,
-        "PATH": scripts + os.pathsep + os.environ["PATH"],
-        "NO_COLOR": "1",
-        "MPLBACKEND": "agg",
-    }
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=280)
-    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}{done.stderr}"
-    assert "Traceback" not in done.stderr
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory) -> Reader:
+    return Reader(tmp_path_factory.mktemp("reader"))
+
+
+@pytest.fixture(scope="module")
+def own_files(tmp_path_factory) -> Path:
+    """The reader's own files."""
+    return shutil.copytree(DOCS / "own-reservoir", tmp_path_factory.mktemp("own") / "files")
 
 
 @pytest.mark.pocl(reason="a reader's machine has no other device")
@@ -37,14 +35,38 @@ def run(command: list[str], folder: Path) -> None:
     [page for page in PAGES if any(block.language in (SHELL, PYTHON) and not block.long for block in blocks(page))],
     ids=name_of,
 )
-def test_the_code_of_a_page_runs_as_it_is_written(page, tmp_path):
-    shutil.copytree(DOCS / "own-reservoir", tmp_path, dirs_exist_ok=True)  # the reader's own files
+def test_the_code_of_a_page_runs_as_it_is_written(page, reader, own_files):
+    folder = own_files
     for block in blocks(page):
         if block.language == SHELL and not block.long:
-            for command in commands(block):
-                run(["bash", "-c", command], tmp_path)
+            for line in commands(block):
+                folder = reader.type(line, folder)
         if block.language == PYTHON and not block.long:
-            run([sys.executable, "-c", block.text], tmp_path)
+            folder = reader.run(block.text, folder)
+
+
+def test_the_program_of_the_pages_is_one_that_a_shell_finds():
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-c", "reservoir --help"], env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "reservoir" in done.stdout
+
+
+def test_a_reader_runs_equal_code_in_equal_folders_once(tmp_path):
+    reader, empty = Reader(tmp_path), tmp_path / "empty"
+    empty.mkdir()
+    write = "import pathlib; pathlib.Path('a.txt').touch(exist_ok=False)"
+    look = "import os; assert os.listdir() == ['a.txt']"
+    made = reader.run(write, empty)
+    assert reader.run(write, empty) is made
+    assert reader.run(look, made) is made
+    assert os.listdir(empty) == []
+    with pytest.raises(FileExistsError):
+        reader.run(write, made)
+    with pytest.raises(AssertionError):
+        reader.run(look, empty)
 
 
 LONG = [(page, line) for page in PAGES for block in blocks(page) if block.long for line in commands(block)]
