@@ -18,12 +18,12 @@ def test_help_imports_nothing_heavy(heavy_imports):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself(run, command):
-    assert "Usage: reservoir" in run(command, "--help").stdout
+def test_every_command_explains_itself(call, command):
+    assert "Usage: reservoir" in call(command, "--help").out
 
 
-def test_the_help_tells_the_engines_own_defaults(run):
-    help_text = " ".join(run("plan", "--help").stdout.split())
+def test_the_help_tells_the_engines_own_defaults(call):
+    help_text = " ".join(call("plan", "--help").out.split())
     swarm, shrinking = SwarmSettings(), LshadeSettings()
     for option, default in (
         ("particles", swarm.particles),
@@ -34,13 +34,13 @@ def test_the_help_tells_the_engines_own_defaults(run):
     assert swarm.particles * swarm.generations // shrinking.evaluations == 13
 
 
-def test_an_unknown_command_is_refused(run):
-    assert "No such command" in run("dance", status=2).stderr
+def test_an_unknown_command_is_refused(call):
+    assert "No such command" in call("dance", status=2).err
 
 
 @pytest.mark.device
-def test_compare_prints_the_agreed_json(run, short_record):
-    printed = json.loads(run("compare", short_record, "--json").stdout)
+def test_compare_prints_the_agreed_json(call, short_record):
+    printed = json.loads(call("compare", short_record, "--json").out)
     keys = {"solver", "device", "seconds", "device_seconds", "energy_gwh", "violation", "gap"}
     assert all(set(row) == keys for row in printed["solvers"])
     assert [row["solver"] for row in printed["solvers"]] == list(SOLVERS)
@@ -51,22 +51,22 @@ def test_compare_prints_the_agreed_json(run, short_record):
     assert all(row["gap"] < most[row["solver"]] for row in printed["solvers"])
 
 
-def test_compare_runs_only_the_solvers_asked_for(run, short_record):
-    printed = run("compare", short_record, "--solver", "dp", "--json").stdout
+def test_compare_runs_only_the_solvers_asked_for(call, short_record):
+    printed = call("compare", short_record, "--solver", "dp", "--json").out
     assert [row["solver"] for row in json.loads(printed)["solvers"]] == ["dp"]
 
 
 @pytest.mark.device
-def test_validate_ends_with_an_acceptance_table_and_status_0(run, short_record):
-    printed = json.loads(run("validate", short_record, "--no-zoo", "--json").stdout)
+def test_validate_ends_with_an_acceptance_table_and_status_0(call, short_record):
+    printed = json.loads(call("validate", short_record, "--no-zoo", "--json").out)
     assert printed["pass"]
     assert all(check["pass"] and check.keys() == {"check", "value", "threshold", "pass"} for check in printed["checks"])
 
 
 @pytest.mark.device
-def test_what_validate_prints_for_machines_says_what_was_checked_with_what_and_what_was_not(run, short_record, device):
+def test_what_validate_prints_for_machines_says_what_was_checked_with_what_and_what_was_not(call, short_record, device):
     printed = json.loads(
-        run("validate", short_record, "--generations", "2000", "--runs", "2", "--no-zoo", "--json", status=None).stdout
+        call("validate", short_record, "--generations", "2000", "--runs", "2", "--no-zoo", "--json", status=None).out
     )
     assert (printed["device"], printed["settings"]["driver"]) == (device.name, device.driver)
     assert {"numpy", "numba", "pyopencl"} <= printed["program"]["packages"].keys()
@@ -103,9 +103,9 @@ def test_validate_without_opencl_checks_the_rest_and_says_what_is_left(run, shor
 
 
 @pytest.mark.device
-def test_validate_exits_1_when_a_check_fails(run, short_record):
-    finished = run("validate", short_record, "--generations", "5", "--no-zoo", status=1)
-    assert "NO" in finished.stdout
+def test_validate_exits_1_when_a_check_fails(call, short_record):
+    finished = call("validate", short_record, "--generations", "5", "--no-zoo", status=1)
+    assert "NO" in finished.out
 
 
 def test_devices_lists_at_least_the_one_it_would_choose(run):
@@ -113,24 +113,24 @@ def test_devices_lists_at_least_the_one_it_would_choose(run):
     assert sum(device["chosen"] for device in listed) == (1 if listed else 0)
 
 
-def test_new_writes_a_file_that_can_be_planned(run, tmp_path):
-    run("new", "mine")
+def test_new_writes_a_file_that_can_be_planned(call, tmp_path):
+    call("new", "mine")
     months = ",".join(f"m{month:02d}" for month in range(1, 13))
     (tmp_path / "flow.csv").write_text(f"year,{months}\n2001,{','.join(['40'] * 12)}\n")
-    finished = run(
+    finished = call(
         "plan", "flow.csv", "--reservoir", "mine.toml", "--generations", "2000", "--no-figures", "--out", "out"
     )
-    assert "mine" in finished.stdout
+    assert "mine" in finished.out
 
 
-def test_new_keeps_an_existing_file(run, tmp_path):
+def test_new_keeps_an_existing_file(call, tmp_path):
     (tmp_path / "mine.toml").write_text("precious")
-    assert "--force" in run("new", "mine", status=2).stderr
+    assert "--force" in call("new", "mine", status=2).err
     assert (tmp_path / "mine.toml").read_text() == "precious"
 
 
-def test_new_refuses_a_name_that_is_no_file_name(run, tmp_path):
-    run("new", "../mine", status=2)
+def test_new_refuses_a_name_that_is_no_file_name(call, tmp_path):
+    call("new", "../mine", status=2)
     assert not list(tmp_path.iterdir())
 
 

@@ -44,8 +44,8 @@ def test_a_plan_writes_schedule_summary_and_provenance(run, short_record, tmp_pa
     assert all(check["pass"] for check in provenance["checks"])
 
 
-def test_the_water_balance_of_the_written_schedule_closes(run, short_record, tmp_path):
-    run("plan", short_record, *QUICK, "--out", "out")
+def test_the_water_balance_of_the_written_schedule_closes(call, short_record, tmp_path):
+    call("plan", short_record, *QUICK, "--out", "out")
     days = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     for row in table(tmp_path / "out/schedule.csv"):
         flow = float(row["inflow_m3s"]) - float(row["release_m3s"])
@@ -70,10 +70,10 @@ def test_a_profile_explains_every_second_and_is_written_down(run, short_record, 
     assert sum(row["part"] for row in profile["stages"]) == pytest.approx(1, abs=1e-4)
 
 
-def test_a_profile_is_shown_as_a_table_and_a_plan_with_one_can_be_replaced(run, short_record, tmp_path):
-    printed = run("plan", short_record, *QUICK, "--profile", "--out", "out").stdout
+def test_a_profile_is_shown_as_a_table_and_a_plan_with_one_can_be_replaced(call, short_record, tmp_path):
+    printed = call("plan", short_record, *QUICK, "--profile", "--out", "out").out
     assert all(word in printed for word in ("Profile", "read", "report", "rest", "total"))
-    run("plan", short_record, *QUICK, "--out", "out", "--force")
+    call("plan", short_record, *QUICK, "--out", "out", "--force")
     assert not (tmp_path / "out/profile.json").exists()
 
 
@@ -120,62 +120,62 @@ def test_an_unknown_unit_is_refused_before_anything_is_computed(call, short_reco
     assert not (tmp_path / "out").exists()
 
 
-def test_without_out_a_new_folder_appears_under_reports(run, short_record, tmp_path):
+def test_without_out_a_new_folder_appears_under_reports(call, short_record, tmp_path):
     for _ in range(2):
-        run("plan", short_record, *QUICK)
+        call("plan", short_record, *QUICK)
     assert len(list((tmp_path / "reports").iterdir())) == 2
 
 
-def test_an_earlier_plan_is_kept_unless_forced(run, short_record, tmp_path):
-    run("plan", short_record, *QUICK, "--out", "out")
+def test_an_earlier_plan_is_kept_unless_forced(call, short_record, tmp_path):
+    call("plan", short_record, *QUICK, "--out", "out")
     before = (tmp_path / "out/plan.json").read_bytes()
-    refused = run("plan", short_record, *QUICK, "--out", "out", status=2)
-    assert "--force" in refused.stderr
+    refused = call("plan", short_record, *QUICK, "--out", "out", status=2)
+    assert "--force" in refused.err
     assert (tmp_path / "out/plan.json").read_bytes() == before
-    run("plan", short_record, *QUICK, "--out", "out", "--force", "--seed", "2")
+    call("plan", short_record, *QUICK, "--out", "out", "--force", "--seed", "2")
     assert json.loads((tmp_path / "out/plan.json").read_text())["settings"]["seed"] == 2
 
 
-def test_a_folder_that_is_no_plan_is_never_replaced(run, short_record, tmp_path):
+def test_a_folder_that_is_no_plan_is_never_replaced(call, short_record, tmp_path):
     precious = tmp_path / "home"
     precious.mkdir()
     (precious / "thesis.txt").write_text("years of work")
-    refused = run("plan", short_record, *QUICK, "--out", "home", "--force", status=2)
-    assert "is not a plan folder" in refused.stderr
+    refused = call("plan", short_record, *QUICK, "--out", "home", "--force", status=2)
+    assert "is not a plan folder" in refused.err
     assert (precious / "thesis.txt").read_text() == "years of work"
 
 
 @pytest.mark.parametrize("target", ["inflow.csv", "inflow.csv/out"])
-def test_a_file_in_the_way_of_the_output_is_named(run, short_record, tmp_path, target):
+def test_a_file_in_the_way_of_the_output_is_named(call, short_record, tmp_path, target):
     before = sorted(tmp_path.iterdir())
-    refused = run("plan", short_record, *QUICK, "--out", target, status=2)
-    assert "inflow.csv" in refused.stderr
+    refused = call("plan", short_record, *QUICK, "--out", target, status=2)
+    assert "inflow.csv" in refused.err
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_every_mistake_of_both_files_is_told_at_once_and_nothing_is_written(run, short_record, tmp_path):
+def test_every_mistake_of_both_files_is_told_at_once_and_nothing_is_written(call, short_record, tmp_path):
     lines = short_record.read_text().splitlines()
     lines[1] = lines[1].replace(",400,", ",-400,")
     lines[2] = lines[2].replace(",400,", ",,")
     short_record.write_text("\n".join(lines))
     (tmp_path / "broken.toml").write_text('name = "x"\nspeed = 3\n')
-    refused = run("plan", short_record, "--reservoir", "broken.toml", "--out", "out", status=2)
-    assert "row 2, column m01" in refused.stderr
-    assert "-400" in refused.stderr
-    assert "broken.toml" in refused.stderr
-    assert "speed" in refused.stderr
-    assert all(line.startswith("Error: ") for line in refused.stderr.splitlines())
+    refused = call("plan", short_record, "--reservoir", "broken.toml", "--out", "out", status=2)
+    assert "row 2, column m01" in refused.err
+    assert "-400" in refused.err
+    assert "broken.toml" in refused.err
+    assert "speed" in refused.err
+    assert all(line.startswith("Error: ") for line in refused.err.splitlines())
     assert not (tmp_path / "out").exists()
 
 
-def test_a_year_that_cannot_satisfy_its_bounds_is_named_and_the_others_come_out(run, short_record, tmp_path):
+def test_a_year_that_cannot_satisfy_its_bounds_is_named_and_the_others_come_out(call, short_record, tmp_path):
     lines = short_record.read_text().splitlines()
     lines[2] = "1954," + ",".join(["40"] * 12)
     short_record.write_text("\n".join(lines))
-    finished = run("plan", short_record, *QUICK, "--out", "out", status=1)
-    assert "1954 Dec: the storage at the end of the month is" in finished.stdout
-    assert "below its lower limit of 14,557 hm3" in finished.stdout
-    assert "1953 Dec" not in finished.stdout
+    finished = call("plan", short_record, *QUICK, "--out", "out", status=1)
+    assert "1954 Dec: the storage at the end of the month is" in finished.out
+    assert "below its lower limit of 14,557 hm3" in finished.out
+    assert "1953 Dec" not in finished.out
     summary = table(tmp_path / "out/summary.csv")
     assert [float(row["violation"]) > 0 for row in summary] == [False, True, False]
     assert "1954 Dec" in json.loads((tmp_path / "out/plan.json").read_text())["shortfalls"][0]
@@ -197,26 +197,26 @@ def test_json_goes_to_standard_output_alone(run, short_record):
         (("--case", "atlantis"), "xiaowan"),
     ],
 )
-def test_a_wrong_option_says_what_would_be_right(run, short_record, tmp_path, arguments, words):
-    refused = run("plan", short_record, *QUICK, *arguments, "--out", "out", status=2)
-    assert words in refused.stderr
+def test_a_wrong_option_says_what_would_be_right(call, short_record, tmp_path, arguments, words):
+    refused = call("plan", short_record, *QUICK, *arguments, "--out", "out", status=2)
+    assert words in refused.err
     assert not (tmp_path / "out").exists()
 
 
-def test_names_in_brackets_are_shown_as_they_are(run, short_record, tmp_path):
+def test_names_in_brackets_are_shown_as_they_are(call, short_record, tmp_path):
     short_record.rename(tmp_path / "[bold].csv")
     text = (tmp_path / "[bold].csv").read_text()
     (tmp_path / "[bold].csv").write_text("# caveat: measured [/] since 1953\n" + text)
-    printed = run("plan", "[bold].csv", *QUICK, "--out", "out").stdout
+    printed = call("plan", "[bold].csv", *QUICK, "--out", "out").out
     assert "[bold].csv" in printed
     assert "measured [/] since 1953" in printed
 
 
-def test_a_forced_plan_keeps_away_from_what_it_did_not_write(run, short_record, tmp_path):
-    run("plan", short_record, *QUICK, "--out", "out")
+def test_a_forced_plan_keeps_away_from_what_it_did_not_write(call, short_record, tmp_path):
+    call("plan", short_record, *QUICK, "--out", "out")
     (tmp_path / "out" / "my-notes.txt").write_text("precious")
-    refused = run("plan", short_record, *QUICK, "--out", "out", "--force", status=2)
-    assert "my-notes.txt" in refused.stderr
+    refused = call("plan", short_record, *QUICK, "--out", "out", "--force", status=2)
+    assert "my-notes.txt" in refused.err
     assert (tmp_path / "out" / "my-notes.txt").read_text() == "precious"
 
 
@@ -232,20 +232,20 @@ def test_a_reader_that_leaves_early_does_not_cost_the_plan(short_record, tmp_pat
     [("ring-pso", "--mode", "async", "mode"), ("island-ga", "--scheme", "lim-async", "scheme")],
 )
 def test_forms_of_an_engine_can_be_chosen_and_are_written_down(
-    run, short_record, tmp_path, solver, option, choice, setting
+    call, short_record, tmp_path, solver, option, choice, setting
 ):
     brief = ("--generations", "200") if solver == "ring-pso" else ("--evaluations", "20000")
     asked = ("--solver", solver, option, choice, "--no-reference", *brief)
-    run("plan", short_record, *QUICK, *asked, "--out", "out")
+    call("plan", short_record, *QUICK, *asked, "--out", "out")
     settings = json.loads((tmp_path / "out/plan.json").read_text())["settings"]
     assert settings[setting] == choice
     assert settings["resident"] in (True, False)
 
 
 @pytest.mark.device
-def test_a_plan_of_dsmga2_shows_which_months_hang_together(run, short_record, tmp_path):
+def test_a_plan_of_dsmga2_shows_which_months_hang_together(call, short_record, tmp_path):
     asked = ("--solver", "dsmga2", "--model", "lossless", "--bits", "6", "--no-reference")
-    run("plan", short_record, *asked, "--out", "out")
+    call("plan", short_record, *asked, "--out", "out")
     origin = json.loads((tmp_path / "out/plan.json").read_text())
     assert (origin["settings"]["model"], origin["settings"]["bits"]) == ("lossless", 6)
     assert "mean of at most its first 10 generations" in origin["figures"]["linkage"]
@@ -265,9 +265,9 @@ def test_the_choices_are_those_of_the_engines():
 
 
 @pytest.mark.device
-def test_a_choice_that_an_engine_does_not_have_is_refused(run, short_record):
-    refused = run("plan", short_record, *QUICK, "--mode", "async", "--out", "out", status=2)
-    assert "the solver clpso has no setting mode" in refused.stderr
+def test_a_choice_that_an_engine_does_not_have_is_refused(call, short_record):
+    refused = call("plan", short_record, *QUICK, "--mode", "async", "--out", "out", status=2)
+    assert "the solver clpso has no setting mode" in refused.err
 
 
 @pytest.fixture
@@ -278,8 +278,8 @@ def hard_record(short_record):
     return short_record
 
 
-def test_years_that_cannot_keep_their_limits_are_named_and_not_in_the_energy(run, hard_record, tmp_path):
-    printed = run("plan", hard_record, *QUICK, "--out", "out", status=1).stdout
+def test_years_that_cannot_keep_their_limits_are_named_and_not_in_the_energy(call, hard_record, tmp_path):
+    printed = call("plan", hard_record, *QUICK, "--out", "out", status=1).out
     assert "GWh in 2 years that satisfy their limits" in printed
     assert "1 year cannot satisfy its storage limits with any permitted release: 1954" in printed
     rows = {row["year"]: row for row in table(tmp_path / "out/summary.csv")}
@@ -291,18 +291,18 @@ def test_years_that_cannot_keep_their_limits_are_named_and_not_in_the_energy(run
     assert float(rows["1954"]["reference_gwh"]) == pytest.approx(float(rows["1954"]["energy_gwh"]), rel=1e-3)
 
 
-def test_a_comparison_names_the_years_that_it_leaves_out(run, hard_record):
-    printed = run("compare", hard_record, "--solver", "dp").stdout
+def test_a_comparison_names_the_years_that_it_leaves_out(call, hard_record):
+    printed = call("compare", hard_record, "--solver", "dp").out
     assert "1 year cannot satisfy the storage limits (1954): excluded from energy and gap" in printed
-    told = json.loads(run("compare", hard_record, "--solver", "dp", "--json").stdout)
+    told = json.loads(call("compare", hard_record, "--solver", "dp", "--json").out)
     assert told["left_out"] == ["1954"]
     assert told["solvers"][0]["gap"] == 0
 
 
-def test_a_comparison_of_years_that_all_violate_their_limits_has_no_energy(run, short_record):
+def test_a_comparison_of_years_that_all_violate_their_limits_has_no_energy(call, short_record):
     head, *_ = short_record.read_text().splitlines()
     short_record.write_text("\n".join([head, *(f"{year}" + ",9000" * 12 for year in (1953, 1954))]) + "\n")
-    printed = run("compare", short_record, "--solver", "dp").stdout
+    printed = call("compare", short_record, "--solver", "dp").out
     assert "nan" not in printed
     assert "–" in next(line for line in printed.splitlines() if "CPU" in line)
     assert "2 years cannot satisfy the storage limits (1953, 1954)" in printed
@@ -317,10 +317,10 @@ def test_a_reservoir_that_was_piped_in_is_copied_into_the_plan(short_record, tmp
     assert read_plan(tmp_path / "out").plan.inflow.years == 3
 
 
-def test_what_may_be_meant_otherwise_is_noted_on_the_screen_and_in_the_plan(run, short_record, tmp_path):
+def test_what_may_be_meant_otherwise_is_noted_on_the_screen_and_in_the_plan(call, short_record, tmp_path):
     text = bundled_case().reservoir_file.read_text(encoding="utf-8")
     (tmp_path / "mine.toml").write_text(text.replace("dead_m = 1166", "dead_m = 1160"), encoding="utf-8")
-    printed = run("plan", short_record, "--reservoir", "mine.toml", "--solver", "dp", *QUICK, "--out", "out").stdout
+    printed = call("plan", short_record, "--reservoir", "mine.toml", "--solver", "dp", *QUICK, "--out", "out").out
     (note,) = json.loads((tmp_path / "out/plan.json").read_text())["notes"]
     assert note.startswith("The dead level (marks.dead_m) is 1160 m, but the level curve gives")
     assert printed.count(note) == 1

@@ -19,8 +19,8 @@ def rows_of(path):
 
 
 @pytest.mark.device
-def test_the_screen_counts_them_once_and_the_exit_status_is_0(run, short_record, tmp_path):
-    printed = run("plan", short_record, *POOR, "--out", "out").stdout
+def test_the_screen_counts_them_once_and_the_exit_status_is_0(call, short_record, tmp_path):
+    printed = call("plan", short_record, *POOR, "--out", "out").out
     sources = [line for line in printed.splitlines() if line.startswith("Sources")]
     assert len(sources) == 1
     assert "3 years from dp-opencl, where the first run of ann-pso was not close enough" in sources[0]
@@ -39,8 +39,8 @@ def test_the_screen_counts_them_once_and_the_exit_status_is_0(run, short_record,
 
 
 @pytest.mark.device
-def test_the_engines_own_schedules_may_be_kept(run, short_record, tmp_path):
-    printed = run("plan", short_record, *POOR, "--engine-only", "--no-figures", "--out", "own", status=1).stdout
+def test_the_engines_own_schedules_may_be_kept(call, short_record, tmp_path):
+    printed = call("plan", short_record, *POOR, "--engine-only", "--no-figures", "--out", "own", status=1).out
     assert "3 years are not close enough to the reference optimum" in printed
     assert "NO" in printed
     told = json.loads((tmp_path / "own/plan.json").read_text())
@@ -52,28 +52,28 @@ def test_the_engines_own_schedules_may_be_kept(run, short_record, tmp_path):
 
 
 @pytest.mark.device
-def test_the_sources_are_in_the_json(run, short_record):
-    told = json.loads(run("plan", short_record, *POOR, "--no-figures", "--out", "out", "--json").stdout)
+def test_the_sources_are_in_the_json(call, short_record):
+    told = json.loads(call("plan", short_record, *POOR, "--no-figures", "--out", "out", "--json").out)
     assert told["sources"] == {"ann-pso": 0, "dp-opencl": 3}
     assert [check["pass"] for check in told["checks"] if check["threshold"] is None] == [None] * 4
     assert all(check["pass"] for check in told["checks"] if check["threshold"] is not None)
 
 
 @pytest.mark.device
-def test_nothing_is_advised_where_every_year_is_close_enough(run, short_record):
+def test_nothing_is_advised_where_every_year_is_close_enough(call, short_record):
     for solver in ("clpso", "lshade"):
-        printed = run("plan", short_record, "--solver", solver, "--no-figures", "--out", solver).stdout
+        printed = call("plan", short_record, "--solver", solver, "--no-figures", "--out", solver).out
         assert "Sources" not in printed
         assert "--solver" not in printed
         assert "evaluations" not in printed
 
 
 @pytest.mark.device
-def test_rules_are_fitted_to_the_schedules_that_the_plan_holds(run, short_record, tmp_path):
-    run("plan", short_record, *POOR, "--no-figures", "--out", "mixed")
-    run("plan", short_record, "--solver", "dp-opencl", "--no-figures", "--out", "best")
+def test_rules_are_fitted_to_the_schedules_that_the_plan_holds(call, short_record, tmp_path):
+    call("plan", short_record, *POOR, "--no-figures", "--out", "mixed")
+    call("plan", short_record, "--solver", "dp-opencl", "--no-figures", "--out", "best")
     for folder in ("mixed", "best"):
-        run("rules", folder, "--family", "standard", "--family", "linear", "--folds", "2", "--no-figures", status=None)
+        call("rules", folder, "--family", "standard", "--family", "linear", "--folds", "2", "--no-figures", status=None)
     mixed, best = (rows_of(tmp_path / folder / "scores.csv") for folder in ("mixed", "best"))
     assert mixed == best
     page = (tmp_path / "mixed/report.html").read_text()
@@ -81,8 +81,8 @@ def test_rules_are_fitted_to_the_schedules_that_the_plan_holds(run, short_record
 
 
 @pytest.mark.device
-def test_a_plan_read_back_knows_its_sources_and_begins_another(run, short_record, tmp_path):
-    run("plan", short_record, *POOR, "--no-figures", "--out", "out")
+def test_a_plan_read_back_knows_its_sources_and_begins_another(call, short_record, tmp_path):
+    call("plan", short_record, *POOR, "--no-figures", "--out", "out")
     plan = read_plan(tmp_path / "out").plan
     assert plan.source.tolist() == ["dp-opencl"] * 3
     assert plan.from_reference.all()
