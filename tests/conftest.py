@@ -37,6 +37,15 @@ settings.load_profile("suite")
 
 POCL = "pocl"
 
+#: Files that take longest. Workers take whole files in this order: one that began last would keep a single one at work.
+LONGEST = (
+    "docs/test_documented_code.py",
+    "cli/test_typed_calls.py",
+    "cli/test_environment.py",
+    "planning/test_warm_start.py",
+    "test_wheel.py",
+)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The device is an option of the run."""
@@ -46,10 +55,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Every program under test, in this process or another, takes the same device for ``auto``."""
     os.environ[ENVIRONMENT_VARIABLE] = config.getoption("device") or POCL
+    config.option.loadscopereorder = False  # pytest-xdist begins with the files of most tests, which are quick
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the device, so that ``-m device`` selects it."""
+    """Begin with the longest files, and mark what uses the device, so that ``-m device`` selects it."""
+    folder = Path(__file__).parent
+    places = {folder / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
     for item in items:
         if "device" in getattr(item, "fixturenames", ()) or item.get_closest_marker("pocl"):
             item.add_marker("device")

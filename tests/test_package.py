@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import reservoir
+from tests.conftest import LONGEST
 
 
 @pytest.mark.parametrize("name", reservoir.__all__)
@@ -21,3 +23,8 @@ def test_the_package_imports_nothing_before_a_name_is_used():
     code = "import sys; before = set(sys.modules); import reservoir; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) == {"__future__", "reservoir"}
+
+
+@pytest.mark.parametrize("name", LONGEST)
+def test_a_file_that_workers_begin_with_is_there(name):
+    assert (Path(__file__).parent / name).is_file()
