@@ -37,7 +37,8 @@ class YearArrays(NamedTuple):
     with ``drift_upper``. ``capacity`` is the largest storage. ``conditions`` are `YearConditions` or nothing: with
     them ``inflow`` is less the withdrawal demanded, and ``release_lower`` is the least draft. ``unrolled`` is a tuple
     of so many zeros: unlike an array's, its length is known when code is compiled, so that loops over steps become
-    vector instructions; it is empty where there are more than `MOST_UNROLLED` steps (see `steps_in`).
+    vector instructions (see `steps_in`). It is empty where there are more than `MOST_UNROLLED` steps, and in float64:
+    dynamic programming and certificates gain nothing by it, and would be compiled again for every number of steps.
     """
 
     inflow: Any

@@ -164,7 +164,8 @@ class Limits:
             if self.conditions is None
             else self.conditions.arrays(lake, dtype, self.hm3_per_m3s, tilt, middle, margin)
         )
-        unrolled = (0,) * (self.steps if self.steps <= MOST_UNROLLED else 0)
+        searched = dtype == np.float32 and self.steps <= MOST_UNROLLED
+        unrolled = (0,) * (self.steps if searched else 0)
         return YearArrays._make([*rows, conditions, self.cyclic, unrolled])
 
     def joined(self, years: int) -> Limits:

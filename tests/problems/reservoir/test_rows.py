@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numba import typeof
 
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.compiled_year import MOST_UNROLLED
@@ -45,6 +46,10 @@ def with_steps(year: ReservoirYear, steps: int) -> ReservoirYear:
     """The last so many steps of a year that runs again and again."""
     rows = {name: np.resize(getattr(year.limits, name)[::-1], steps)[::-1].copy() for name in _PER_STEP}
     return replace(year, limits=replace(year.limits, **rows))
+
+
+def test_exact_physics_is_compiled_once_for_all_numbers_of_steps(small_years: list[ReservoirYear]) -> None:
+    assert len({typeof(with_steps(small_years[0], steps).exact_year) for steps in STEP_COUNTS}) == 1
 
 
 def positions_in(problems: list[Problem]) -> list[np.ndarray]:
