@@ -19,8 +19,17 @@ SHORT = {
 }
 
 
+ENDS = {"fixed": lambda same: same, "cyclic": cyclic, "free": free}
+
+
 def fitness(plan):
     return plan.solutions.fitness
+
+
+@pytest.fixture(scope="module")
+def optimum(small, small_inflow):
+    """The optimal plan by its end."""
+    return {name: reservoir.optimise(end(small), small_inflow, solver="dp") for name, end in ENDS.items()}
 
 
 def test_the_solvers_that_can_are_those_of_the_documentation():
@@ -28,11 +37,10 @@ def test_the_solvers_that_can_are_those_of_the_documentation():
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("end", [lambda same: same, cyclic, free], ids=["fixed", "cyclic", "free"])
+@pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("solver", SHORT)
-def test_a_short_search_is_no_worse_than_the_plan_that_it_begins_with(solver, end, small, small_inflow):
-    lake = end(small)
-    best = reservoir.optimise(lake, small_inflow, solver="dp")
+def test_a_short_search_is_no_worse_than_the_plan_that_it_begins_with(solver, end, small, small_inflow, optimum):
+    lake, best = ENDS[end](small), optimum[end]
     call = {"solver": solver, "reference": False, **SHORT[solver]}
     warm = reservoir.optimise(lake, small_inflow, initial=best, **call)
     cold = reservoir.optimise(lake, small_inflow, **call)
@@ -47,16 +55,15 @@ def test_a_short_search_is_no_worse_than_the_plan_that_it_begins_with(solver, en
 @pytest.mark.device
 @pytest.mark.parametrize("solver", ["clpso", "lshade"])
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8])
-def test_the_first_member_is_given_whatever_the_vectors(solver, lanes, small, small_inflow):
-    best = reservoir.optimise(small, small_inflow, solver="dp")
+def test_the_first_member_is_given_whatever_the_vectors(solver, lanes, small, small_inflow, optimum):
     call = {"engine_only": True, "lanes": lanes, **SHORT[solver]}
-    warm = reservoir.optimise(small, small_inflow, solver=solver, initial=best, **call)
+    warm = reservoir.optimise(small, small_inflow, solver=solver, initial=optimum["fixed"], **call)
     assert warm.gap.max() < 1e-5
 
 
 @pytest.mark.parametrize("form", ["array", "steps", "series", "simulation", "plan"])
-def test_releases_may_be_given_in_any_form(form, small, small_inflow):
-    best = reservoir.optimise(small, small_inflow, solver="dp")
+def test_releases_may_be_given_in_any_form(form, small, small_inflow, optimum):
+    best = optimum["fixed"]
     release = best.operation.release_m3s
     forms = {
         "array": release,
