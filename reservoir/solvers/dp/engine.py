@@ -2,11 +2,13 @@
 
 Of a long horizon a work group makes one run, from a first grid to its last refinement, and `first_grids` compares them.
 The method is that of `sequential` (Heidari et al. 1971, Water Resour. Res. 7:273); the kernel is
-``kernels/solvers/dp/dynamic_programming.cl``. It reckons in float64 where the device can.
+``kernels/solvers/dp/dynamic_programming.cl``. It reckons in float64 where the device can. Last, the host exchanges
+water of the best trajectories between steps (`polish`).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
@@ -21,6 +23,7 @@ from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.base.device_engine import DeviceEngine, Launch, choices
 from reservoir.solvers.base.results import EngineResult, LaunchResult
 from reservoir.solvers.dp.first_grids import Runs, until_agreed
+from reservoir.solvers.dp.polish import polished
 from reservoir.solvers.dp.program import (
     GridLayout,
     build_program,
@@ -71,7 +74,9 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         bounds = years.limits.start_bounds_hm3
         starts, rounds = _starts(ready, bounds, grids) if years.limits.cyclic else (bounds[:, 0], [])
         rounds.append(ready.solved(starts[:, np.newaxis]))
-        positions = np.column_stack([rounds[-1].position[:, 0], starts])[:, : years.dimension]
+        found = np.column_stack([rounds[-1].position[:, 0], starts])[:, : years.dimension].astype(np.float64)
+        with clock("polish"):
+            positions = polished(years, found, os.cpu_count() or 1)
         refined = sum(each.grids.sum(axis=1) for each in rounds)
         transitions = sum(each.transitions.sum(axis=1) for each in rounds)
         used = {**asdict(grids), **choices(layout, "lanes", "items", "double")}

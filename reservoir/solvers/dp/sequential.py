@@ -3,7 +3,7 @@
 Bellman's recursion on a grid of storages spanning all that can be reached, then on ever finer grids around the best
 trajectory found (discrete differential dynamic programming, Heidari et al. 1971, Water Resour. Res. 7:273), in float64
 on the exact curves. The first grid covers everything, so that a local optimum of the non-concave objective is left
-behind before refinement starts.
+behind before refinement starts. Last, water of the best trajectory is exchanged between steps (`polish`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.base.threads import solve_on_threads
+from reservoir.solvers.dp.polish import polished
 from reservoir.solvers.dp.recursion import bellman, lake_with_cursors, plant_with_cursors, trace
 from reservoir.solvers.dp.settings import Grids, GridSettings, first_grids, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
@@ -61,8 +62,9 @@ class SequentialDp(HostEngine[GridSettings]):
         (year,) = reservoir_years([problem])
         found = best_trajectory(year, self.settings, threads)
         used = asdict(self.settings.grids(year.limits.steps))
+        (position,) = polished(ReservoirYear.batch([year]), found.position[np.newaxis])
         return EngineResult(
-            position=found.position, generations=found.refinements, evaluations=found.transitions, settings=used
+            position=position, generations=found.refinements, evaluations=found.transitions, settings=used
         )
 
 

@@ -170,7 +170,16 @@ def test_what_was_done_is_counted(device, years: list[ReservoirYear]) -> None:
     assert found.generations == 3
     assert 0 < found.evaluations <= steps * (21**2 + 2 * 5**2)
     assert (settings | {"lanes": found.settings["lanes"], "double": True}).items() <= found.settings.items()
-    assert set(found.host_seconds_by_phase) == {"build", "prepare", "transfer", "enqueue", "wait", "read", "release"}
+    assert set(found.host_seconds_by_phase) == {
+        "build",
+        "prepare",
+        "transfer",
+        "enqueue",
+        "wait",
+        "read",
+        "release",
+        "polish",
+    }
     assert found.device_seconds > 0
 
 

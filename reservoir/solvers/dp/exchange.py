@@ -1,0 +1,251 @@
+"""Exchanges of water between two steps of a schedule, on the exact curves in float64: one, and the best volume of one.
+
+One step, the giver, releases a volume more or less; the steps behind it keep their releases, up to another, the taker,
+which makes up for the volume. Steps that just fill the turbines can instead keep doing that (`fills`): at this kink of
+the power, a change of two releases alone improves nothing. In a cyclic year the first step is behind the last.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reservoir.hydro.compiled_year import YearArrays, violation_at
+from reservoir.hydro.conditions import conditions_at, end_value
+from reservoir.hydro.elementwise import clip, mean
+from reservoir.hydro.jit import compiled_part
+from reservoir.hydro.plant import Plant
+from reservoir.hydro.step import head_at, release_to_reach, storage_after, turbined_at
+from reservoir.solvers.dp.recursion import step_value
+
+#: A step just fills the turbines if its draft is this close, relatively, to what they can take.
+_NEARLY_FULL = 0.02
+#: Rounding of drafts and storages, relative to their bounds.
+_ROUNDING = 1e-13
+#: More than any turbines can take, m3/s.
+_UNLIMITED = 1e30
+#: Iterations for a draft that fills the turbines, attempts to keep limits, and steps of a line search out and in.
+_MOST_SECANTS, _MOST_SHORTENED, _MOST_EXPANSIONS, _MOST_SECTIONS = 12, 4, 30, 40
+#: By what the volume grows in a line search, and the smaller part of the golden section.
+_EXPANSION, _SECTION = 4.0, 0.381966011250105
+
+
+class Path(NamedTuple):
+    """A schedule: ``drafts`` (m3/s), ``values`` (fitness, GWh) and ``full`` of shape (steps,).
+
+    ``full`` is 1 where a step just fills the turbines, else 0. ``storages`` (hm3), of shape (steps + 1,), are those
+    before the first step and after each.
+    """
+
+    drafts: Any
+    storages: Any
+    values: Any
+    full: Any
+
+
+class Search(NamedTuple):
+    """A year, bounds of its storages, of shape (steps + 1,), the best path so far, and another that is tried."""
+
+    plant: Plant
+    year: YearArrays
+    penalty: float
+    lower: Any
+    upper: Any
+    path: Path
+    trial: Path
+
+
+@compiled_part
+def describe(search: Search) -> float:
+    """Tell fitness and fullness of the path's steps; returns the sum of the absolute fitness, GWh."""
+    path, total = search.path, 0.0
+    for step in range(len(path.drafts)):
+        storage, draft = path.storages[step], path.drafts[step]
+        path.values[step] = _fitness(search, step, storage, path.storages[step + 1], draft)
+        path.full[step] = abs(_excess(search, step, storage, draft)) <= _NEARLY_FULL * draft
+        total += abs(path.values[step])
+    return total
+
+
+@compiled_part
+def exchange(
+    search: Search, giver: int, taker: int, volume: float, fills: bool, least_gain: float
+) -> tuple[float, float, int]:
+    """Try an exchange; drafts and storages of its steps are written to the trial.
+
+    Parameters
+    ----------
+    search : Search
+    giver, taker : int
+        Steps. If the taker is the giver, the first step behind it that brings more than the least gain takes the
+        volume. If it is the number of steps, the storage at the end of the last one changes.
+    volume : float
+        hm3.
+    fills : bool
+        Whether steps between the two that fill the turbines keep doing so.
+    least_gain : float
+        GWh.
+
+    Returns
+    -------
+    gain : float
+        GWh; minus infinity if limits do not allow the exchange, or if it does not bring more than the least gain.
+    part : float
+        Part of the volume that limits allow.
+    taker : int
+    """
+    year, path, trial = search.year, search.path, search.trial
+    steps, any_taker = len(path.drafts), taker == giver
+    open_end = not year.cyclic and search.lower[-1] < search.upper[-1]
+    step, storage, gain, differs = giver, path.storages[giver], 0.0, not (fills and any_taker)
+    draft = path.drafts[giver] + volume / year.hm3_per_m3s[giver]
+    while True:
+        part = _part_within(path.drafts[step], draft, year.release_lower[step], year.release_upper[step])
+        draft = clip(draft, year.release_lower[step], year.release_upper[step])
+        end = _end_of_step(search, step, storage, draft)
+        part = min(part, _part_within(path.storages[step + 1], end, search.lower[step + 1], search.upper[step + 1]))
+        if part < 1.0:
+            return -np.inf, part, taker
+        gain += _fitness(search, step, storage, end, draft) - path.values[step]
+        trial.drafts[step], trial.storages[step + 1] = draft, end
+        step, storage = step + 1, end
+        if step == steps:
+            if open_end and differs and (any_taker or taker == steps):
+                gain += end_value(year.conditions, path.storages[steps], end)
+                return gain if gain > least_gain else -np.inf, 1.0, steps
+            step = 0
+            if not year.cyclic:
+                return -np.inf, 1.0, taker
+        if step == giver:
+            return -np.inf, 1.0, taker
+        if differs and (any_taker or taker == step):
+            target, conditions = path.storages[step + 1], conditions_at(year.conditions, step)
+            draft = release_to_reach(storage, target, year.inflow[step], year.hm3_per_m3s[step], conditions)
+            part = _part_within(path.drafts[step], draft, year.release_lower[step], year.release_upper[step])
+            if part == 1.0:
+                draft = clip(draft, year.release_lower[step], year.release_upper[step])
+                found = gain + _fitness(search, step, storage, target, draft) - path.values[step]
+                if found > least_gain:
+                    trial.drafts[step], trial.storages[step + 1] = draft, target
+                    return found, 1.0, step
+            if taker == step:
+                return -np.inf, part, step
+        differs = differs or path.full[step] > 0
+        draft = path.drafts[step]
+        if fills and path.full[step] > 0:
+            draft = _filling_draft(search, step, storage)
+
+
+@compiled_part
+def exchange_best(
+    search: Search, giver: int, taker: int, volume: float, fills: bool, gain: float, precision: float
+) -> float:
+    """Search for the best volume from one on that brings a gain, and change the path; returns the gain, GWh.
+
+    The search ends where less than the precision, GWh, can be gained on a line.
+    """
+    inner, of_inner = 0.0, 0.0
+    for _ in range(_MOST_EXPANSIONS):
+        of_outer, outer = _limited(search, giver, taker, _EXPANSION * volume, fills)
+        if not of_outer > gain or outer == volume:
+            break
+        inner, of_inner, volume, gain = volume, gain, outer, of_outer
+    for _ in range(_MOST_SECTIONS):
+        if gain - min(of_inner, of_outer) <= precision:
+            break
+        outwards = abs(outer - volume) > abs(volume - inner)
+        tried = volume + _SECTION * ((outer if outwards else inner) - volume)
+        of_tried, tried = _limited(search, giver, taker, tried, fills)
+        if of_tried > gain:
+            volume, tried, gain, of_tried = tried, volume, of_tried, gain
+            outwards = not outwards
+        if outwards:
+            outer, of_outer = tried, of_tried
+        else:
+            inner, of_inner = tried, of_tried
+    gain, volume = _limited(search, giver, taker, volume, fills)
+    if not gain > 0.0:
+        return 0.0
+    _take(search, giver, taker)
+    return gain
+
+
+@compiled_part
+def _limited(search: Search, giver: int, taker: int, volume: float, fills: bool) -> tuple[float, float]:
+    """Gain of exchanging a volume, or as much of it as limits allow; and this volume."""
+    gain = -np.inf
+    for _ in range(_MOST_SHORTENED):
+        gain, part, _ = exchange(search, giver, taker, volume, fills, -np.inf)
+        if not 0.0 < part < 1.0:
+            break
+        volume *= part
+    return gain, volume
+
+
+@compiled_part
+def _take(search: Search, giver: int, taker: int) -> None:
+    """Copy the trial's steps from giver to taker to the path."""
+    path, trial, steps = search.path, search.trial, len(search.path.drafts)
+    step = giver
+    for _ in range(steps):
+        path.drafts[step], path.storages[step + 1] = trial.drafts[step], trial.storages[step + 1]
+        if step == taker or step + 1 == taker == steps:
+            break
+        step = (step + 1) % steps
+        if step == 0:
+            path.storages[0] = path.storages[steps]
+
+
+@compiled_part
+def _fitness(search: Search, step: int, storage: float, end: float, draft: float) -> float:
+    """Fitness of a step, GWh."""
+    energy, unmet_here = step_value(search.plant, search.year, step, storage, end, draft)
+    value: float = energy - search.penalty * (violation_at(search.year, step, end, end) + unmet_here)
+    return value
+
+
+@compiled_part
+def _end_of_step(search: Search, step: int, storage: float, draft: float) -> float:
+    year = search.year
+    conditions = conditions_at(year.conditions, step)
+    end: float = storage_after(storage, year.inflow[step], draft, year.hm3_per_m3s[step], conditions)
+    return end
+
+
+@compiled_part
+def _excess(search: Search, step: int, storage: float, draft: float) -> float:
+    """By how much a draft is more than the turbines can take, m3/s."""
+    head = head_at(search.plant, mean(storage, _end_of_step(search, step, storage, draft)), draft)
+    excess: float = draft - turbined_at(search.plant, head, _UNLIMITED, conditions_at(search.year.conditions, step))
+    return excess
+
+
+@compiled_part
+def _filling_draft(search: Search, step: int, storage: float) -> float:
+    """Draft that just fills the turbines, near that of the path and within its bounds: by secants."""
+    least, most = search.year.release_lower[step], search.year.release_upper[step]
+    draft: float = search.path.drafts[step]
+    before, of_before, slope = 0.0, 0.0, 1.0
+    for number in range(_MOST_SECANTS):
+        excess = _excess(search, step, storage, draft)
+        if number > 0:
+            slope = (excess - of_before) / (draft - before)
+        if slope == 0.0:
+            break
+        before, of_before = draft, excess
+        draft = clip(draft - excess / slope, least, most)
+        if abs(draft - before) <= _ROUNDING * most:
+            break
+    return draft
+
+
+@compiled_part
+def _part_within(before: float, after: float, lowest: float, highest: float) -> float:
+    """What part of a change stays within bounds, as if it were on a line; 1 where all does, but for rounding."""
+    rounding, part = _ROUNDING * abs(highest), 1.0
+    if after < lowest - rounding:
+        part = (lowest - before) / (after - before)
+    if after > highest + rounding:
+        part = (highest - before) / (after - before)
+    return part

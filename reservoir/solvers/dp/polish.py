@@ -1,0 +1,133 @@
+"""Years' schedules improved by exchanges of water between two steps (`exchange`), until none brings a gain.
+
+Dynamic programming narrows its grids around a trajectory. It ends below the best one nearby where that keeps to kinks
+between the storages of its grids: releases at their bounds while losses depend on the storage, or just filled turbines.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.compiled_year import YearArrays
+from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
+from reservoir.hydro.jit import compiled, compiled_part
+from reservoir.hydro.objective import year_at
+from reservoir.hydro.plant import Plant
+from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.solvers.dp.exchange import Path, Search, describe, exchange, exchange_best
+from reservoir.solvers.dp.recursion import lake_with_cursors, plant_with_cursors
+
+FloatArray = NDArray[np.float64]
+
+#: Volumes that are tried, as parts of the widest range of storages: the first tells slopes, the other looks further.
+_VOLUMES = (1e-7, 0.03)
+#: Least gain of an exchange, and of all in a round after which there is another; parts of the fitness. Most rounds.
+_LEAST_GAIN, _LEAST_GAIN_OF_ROUND, _MOST_ROUNDS = 1e-12, 1e-10, 30
+#: A cyclic year closes whose ends are this close, as a part of the largest storage.
+_ROUNDING = 1e-9
+#: Rows that a search works on.
+_ROWS = 6
+
+
+def polished(years: ReservoirYears, positions: FloatArray, threads: int = 1) -> FloatArray:
+    """Improve a position of each year by exchanges of water; of more than 12 steps they stay as they are.
+
+    Parameters
+    ----------
+    years : ReservoirYears
+        At least one.
+    positions : ndarray, shape (years, dimension)
+    threads : int
+        That share the years. The result does not depend on them.
+
+    Returns
+    -------
+    ndarray, shape (years, dimension)
+        Positions of no less fitness.
+    """
+    if years.limits.steps > MOST_STEPS_OF_YEAR:
+        return positions
+    ends = np.linspace(0, len(years), min(threads, len(years)) + 1).astype(int)
+    parts = [slice(first, stop) for first, stop in pairwise(ends.tolist())]
+    if len(parts) == 1:
+        return _polished(years, positions)
+    with ThreadPoolExecutor(len(parts)) as pool:
+        found = pool.map(_polished, [years[part] for part in parts], [positions[part] for part in parts])
+        return np.concatenate(list(found))
+
+
+def _polished(years: ReservoirYears, positions: FloatArray) -> FloatArray:
+    before = years.certify(positions)
+    drafts, storages = before.operation.draft_m3s.copy(), before.operation.storage_hm3.copy()
+    lower, upper = _allowed(years, storages)
+    volumes, work = np.array(_VOLUMES), np.zeros((_ROWS, years.limits.steps + 1))
+    plant, arrays = plant_with_cursors(years.model.exact), lake_with_cursors(years.exact_year)
+    _exchange(plant, arrays, years.penalty_gwh, drafts, storages, lower, upper, volumes, work)
+    found = np.column_stack([drafts, storages[:, 0]])[:, : years.dimension]
+    better = years.certify(found).fitness > before.fitness
+    return np.where(better[:, np.newaxis], found, positions)
+
+
+def _allowed(years: ReservoirYears, storages_hm3: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Bounds of the storages, and beyond them what a year that cannot keep them has; shape (years, steps + 1)."""
+    limits, start, end = years.limits, storages_hm3[:, 0], storages_hm3[:, -1]
+    lower, upper = (np.column_stack([start, bound]) for bound in (limits.storage_lower_hm3, limits.storage_upper_hm3))
+    if limits.cyclic:
+        closes = np.abs(end - start) <= _ROUNDING * limits.capacity_hm3
+        lowest, highest = limits.start_bounds_hm3.T
+        lower[:, -1] = np.where(closes, np.maximum(lower[:, -1], lowest), end)
+        upper[:, -1] = np.where(closes, np.minimum(upper[:, -1], highest), end)
+    return np.minimum(lower, storages_hm3), np.maximum(upper, storages_hm3)
+
+
+@compiled
+def _exchange(
+    plant: Plant,
+    years: YearArrays,
+    penalty: float,
+    drafts: FloatArray,
+    storages: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    volumes: FloatArray,
+    work: FloatArray,
+) -> None:
+    """Change drafts and storages of each year as long as rounds of exchanges bring a gain."""
+    steps = drafts.shape[1]
+    for index in range(len(drafts)):
+        path = Path(drafts[index], storages[index], work[0], work[1])
+        trial = Path(work[2], work[3], work[4], work[5])
+        search = Search(plant, year_at(years, index), penalty, lower[index], upper[index], path, trial)
+        total, widest = describe(search), 0.0
+        for point in range(steps + 1):
+            widest = max(widest, upper[index, point] - lower[index, point])
+        for _ in range(_MOST_ROUNDS):
+            gained = 0.0
+            for part in volumes:
+                for giver in range(steps):
+                    gained += _exchange_from(search, giver, part * widest, _LEAST_GAIN * total)
+            if gained <= _LEAST_GAIN_OF_ROUND * total:
+                break
+
+
+@compiled_part
+def _exchange_from(search: Search, giver: int, volume: float, precision: float) -> float:
+    """Let a step release more, and less, as long as any other gains by that; returns the gain, GWh."""
+    gained = 0.0
+    for way in range(4):
+        fills, signed = way > 1, volume if way % 2 == 0 else -volume
+        if fills and search.path.full.sum() == 0.0:
+            break
+        for _ in range(len(search.path.drafts)):
+            gain, _, taker = exchange(search, giver, giver, signed, fills, precision)
+            if gain > 0.0:
+                gain = exchange_best(search, giver, taker, signed, fills, gain, precision)
+                describe(search)
+            if not gain > 0.0:
+                break
+            gained += gain
+    return gained
