@@ -16,7 +16,7 @@ from reservoir.hydro.curves.curve import Polynomial, PowerLaw
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
-from reservoir.io.inflow_csv.reader import read_inflow
+from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import SavedPlan, read_plan
 from reservoir.opencl import DeviceInfo, choose_device
 from reservoir.opencl.devices import ENVIRONMENT_VARIABLE

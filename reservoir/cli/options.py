@@ -112,7 +112,7 @@ class Request:
         """
         from reservoir.cases import bundled_case
         from reservoir.errors import InputError, Mistake
-        from reservoir.io.inflow_csv.reader import read_inflow
+        from reservoir.io.inflow_file import read_inflow
         from reservoir.io.reservoir_toml.reader import read_reservoir
 
         bundled = bundled_case(self.case)

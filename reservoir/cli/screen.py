@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from reservoir.cli.console import console
 from reservoir.cli.screen_table import Column, show_table
+from reservoir.text.quantities import counted
 from reservoir.text.strict_json import strict_json
 
 if TYPE_CHECKING:
@@ -49,8 +50,12 @@ def show_inputs(found: Inputs) -> None:
     """Say what is worked on, what of it came with the program, and what must be said about it."""
     screen = console()
     plant, record = found.reservoir, found.inflow
-    count = len(record.labels)
-    years = f"{count} years, {record.labels[0]} to {record.labels[-1]}" if count > 1 else f"1 year, {record.labels[0]}"
+    labels = record.calendar.labels
+    years = f"{counted(len(labels))}, " + " to ".join(dict.fromkeys((labels[0], labels[-1])))
+    if record.members is not None:
+        each = labels[: record.calendar.years_each]
+        span = " to ".join(dict.fromkeys((each[0], each[-1])))
+        years = f"{counted(len(record.members), 'member')} of {counted(len(each))}, {span}"
     rows = (
         ("Reservoir", plant.name, plant.source, found.bundled_reservoir, plant.caveat),
         ("Inflow", years, record.source, found.bundled_inflow, record.caveat),

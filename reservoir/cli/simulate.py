@@ -47,7 +47,7 @@ def command(
     from reservoir.cli.screen import progress_bars, show_json
     from reservoir.cli.streams import say
     from reservoir.hydro.level_storage import storage_at_level
-    from reservoir.io.inflow_csv.reader import read_inflow
+    from reservoir.io.inflow_file import read_inflow
     from reservoir.report.simulation_folder import claimed_for_simulation, write_simulation
     from reservoir.rules.evaluation.record_evaluation import evaluate_record
 

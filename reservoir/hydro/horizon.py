@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 
 #: Steps of a year of months; a horizon of more is a long one.
 MOST_STEPS_OF_YEAR = MONTHS_PER_YEAR
@@ -60,6 +60,24 @@ class Horizon:
     def is_year(self) -> bool:
         """Whether each year is planned by itself, as in Yu et al. 2020."""
         return self.years == 1
+
+    def within(self, calendar: Calendar) -> Horizon:
+        """The same of each member of an ensemble: its whole record is a window of all its years.
+
+        Raises
+        ------
+        InputError
+            If the years of a window do not divide those of a member.
+        """
+        if not calendar.is_ensemble:
+            return self
+        each = calendar.years_each
+        years = min(self.years or each, each)
+        if each % years or calendar.years % years:
+            problem = f"windows of {years} years do not divide the {each} years of a member"
+            expected = "one of " + ", ".join(str(count) for count in range(1, each + 1) if each % count == 0)
+            raise InputError(Mistake(problem, expected, "choose another horizon", column="horizon", value=self))
+        return Horizon(years)
 
     def spans(self, years: int) -> list[tuple[int, int]]:
         """First year of each problem of a record, and the one behind its last."""

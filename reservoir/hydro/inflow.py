@@ -12,10 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.month_series import flows_of_series, months_of
+from reservoir.hydro.year_labels import YearLabels
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: From a member's random numbers to the next one's: 2**32 over the golden ratio, made odd.
+_STREAM_STEP = 0x9E3779B1
 
 
 # Compared by identity: arrays have no single truth value, and an identity can be a key.
@@ -41,6 +45,8 @@ class Inflow:
         That file, which may have been a pipe.
     evaporation_mm, withdrawal_m3s : ndarray, shape (years, steps), optional
         Net evaporation and the withdrawal demanded in each step; without them, the reservoir's of the calendar month.
+    members : ndarray of str, optional
+        Names of the members of an ensemble, in their order; without them, they are numbered from 1.
 
     Raises
     ------
@@ -59,11 +65,14 @@ class Inflow:
     content: bytes = field(default=b"", repr=False)
     evaporation_mm: NDArray[np.float64] | None = None
     withdrawal_m3s: NDArray[np.float64] | None = None
+    members: NDArray[np.str_] | None = None
 
     def __post_init__(self) -> None:
         flow = _checked(self.flow_m3s, self.calendar)
         flow.setflags(write=False)
         object.__setattr__(self, "flow_m3s", flow)
+        if self.calendar.is_ensemble:
+            object.__setattr__(self, "members", _names(self.members, self.calendar.of_member))
         for name, lowest in (("evaporation_mm", -np.inf), ("withdrawal_m3s", 0.0)):
             given = getattr(self, name)
             if given is not None:
@@ -105,15 +114,25 @@ class Inflow:
 
     def span(self, first: int, stop: int) -> Inflow:
         """Consecutive years of the record, from the place `first` up to `stop`."""
-        calendar = replace(self.calendar, first_year=self.calendar.first_year + first, years=stop - first)
+        calendar = self.calendar.span(first, stop)
+        members = None
+        if self.members is not None:
+            of_member = self.calendar.of_member - self.calendar.of_member[0]
+            members = self.members[of_member[first] : of_member[stop - 1] + 1]
         columns = {name: getattr(self, name) for name in ("flow_m3s", "evaporation_mm", "withdrawal_m3s")}
         some: dict[str, Any] = {name: None if each is None else each[first:stop] for name, each in columns.items()}
-        return replace(self, **some, calendar=calendar)
+        return replace(self, **some, calendar=calendar, members=members)
 
     @property
     def has_conditions(self) -> bool:
         """Whether the record says more of its steps than the inflow."""
         return self.evaporation_mm is not None or self.withdrawal_m3s is not None
+
+    def require_no_members(self, what: str) -> None:
+        """Refuse an ensemble for what goes through the years of one record: InputError."""
+        if self.members is not None:
+            problem = f"{what} cannot work on an ensemble yet: this one has {counted(len(self.members), 'member')}"
+            raise InputError(Mistake(problem, "one record", "give the record of one member", file=self.source))
 
     @property
     def years(self) -> int:
@@ -125,10 +144,21 @@ class Inflow:
         """Steps in a water year."""
         return self.calendar.steps
 
-    @property
-    def labels(self) -> tuple[str, ...]:
+    @cached_property
+    def labels(self) -> YearLabels:
         """Name of each water year."""
-        return self.calendar.labels
+        return replace(self.calendar.labels, members=self.member_of_year)
+
+    @cached_property
+    def member_of_year(self) -> NDArray[np.str_] | None:
+        """Name of the member that each water year belongs to, shape (years,); None unless it is an ensemble."""
+        of_member = self.calendar.of_member
+        return None if self.members is None else self.members[of_member - of_member[0]]
+
+    @property
+    def rng_stream_ids(self) -> NDArray[np.int64]:
+        """What names the random numbers of each water year, shape (years,): its calendar year, and its member."""
+        return (self.calendar.start_years + self.calendar.of_member * _STREAM_STEP) % 2**32
 
     @property
     def mean_m3s(self) -> float:
@@ -169,11 +199,22 @@ def _checked(given: ArrayLike, calendar: Calendar) -> NDArray[np.float64]:
     if len(wrong):
         year, step = wrong[0]
         count = "one flow is" if len(wrong) == 1 else f"{len(wrong)} flows are"
-        month = f"{calendar.month_names[step]} of {calendar.labels[year]}"
+        month = f"{calendar.month_names[step]} of {calendar.labels[int(year)]}"
         problem = f"{count} negative or not finite, first {month}"
         expected, mend = "finite flows of 0 m3/s or more", "correct or fill in these months"
         raise InputError(refused(problem, expected, mend, value=float(flow[year, step])))
     return flow
+
+
+def _names(given: ArrayLike | None, of_member: NDArray[np.int64]) -> NDArray[np.str_]:
+    """Names of all members, numbers if none are given; refused if they are not as many, or not all different."""
+    count = int(of_member[-1] - of_member[0]) + 1
+    names = 1 + of_member[0] + np.arange(count) if given is None else np.asarray(given)
+    names = names.astype(np.str_)
+    if names.shape != (count,) or len(np.unique(names)) < count:
+        problem, expected = f"there are {names.size} names of members", f"{count} different names, one of each member"
+        raise InputError(Mistake(problem, expected, column="members"))
+    return names
 
 
 def _column(name: str, given: ArrayLike, shape: tuple[int, ...], lowest: float) -> NDArray[np.float64]:

@@ -52,7 +52,7 @@ def dataset_of(
     described: Mapping[str, str],
     **monthly: NDArray[Any],
 ) -> Dataset:
-    """Return an operation as an xarray.Dataset of dimensions ``year``, ``step`` and ``boundary``.
+    """Return an operation as an xarray.Dataset of dimensions ``year``, ``step`` and ``boundary``, and ``member``.
 
     Parameters
     ----------
@@ -77,26 +77,43 @@ def dataset_of(
         if error.name != "xarray":
             raise
         raise InputError(Mistake("to_xarray needs xarray, which is not installed", mend=INSTALL)) from None
-    steps, calendar = ("year", "step"), inflow.calendar
+    calendar = inflow.calendar
+    years, shape = _leading(inflow)
     names = (*_MONTHLY, "violation", *(CONDITION_COLUMNS if operation.has_conditions else ()))
     columns = {name: getattr(operation, name) for name in names}
     columns = {"inflow_m3s": inflow.flow_m3s, **columns, **monthly}
-    variables: dict[str, Any] = {name: (steps, np.array(values), _attributes(name)) for name, values in columns.items()}
-    variables["storage_hm3"] = (("year", "boundary"), np.array(operation.storage_hm3), _attributes("storage_hm3"))
-    variables |= {name: ("year", values, _attributes(name)) for name, values in of_years.items()}
-    starts = calendar.month_starts
+
+    def by_year(values: NDArray[Any], *further: str) -> tuple[Any, ...]:
+        return (*years, *further), np.array(values).reshape(*shape, *values.shape[1:])
+
+    of_steps = {name: by_year(values, "step") for name, values in columns.items()}
+    of_steps["storage_hm3"] = by_year(operation.storage_hm3, "boundary")
+    found = of_steps | {name: by_year(values) for name, values in of_years.items()}
+    variables: dict[str, Any] = {name: (*each, _attributes(name)) for name, each in found.items()}
+    starts = calendar.month_starts[: shape[-1]]
     boundaries = np.concatenate([starts, starts[:, -1:] + 1], axis=1)
     coordinates = {
-        "year": ("year", np.array(calendar.labels, dtype=str), {"long_name": "year of the record"}),
+        "year": ("year", np.array(calendar.labels[: shape[-1]], dtype=str), {"long_name": "year of the record"}),
         "month": ("step", calendar.months, {"long_name": "calendar month"}),
-        "date": (steps, starts.astype("datetime64[s]"), {"long_name": "first day of the month"}),
+        "date": (("year", "step"), starts.astype("datetime64[s]"), {"long_name": "first day of the month"}),
         "boundary_date": (
             ("year", "boundary"),
             boundaries.astype("datetime64[s]"),
             {"long_name": "first day of the month, at its beginning: when the storage is"},
         ),
     }
+    if inflow.member_of_year is not None:
+        told = {"long_name": "member of the ensemble"}
+        coordinates["member"] = (years[0], inflow.member_of_year[:: shape[-1] if len(shape) > 1 else 1], told)
     return xarray.Dataset(variables, coordinates, dict(described))
+
+
+def _leading(inflow: Inflow) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Names and sizes of the dimensions of years, and of members if they all have as many years."""
+    each, years = inflow.calendar.years_each, inflow.years
+    if each and not inflow.calendar.left_out % each and not years % each:
+        return ("member", "year"), (years // each, each)
+    return ("year",), (years,)
 
 
 def _attributes(name: str) -> dict[str, str]:

@@ -46,6 +46,7 @@ def implied_end_value(reservoir: Reservoir, inflow: Inflow) -> float:
         If the cycle cannot keep its limits or can begin with one storage only, or if the reservoir limits the change of
         the release, which dynamic programming cannot.
     """
+    inflow.require_no_members("the value of water that a record implies")
     cyclic = replace(
         reservoir,
         year_end=YearEnd.CYCLIC,

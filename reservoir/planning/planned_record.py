@@ -21,7 +21,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.best_known import Sources
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
-from reservoir.planning.schedule import loss_volumes_of_years
+from reservoir.planning.schedule import loss_volumes_of_years, year_columns
 from reservoir.planning.solution_numbers import reference_of_years, relative_gap
 from reservoir.planning.solver_choice import REFERENCE_SOLVERS
 from reservoir.planning.start import PlanStart
@@ -219,7 +219,7 @@ class Plan(OperatedRecord):
         }
         return pd.DataFrame(
             {
-                "year": list(self.inflow.labels),
+                **year_columns(self.inflow),
                 "inflow_mean_m3s": self.inflow.annual_mean_m3s,
                 "energy_gwh": self.energy_gwh,
                 "spill_hm3": (self.spill_m3s * volume).sum(axis=1),

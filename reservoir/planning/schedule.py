@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -23,7 +25,7 @@ def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
     """
     calendar = inflow.calendar
     columns = {
-        "year": np.repeat(np.array(calendar.labels, dtype=object), calendar.steps),
+        **{name: np.repeat(each, calendar.steps) for name, each in year_columns(inflow).items()},
         "month": np.tile(calendar.months, calendar.years),
         "inflow_m3s": inflow.flow_m3s,
         "release_m3s": operation.release_m3s,
@@ -41,6 +43,13 @@ def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
     if operation.has_conditions:
         columns |= {name: getattr(operation, name) for name in CONDITION_COLUMNS}
     return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()}, month_starts(calendar))
+
+
+def year_columns(inflow: Inflow) -> dict[str, NDArray[Any]]:
+    """What names each water year in a table, shape (years,): the year, and of an ensemble the member before it."""
+    member = inflow.member_of_year
+    years = {"year": np.array(inflow.calendar.labels, dtype=object)}
+    return years if member is None else {"member": member.astype(object)} | years
 
 
 def loss_volumes_of_years(inflow: Inflow, operation: Operation) -> dict[str, NDArray[np.float64]]:

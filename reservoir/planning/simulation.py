@@ -22,6 +22,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.dataset import Dataset, dataset_of
 from reservoir.planning.given_releases import releases_of
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
+from reservoir.planning.schedule import year_columns
 from reservoir.problems.reservoir.year import check_first_month
 from reservoir.text.quantities import counted, quantity
 
@@ -74,7 +75,7 @@ class ReleaseSimulation(OperatedRecord):
     def summary(self) -> pd.DataFrame:
         """One row a year, by its first day: mean inflow, energy, end storage, spill, repairs, violation."""
         columns = {
-            "year": list(self.inflow.labels),
+            **year_columns(self.inflow),
             "inflow_mean_m3s": self.inflow.annual_mean_m3s,
             "energy_gwh": self.energy_gwh,
             "storage_end_hm3": self.operation.storage_hm3[:, -1],
@@ -130,7 +131,7 @@ def simulate(
         the horizon is not known, or there is no storage to start with.
     """
     check_first_month(reservoir, inflow)
-    asked, spans = releases_of(release, inflow, "release"), Horizon.of(horizon)
+    asked, spans = releases_of(release, inflow, "release"), Horizon.of(horizon).within(inflow.calendar)
     start = _start(reservoir, start_hm3)
     limits, plant, runs = open_limits(reservoir, inflow), exact_plant(reservoir), []
     for first, stop, length in spans.equal_spans(inflow.years):

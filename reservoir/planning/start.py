@@ -67,6 +67,7 @@ class PlanStart:
 
     def traces(self, inflow: Inflow) -> Inflow:
         """The scenarios of a record, in place of its water years."""
+        inflow.require_no_members("a plan from a given month")
         return traces_of(inflow, _year_and_month(self.month)[1], self.horizon)
 
     @cached_property

@@ -216,7 +216,9 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
 
 def record_provenance(record: Inflow) -> dict[str, Any]:
     """How an inflow record was understood: its years, the unit of its file, who named that, and the mean flow."""
+    each = record.calendar.years_each
     return {
+        **({} if record.members is None else {"members": len(record.members), "years_each": each}),
         "first": record.labels[0],
         "last": record.labels[-1],
         "unit": record.unit,

@@ -8,6 +8,7 @@ from pathlib import Path
 from reservoir.errors import InputError
 from reservoir.hydro.identity import reservoir_digests
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.io.inflow_netcdf import is_netcdf
 from reservoir.io.plan_folder.tables import INFLOW, RESERVOIR
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
@@ -24,7 +25,9 @@ def copy_inputs(plan: Plan, folder: Path) -> dict[str, str]:
     dict
         What ``plan.json`` says of the reservoir's file: ``file`` and ``sha256``, empty without one.
     """
-    record = plan.inflow.content or _still_there(plan.inflow.source)
+    source, ensemble = plan.inflow.source, plan.inflow.calendar.is_ensemble
+    # An ensemble may be large, and plan.json has its hash.
+    record = plan.inflow.content or (b"" if ensemble or is_netcdf(source) else _still_there(source))
     if _sha256(record) == plan.inflow.sha256:
         (folder / INFLOW).write_bytes(record)
     plant = plan.start.reservoir if plan.start else plan.reservoir

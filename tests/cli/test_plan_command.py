@@ -11,7 +11,7 @@ from click import Choice
 
 from reservoir.cases import bundled_case
 from reservoir.cli.plan import command
-from reservoir.io.inflow_csv.reader import read_inflow
+from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.solvers.clpso.random_schemes import RANDOM_SCHEMES
 from reservoir.solvers.dsmga2.settings import MODELS

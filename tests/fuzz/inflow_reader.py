@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.io.inflow_csv.reader import LARGEST_FLOW_M3S, read_inflow
+from reservoir.hydro.ranges import FLOW_M3S
+from reservoir.io.inflow_file import read_inflow
 from reservoir.text.printable import first_unprintable
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled
@@ -68,7 +69,7 @@ def _read(folder: Path) -> None:
     assert flow.shape == (inflow.years, MONTHS_PER_YEAR) == (len(inflow.labels), MONTHS_PER_YEAR)
     assert inflow.years >= 1
     assert np.isfinite(flow).all()
-    assert 0 <= flow.min() <= flow.max() <= LARGEST_FLOW_M3S
+    assert 0 <= flow.min() <= flow.max() <= FLOW_M3S.most
     assert inflow.calendar.first_month == (first_month or inflow.calendar.first_month)
     assert inflow.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert first_unprintable("".join((inflow.caveat, *inflow.notes, inflow.scale, *inflow.labels))) is None

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from reservoir.errors import InputError
 from reservoir.io import rule_file
 from reservoir.io.inflow_csv import lines
-from reservoir.io.inflow_csv.reader import read_inflow
+from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder import tables
 from reservoir.io.plan_folder.provenance import read_provenance
 from reservoir.io.reservoir_toml import text

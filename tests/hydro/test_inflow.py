@@ -17,7 +17,7 @@ from reservoir.hydro.calendar import MONTH_NAMES, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3, key_suffix
 from reservoir.io.inflow_csv import lines
-from reservoir.io.inflow_csv.reader import read_inflow
+from reservoir.io.inflow_file import read_inflow
 
 MONTHS = [f"m{month:02}" for month in range(1, 13)]
 JUNE_TO_MAY = MONTHS[5:] + MONTHS[:5]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.io.inflow_csv.reader import read_inflow
+from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.io.rule_file import read_rule

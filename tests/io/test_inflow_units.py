@@ -12,7 +12,7 @@ from reservoir.errors import InputError
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 from reservoir.io.inflow_csv.month_headers import month_columns, year_column
-from reservoir.io.inflow_csv.reader import read_inflow
+from reservoir.io.inflow_file import read_inflow
 
 DAYS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 FLOWS = [400, 390, 420, 510, 790, 1470, 2650, 2380, 2740, 1720, 850, 600]

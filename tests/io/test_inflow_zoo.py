@@ -13,8 +13,8 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.io.inflow_csv.caveats import MOST_CHARACTERS
 from reservoir.io.inflow_csv.lines import MOST_BYTES, MOST_COMMENTS, MOST_LINES
-from reservoir.io.inflow_csv.reader import read_inflow
 from reservoir.io.inflow_csv.record import MOST_YEARS
+from reservoir.io.inflow_file import read_inflow
 
 FLOWS = ["400", "390", "420", "510", "790", "1470", "2650", "2380", "2740", "1720", "850", "600"]
 ROW = ",".join(FLOWS)

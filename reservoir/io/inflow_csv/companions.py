@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reservoir.errors import Mistake
 from reservoir.hydro.ranges import EVAPORATION_MM, FLOW_M3S, Range
@@ -61,8 +60,6 @@ def read_companions(table: InflowTable, columns: Sequence[int]) -> tuple[dict[st
     return found, mistakes
 
 
-def companion_arrays(
-    companions: Mapping[str, Mapping[int, float]], rows: Sequence[int], steps: int
-) -> dict[str, NDArray[np.float64]]:
+def companion_arrays(companions: Mapping[str, Mapping[int, float]], rows: Sequence[int], steps: int) -> dict[str, Any]:
     """Values of the rows of whole water years, as the fields of `Inflow`, shape (years, steps)."""
     return {name: np.array([values[row] for row in rows]).reshape(-1, steps) for name, values in companions.items()}

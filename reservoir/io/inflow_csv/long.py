@@ -24,7 +24,7 @@ def read_long(table: InflowTable) -> MonthlyRecord:
     dates, undated = table.parsed(date_column, parse_date)
     mistakes = (*undated, *_sequence_mistakes(table, dates, undated, date_column))
     if len(value_columns) != 1:
-        return MonthlyRecord(mistakes=(_not_one_value(table, value_columns), *mistakes))
+        return MonthlyRecord(mistakes=(not_one_value(table, value_columns), *mistakes))
     (value_column,) = value_columns
     name = table.header.cells[value_column]
     flows, wrong = table.parsed(value_column, parse_flow)
@@ -79,7 +79,8 @@ def _shorter_steps(stamps: Sequence[PeriodIndex], crowded: int, scale: TimeAxis)
     return Mistake(problem, "one row per month", mend, row=rows[1], column=scale.column)
 
 
-def _not_one_value(table: InflowTable, columns: Sequence[int]) -> Mistake:
+def not_one_value(table: InflowTable, columns: Sequence[int]) -> Mistake:
+    """Refuse a table that has none, or several, columns of values beside the date."""
     names = [table.header.cells[index] or "(no name)" for index in columns]
     problem, mend = "no column besides the date", "add an inflow column"
     if names:

@@ -1,18 +1,17 @@
-"""Inflow file (CSV) -> `Inflow`: every mistake found at once, with row and column."""
+"""The record of one series in a CSV file -> `Inflow`: every mistake found at once, with row and column."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.errors import InputError, Mistake, worth_telling
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.ranges import FLOW_M3S
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
 from reservoir.io.inflow_csv.companions import companion_arrays
 from reservoir.io.inflow_csv.doubtful_values import code_mistakes, code_notes, thousands_mistakes
@@ -23,59 +22,22 @@ from reservoir.io.inflow_csv.table import InflowTable, read_table
 from reservoir.io.inflow_csv.units import InflowUnit, choose_unit
 from reservoir.io.inflow_csv.years import whole_years
 
-#: No river carries this much; the Amazon in flood carries a third of it.
-LARGEST_FLOW_M3S = 1e6
-
-_MONTHS = range(1, MONTHS_PER_YEAR + 1)
+#: Calendar months.
+MONTHS = range(1, MONTHS_PER_YEAR + 1)
 
 
-def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_month: int | None = None) -> Inflow:
-    """Read monthly inflows from a CSV file, one row a year or one row a month.
-
-    Parameters
-    ----------
-    path : str or path-like
-        UTF-8 text of at most 16 MB and 8,000 years; cells separated by commas, semicolons or tabs; lines that begin
-        with ``#`` are comments, of which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year``
-        and twelve months (``m01``, ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01`` or ``1953-01-31``) and one
-        column of values; beside it, ``evaporation_mm`` (net) and ``withdrawal_m3s`` are read too.
-    unit : str, optional
-        Unit of the values, one of `units.FLOW_M3S` (mean flow) or `units.VOLUME_HM3` (volume of the month). Without
-        it, a comment or the value column's name (``volume_hm3``) says it; failing these, values that are called a
-        flow, or by their months alone, are taken for m3/s. Whatever is not wholly understood is a mistake.
-    first_month : int, optional
-        Calendar month (1 to 12) in which the water year begins; by default, that of the first column of months, or
-        January where there is one row a month. Months at either end that fill no whole water year are left out.
-
-    Returns
-    -------
-    Inflow
-        Mean flows (m3/s) of whole water years; its notes say which months were left out.
+def read_record_file(file: str, unit: str | None, first_month: int | None) -> Inflow:
+    """Read the record of one series, see `reservoir.read_inflow`.
 
     Raises
     ------
     InputError
         With every mistake in the file and in the call.
     """
-    file = os.fspath(path)
-    try:
-        return _read(file, unit, first_month)
-    except InputError as refused:
-        in_order = sorted(refused.mistakes, key=lambda mistake: mistake.row or 0)
-        mistakes = [_in_file(mistake, file) for mistake in worth_telling(in_order, file)]
-    raise InputError(mistakes)
-
-
-def _in_file(mistake: Mistake, file: str) -> Mistake:
-    """Name the file of a mistake, unless it is one of the call: what has a column there, but no row."""
-    return mistake if mistake.column and mistake.row is None else replace(mistake, file=file)
-
-
-def _read(file: str, unit: str | None, first_month: int | None) -> Inflow:
     table = read_table(file)
     record = read_record(table)
     chosen = choose_unit(table, record, unit)
-    begins = int(first_month) if first_month is not None and first_month in _MONTHS else record.first_month
+    begins = int(first_month) if first_month is not None and first_month in MONTHS else record.first_month
     whole = len(record.readings) // MONTHS_PER_YEAR
     mistakes = [
         *([too_many_years(whole)] if whole > MOST_YEARS else ()),
@@ -108,9 +70,8 @@ def _read(file: str, unit: str | None, first_month: int | None) -> Inflow:
 def _month_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int | None) -> Iterator[Mistake]:
     if first_month is None:
         return
-    if first_month not in _MONTHS:
-        mend = "give the calendar month in which the water year begins"
-        yield Mistake("is not a month", "1 to 12", mend, column="first_month", value=first_month)
+    if first_month not in MONTHS:
+        yield no_month(first_month)
     elif record.names_water_years and first_month != record.first_month:
         yield table.at_header(
             f"the record's water years (such as 1953/54) begin in {MONTH_NAMES[record.first_month - 1]}, "
@@ -122,13 +83,19 @@ def _month_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int 
         )
 
 
+def no_month(found: int) -> Mistake:
+    """Refuse what is no calendar month."""
+    mend = "give the calendar month in which the water year begins"
+    return Mistake("is not a month", "1 to 12", mend, column="first_month", value=found)
+
+
 def _flow_m3s(readings: Sequence[MonthlyValue], calendar: Calendar, unit: InflowUnit) -> NDArray[np.float64]:
     values = np.array([reading.value for reading in readings]).reshape(-1, MONTHS_PER_YEAR)
     flow = unit.flow_m3s(values, calendar)
-    excessive = np.flatnonzero(flow > LARGEST_FLOW_M3S)
+    excessive = np.flatnonzero(flow > FLOW_M3S.most)
     if excessive.size:
         problem = f"the flow is too large for a river, if the unit is {unit.name}"
-        expected = f"a mean flow of at most {LARGEST_FLOW_M3S:,.0f} m3/s"
+        expected = f"a mean flow of at most {FLOW_M3S.most:,.0f} m3/s"
         mend = 'check the value; if the unit is another, add a comment line such as "# unit: hm3"'
         raise InputError(readings[index].mistake(problem, expected, mend) for index in excessive.tolist())
     return flow

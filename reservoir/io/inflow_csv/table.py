@@ -82,11 +82,11 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     """
     data = bytes_of(path)
     content = content_of(data)
-    header = _cut(content.lines[0], content.delimiter)
+    header = cut(content.lines[0], content.delimiter)
     if isinstance(header, Mistake):
         raise InputError(header)
     _check_header(header, len(content.lines))
-    found = [_cut(line, content.delimiter) for line in content.lines[1:]]
+    found = [cut(line, content.delimiter) for line in content.lines[1:]]
     filled = [row for row in found if isinstance(row, Mistake) or any(row.cells)]
     header, filled = _without_padding(header, filled)
     rows = tuple(row for row in filled if isinstance(row, Row) and len(row.cells) == len(header.cells))
@@ -94,7 +94,8 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     return InflowTable(data, header, rows, content.comments, mistakes)
 
 
-def _cut(line: Line, delimiter: str) -> Row | Mistake:
+def cut(line: Line, delimiter: str) -> Row | Mistake:
+    """Cut a line into trimmed cells."""
     try:
         cells = next(csv.reader([line.text], delimiter=delimiter, skipinitialspace=True, strict=True))
     except csv.Error as error:

@@ -20,7 +20,8 @@ from reservoir.io.inflow_csv.unit_words import Kind
 
 #: Where the unit was said, if it was not.
 ASSUMED = "assumed: the file gives no unit"
-_ACCEPTED = f"{', '.join(FLOW_M3S)} (mean flow) or {', '.join(VOLUME_HM3)} (monthly volume)"
+#: Units that are understood.
+ACCEPTED = f"{', '.join(FLOW_M3S)} (mean flow) or {', '.join(VOLUME_HM3)} (monthly volume)"
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,12 @@ class InflowUnit:
 _UNITS = {name: InflowUnit(name, size, is_volume=False) for name, size in FLOW_M3S.items()} | {
     name: InflowUnit(name, size, is_volume=True) for name, size in VOLUME_HM3.items()
 }
+
+
+def unit_named(text: str) -> InflowUnit | None:
+    """The one unit that a text names; None if it names none, several, or something that is not understood."""
+    saying = understand(text)
+    return _UNITS[saying.units[0]] if len(saying.units) == 1 and not saying.strange else None
 
 
 @dataclass(frozen=True)
@@ -139,14 +146,14 @@ def _doubts(table: InflowTable, record: MonthlyRecord) -> Iterator[Mistake]:
     if record.value_column is not None and not understand(record.value_column).means_flow:
         mend = 'name the column inflow_m3s (or inflow_hm3, ...), add a line "# unit: m3/s", or give the unit'
         problem = "the unit of the values is not given"
-        yield table.at_header(problem, _ACCEPTED, f"{mend} (--unit m3/s)", record.value_column)
+        yield table.at_header(problem, ACCEPTED, f"{mend} (--unit m3/s)", record.value_column)
         return
     for comment in table.comments:
         others = [unit for unit in mentions_of(comment.text) if unit != "m3/s"]
         if others:
             problem = f"a comment mentions {others[0]}, but the unit of the values is not given"
             mend = f'add a line such as "# unit: m3/s" or "# unit: {others[0]}", or give --unit'
-            yield Mistake(problem, _ACCEPTED, mend, row=comment.number)
+            yield Mistake(problem, ACCEPTED, mend, row=comment.number)
 
 
 def _unknown(claim: _Claim) -> Mistake:
@@ -154,7 +161,7 @@ def _unknown(claim: _Claim) -> Mistake:
     problem = f"two units: {units}" if len(claim.saying.units) > 1 else "unknown unit"
     if claim.saying.units and claim.saying.strange:
         problem = f'{units} with the unknown "{" ".join(claim.saying.strange)}"'
-    return claim.at(problem, _ACCEPTED, "convert the values, or give one of these units", value=claim.text)
+    return claim.at(problem, ACCEPTED, "convert the values, or give one of these units", value=claim.text)
 
 
 def _contradiction(first: _Claim, second: _Claim) -> Mistake:

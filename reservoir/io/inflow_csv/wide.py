@@ -7,7 +7,8 @@ from functools import partial
 from itertools import combinations
 
 from reservoir.errors import Mistake
-from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, year_label
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.hydro.year_labels import year_label
 from reservoir.io.inflow_csv.cells import Month, Year, parse_flow, parse_year
 from reservoir.io.inflow_csv.month_headers import MonthColumn, month_columns, unit_texts
 from reservoir.io.inflow_csv.record import MonthlyRecord, MonthlyValue, PeriodIndex, TimeAxis, sequence_mistakes
@@ -28,7 +29,7 @@ def read_wide(table: InflowTable, year_at: int) -> MonthlyRecord:
         "year",
         column=table.header.cells[year_at],
         mend_double="delete one of the rows, or correct its year",
-        written=partial(year_label, first_month=first_month),
+        written=partial(year_label, later=int(first_month > 1)),
         unreadable=table.unreadable(unnamed),
     )
     return MonthlyRecord(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _MONTH = {
+    "member": "name of the member; only of ensembles",
     "year": "label of the year in the inflow record: `1953`, or `1953/54` for a water year",
     "month": "calendar month, 1 to 12",
     "inflow_m3s": "mean inflow of the month, m3/s",
@@ -58,6 +59,7 @@ WATER_VALUES_COLUMNS: Mapping[str, str] = {
 }
 #: ``summary.csv`` of a plan: a row for each year.
 SUMMARY_COLUMNS: Mapping[str, str] = {
+    "member": _MONTH["member"],
     "year": _MONTH["year"],
     "inflow_mean_m3s": "mean inflow of the year, m3/s",
     "energy_gwh": "energy of the year, GWh",
@@ -87,6 +89,7 @@ SIMULATION_COLUMNS: Mapping[str, str] = {
 }
 #: ``summary.csv`` of `reservoir simulate`: a row for each year.
 SIMULATED_YEARS_COLUMNS: Mapping[str, str] = {
+    "member": _MONTH["member"],
     "year": _MONTH["year"],
     "inflow_mean_m3s": SUMMARY_COLUMNS["inflow_mean_m3s"],
     "energy_gwh": SUMMARY_COLUMNS["energy_gwh"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,17 +12,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
-from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.inflow_csv.reader import read_inflow
 from reservoir.io.plan_folder.provenance import check_files, read_provenance
+from reservoir.io.plan_folder.saved_record import saved_record
 from reservoir.io.plan_folder.saved_solutions import references_of, solutions_of, sources_of
 from reservoir.io.plan_folder.tables import (
     AGAIN,
     FIGURES,
-    INFLOW,
     PROVENANCE,
     RESERVOIR,
     SCHEDULE,
@@ -41,6 +39,7 @@ from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import Check
 from reservoir.planning.end_value import implies_end_value, with_end_value
 from reservoir.planning.plan import Plan
+from reservoir.planning.schedule import year_columns
 from reservoir.planning.solution_numbers import operation_of
 from reservoir.planning.start import PlanStart
 from reservoir.planning.water_values import LEVELS, WaterValues, table_months
@@ -48,10 +47,6 @@ from reservoir.problems.reservoir.record import RecordProblems, record_problems
 
 FloatArray = NDArray[np.float64]
 
-#: How a plan says that its unit was given by the caller; the second is that of plans before 0.2.
-BY_ARGUMENT = ("from the unit argument", "said by the call")
-#: Flows of the record and of the schedule, which has six decimals of them, differ by no more than this.
-INFLOW_M3S = 5.1e-7
 #: Energy that the schedule states and energy that follows from its releases differ by less than this part of the most
 #: that a month makes, and this many GWh; storages by this many hm3: the tables have six decimals.
 ENERGY_PART, ENERGY_GWH, STORAGE_HM3 = 1e-6, 1e-5, 1e-4
@@ -103,8 +98,8 @@ def read_plan(folder: Path) -> SavedPlan:
     start = _start(folder, origin, plant, horizon)
     if start:
         plant, horizon = start.begun, Horizon()
-    inflow = _as_read(folder / INFLOW, _inflow(folder / SCHEDULE, schedule, plant, origin))
-    if list(summary["year"]) != list(inflow.labels):
+    inflow = saved_record(folder, schedule, plant, origin)
+    if any(list(summary.get(name, [])) != list(each) for name, each in year_columns(inflow).items()):
         raise changed(folder / SUMMARY, "has other years than schedule.csv")
     problems = record_problems(_with_end_value(folder, origin, plant), inflow, horizon)
     solutions = solutions_of(problems, _positions(problems, schedule), summary, origin)
@@ -172,72 +167,6 @@ def _reservoir(folder: Path, origin: Mapping[str, Any]) -> Reservoir:
     if sha256_of(path) != origin["reservoir"]["sha256"]:
         raise changed(path, "was changed after the plan was made")
     return read_reservoir(path)
-
-
-def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
-    first = str(schedule["year"].iloc[0])[:4]
-    if not first.isdecimal() or int(first) == 0:
-        mistake = Mistake(
-            "is not a year", "a year such as 1953 or 1953/54", AGAIN, str(path), 2, "year", schedule["year"].iloc[0]
-        )
-        raise InputError(mistake)
-    years = origin["years"]
-    steps = max(len(schedule) // max(years, 1), 1) if origin.get("start") else MONTHS_PER_YEAR
-    calendar = Calendar(int(first), len(schedule) // steps + 1, plant.first_month, steps)
-    _check_calendar(path, schedule, calendar)
-    if len(schedule) != years * steps:
-        raise changed(path, f"has {len(schedule)} months; the plan has {years * steps}")
-    calendar = replace(calendar, years=years)
-    below = [
-        Mistake("is negative", "0 or more", AGAIN, str(path), int(row) + 2, "inflow_m3s", float(value))
-        for row, value in enumerate(schedule["inflow_m3s"])
-        if value < 0
-    ]
-    if below:
-        raise InputError(worth_telling(below, str(path)))
-    flow = schedule["inflow_m3s"].to_numpy(float).reshape(years, steps)
-    source = origin["inflow"]
-    return Inflow(
-        flow,
-        calendar,
-        caveat=str(source.get("caveat", "")),
-        source=str(source.get("file", "")),
-        sha256=str(source.get("sha256", "")),
-        unit=str(source.get("unit", "")),
-        unit_from=str(source.get("unit_from", "")),
-    )
-
-
-def _as_read(path: Path, planned: Inflow) -> Inflow:
-    """The plan's record with the flows of its own file, of which the schedule states six decimals.
-
-    The schedule's stand where there is no file, or the record was another when it was planned: changed in Python, or
-    read by an earlier version that took what this one refuses.
-    """
-    if not path.is_file() or sha256_of(path) != planned.sha256:
-        return planned
-    told = planned.unit if planned.unit_from in BY_ARGUMENT else None
-    with suppress(InputError):
-        record = read_inflow(path, unit=told, first_month=planned.calendar.first_month)
-        first = planned.calendar.first_year - record.calendar.first_year
-        flow = record.flow_m3s[max(first, 0) : first + planned.years]
-        if flow.shape == planned.flow_m3s.shape and np.abs(flow - planned.flow_m3s).max() <= INFLOW_M3S:
-            same = record.span(max(first, 0), max(first, 0) + planned.years)
-            beside: dict[str, Any] = {"evaporation_mm": same.evaporation_mm, "withdrawal_m3s": same.withdrawal_m3s}
-            return replace(planned, flow_m3s=flow, **beside)
-    return planned
-
-
-def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> None:
-    """Refuse the first row that is not the month after the one before it."""
-    months = schedule["month"].to_numpy(float)
-    for row, (label, month) in enumerate(zip(schedule["year"], months, strict=True)):
-        year, step = divmod(row, calendar.steps)
-        wanted = calendar.labels[year], int(calendar.months[step])
-        for name, found, expected in (("year", str(label), wanted[0]), ("month", f"{month:g}", str(wanted[1]))):
-            if found != expected:
-                problem = "is out of sequence"
-                raise InputError(Mistake(problem, expected, AGAIN, str(path), row + 2, name, found))
 
 
 def _positions(problems: RecordProblems, schedule: pd.DataFrame) -> list[FloatArray]:

@@ -41,6 +41,8 @@ _SCHEDULE = ("year", "month", "inflow_m3s", "release_m3s", "storage_start_hm3", 
 _SUMMARY = ("year", "reference_gwh", "generations", "evaluations")
 #: Of plans by dynamic programming alone.
 WATER_VALUE = "water_value_gwh_per_hm3"
+#: Name of the member, in tables of ensembles.
+MEMBER = "member"
 _WATER_VALUES = ("mean_gwh_per_hm3", "q10_gwh_per_hm3", "q90_gwh_per_hm3")
 #: Whose schedule a year holds, and the gap of the solver's own; plans of earlier versions have neither, and the second
 #: is there only where a year holds the reference's.

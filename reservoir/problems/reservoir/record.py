@@ -115,15 +115,16 @@ def record_problems(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> R
         If reservoir and record begin their water years in different months, or the curves cannot be approximated.
     """
     check_first_month(reservoir, inflow)
-    calendar, model = inflow.calendar, ReservoirModel.of(reservoir)
-    spans = iter(horizon.spans(inflow.years))
+    horizon = horizon.within(inflow.calendar)
+    model, labels, streams = ReservoirModel.of(reservoir), inflow.labels, inflow.rng_stream_ids
     batches = []
-    for limits in horizon_limits(reservoir, inflow, horizon):
-        years = [next(spans) for _ in range(len(limits))]
-        streams = np.array([calendar.start_years[first] for first, _ in years])
-        batches.append(ReservoirYears(model, limits, tuple(_label(calendar.labels, *each) for each in years), streams))
+    spans = horizon.equal_spans(inflow.years)
+    for limits, (first, stop, length) in zip(horizon_limits(reservoir, inflow, horizon), spans, strict=True):
+        named = labels[first:stop] if length == 1 else _joined(labels[first:stop], length)
+        batches.append(ReservoirYears(model, limits, named, streams[first:stop:length]))
     return RecordProblems(horizon, inflow, tuple(batches))
 
 
-def _label(labels: Sequence[str], first: int, stop: int) -> str:
-    return labels[first] if stop == first + 1 else f"{labels[first]} to {labels[stop - 1]}"
+def _joined(labels: Sequence[str], length: int) -> tuple[str, ...]:
+    """Name of every so many years."""
+    return tuple(f"{labels[first]} to {labels[first + length - 1]}" for first in range(0, len(labels), length))

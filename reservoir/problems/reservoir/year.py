@@ -199,13 +199,13 @@ class ReservoirYears(_Years, Sequence[ReservoirYear]):
         The reservoir.
     limits : Limits
         Inflow and bounds of the years.
-    labels : tuple of str
-        Names of the years.
+    labels : sequence of str
+        Names of the years, slices of which are sequences too.
     rng_stream_ids : ndarray, shape (years,)
-        Calendar years in which they begin: name their random numbers.
+        What names their random numbers, see `Inflow.rng_stream_ids`.
     """
 
-    labels: tuple[str, ...]
+    labels: Sequence[str]
     rng_stream_ids: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -239,8 +239,8 @@ def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> ReservoirYears:
         If reservoir and record begin their water years in different months, or the curves cannot be approximated.
     """
     check_first_month(reservoir, inflow)
-    calendar, model = inflow.calendar, ReservoirModel.of(reservoir)
-    return ReservoirYears(model, year_limits(reservoir, inflow), calendar.labels, np.array(calendar.start_years))
+    model = ReservoirModel.of(reservoir)
+    return ReservoirYears(model, year_limits(reservoir, inflow), inflow.labels, inflow.rng_stream_ids)
 
 
 def check_first_month(reservoir: Reservoir, inflow: Inflow) -> None:

@@ -10,8 +10,9 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNL
 from matplotlib.transforms import blended_transform_factory
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar, year_label
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.year_labels import year_label
 
 FloatArray = NDArray[np.float64]
 
@@ -81,7 +82,7 @@ def year_ticks(calendar: Calendar, most: int) -> tuple[list[int], list[str]]:
     years = calendar.start_years
     ticks = MaxNLocator(most, integer=True, steps=[1, 2, 5, 10]).tick_values(years[0], years[-1])
     shown = [int(tick) for tick in ticks if tick in years] or [years[0]]
-    return shown, [year_label(year, calendar.first_month) for year in shown]
+    return shown, [year_label(year, int(calendar.first_month > 1)) for year in shown]
 
 
 def year_title(calendar: Calendar) -> str:

@@ -39,7 +39,7 @@ def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None, watch:
     drawings: dict[str, Callable[[Plan], Figure | None]] = {
         "storage-fan": storage_fan.storage_fan_figure,
         "typical-years": partial(typical_years.typical_years_figure, years=typical),
-        **({} if plan.horizon.is_year else {"record-trace": record_trace.record_trace_figure}),
+        "record-trace": record_trace.record_trace_figure,
         "convergence": convergence.convergence_figure,
         "annual-energy": annual_energy.annual_energy_figure,
     }
@@ -48,6 +48,8 @@ def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None, watch:
     if linkage_map.mean_linkage(plan) is not None:
         drawings["linkage"] = linkage_map.linkage_map_figure
     figures = {}
+    for name in _left_out(plan):
+        del drawings[name]
     for name, draw in drawings.items():
         with watch(stage_of(name)):
             figure = draw(plan)
@@ -72,7 +74,15 @@ def plan_captions(plan: Plan, *, typical: Mapping[str, str] | None = None) -> di
         "water-values": water_value_map.caption(plan),
         "linkage": linkage_map.caption(plan),
     }
-    return {name: caption for name, caption in captions.items() if caption is not None}
+    left_out = _left_out(plan)
+    return {name: caption for name, caption in captions.items() if caption is not None and name not in left_out}
+
+
+def _left_out(plan: Plan) -> set[str]:
+    """Figures that say nothing of a plan: of years by themselves no trace, and of an ensemble no sequence of years."""
+    return ({"record-trace"} if plan.horizon.is_year else set()) | (
+        set() if plan.inflow.members is None else {"record-trace", "annual-energy"}
+    )
 
 
 def save_figures(

@@ -11,6 +11,7 @@ from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
+from reservoir.planning.schedule import year_columns
 from reservoir.planning.sentences import horizon_text, limits_word
 from reservoir.report.html.page import Column, HtmlTable
 from reservoir.text.quantities import quantity
@@ -78,7 +79,7 @@ def yearly_table(plan: Plan) -> HtmlTable:
 def monthly_table(plan: Plan) -> HtmlTable:
     """The median of every quantity over the years that keep their limits, a row a month of the water year."""
     kept = np.repeat(plan.keeps_limits, plan.inflow.calendar.steps)
-    medians = plan.schedule()[kept].drop(columns=["year", "source"]).groupby("month").median()
+    medians = plan.schedule()[kept].drop(columns=[*year_columns(plan.inflow), "source"]).groupby("month").median()
     months = [int(month) for month in plan.inflow.calendar.months]
     columns = [
         [number(value, f"{{:,.{places}f}}") for value in medians[name].reindex(months)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -48,7 +49,7 @@ def foresight_in_years(
 
 
 def _foresight(
-    model: ReservoirModel, horizons: Limits, labels: tuple[str, ...], start: float, end: float, progress: Progress
+    model: ReservoirModel, horizons: Limits, labels: Sequence[str], start: float, end: float, progress: Progress
 ) -> Operation:
     """Dynamic programming over every horizon, from one storage to another."""
     starts = np.full(len(horizons), start)

@@ -29,7 +29,7 @@ class Simulation:
 
     Parameters
     ----------
-    labels : tuple of str
+    labels : sequence of str
         Names of the years.
     operation : Operation
         What the years came to.
@@ -43,7 +43,7 @@ class Simulation:
         hm3 that 1 m3/s carries in each step.
     """
 
-    labels: tuple[str, ...]
+    labels: Sequence[str]
     operation: Operation
     asked_m3s: FloatArray
     repaired: NDArray[np.bool_]
@@ -87,6 +87,7 @@ def simulate(
     inflow_before_m3s : float, optional
         Inflow of the step before the record.
     """
+    inflow.require_no_members("the simulation of a rule")
     rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
     limits = open_limits(model.reservoir, inflow)
     require_no_conditions(limits.conditions is not None)

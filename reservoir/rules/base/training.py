@@ -26,7 +26,7 @@ class Training:
     ----------
     model : ReservoirModel
         The reservoir.
-    labels : tuple of str
+    labels : sequence of str
         Names of the years.
     inflow_m3s, inflow_before_m3s : ndarray
         Mean inflow of each step and of the step before it. Before the first step of a record stands the mean of the
@@ -40,7 +40,7 @@ class Training:
     """
 
     model: ReservoirModel
-    labels: tuple[str, ...]
+    labels: Sequence[str]
     inflow_m3s: FloatArray
     inflow_before_m3s: FloatArray
     storage_start_hm3: FloatArray
@@ -62,6 +62,7 @@ class Training:
         if plan.start:
             problem = f"the plan begins in {plan.start}, and has no whole water years"
             raise InputError(Mistake(problem, "a plan of whole water years", "plan without --from"))
+        plan.inflow.require_no_members("rules")
         storage = plan.operation.storage_hm3
         return cls(
             plan.problems.model,

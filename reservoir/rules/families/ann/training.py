@@ -76,7 +76,7 @@ def trained(training: Training, forecast: Forecast) -> Trained:
         If an OpenCL device is there but cannot be used.
     """
     decided = (training.inflow_m3s, training.storage_start_hm3, training.release_m3s)
-    key = _Key(id(training.model), training.labels, tuple(each.tobytes() for each in decided), training)
+    key = _Key(id(training.model), tuple(training.labels), tuple(each.tobytes() for each in decided), training)
     return _trained(key, forecast)
 
 

@@ -1,0 +1,99 @@
+"""Series of the same months -> an `Inflow` of whole water years, of one record or of an ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import MOST_MISTAKES, InputError, Mistake, worth_telling
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.ranges import FLOW_M3S
+from reservoir.hydro.water_years import month_name, whole_years
+
+FloatArray = NDArray[np.float64]
+
+
+class Unit(Protocol):
+    """A unit of inflow."""
+
+    @property
+    def name(self) -> str:
+        """As in the table of units."""
+
+    def flow_m3s(self, values: FloatArray, calendar: Calendar) -> FloatArray:
+        """Values in m3/s, shape (years, steps)."""
+
+
+def inflow_of_series(
+    first: int,
+    values: FloatArray,
+    members: Sequence[str] | None,
+    unit: Unit,
+    first_month: int,
+    companions: Mapping[str, FloatArray] | None = None,
+    **about: Any,
+) -> Inflow:
+    """Cut series of the same consecutive months into water years.
+
+    Parameters
+    ----------
+    first : int
+        The first month, counted from January of year 0.
+    values : ndarray, shape (members, months)
+        In the unit; finite, and not negative.
+    members : sequence of str, optional
+        Their names; None for a single record that is no ensemble.
+    unit : InflowUnit
+    first_month : int
+        Calendar month in which the water year begins.
+    companions : mapping of str to ndarray, shape (members, months), optional
+        Further fields of `Inflow`.
+    **about
+        Fields of `Inflow` that say where it comes from; `notes` are put before those on what was left out.
+
+    Raises
+    ------
+    InputError
+        If there is no whole water year, or a flow is larger than any river's.
+    """
+    inside, calendar, left_out = whole_years(first, values.shape[1], first_month)
+    count = len(values) * calendar.years
+    if members is not None:
+        calendar = replace(calendar, years=count, years_each=calendar.years)
+
+    def in_years(series: FloatArray) -> FloatArray:
+        return series[:, inside].reshape(count, MONTHS_PER_YEAR)
+
+    flow = unit.flow_m3s(in_years(values), calendar)
+    if flow.max(initial=0.0) > FLOW_M3S.most:
+        raise InputError(_too_large(flow, unit, first + inside.start, members, values))
+    columns: dict[str, Any] = {name: in_years(series) for name, series in (companions or {}).items()}
+    notes = (*about.pop("notes", ()), *left_out)
+    names = None if members is None else np.array(members, np.str_)
+    return Inflow(flow, calendar, notes=notes, members=names, unit=unit.name, **columns, **about)
+
+
+def _too_large(
+    flow: FloatArray, unit: Unit, first: int, members: Sequence[str] | None, values: FloatArray
+) -> list[Mistake]:
+    series = flow.reshape(len(values), -1)
+    problem = f"the flow is too large for a river, if the unit is {unit.name}"
+    expected, mend = f"a mean flow of at most {FLOW_M3S.most:,.0f} m3/s", "check the value and the unit"
+    places = np.argwhere(series > FLOW_M3S.most)[: MOST_MISTAKES + 1].tolist()
+    return worth_telling(
+        (
+            Mistake(f"{where(first + month, member, members)}: {problem}", expected, mend, value=series[member, month])
+            for member, month in places
+        ),
+        "",
+    )
+
+
+def where(month: int, member: int, members: Sequence[str] | None) -> str:
+    """Name a month, and the member."""
+    return month_name(month) if members is None else f"{month_name(month)} of member {members[member]}"

@@ -1,0 +1,145 @@
+"""An ensemble in a long CSV file: the same months of several members, or scenarios, in any order of rows."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.water_years import month_name
+from reservoir.io.ensemble_years import inflow_of_series
+from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
+from reservoir.io.inflow_csv.cells import parse_flow
+from reservoir.io.inflow_csv.companions import COMPANIONS, is_companion
+from reservoir.io.inflow_csv.lines import Content, content_of
+from reservoir.io.inflow_csv.long import not_one_value
+from reservoir.io.inflow_csv.member_table import MemberLayout, MemberRows, NumberColumn, read_member_rows
+from reservoir.io.inflow_csv.record import MonthlyRecord
+from reservoir.io.inflow_csv.table import InflowTable, Row, cut
+from reservoir.io.inflow_csv.units import choose_unit
+
+#: Names of the column of members, in small letters.
+MEMBER_NAMES = ("member", "scenario")
+#: Bytes in which comments and the header stand.
+_HEAD_BYTES = 131_072
+
+
+class MemberFile(NamedTuple):
+    """The header of a file with a column of members, and the comments above it."""
+
+    file: str
+    content: Content
+    header: Row
+    member: int
+    date: int
+
+
+def member_file(file: str) -> MemberFile | None:
+    """Look for a column of members in a file; None where there is none, or no file that can be read."""
+    with suppress(OSError, ValueError, InputError):
+        if not stat.S_ISREG(os.stat(file).st_mode):
+            return None  # a pipe is read once
+        with open(file, "rb") as opened:
+            head = opened.read(_HEAD_BYTES)
+        content = content_of(head[: head.rfind(b"\n") + 1] or head)
+        header = cut(content.lines[0], content.delimiter)
+        names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
+        member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
+        if member is not None and "date" in names and isinstance(header, Row):
+            return MemberFile(file, content, header, member, names.index("date"))
+    return None
+
+
+def read_ensemble(found: MemberFile, unit: str | None, first_month: int | None) -> Inflow:
+    """Read an ensemble, see `reservoir.read_inflow`.
+
+    Raises
+    ------
+    InputError
+        With the first mistakes of the file.
+    """
+    header = found.header
+    table = InflowTable(b"", header, (), found.content.comments, ())
+    others = [place for place in range(len(header.cells)) if place not in (found.member, found.date)]
+    beside = [place for place in others if is_companion(header.cells[place])]
+    value_columns = [place for place in others if place not in beside]
+    if len(value_columns) != 1:
+        raise InputError(not_one_value(table, value_columns))
+    (value,) = value_columns
+    name = header.cells[value]
+    chosen = choose_unit(table, MonthlyRecord(value_column=name, unit_texts=((name, name),)), unit)
+    mistakes = [*chosen.mistakes, *caveat_mistakes(table)]
+    if mistakes:
+        raise InputError(mistakes)
+    known = {place: COMPANIONS[header.cells[place].casefold()] for place in beside}
+    numbers = {value: NumberColumn(parse_flow)}
+    numbers |= {place: NumberColumn(each.parse, each.allowed.least / each.size) for place, each in known.items()}
+    rows = read_member_rows(
+        MemberLayout(found.file, found.content.delimiter, header, found.member, found.date, numbers)
+    )
+    first, series = _series(rows)
+    return inflow_of_series(
+        first,
+        series[value],
+        rows.names,
+        chosen.unit,
+        first_month or 1,
+        {each.field: series[place] * each.size for place, each in known.items()},
+        caveat=caveat_of(table),
+        source=found.file,
+        sha256=_sha256(found.file),
+        unit_from=chosen.said_by,
+    )
+
+
+def _series(rows: MemberRows) -> tuple[int, dict[int, NDArray[np.float64]]]:
+    """The first month, and each column of numbers, shape (members, months).
+
+    Raises
+    ------
+    InputError
+        If a month of a member is there twice or missing.
+    """
+    first, last = int(rows.month.min()), int(rows.month.max())
+    months, members = last - first + 1, len(rows.names)
+    place = rows.member.astype(np.int64) * months + (rows.month - first)
+    if len(place) != members * months or (place[1:] <= place[:-1]).any():
+        count = np.bincount(place, minlength=members * months) if members * months <= 20 * len(place) else None
+        if count is None or (count != 1).any():
+            raise InputError(_not_rectangular(rows, place, months, first))
+    series: dict[int, Any] = {}
+    for column, values in rows.values.items():
+        series[column] = np.empty(members * months)
+        series[column][place] = values
+    return first, {column: values.reshape(members, months) for column, values in series.items()}
+
+
+def _not_rectangular(rows: MemberRows, place: NDArray[np.int64], months: int, first: int) -> Mistake:
+    """The first month that is there twice, else the first that is missing."""
+    order = np.argsort(place, kind="stable")
+    ordered = place[order]
+    twice = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if twice.size:
+        again = int(order[twice + 1].min())
+        month, member = month_name(int(rows.month[again])), rows.names[rows.member[again]]
+        problem, expected = f"{month} of member {member} appears twice", "one row per member and month"
+        return rows.at(again, problem, expected, "delete one of the rows", rows.layout.date, month)
+    breaks = np.flatnonzero(np.diff(ordered, prepend=-1) != 1)
+    missing = int(ordered[breaks[0] - 1] + 1 if breaks[0] else 0) if breaks.size else len(ordered)
+    member = rows.names[missing // months]
+    problem = f"member {member} has no {month_name(first + missing % months)}"
+    span = f"{month_name(first)} to {month_name(first + months - 1)}"
+    mend = "add the missing rows, or keep only months that all members have"
+    return Mistake(problem, f"{span} of every member", mend)
+
+
+def _sha256(file: str) -> str:
+    with open(file, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

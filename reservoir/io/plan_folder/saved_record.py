@@ -1,0 +1,115 @@
+"""The record of a plan's folder: the months of its schedule, with the flows of the file that was planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reservoir.errors import InputError, Mistake, worth_telling
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.io.inflow_file import read_inflow
+from reservoir.io.plan_folder.tables import AGAIN, INFLOW, MEMBER, SCHEDULE, changed, sha256_of
+
+#: How a plan says that its unit was given by the caller; the second is that of plans before 0.2.
+BY_ARGUMENT = ("from the unit argument", "said by the call")
+#: Flows of the record and of the schedule, which has six decimals of them, differ by no more than this.
+INFLOW_M3S = 5.1e-7
+
+
+def saved_record(folder: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
+    """The record that a plan was made for.
+
+    Parameters
+    ----------
+    folder : Path
+    schedule : DataFrame
+        ``schedule.csv``.
+    plant : Reservoir
+        As it was planned.
+    origin : mapping
+        ``plan.json``.
+
+    Raises
+    ------
+    InputError
+        If the months of the schedule do not follow each other, or are not those that were planned.
+    """
+    return _as_read(folder / INFLOW, _inflow(folder / SCHEDULE, schedule, plant, origin))
+
+
+def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
+    first = str(schedule["year"].iloc[0])[:4]
+    if not first.isdecimal() or int(first) == 0:
+        mistake = Mistake(
+            "is not a year", "a year such as 1953 or 1953/54", AGAIN, str(path), 2, "year", schedule["year"].iloc[0]
+        )
+        raise InputError(mistake)
+    years = origin["years"]
+    steps = max(len(schedule) // max(years, 1), 1) if origin.get("start") else MONTHS_PER_YEAR
+    source, members = origin["inflow"], None
+    calendar = Calendar(int(first), len(schedule) // steps + 1, plant.first_month, steps)
+    if MEMBER in schedule:
+        calendar = replace(calendar, years_each=int(source.get("years_each", 0)) or years)
+        members = schedule[MEMBER].to_numpy(str)[:: calendar.years_each * steps]
+    _check_calendar(path, schedule, calendar)
+    if len(schedule) != years * steps:
+        raise changed(path, f"has {len(schedule)} months; the plan has {years * steps}")
+    calendar = replace(calendar, years=years)
+    below = [
+        Mistake("is negative", "0 or more", AGAIN, str(path), int(row) + 2, "inflow_m3s", float(value))
+        for row, value in enumerate(schedule["inflow_m3s"])
+        if value < 0
+    ]
+    if below:
+        raise InputError(worth_telling(below, str(path)))
+    flow = schedule["inflow_m3s"].to_numpy(float).reshape(years, steps)
+    return Inflow(
+        flow,
+        calendar,
+        members=members,
+        caveat=str(source.get("caveat", "")),
+        source=str(source.get("file", "")),
+        sha256=str(source.get("sha256", "")),
+        unit=str(source.get("unit", "")),
+        unit_from=str(source.get("unit_from", "")),
+    )
+
+
+def _as_read(path: Path, planned: Inflow) -> Inflow:
+    """The plan's record with the flows of its own file, of which the schedule states six decimals.
+
+    The schedule's stand where there is no file, or the record was another when it was planned: changed in Python, or
+    read by an earlier version that took what this one refuses.
+    """
+    if not path.is_file() or sha256_of(path) != planned.sha256:
+        return planned
+    told = planned.unit if planned.unit_from in BY_ARGUMENT else None
+    with suppress(InputError):
+        record = read_inflow(path, unit=told, first_month=planned.calendar.first_month)
+        first = planned.calendar.first_year - record.calendar.first_year
+        flow = record.flow_m3s[max(first, 0) : first + planned.years]
+        if flow.shape == planned.flow_m3s.shape and np.abs(flow - planned.flow_m3s).max() <= INFLOW_M3S:
+            same = record.span(max(first, 0), max(first, 0) + planned.years)
+            beside: dict[str, Any] = {"evaporation_mm": same.evaporation_mm, "withdrawal_m3s": same.withdrawal_m3s}
+            return replace(planned, flow_m3s=flow, **beside)
+    return planned
+
+
+def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> None:
+    """Refuse the first row that is not the month after the one before it."""
+    months = schedule["month"].to_numpy(float)
+    for row, (label, month) in enumerate(zip(schedule["year"], months, strict=True)):
+        year, step = divmod(row, calendar.steps)
+        wanted = calendar.labels[year], int(calendar.months[step])
+        for name, found, expected in (("year", str(label), wanted[0]), ("month", f"{month:g}", str(wanted[1]))):
+            if found != expected:
+                problem = "is out of sequence"
+                raise InputError(Mistake(problem, expected, AGAIN, str(path), row + 2, name, found))
