@@ -3,7 +3,8 @@
 import pytest
 
 from reservoir import interrupts
-from reservoir.io.placing.whole_file import write_whole
+from reservoir.errors import OutputError
+from reservoir.io.placing.whole_file import write_new, write_whole
 from reservoir.io.placing.workplace import workplace
 
 
@@ -13,6 +14,19 @@ def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):
         write_whole(tmp_path / "mine.toml", text)
         assert [(entry.name, entry.read_text()) for entry in tmp_path.iterdir()] == [("mine.toml", text)]
     assert interrupts.last_words().startswith("Interrupted; written to ")
+
+
+def test_a_function_may_write_the_file(tmp_path):
+    write_whole(tmp_path / "mine.nc", lambda path: path.write_bytes(b"1"))
+    assert (tmp_path / "mine.nc").read_bytes() == b"1"
+
+    def fail(path):
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OutputError, match=r"mine\.nc: cannot be written \(No space left on device\)"):
+        write_new(tmp_path / "mine.nc", fail, force=True, choose="choose another", replace="force")
+    assert [(entry.name, entry.read_bytes()) for entry in tmp_path.iterdir()] == [("mine.nc", b"1")]
 
 
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])

@@ -1,0 +1,90 @@
+"""Write an ensemble of inflow: a long CSV file, or NetCDF by CF conventions; `reservoir.read_inflow` reads both."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.inflow import Inflow
+from reservoir.io.inflow_netcdf import INSTALL, is_netcdf
+from reservoir.text.printable import printable
+
+#: Significant digits of a flow.
+_DIGITS = "%.6g"
+
+
+def check_writable(file: str) -> None:
+    """Refuse a format that cannot be written here, before anything is computed for it.
+
+    Raises
+    ------
+    InputError
+        If it is NetCDF, and xarray or what writes with it is not installed; if it is Zarr.
+    """
+    if not is_netcdf(file):
+        return
+    if file.casefold().endswith(".zarr"):
+        raise InputError(Mistake("Zarr is not written", "a name that ends in .csv or .nc", file=file))
+    for module in ("xarray", "h5netcdf"):
+        if find_spec(module) is None:
+            raise InputError(Mistake(f"NetCDF needs {module}, which is not installed", mend=INSTALL, file=file))
+
+
+def write_ensemble(inflow: Inflow, file: str, path: Path) -> None:
+    """Write the members of an ensemble to `path`, in the format that the name `file` ends in.
+
+    Parameters
+    ----------
+    inflow : Inflow
+        An ensemble; its caveat is written too.
+    file : str
+        A name that ends in ``.nc``, or any other for CSV.
+    path : Path
+        Where the file is written, under another name perhaps.
+    """
+    if is_netcdf(file):
+        _write_netcdf(inflow, path)
+    else:
+        _write_csv(inflow, path)
+
+
+def _write_csv(inflow: Inflow, path: Path) -> None:
+    each = inflow.calendar.years_each
+    dates = inflow.calendar.month_starts[:each].ravel().astype(str).tolist()
+    rows = "".join(f"%s,{date},{_DIGITS}\n" for date in dates)
+    assert inflow.members is not None
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(f"# caveat: {printable(inflow.caveat)}\nmember,date,inflow_m3s\n")
+        for name, flow in zip(inflow.members.tolist(), inflow.flow_m3s.reshape(-1, len(dates)), strict=True):
+            cells = [cell for value in flow.tolist() for cell in (name, value)]
+            file.write(rows % tuple(cells))
+
+
+def _write_netcdf(inflow: Inflow, path: Path) -> None:
+    import xarray
+
+    each = inflow.calendar.years_each
+    times = inflow.calendar.month_starts[:each].ravel().astype("datetime64[s]")
+    of_flow = {
+        "units": "m3 s-1",
+        "standard_name": "water_volume_transport_in_river_channel",
+        "long_name": "mean inflow of the month",
+        "cell_methods": "time: mean",
+    }
+    dataset = xarray.Dataset(
+        {"inflow_m3s": (("member", "time"), inflow.flow_m3s.reshape(-1, times.size), of_flow)},
+        {
+            "member": ("member", np.asarray(inflow.members, np.str_), {"standard_name": "realization"}),
+            "time": ("time", times, {"standard_name": "time", "long_name": "first day of the month"}),
+        },
+        {"Conventions": "CF-1.10", "title": "Synthetic monthly inflow", "caveat": inflow.caveat},
+    )
+    encoding: dict[str, dict[str, Any]] = {
+        "time": {"units": f"days since {times[0].astype('datetime64[D]')}", "dtype": "int32"},
+        "inflow_m3s": {"_FillValue": None},  # no flow is missing
+    }
+    dataset.to_netcdf(path, engine="h5netcdf", encoding=encoding)
