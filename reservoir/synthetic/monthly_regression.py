@@ -23,8 +23,8 @@ class MonthlyRegression:
     """Regressions of standardised months: on the two months before, and on the mean of the last twelve.
 
     Thomas and Fiering's regression has the month before alone. It forgets too quickly: annual flows of the bundled
-    record vary 12 % less than they should, and hardly follow each other (0.01 instead of 0.29). The mean of the last year
-    keeps both (as in Sharma and O'Neill 2002, Water Resour. Res. 38(7)), the second month the correlation with it.
+    record vary 12 % less than they should, and hardly follow each other (0.01 instead of 0.29). The mean of the last
+    year keeps both (as in Sharma and O'Neill 2002, Water Resour. Res. 38(7)), the second month the correlation with it.
 
     Parameters
     ----------
