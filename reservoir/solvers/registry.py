@@ -150,7 +150,7 @@ SOLVERS: dict[str, Solver] = {
             name="ring-pso",
             summary="ring PSO in OpenCL, synchronous or asynchronous: a work group per particle; trapped in some years",
             module="reservoir.solvers.ring_pso.engine",
-            zoo_gap=0.1,
+            zoo_gap=0.2,
             opencl=True,
             host_solver="ring-pso-sequential",
             budget=_SWARM,
@@ -159,7 +159,7 @@ SOLVERS: dict[str, Solver] = {
             name="ring-pso-sequential",
             summary="ring PSO on one CPU thread: the baseline of ring-pso; also Standard PSO 2006",
             module="reservoir.solvers.ring_pso.sequential",
-            zoo_gap=0.1,
+            zoo_gap=0.2,
             budget=_SWARM,
         ),
         Solver(
