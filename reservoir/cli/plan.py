@@ -94,6 +94,12 @@ SHOWN_SHORTFALLS = 12
     "[default: solve such years again with more effort, then take the schedule of dynamic programming]",
 )
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
+@click.option(
+    "--format",
+    "table_format",
+    type=click.Choice(["csv", "netcdf", "zarr"]),
+    help="Format of the tables.  [default: csv below 5,000 years, else netcdf if it is installed]",
+)
 @click.option("--profile", is_flag=True, help="Show the time of each stage; also written to profile.json.")
 @options.out("a new folder")
 @click.option("--force", is_flag=True, help="Replace an earlier plan in that folder.")
@@ -110,6 +116,7 @@ def command(
     reference: bool,
     engine_only: bool,
     figures: bool,
+    table_format: str | None,
     profile: bool,
     out: Path | None,
     force: bool,
@@ -129,6 +136,7 @@ def command(
     with watch("import"):
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
         from reservoir.cli.streams import say
+        from reservoir.io.plan_folder.formats import format_of
         from reservoir.planning.checks import all_pass, plan_checks
         from reservoir.planning.plan import optimise
         from reservoir.planning.profile import solver_stages
@@ -136,6 +144,7 @@ def command(
 
     with watch("read"):
         found = request.read()
+        kind = format_of(table_format, found.inflow.years)
     with claimed_for_plan(out, found.reservoir.name, force=force) as claim:
         if not as_json:
             show_inputs(found)
@@ -162,6 +171,7 @@ def command(
                 claim,
                 checks,
                 figures=figures,
+                kind=kind,
                 typical_years=None if plan.start else found.typical_years,
                 progress=progress,
                 watch=watch,

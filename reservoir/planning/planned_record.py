@@ -179,11 +179,11 @@ class Plan(OperatedRecord):
             return np.zeros(self.inflow.years, np.bool_)
         return np.asarray(self.source == self.references.solver)
 
-    def save(self, folder: str | Path, *, force: bool = False, figures: bool = True) -> Path:
+    def save(self, folder: str | Path, *, force: bool = False, figures: bool = True, format: str | None = None) -> Path:
         """Write tables, figures and the report to a folder, see `reservoir.save_plan`."""
         import reservoir  # files are written above this folder: the package knows where
 
-        return reservoir.save_plan(self, folder, force=force, figures=figures)
+        return reservoir.save_plan(self, folder, force=force, figures=figures, format=format)
 
     def plots(self) -> dict[str, Figure]:
         """Draw the figures of the report by name (matplotlib), see `reservoir.plan_figures`."""
@@ -239,7 +239,18 @@ class Plan(OperatedRecord):
 
     def _of_years(self) -> Mapping[str, NDArray[Any]]:
         gaps = {"gap": self.gap, "engine_gap": self.engine_gap} if self.from_reference.any() else {"gap": self.gap}
-        return {**super()._of_years(), **gaps, "source": self.source.astype(str)}
+        reference, violation = reference_of_years(self.problems, self.references)
+        of_year = self.problems.of_year
+        return {
+            **super()._of_years(),
+            "annual_violation": self.violation,
+            "reference_gwh": reference,
+            **({"reference_violation": violation} if violation.any() else {}),
+            **gaps,
+            "source": self.source.astype(str),
+            "generations": self.solutions.generations[of_year],
+            "evaluations": self.solutions.evaluations[of_year],
+        }
 
     def _of_months(self) -> Mapping[str, FloatArray]:
         values = self.water_values

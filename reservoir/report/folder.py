@@ -23,16 +23,19 @@ from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
 from reservoir.io.placing.moves import leaves
 from reservoir.io.placing.workplace import contents
-from reservoir.io.plan_folder.provenance import FILES, file_hashes
+from reservoir.io.plan_folder.formats import PlanFormat, write_dataset
+from reservoir.io.plan_folder.provenance import FILES, FORMAT, file_hashes
 from reservoir.io.plan_folder.tables import (
     ENGINE_GAP,
     FIGURES,
     INFLOW,
+    NETCDF,
     PROVENANCE,
     RESERVOIR,
     SCHEDULE,
     SUMMARY,
     WATER_VALUES,
+    ZARR,
 )
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import chosen
@@ -50,7 +53,7 @@ RULES, SCORES, RULES_PROVENANCE = "rules", "scores.csv", "rules.json"
 PROFILE = "profile.json"
 #: All that is written to a plan's folder; one that holds anything else is not replaced.
 OWN_NAMES = {
-    *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, WATER_VALUES, RESERVOIR, INFLOW),
+    *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, WATER_VALUES, RESERVOIR, INFLOW, NETCDF, ZARR),
     *(RULES, SCORES, RULES_PROVENANCE, PROFILE),
 }
 #: Characters of a name in that of a folder: no disk takes more than 255 bytes.
@@ -142,15 +145,17 @@ def write_plan(
     *,
     force: bool = False,
     figures: bool = True,
+    kind: PlanFormat = PlanFormat.CSV,
     typical_years: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
     watch: Timer = untimed,
 ) -> Path:
     """Write tables, provenance, copies of the inputs, figures and the report into a new folder.
 
-    `typical_years` names the years drawn as wet, normal and dry, `watch` times every figure, the report and what else
-    is written. Everything is written to a hidden folder first and put in its place at the end, so that an interruption
-    or a full disk leaves nothing half-written and an older plan untouched. Returns where it was written.
+    `kind` is the format of the tables, `typical_years` names the years drawn as wet, normal and dry, `watch` times
+    every figure, the report and what else is written. Everything is written to a hidden folder first and put in its
+    place at the end, so that an interruption or a full disk leaves nothing half-written and an older plan untouched.
+    Returns where it was written.
 
     Raises
     ------
@@ -159,11 +164,12 @@ def write_plan(
     """
     with watch("write"), drafted(target, partial(check_target, force=force), own_files) as claim:
         draft = claim.draft
-        written = _write_tables(plan, draft)
+        written = _write_tables(plan, draft, kind)
         copied = copy_inputs(plan, draft)
         captions = _write_figures(plan, draft / FIGURES, typical_years, progress, watch) if figures else {}
         tables = [*written, *(f"{FIGURES}/{name}.svg" for name in captions)]
         origin = provenance(plan, checks) | {"figures": captions, FILES: file_hashes(draft, tables)}
+        origin |= {} if kind is PlanFormat.CSV else {FORMAT: str(kind)}
         origin["reservoir"] |= copied
         write_json(draft / PROVENANCE, origin)
         with watch("report"):
@@ -248,8 +254,11 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _write_tables(plan: Plan, folder: Path) -> list[str]:
-    """Write the tables, and return their names."""
+def _write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
+    """Write the tables, and return the names of those in CSV."""
+    if kind is not PlanFormat.CSV:
+        write_dataset(plan.to_xarray(), folder, kind)
+        return []
     tables = {SCHEDULE: plan.schedule(), SUMMARY: plan.summary()}
     for name in ("gap", ENGINE_GAP):
         if name in tables[SUMMARY]:

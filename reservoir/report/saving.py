@@ -6,12 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from reservoir.errors import OutputError
+from reservoir.io.plan_folder.formats import format_of
 from reservoir.planning.checks import plan_checks
 from reservoir.planning.plan import Plan
 from reservoir.report.folder import write_plan
 
 
-def save_plan(plan: Plan, folder: str | Path, *, force: bool = False, figures: bool = True) -> Path:
+def save_plan(
+    plan: Plan, folder: str | Path, *, force: bool = False, figures: bool = True, format: str | None = None
+) -> Path:
     """Write a plan to a folder as ``reservoir plan`` does, completely or not at all.
 
     Parameters
@@ -23,6 +26,9 @@ def save_plan(plan: Plan, folder: str | Path, *, force: bool = False, figures: b
         Replace an earlier plan there.
     figures : bool
         Draw the figures.
+    format : str, optional
+        Of the tables: ``"csv"``, ``"netcdf"`` or ``"zarr"``; by default CSV below 5,000 years, then NetCDF if the extra
+        ``netcdf`` is installed.
 
     Returns
     -------
@@ -35,8 +41,9 @@ def save_plan(plan: Plan, folder: str | Path, *, force: bool = False, figures: b
         If the folder contains something and `force` is off, or contains files that belong to no plan, or cannot be
         written.
     """
+    kind = format_of(format, plan.inflow.years)
     try:
-        return write_plan(plan, Path(folder), plan_checks(plan), force=force, figures=figures)
+        return write_plan(plan, Path(folder), plan_checks(plan), force=force, figures=figures, kind=kind)
     except OutputError as error:
         raise OutputError(replace(each, mend=_in_python(each.mend)) for each in error.mistakes) from error
 

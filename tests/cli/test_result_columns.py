@@ -28,9 +28,9 @@ def head_of(path) -> list[str]:
     ],
 )
 def test_every_column_of_a_plan_has_a_meaning(ruled, table, meanings):
-    # Of plans of long horizons, of plans with years that cannot keep their limits or that hold the schedule of the
+    # Of ensembles, of plans of long horizons, of plans with years that cannot keep their limits or that hold the schedule of the
     # reference in place of the solver's, and of reservoirs with losses.
-    rare = {"horizon", "storage_change_hm3", "reference_violation", "engine_gap", *LOSSES}
+    rare = {"member", "horizon", "storage_change_hm3", "reference_violation", "engine_gap", *LOSSES}
     expected = [name for name in meanings if table == "scores.csv" or name not in rare]
     assert head_of(ruled / table) == expected
 
@@ -41,9 +41,9 @@ def test_every_column_of_a_plan_with_losses_has_a_meaning(call, tmp_path):
     years.write_text("\n".join(lines[:7]))
     lake = str(bundled_case("carryover").reservoir_file)
     call("plan", str(years), "--reservoir", lake, "--out", tmp_path / "out", "--solver", "dp", "--no-figures")
-    assert head_of(tmp_path / "out" / "schedule.csv") == list(columns.SCHEDULE_COLUMNS)
+    assert head_of(tmp_path / "out" / "schedule.csv") == [name for name in columns.SCHEDULE_COLUMNS if name != "member"]
     assert head_of(tmp_path / "out" / "summary.csv") == [
-        name for name in columns.SUMMARY_COLUMNS if name not in {"reference_violation", "engine_gap"}
+        name for name in columns.SUMMARY_COLUMNS if name not in {"member", "reference_violation", "engine_gap"}
     ]
 
 

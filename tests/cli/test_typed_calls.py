@@ -23,6 +23,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["new", "lake", "--force"], 0),
     (["plan", *OWN, "--solver", "dp", "--out", "best", "--json", "--debug"], 0),
     (["plan", *OWN, "--horizon", "record", "--out", "whole"], 0),
+    (["plan", *OWN, "--solver", "dp", "--no-figures", "--format", "netcdf", "--out", "dataset"], 0),
     (["plan", *OWN, "--from", "2026-09", "--level", "320.5", "--solver", "dp", "--out", "from-today"], 0),
     (["plan", *OWN, "--from", "2026-9", "--storage", "80", "--horizon", "2", "--out", "two-years"], 0),
     (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+_MEMBER = {"member": "name of the member of the ensemble; only there"}
 _MONTH = {
-    "member": "name of the member; only of ensembles",
     "year": "label of the year in the inflow record: `1953`, or `1953/54` for a water year",
     "month": "calendar month, 1 to 12",
     "inflow_m3s": "mean inflow of the month, m3/s",
@@ -33,6 +33,7 @@ _LOSSES = "only if the reservoir has losses or demands"
 
 #: ``schedule.csv`` of a plan: a row for each year and month.
 SCHEDULE_COLUMNS: Mapping[str, str] = {
+    **_MEMBER,
     **_MONTH,
     **_MONTH_OPERATED,
     "tailrace_m": "tailrace level at the month's mean release, m",
@@ -59,7 +60,7 @@ WATER_VALUES_COLUMNS: Mapping[str, str] = {
 }
 #: ``summary.csv`` of a plan: a row for each year.
 SUMMARY_COLUMNS: Mapping[str, str] = {
-    "member": _MONTH["member"],
+    **_MEMBER,
     "year": _MONTH["year"],
     "inflow_mean_m3s": "mean inflow of the year, m3/s",
     "energy_gwh": "energy of the year, GWh",
@@ -89,7 +90,6 @@ SIMULATION_COLUMNS: Mapping[str, str] = {
 }
 #: ``summary.csv`` of `reservoir simulate`: a row for each year.
 SIMULATED_YEARS_COLUMNS: Mapping[str, str] = {
-    "member": _MONTH["member"],
     "year": _MONTH["year"],
     "inflow_mean_m3s": SUMMARY_COLUMNS["inflow_mean_m3s"],
     "energy_gwh": SUMMARY_COLUMNS["energy_gwh"],

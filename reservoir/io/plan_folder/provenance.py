@@ -15,6 +15,8 @@ from reservoir.text.sound_json import read_json
 
 #: Key of the hashes of the folder's files, which earlier plans lack.
 FILES = "files"
+#: Key of the format of the tables, where they are not CSV.
+FORMAT = "format"
 
 
 def _is(*kinds: type) -> Callable[[object], bool]:
@@ -71,6 +73,7 @@ _SOUND: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "second_run": (lambda value: value in (None, _ABSENT) or _is_object(value), "an object or null"),
     "second_run.settings": (lambda value: value is _ABSENT or _is_object(value), "an object"),
     "device_seconds": (lambda value: value in (None, _ABSENT) or _is_number(value), "a number or null"),
+    FORMAT: (lambda value: value is _ABSENT or _is_text(value), "a string"),
     FILES: (lambda value: value is _ABSENT or _object_of(_is_text)(value), "a string for each file"),
 }
 

@@ -16,7 +16,7 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.plan_folder.provenance import check_files, read_provenance
+from reservoir.io.plan_folder.provenance import FORMAT, check_files, read_provenance
 from reservoir.io.plan_folder.saved_record import saved_record
 from reservoir.io.plan_folder.saved_solutions import references_of, solutions_of, sources_of
 from reservoir.io.plan_folder.tables import (
@@ -93,6 +93,9 @@ def read_plan(folder: Path) -> SavedPlan:
         reservoir.
     """
     origin = read_provenance(folder)
+    if FORMAT in origin:
+        problem, mend = f"has its schedule as {origin[FORMAT]}, which is not read back yet", "plan with --format csv"
+        raise InputError(Mistake(problem, "schedule.csv", mend, file=str(folder)))
     plant, horizon = _reservoir(folder, origin), _horizon(folder, origin)
     schedule, summary = read_schedule(folder), read_summary(folder)
     start = _start(folder, origin, plant, horizon)

@@ -1,0 +1,74 @@
+"""Formats of a plan's tables: CSV, or one dataset as NetCDF or Zarr."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reservoir.errors import InputError, Mistake
+from reservoir.io.plan_folder.tables import NETCDF, ZARR
+from reservoir.planning.dataset import INSTALL, Dataset
+
+#: From so many years on, tables are written as NetCDF unless another format is asked for.
+MANY_YEARS = 5_000
+
+
+class PlanFormat(StrEnum):
+    """How the tables of a plan are written."""
+
+    CSV = "csv"
+    NETCDF = "netcdf"
+    ZARR = "zarr"
+
+
+#: The file, or folder, of each format but CSV; and the packages that write it.
+DATASETS = {PlanFormat.NETCDF: NETCDF, PlanFormat.ZARR: ZARR}
+_NEEDED = {PlanFormat.NETCDF: "h5netcdf", PlanFormat.ZARR: "zarr"}
+
+
+def format_of(asked: str | None, years: int) -> PlanFormat:
+    """The format that is asked for, or by default CSV for few years, and NetCDF for many if it can be written.
+
+    Raises
+    ------
+    InputError
+        If there is no such format, or what writes it is not installed.
+    """
+    if asked is None:
+        return PlanFormat.NETCDF if years >= MANY_YEARS and _installed(PlanFormat.NETCDF) else PlanFormat.CSV
+    try:
+        chosen = PlanFormat(asked)
+    except ValueError:
+        raise InputError(Mistake("is no format", ", ".join(PlanFormat), column="format", value=asked)) from None
+    if chosen in _NEEDED and not _installed(chosen):
+        raise InputError(Mistake(f"{chosen} needs xarray and {_NEEDED[chosen]}, which are not installed", mend=INSTALL))
+    return chosen
+
+
+def _installed(kind: PlanFormat) -> bool:
+    return all(find_spec(name) is not None for name in ("xarray", _NEEDED[kind]))
+
+
+def write_dataset(dataset: Dataset, folder: Path, kind: PlanFormat) -> None:
+    """Write a dataset to a folder as `DATASETS` names it; texts of years as numbers with their meanings (CF flags)."""
+    flagged = dataset.assign({name: _flags(column) for name, column in dataset.data_vars.items() if _is_text(column)})
+    if kind is PlanFormat.ZARR:
+        flagged.to_zarr(folder / ZARR, mode="w-", zarr_format=2)  # its texts are read by every program
+    else:
+        flagged.to_netcdf(folder / NETCDF, engine="h5netcdf")
+
+
+def _is_text(column: Any) -> bool:
+    return bool(column.dtype.kind in "UO")
+
+
+def _flags(column: Any) -> Any:
+    """A variable of few texts as numbers: a text for every year takes a hundred times as long to write."""
+    texts, places = np.unique(column.to_numpy().astype(str), return_inverse=True)
+    words = " ".join(str(text).replace(" ", "_") for text in texts)
+    attributes = column.attrs | {"flag_values": np.arange(len(texts), dtype=np.int8), "flag_meanings": words}
+    return column.dims, places.reshape(column.shape).astype(np.int8), attributes
