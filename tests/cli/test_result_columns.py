@@ -28,8 +28,8 @@ def head_of(path) -> list[str]:
     ],
 )
 def test_every_column_of_a_plan_has_a_meaning(ruled, table, meanings):
-    # Of ensembles, of plans of long horizons, of plans with years that cannot keep their limits or that hold the schedule of the
-    # reference in place of the solver's, and of reservoirs with losses.
+    # Of ensembles, of plans of long horizons, of plans with years that cannot keep their limits or that hold the
+    # schedule of the reference in place of the solver's, and of reservoirs with losses.
     rare = {"member", "horizon", "storage_change_hm3", "reference_violation", "engine_gap", *LOSSES}
     expected = [name for name in meanings if table == "scores.csv" or name not in rare]
     assert head_of(ruled / table) == expected
