@@ -50,12 +50,7 @@ def show_inputs(found: Inputs) -> None:
     """Say what is worked on, what of it came with the program, and what must be said about it."""
     screen = console()
     plant, record = found.reservoir, found.inflow
-    labels = record.calendar.labels
-    years = f"{counted(len(labels))}, " + " to ".join(dict.fromkeys((labels[0], labels[-1])))
-    if record.members is not None:
-        each = labels[: record.calendar.years_each]
-        span = " to ".join(dict.fromkeys((each[0], each[-1])))
-        years = f"{counted(len(record.members), 'member')} of {counted(len(each))}, {span}"
+    years = f"{counted(record.years)}, {record.span_text}"
     rows = (
         ("Reservoir", plant.name, plant.source, found.bundled_reservoir, plant.caveat),
         ("Inflow", years, record.source, found.bundled_inflow, record.caveat),

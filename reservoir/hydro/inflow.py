@@ -79,8 +79,7 @@ class Inflow:
                 object.__setattr__(self, name, _column(name, given, flow.shape, lowest))
 
     def __repr__(self) -> str:
-        span = " to ".join(dict.fromkeys((self.labels[0], self.labels[-1])))
-        return f"<Inflow {span}: {counted(self.years, 'year')}, mean {quantity(self.mean_m3s)} m3/s>"
+        return f"<Inflow {self.span_text}: {counted(self.years, 'year')}, mean {quantity(self.mean_m3s)} m3/s>"
 
     @classmethod
     def from_series(cls, series: pd.Series[float], first_month: int = 1, *, caveat: str = "") -> Inflow:
@@ -148,6 +147,13 @@ class Inflow:
     def labels(self) -> YearLabels:
         """Name of each water year."""
         return replace(self.calendar.labels, members=self.member_of_year)
+
+    @property
+    def span_text(self) -> str:
+        """The first and the last year: ``1953 to 2014``; of an ensemble ``100 members, each 2001 to 2030``."""
+        years = self.calendar.labels[: self.calendar.years_each or None]
+        span = " to ".join(dict.fromkeys((years[0], years[-1])))
+        return span if self.members is None else f"{counted(len(self.members), 'member')}, each {span}"
 
     @cached_property
     def member_of_year(self) -> NDArray[np.str_] | None:

@@ -13,22 +13,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import reservoir
 from reservoir.errors import Mistake, OutputError
 from reservoir.hydro.inflow import Inflow
-from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
 from reservoir.io.placing.moves import leaves
 from reservoir.io.placing.workplace import contents
-from reservoir.io.plan_folder.formats import PlanFormat, write_dataset
+from reservoir.io.plan_folder.formats import PlanFormat
 from reservoir.io.plan_folder.provenance import FILES, FORMAT, file_hashes
 from reservoir.io.plan_folder.tables import (
-    ENGINE_GAP,
     FIGURES,
     INFLOW,
+    MEMBERS,
     NETCDF,
     PROVENANCE,
     RESERVOIR,
@@ -43,6 +40,7 @@ from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import shortfalls
 from reservoir.planning.stopwatch import Profile, Timer, untimed
 from reservoir.report.input_copies import copy_inputs
+from reservoir.report.plan_tables import write_tables
 from reservoir.text.strict_json import strict_json
 
 #: The plan for people: opens in any browser, offline.
@@ -53,7 +51,7 @@ RULES, SCORES, RULES_PROVENANCE = "rules", "scores.csv", "rules.json"
 PROFILE = "profile.json"
 #: All that is written to a plan's folder; one that holds anything else is not replaced.
 OWN_NAMES = {
-    *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, WATER_VALUES, RESERVOIR, INFLOW, NETCDF, ZARR),
+    *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, WATER_VALUES, RESERVOIR, INFLOW, NETCDF, ZARR, MEMBERS),
     *(RULES, SCORES, RULES_PROVENANCE, PROFILE),
 }
 #: Characters of a name in that of a folder: no disk takes more than 255 bytes.
@@ -164,7 +162,7 @@ def write_plan(
     """
     with watch("write"), drafted(target, partial(check_target, force=force), own_files) as claim:
         draft = claim.draft
-        written = _write_tables(plan, draft, kind)
+        written = write_tables(plan, draft, kind)
         copied = copy_inputs(plan, draft)
         captions = _write_figures(plan, draft / FIGURES, typical_years, progress, watch) if figures else {}
         tables = [*written, *(f"{FIGURES}/{name}.svg" for name in captions)]
@@ -252,23 +250,6 @@ def _versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             found[package] = version(package)
     return found
-
-
-def _write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
-    """Write the tables, and return the names of those in CSV."""
-    if kind is not PlanFormat.CSV:
-        write_dataset(plan.to_xarray(), folder, kind)
-        return []
-    tables = {SCHEDULE: plan.schedule(), SUMMARY: plan.summary()}
-    for name in ("gap", ENGINE_GAP):
-        if name in tables[SUMMARY]:
-            gaps = [f"{gap:.3e}" if np.isfinite(gap) else "" for gap in tables[SUMMARY][name].tolist()]
-            tables[SUMMARY][name] = np.array(gaps, object)
-    if plan.water_values:
-        tables[WATER_VALUES] = plan.water_values.table
-    for name, table in tables.items():
-        write_table(table, folder / name)
-    return list(tables)
 
 
 def _write_figures(

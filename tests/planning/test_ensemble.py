@@ -10,7 +10,10 @@ import reservoir
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
+from reservoir.io.plan_folder import columns
 from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.planning.members import members_table
+from reservoir.report.html import plan_page, tables
 from reservoir.rules.base.training import Training
 
 needs_xarray = pytest.mark.skipif(find_spec("xarray") is None, reason="needs xarray, which the extra netcdf installs")
@@ -73,8 +76,44 @@ def test_a_saved_plan_is_read_as_it_was(plan, tmp_path):
     assert np.allclose(saved.operation.release_m3s, plan.operation.release_m3s, atol=1e-6)
 
 
-def test_figures_of_a_sequence_of_years_are_left_out(plan):
-    assert set(plan.plots()) == {"storage-fan", "typical-years", "water-values"}
+def test_figures_of_a_sequence_of_years_are_left_out_and_there_is_one_of_members(plan):
+    assert set(plan.plots()) == {"storage-fan", "typical-years", "members", "water-values"}
+
+
+def test_a_row_a_member_is_what_its_years_come_to(plan):
+    table = members_table(plan).set_index("member")
+    schedule = plan.schedule()
+    own = schedule[schedule["member"] == "b"]
+    row = table.loc["b"]
+    assert row["years"] == 2
+    assert row["energy_gwh"] == pytest.approx(own["energy_gwh"].sum() / 2)
+    assert row["lowest_energy_gwh"] == plan.energy_gwh[2:4].min()
+    assert row["firm_power_mw"] == pytest.approx(own["power_mw"].quantile(0.1))
+    assert row["lowest_storage_hm3"] == own["storage_end_hm3"].min()
+    assert row["spill_hm3"] == pytest.approx(plan.summary().query("member == 'b'")["spill_hm3"].mean())
+    assert table["violating_years"].tolist() == [0, 0, 0]
+
+
+def test_a_record_and_a_part_of_a_member_have_no_table_of_members(small, small_inflow, ensemble):
+    assert members_table(reservoir.optimise(small, small_inflow, solver="dp")) is None
+    assert members_table(reservoir.optimise(small, ensemble.span(1, 4), solver="dp")) is None
+
+
+def test_the_folder_has_the_members_in_a_table_and_in_the_report(plan, tmp_path):
+    folder = plan.save(tmp_path / "plan", figures=False)
+    with (folder / "members.csv").open() as table:
+        assert next(table).strip().split(",") == list(columns.MEMBERS_COLUMNS)
+    report = (folder / "report.html").read_text()
+    assert "members-table" in report
+    assert "3 members, each 2001/02 to 2002/03" in report
+
+
+def test_a_report_has_percentiles_of_many_members_and_no_row_for_each_of_many_years(plan, monkeypatch, tmp_path):
+    monkeypatch.setattr(tables, "SHOWN_MEMBERS", 2)
+    monkeypatch.setattr(plan_page, "SHOWN_YEARS", 5)
+    report = (plan.save(tmp_path / "plan", figures=False) / "report.html").read_text()
+    assert "exceeded by 90 %" in report
+    assert "yearly-table" not in report
 
 
 @pytest.mark.device

@@ -80,6 +80,19 @@ SUMMARY_COLUMNS: Mapping[str, str] = {
     "generations": "generations of the solver for this year, of both runs",
     "evaluations": "schedules evaluated by the solver for this year, in both runs",
 }
+#: ``members.csv`` of a plan of an ensemble: a row for each member.
+MEMBERS_COLUMNS: Mapping[str, str] = {
+    "member": "name of the member",
+    "years": "its years",
+    "inflow_mean_m3s": "mean inflow, m3/s",
+    "energy_gwh": "energy, mean of its years, GWh",
+    "lowest_energy_gwh": "energy of its poorest year, GWh",
+    "firm_power_mw": "mean power of a month that is exceeded in 90 % of the months, MW",
+    "spill_hm3": "spill, mean of its years, hm3",
+    "storage_mean_hm3": "mean storage at the ends of months, hm3",
+    "lowest_storage_hm3": "lowest storage at the end of a month, hm3",
+    "violating_years": "years that violate their limits; they are in the other columns, too",
+}
 #: ``simulation.csv`` of `reservoir simulate`: a row for each year and month.
 SIMULATION_COLUMNS: Mapping[str, str] = {
     **_MONTH,

@@ -21,6 +21,8 @@ from reservoir.text.sound_json import read_json
 
 #: Files of a plan's folder; the first tells it from any other folder, the last is of plans by dynamic programming.
 PROVENANCE, SCHEDULE, SUMMARY, WATER_VALUES = "plan.json", "schedule.csv", "summary.csv", "water_values.csv"
+#: Of plans of ensembles.
+MEMBERS = "members.csv"
 #: In place of both tables where a plan is written as NetCDF or Zarr.
 NETCDF, ZARR = "plan.nc", "plan.zarr"
 #: Copies of what was planned.

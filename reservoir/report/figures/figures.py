@@ -14,6 +14,7 @@ from reservoir.report.figures import (
     annual_energy,
     convergence,
     linkage_map,
+    members,
     record_trace,
     storage_fan,
     typical_years,
@@ -42,6 +43,7 @@ def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None, watch:
         "record-trace": record_trace.record_trace_figure,
         "convergence": convergence.convergence_figure,
         "annual-energy": annual_energy.annual_energy_figure,
+        "members": members.members_figure,
     }
     if water_value_map.has_water_values(plan):
         drawings["water-values"] = water_value_map.water_value_figure
@@ -71,6 +73,7 @@ def plan_captions(plan: Plan, *, typical: Mapping[str, str] | None = None) -> di
         "record-trace": record_trace.caption(plan),
         "convergence": convergence.caption(plan) if convergence.has_trace(plan) else None,
         "annual-energy": annual_energy.caption(plan),
+        "members": members.caption(plan),
         "water-values": water_value_map.caption(plan),
         "linkage": linkage_map.caption(plan),
     }

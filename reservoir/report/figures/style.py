@@ -205,8 +205,8 @@ def foot_texts(plan: Plan, note: str = "") -> tuple[str, str, str]:
 
     The `note`, of this figure alone, stands between the two.
     """
-    labels = plan.inflow.labels
-    years = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} years"
+    count = plan.inflow.years
+    years = plan.inflow.span_text + (f", {count} years" if count > 1 else "")
     # The solver that ran, which may not be the one that was asked for.
     origin = f"{plan.reservoir.name}, {years}, solved by {solved_by(plan)}"
     return origin, note, " · ".join(caveat[:1].upper() + caveat[1:] for caveat in plan.caveats)

@@ -67,7 +67,7 @@ def _chosen(inflow: Inflow) -> dict[str, int]:
 
 
 def _named(inflow: Inflow, years: Mapping[str, str]) -> dict[str, int]:
-    span = f"a year of the record, {inflow.labels[0]} to {inflow.labels[-1]}"
+    span = f"a year of the record, {inflow.span_text}"
     mistakes = [
         Mistake("is not a kind of typical year", ", ".join(EXCEEDED_BY), column="years", value=kind)
         for kind in years

@@ -9,14 +9,18 @@ import numpy as np
 
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
+from reservoir.planning.members import members_table
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, limits_word, outside_sentences, shortfalls
 from reservoir.planning.source_sentences import source_sentence
 from reservoir.report.html.page import Heading, Picture, Section, render
-from reservoir.report.html.tables import acceptance_table, kept_years, monthly_table, number, yearly_table
+from reservoir.report.html.tables import acceptance_table, kept_years, member_table, monthly_table, number, yearly_table
 
 #: Sentences about storages outside their limits that a report shows; plan.json has all of them.
 SHOWN_SHORTFALLS = 24
+
+#: Years of which a report has a row each; the tables have all.
+SHOWN_YEARS = 2_000
 
 #: Headings of the figures of a plan.
 TITLES = {
@@ -25,6 +29,7 @@ TITLES = {
     "record-trace": "The whole record",
     "convergence": "Convergence of the solver",
     "annual-energy": "Annual energy and spill",
+    "members": "Members of the ensemble",
     "water-values": "Water values by month and storage",
     "linkage": "Interdependence of months",
 }
@@ -67,15 +72,21 @@ def plan_sections(
         Section("acceptance", "Acceptance", tables=(acceptance_table(checks),)),
         Section("figures", "Figures", pictures=tuple(pictures)) if pictures else None,
         Section("months", "Months", text=(_MONTHS,), tables=(monthly_table(plan),)),
-        Section("years", "Years", tables=(yearly_table(plan),)),
+        _members(plan),
+        Section("years", "Years", tables=(yearly_table(plan),)) if plan.inflow.years <= SHOWN_YEARS else None,
         Section("provenance", "Provenance", facts=tuple(_provenance(origin))),
     ]
     return [section for section in sections if section is not None]
 
 
+def _members(plan: Plan) -> Section | None:
+    table = members_table(plan)
+    return None if table is None else Section("members", "Members", tables=(member_table(table),))
+
+
 _MONTHS = (
     "Median of each quantity in each month. Medians are taken per column, so the values of a row need not balance; "
-    "schedule.csv lists every month of every year."
+    "the schedule has every month of every year."
 )
 
 
@@ -168,5 +179,4 @@ def _file(source: Mapping[str, str]) -> str:
 
 
 def _span(plan: Plan) -> str:
-    labels = plan.inflow.labels
-    return labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}"
+    return plan.inflow.span_text

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.planning.checks import Check
@@ -47,6 +48,19 @@ _YEARLY = (
     ("engine_gap", "Gap of the solver's own", "relative", "{:.1e}"),
     ("generations", "Generations", "", "{:,.0f}"),
 )
+#: Quantities of members; up to so many have a row each, and of more there are percentiles.
+_MEMBERS = (
+    ("inflow_mean_m3s", "Mean inflow", "m³/s", "{:,.0f}"),
+    ("energy_gwh", "Energy", "GWh a year", "{:,.1f}"),
+    ("lowest_energy_gwh", "Poorest year", "GWh", "{:,.1f}"),
+    ("firm_power_mw", "Firm power", "MW", "{:,.0f}"),
+    ("spill_hm3", "Spill", "hm³ a year", "{:,.1f}"),
+    ("storage_mean_hm3", "Mean storage", "hm³", "{:,.0f}"),
+    ("lowest_storage_hm3", "Lowest storage", "hm³", "{:,.0f}"),
+    ("violating_years", "Years that violate limits", "", "{:,.0f}"),
+)
+SHOWN_MEMBERS = 100
+_PERCENTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 def acceptance_table(checks: Sequence[Check], name: str = "acceptance-table") -> HtmlTable:
@@ -73,6 +87,23 @@ def yearly_table(plan: Plan) -> HtmlTable:
         columns=(Column("Year", text=True), *source, *(column for _, column, _ in shown)),
         rows=tuple(zip(plan.inflow.labels, *names, *cells, strict=True)),
         marked=frozenset(int(row) for row in np.flatnonzero(plan.violation > 0)),
+    )
+
+
+def member_table(members: pd.DataFrame) -> HtmlTable:
+    """A row a member; of many, percentiles of each quantity."""
+    many = len(members) > SHOWN_MEMBERS
+    cells = [
+        [number(value, form) for value in (np.quantile(members[name], _PERCENTILES) if many else members[name])]
+        for name, _, _, form in _MEMBERS
+    ]
+    names = [f"exceeded by {100 * (1 - part):g} %" for part in _PERCENTILES] if many else members["member"].tolist()
+    caption = f"Percentiles of {len(members):,} members, per column. " if many else ""
+    return HtmlTable(
+        name="members-table",
+        caption=f"{caption}Each member has {counted(int(members['years'].iloc[0]))}; means of its years.",
+        columns=(Column("Members" if many else "Member", text=True), *(Column(*each[1:3]) for each in _MEMBERS)),
+        rows=tuple(zip(names, *cells, strict=True)),
     )
 
 

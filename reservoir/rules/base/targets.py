@@ -8,10 +8,8 @@ import numpy as np
 
 from reservoir.hydro.calendar import HOURS_PER_YEAR
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.planning.members import FIRM_QUANTILE
 from reservoir.rules.base.training import Training
-
-#: Where a reservoir guarantees nothing, its plan exceeds the firm power in all but this part of the months.
-FIRM_QUANTILE = 0.1
 
 
 @dataclass(frozen=True)
