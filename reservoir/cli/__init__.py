@@ -18,6 +18,7 @@ COMMANDS = {
     "rules": "Fit monthly operation rules to a plan and test them on held-out years.",
     "simulate": "Simulate an inflow record with an operation rule.",
     "operate": "Recommend this month's release with an operation rule.",
+    "synth": "Make synthetic inflow from a record, and check it against the record.",
     "compare": "Run several solvers on the same years, side by side.",
     "bench": "Run the papers' experiments on this machine.",
     "validate": "Check this installation: physics, device, solvers.",

@@ -3,7 +3,7 @@
 Sampling error is what synthetic records of the record's length differ by, so that every threshold follows from them:
 
 - *One of them*: the record's value lies where 95 % of further synthetic records would (the prediction interval of
-  Student's t).
+  Student's t); of several values, such as those of the months, all lie there (Bonferroni).
 - *At most*: the same for a distance, which may be as small as it likes.
 - *Kept*: mean flows are volumes of water, and a method is fitted to them. The mean of all synthetic years differs
   from the record's by at most half a standard error of the record, and the sampling error (95 %) of these years.
@@ -27,7 +27,7 @@ from reservoir.synthetic.droughts import worst_droughts
 
 #: Synthetic records that are compared at least: the standard deviation of fewer is uncertain.
 LEAST_RECORDS = 16
-#: Part of the cases in which a sound method fails at a single value.
+#: Part of the cases in which a sound method fails at a line of the table.
 _MISSED = 0.05
 #: Of the record's standard error: by how much the means of all synthetic years may differ.
 _PART_OF_ERROR = 0.5
@@ -78,11 +78,11 @@ class Comparison:
     def limit(self) -> float:
         """Largest deviation that sampling explains."""
         count, values = self.synthetic.shape
-        if self.claim is Claim.KEPT:
-            quantile = stats.t.ppf(1 - _MISSED / (2 * values), count - 1)
-            return float(_PART_OF_ERROR + quantile / np.sqrt(count))
         sides = 1 if self.claim is Claim.AT_MOST else 2
-        return float(stats.t.ppf(1 - _MISSED / sides, count - 1) * np.sqrt(1 + 1 / count))
+        quantile = stats.t.ppf(1 - _MISSED / (sides * values), count - 1)
+        if self.claim is Claim.KEPT:
+            return float(_PART_OF_ERROR + quantile / np.sqrt(count))
+        return float(quantile * np.sqrt(1 + 1 / count))
 
     @property
     def check(self) -> Check:

@@ -75,6 +75,16 @@ CALLS: list[tuple[list[str], int]] = [
         ],
         0,
     ),
+    (
+        [
+            *("synth", "record.csv", "--reservoir", "hill-lake.toml", "--unit", "m3/s", "--years", "60"),
+            *("--member-years", "30", "--method", "knn", "--seed", "3", "--mean", "-10%", "--cv", "+15%"),
+            *("--shift-season", "15d", "--check", "--device", "pocl", "--out", "drier.csv", "--json", "--debug"),
+        ],
+        0,
+    ),
+    (["synth", "--case", "xiaowan", "--no-check", "--out", "made.nc"], 0),
+    (["synth", "--case", "xiaowan", "--no-check", "--out", "made.nc", "--force"], 0),
     (["compare", *OWN, *SWARM, "--solver", "dp", "--repeats", "2", "--json", "--debug"], 0),
     (["compare", *OWN, "--horizon", "2", "--solver", "dp"], 0),
     (["compare", "inflow.csv", "--case", "xiaowan", "--solver", "lshade", "--evaluations", "400"], 0),
@@ -128,12 +138,13 @@ CALLS: list[tuple[list[str], int]] = [
 
 @pytest.fixture(scope="module")
 def workplace(tmp_path_factory) -> Path:
-    """The folder of a user who has three years of a record, a reservoir file, a tour and a spin glass."""
+    """The folder of a user who has a record and three years of it, a reservoir file, a tour and a spin glass."""
     folder = tmp_path_factory.mktemp("user")
     example = Path(__file__).resolve().parents[2] / "docs" / "own-reservoir"
     shutil.copy(example / "hill-lake.toml", folder)
     lines = (example / "inflow.csv").read_text().splitlines()
     (folder / "inflow.csv").write_text("\n".join(lines[:6]) + "\n")
+    shutil.copy(example / "inflow.csv", folder / "record.csv")
     (folder / "square.tsp").write_text(SQUARE)
     (folder / "pair").write_text("3\n-1.0\n1 2 1\n2 3 1\n1 3 1\n")
     return folder

@@ -73,8 +73,12 @@ FITTING = {
     "solver": "dp",
     "case": "xiaowan",
     "unit": "m3/s",
+    "method": "knn",
+    "mean": "-10%",
+    "cv": "15%",
+    "shift_season": "15d",
 }
-#: Where results are asked for, of which `new --force`, that may replace any file, is given the first alone.
+#: Where results are asked for, of which commands that replace any file with --force are given the first alone.
 #: And what may stand anywhere in a call.
 PLACES = ("out", "out", "out/deep", "record.csv", "folder", "loop", "pipe/out")
 STRAY = (*WORDS, "--no-such", "--help", "-h", "--json")
@@ -85,6 +89,7 @@ HEAVY = (
     "reservoir.planning.validation.validate",
     "reservoir.rules.evaluation.evaluation.evaluate",
     "reservoir.rules.evaluation.record_evaluation.evaluate_record",
+    "reservoir.synthetic.ensemble.synthetic_inflow",
 )
 
 
@@ -115,7 +120,7 @@ def calls(draw: Draw, commands: dict[tuple[str, ...], click.Command]) -> list[st
     if any(parameter.name == "out" for parameter in commands[name].params):
         typed += [
             "--out",
-            draw(st.sampled_from(PLACES if name != ("new",) else PLACES[:1])),
+            draw(st.sampled_from(PLACES if name not in (("new",), ("synth",)) else PLACES[:1])),
         ]
     if draw(st.integers(0, 9)) == 0:
         typed.insert(draw(st.integers(0, len(typed))), draw(st.sampled_from(STRAY)))

@@ -20,8 +20,9 @@ def passed(record, synthetic, claim=Claim.ONE_OF_THEM):
 
 
 @pytest.mark.parametrize("records", [16, 200])
-def test_a_record_that_is_one_of_them_fails_in_one_case_of_twenty(records):
-    failed = [not passed(normal(seed, 1), normal(10_000 + seed, records, 1)) for seed in range(2000)]
+@pytest.mark.parametrize("values", [1, 12])
+def test_a_record_that_is_one_of_them_fails_in_one_case_of_twenty(records, values):
+    failed = [not passed(normal(seed, values), normal(10_000 + seed, records, values)) for seed in range(2000)]
     assert np.mean(failed) == pytest.approx(0.05, abs=0.015)
 
 
@@ -66,7 +67,7 @@ SPOILT = {
     "years that follow each other": (lambda flow: _persistent(flow), "annual lag-1 correlation"),
     "another tail": (lambda flow: np.maximum(flow, np.quantile(flow, 0.1)), "flow duration curve"),
     "a skew to the other side": (lambda flow: flow.max() - flow, "skew of the month"),
-    "months that fall dry": (lambda flow: np.where(flow < 0.7 * flow.mean(), 0, flow), "years without flow"),
+    "months that fall dry": (lambda flow: np.where(flow < 0.95 * flow.mean(), 0, flow), "years without flow"),
 }
 
 

@@ -27,8 +27,18 @@ def test_values_have_no_skew_where_an_exponent_takes_it(inflow):
     inner = (months.exponent > 0) & (months.exponent < 1)
     assert inner.sum() >= 5
     assert np.allclose(skew[inner], 0, atol=1e-6)
-    assert (skew[months.exponent == 0] >= 0).all()
+    assert np.allclose(skew[months.lower_m3s > 0], 0, atol=1e-6)
     assert (skew[months.exponent == 1] <= 0).all()
+
+
+def test_a_month_that_is_more_skewed_than_lognormal_has_a_lower_bound_below_its_lowest_flow():
+    flow = 0.5 + np.exp(0.5 * np.random.default_rng(1).standard_normal((4000, 12)))
+    months = StandardisedMonths.of(flow)
+    assert (months.exponent == 0).all()
+    assert np.allclose(months.lower_m3s, 0.5, atol=0.05)
+    assert (months.lower_m3s < flow.min(axis=0)).all()
+    assert np.allclose(stats.skew(months.values(flow), axis=0), 0, atol=1e-6)
+    assert (months.flows(np.full(12, -6.0)) > months.lower_m3s).all()
 
 
 def test_a_lognormal_month_is_standardised_by_its_logarithm_nearly():

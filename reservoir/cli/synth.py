@@ -1,0 +1,162 @@
+"""``reservoir synth``: synthetic inflow from a record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reservoir.cli import options
+from reservoir.text.quantities import counted, quantity
+
+if TYPE_CHECKING:
+    from reservoir.hydro.inflow import Inflow
+    from reservoir.hydro.reservoir import Reservoir
+    from reservoir.report.synthetic_files import SyntheticFiles
+    from reservoir.synthetic.assessment import Assessment
+
+#: An ensemble is held in memory.
+_MOST_YEARS = 1_000_000
+#: Options by the arguments that messages name.
+_OPTIONS = {"mean": "--mean", "cv": "--cv", "shift_season": "--shift-season", "member_years": "--member-years"}
+
+
+@click.command("synth")
+@options.inputs
+@click.option(
+    "--years",
+    type=click.IntRange(1, _MOST_YEARS),
+    default=1000,
+    show_default=True,
+    help="Years to make, rounded up to whole members.",
+)
+@click.option(
+    "--member-years",
+    type=click.IntRange(1, _MOST_YEARS),
+    help="Years of each member.  [default: as many as the record has]",
+)
+@click.option(
+    "--method",
+    metavar="NAME",
+    default="kirsch",
+    show_default=True,
+    help="kirsch, thomas-fiering or knn.",
+)
+@options.seed
+@click.option("--mean", metavar="PERCENT", help="Change of the mean flow, such as -10%.")
+@click.option("--cv", metavar="PERCENT", help="Change of every month's coefficient of variation, such as +15%.")
+@click.option("--shift-season", metavar="DAYS", help="Days by which the season comes later, such as 15d or -15d.")
+@click.option(
+    "--check/--no-check",
+    default=True,
+    show_default=True,
+    help="Compare with the record, with a reservoir also the optimised energy; status 1 if a check fails.",
+)
+@options.device
+@click.option(
+    "--out",
+    type=options.FilePath(),
+    help="File to write: NetCDF if it ends in .nc, else CSV.  [default: inflow-METHOD.csv in the current folder]",
+)
+@click.option("--force", is_flag=True, help="Replace existing files.")
+@options.json
+@options.debug
+def command(
+    request: options.Request,
+    years: int,
+    member_years: int | None,
+    method: str,
+    seed: int,
+    mean: str | None,
+    cv: str | None,
+    shift_season: str | None,
+    check: bool,
+    device: str,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Make synthetic inflow from a record: an ensemble of members that are like it, and none of which ever was.
+
+    The acceptance table compares members as long as the record with the record. With --reservoir or --case, dynamic
+    programming optimises both, and energy and firm power are compared too. The table in full and a figure are written
+    beside the output. With climate adjustments, the record is adjusted in the same way before it is compared.
+    """
+    from reservoir.cli.screen import progress_bars
+    from reservoir.planning.checks import all_pass
+    from reservoir.report.synthetic_files import SyntheticFiles
+    from reservoir.synthetic.adjustments import Adjustments
+    from reservoir.synthetic.assessment import assessed
+    from reservoir.synthetic.ensemble import synthetic_inflow
+
+    with options.named_as(_OPTIONS):
+        adjustments = Adjustments.of(mean, cv, shift_season)
+        reservoir, record = _read(request)
+        source = synthetic_inflow(record, method, seed=seed, adjustments=adjustments)
+        each = member_years or record.years
+        members = -(-years // each)
+        ensemble = source.ensemble(members, each)
+        files = SyntheticFiles(out or Path(f"inflow-{method}.csv"), checked=check, force=force)
+    found = None
+    if check:
+        with progress_bars() as progress:
+            found = assessed(source, members, reservoir, device=device, progress=progress)
+    files.write_ensemble(ensemble)
+    if found:
+        files.write_assessment(source, found)
+    if as_json:
+        _show_json(ensemble, files, found)
+    else:
+        _show(record, ensemble, files, found)
+    return 0 if found is None or all_pass(found.checks) else 1
+
+
+def _read(request: options.Request) -> tuple[Reservoir | None, Inflow]:
+    """The record, and the reservoir if the call names one; neither file nor case is the bundled case."""
+    if request.inflow_file is None or request.reservoir_file or request.case:
+        found = request.read()
+        return found.reservoir, found.inflow
+    from reservoir.io.inflow_file import read_inflow
+
+    return None, read_inflow(request.inflow_file, unit=request.unit)
+
+
+def _show(record: Inflow, ensemble: Inflow, files: SyntheticFiles, found: Assessment | None) -> None:
+    from rich.markup import escape
+
+    from reservoir.cli.console import console
+    from reservoir.cli.screen import show_checks
+    from reservoir.cli.streams import say
+
+    screen, calendar = console(), ensemble.calendar
+    each = calendar.years_each
+    years = f"{counted(ensemble.years // each, 'member')} of {counted(each, 'year')}"
+    screen.print(f"[bold]{'Record':<10}[/]{escape(f'{record.labels[0]} to {record.labels[-1]}, {record.scale}')}")
+    screen.print(f"[bold]{'Synthetic':<10}[/]{years}, mean flow {quantity(ensemble.mean_m3s)} m3/s", soft_wrap=True)
+    screen.print(f"{'':<10}[yellow]{escape(ensemble.caveat)}[/]", soft_wrap=True)
+    for note in (*record.notes, *_left_out(record)):
+        screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)
+    if found:
+        show_checks(found.checks)
+        if found.not_checked:
+            say(f"Not checked: {found.not_checked}")
+    say(f"Written to {', '.join(map(str, files.written))}")
+
+
+def _left_out(record: Inflow) -> tuple[str, ...]:
+    if not record.has_conditions:
+        return ()
+    return ("The record's evaporation and withdrawals are left out: members have inflow alone.",)
+
+
+def _show_json(ensemble: Inflow, files: SyntheticFiles, found: Assessment | None) -> None:
+    from reservoir.cli.screen import checks_json, show_json
+    from reservoir.planning.checks import all_pass
+
+    each = ensemble.calendar.years_each
+    told: dict[str, Any] = {"members": ensemble.years // each, "member_years": each, "caveat": ensemble.caveat}
+    told["files"] = [str(path) for path in files.written]
+    if found:
+        told |= checks_json(found.checks) | {"not_checked": found.not_checked, "pass": all_pass(found.checks)}
+    show_json(told)

@@ -1,0 +1,106 @@
+"""Synthetic inflow beside its record: monthly statistics, duration curve, energy and storage of optimised operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import FixedLocator
+from numpy.typing import ArrayLike
+
+from reservoir.hydro.calendar import Calendar
+from reservoir.report.figures.axes import THOUSANDS, month_axis, month_middles
+from reservoir.report.figures.bands import draw_bands
+from reservoir.report.figures.style import INFLOW, POWER, REFERENCE, STORAGE, sheet_figure
+from reservoir.synthetic import statistics
+from reservoir.synthetic.acceptance import Comparison
+from reservoir.synthetic.base import FloatArray
+from reservoir.synthetic.energy import OptimisedRecords
+
+_ROW_INCHES = 2.5
+#: Parts at which a distribution is drawn.
+_PARTS = np.linspace(0.01, 0.99, 99)
+
+
+def synthetic_inflow_figure(
+    comparisons: Mapping[str, Comparison],
+    calendar: Calendar,
+    optimised: tuple[OptimisedRecords, OptimisedRecords] | None,
+    foot: str,
+) -> Figure:
+    """Draw four panels of flows, and two more of optimised records if there are any.
+
+    Parameters
+    ----------
+    comparisons : mapping of str to Comparison
+        By the name of the statistic.
+    calendar : Calendar
+        Of the record.
+    optimised : tuple of OptimisedRecords, optional
+        The record, and synthetic records.
+    foot : str
+        The caveat of the ensemble.
+    """
+
+    def draw(sheet: SubFigure) -> Axes:
+        rows = 3 if optimised else 2
+        panels = sheet.subplots(rows, 2).ravel().tolist()
+        titles = ("mean of the month", "deviation of the month", "skew of the month")
+        labels = ("Mean (m³/s)", "Standard deviation (m³/s)", "Skewness")
+        for ax, title, label in zip(panels, titles, labels, strict=False):
+            draw_months(ax, comparisons[title], calendar)
+            ax.set_ylabel(label)
+        draw_duration_curve(panels[3], comparisons["flow duration curve"])
+        if optimised:
+            record, synthetic = optimised
+            draw_distribution(panels[4], record.energy_gwh, synthetic.energy_gwh, POWER, "Annual energy (GWh)")
+            draw_distribution(
+                panels[5], record.storage_hm3, synthetic.storage_hm3, STORAGE, "Storage at the month's end (hm³)"
+            )
+        first: Axes = panels[0]
+        return first
+
+    note = "Bands: synthetic records as long as the record. Black: the record."
+    return sheet_figure(_ROW_INCHES * (3 if optimised else 2), (note, foot[:1].upper() + foot[1:]), draw)
+
+
+def draw_months(ax: Axes, compared: Comparison, calendar: Calendar) -> Axes:
+    """Draw a statistic of each month; returns the axis."""
+    x = month_middles(calendar)
+    draw_bands(ax, x, compared.synthetic, INFLOW)
+    ax.plot(x, compared.record, color=REFERENCE, marker="o", ms=3.5, lw=0.8, label="record", zorder=4)
+    month_axis(ax, calendar)
+    ax.tick_params(axis="x", which="minor", labelsize=6.5)
+    ax.set_xlabel("")
+    ax.yaxis.set_major_formatter(THOUSANDS)
+    return ax
+
+
+def draw_duration_curve(ax: Axes, compared: Comparison) -> Axes:
+    """Draw the flows that parts of the months exceed; returns the axis."""
+    return _draw_exceeded(ax, statistics.EXCEEDED, compared.record, compared.synthetic, INFLOW, "Flow (m³/s)", "months")
+
+
+def draw_distribution(ax: Axes, record: FloatArray, synthetic: FloatArray, colour: str, label: str) -> Axes:
+    """Draw what parts of the years or months exceed, in the record and in each synthetic record; returns the axis."""
+    of_record, of_synthetic = (
+        np.quantile(each.reshape(len(each), -1), 1 - _PARTS, axis=1).T for each in (record, synthetic)
+    )
+    unit = "years" if record.ndim == 2 else "months"
+    return _draw_exceeded(ax, _PARTS, of_record[0], of_synthetic, colour, label, unit)
+
+
+def _draw_exceeded(
+    ax: Axes, parts: ArrayLike, record: FloatArray, synthetic: FloatArray, colour: str, label: str, unit: str
+) -> Axes:
+    x = 100 * np.asarray(parts)
+    draw_bands(ax, x, synthetic, colour)
+    ax.plot(x, record, color=REFERENCE, lw=1.2, label="record", zorder=4)
+    ax.set_xlim(0, 100)
+    ax.xaxis.set_major_locator(FixedLocator([0, 25, 50, 75, 100]))
+    ax.yaxis.set_major_formatter(THOUSANDS)
+    ax.set_xlabel(f"Exceedance (% of {unit})")
+    ax.set_ylabel(label)
+    return ax

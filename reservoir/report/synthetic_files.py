@@ -1,0 +1,87 @@
+"""What is written of synthetic inflow: the ensemble, and beside it the table and the figure of its acceptance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from reservoir.hydro.inflow import Inflow
+from reservoir.io.csv_table import write_table
+from reservoir.io.ensemble_writer import check_writable, write_ensemble
+from reservoir.io.placing.whole_file import require_free, write_new
+from reservoir.report.figures.style import rendered
+from reservoir.report.figures.synthetic_inflow import synthetic_inflow_figure
+from reservoir.synthetic.acceptance import Comparison
+from reservoir.synthetic.assessment import Assessment
+from reservoir.synthetic.ensemble import SyntheticInflow
+
+_ADVICE = {"choose": "choose another --out", "replace": "give --force to replace it"}
+
+
+class SyntheticFiles:
+    """Names of the files, refused at once if they cannot be written.
+
+    Parameters
+    ----------
+    target : Path
+        The ensemble.
+    checked : bool
+        Whether there is a table and a figure of its acceptance.
+    force : bool
+        Replace existing files.
+
+    Raises
+    ------
+    InputError
+        If one is there already and `force` is off, or the format cannot be written here.
+    """
+
+    def __init__(self, target: Path, *, checked: bool, force: bool) -> None:
+        require_free(target, force=force, **_ADVICE)  # a folder first of all: . has no name
+        self.target, self.force = target, force
+        self.written: list[Path] = []
+        self.table, self.figure = (target.with_name(f"{target.stem}-checks.{kind}") for kind in ("csv", "svg"))
+        check_writable(target.name)
+        for path in (self.table, self.figure) if checked else ():
+            require_free(path, force=force, **_ADVICE)
+
+    def write_ensemble(self, inflow: Inflow) -> None:
+        """Write the ensemble, completely or not at all."""
+        self._write(self.target, lambda path: write_ensemble(inflow, self.target.name, path))
+
+    def write_assessment(self, source: SyntheticInflow, found: Assessment) -> None:
+        """Write the table and the figure of the acceptance."""
+        by_name = {each.statistic: each for each in found.comparisons}
+        figure = synthetic_inflow_figure(by_name, source.record.calendar, found.optimised, source.caveat)
+        drawn, table = rendered(figure, "svg"), comparison_table(found.comparisons)
+        self._write(self.table, lambda path: write_table(table, path))
+        self._write(self.figure, lambda path: path.write_bytes(drawn))
+
+    def _write(self, path: Path, content: Callable[[Path], object]) -> None:
+        write_new(path, content, force=self.force, **_ADVICE)
+        self.written.append(path)
+
+
+def comparison_table(comparisons: Sequence[Comparison]) -> pd.DataFrame:
+    """One row for each value of each statistic: of the record, of synthetic records, and whether it is accepted."""
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "statistic": each.statistic,
+                    "place": list(each.places),
+                    "record": each.record,
+                    "synthetic_mean": each.synthetic.mean(axis=0),
+                    "standard_error": each.synthetic.std(axis=0, ddof=1),
+                    "deviation": each.deviation,
+                    "limit": each.limit,
+                    "claim": each.claim.value,
+                    "pass": ["yes" if value <= each.limit else "no" for value in each.deviation],
+                }
+            )
+            for each in comparisons
+        ],
+        ignore_index=True,
+    )

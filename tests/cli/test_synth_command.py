@@ -1,0 +1,151 @@
+"""`reservoir synth` as a user types it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reservoir.io.inflow_file import read_inflow
+from reservoir.synthetic import METHODS
+
+
+@pytest.fixture
+def record(tmp_path, inflow):
+    """Thirty years of the bundled record, with a caveat."""
+    rows = [f"{1953 + year}," + ",".join(f"{flow:g}" for flow in inflow.flow_m3s[year]) for year in range(30)]
+    header = "# caveat: not observed\nyear," + ",".join(f"m{month:02d}" for month in range(1, 13))
+    path = tmp_path / "record.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_members_are_written_with_their_table_and_figure(call, record, tmp_path, method):
+    printed = call("synth", "record.csv", "--years", "100", "--method", method, "--seed", "4").out
+    assert "4 members of 30 years" in printed
+    assert "Not checked: optimised energy and firm power: no reservoir is given" in printed
+    stem = f"inflow-{method}"
+    assert f"Written to {stem}.csv, {stem}-checks.csv, {stem}-checks.svg" in printed
+    assert names(tmp_path) == [f"{stem}-checks.csv", f"{stem}-checks.svg", f"{stem}.csv", "record.csv"]
+    made = read_inflow(tmp_path / f"{stem}.csv")
+    assert made.labels[-1] == "4: 1982"
+    caveat = f"synthetic inflow by {method}, seed 4, from record.csv (1953 to 1982); that record: not observed"
+    assert made.caveat == caveat
+    table = pd.read_csv(tmp_path / f"{stem}-checks.csv")
+    assert (table["pass"] == "yes").all()
+    assert (table["statistic"] == "mean of the month").sum() == 12
+    assert np.allclose(table["record"][:12], read_inflow(record).flow_m3s.mean(axis=0), atol=1e-6)
+    assert (tmp_path / f"{stem}-checks.svg").read_text().startswith("<?xml")
+
+
+def test_the_first_members_do_not_depend_on_how_many_there_are(call, record, tmp_path):
+    for years, out in ((60, "few.csv"), (3000, "many.csv")):
+        call("synth", "record.csv", "--years", str(years), "--method", "knn", "--no-check", "--out", out)
+    few, many = ((tmp_path / name).read_bytes() for name in ("few.csv", "many.csv"))
+    assert many.startswith(few)
+    assert len(many) > 40 * len(few)
+
+
+def test_netcdf_is_written_where_the_name_asks_for_it(call, record, tmp_path):
+    call("synth", "record.csv", "--years", "20", "--member-years", "5", "--no-check", "--out", "made.nc")
+    made = read_inflow(tmp_path / "made.nc")
+    assert made.flow_m3s.shape == (20, 12)
+    assert made.labels[5] == "2: 1953"
+    assert names(tmp_path) == ["made.nc", "record.csv"]
+
+
+def test_a_climate_is_told_in_the_caveat_and_in_the_flows(call, record, tmp_path):
+    adjusted = ("--mean", "-10%", "--cv", "+15%", "--shift-season", "15d")
+    printed = call("synth", "record.csv", *adjusted, "--json", "--out", "dry.csv").out
+    assert "mean -10 %, coefficient of variation +15 %, season shifted by +15 days" in printed
+    made, kept = read_inflow(tmp_path / "dry.csv"), read_inflow(record)
+    assert made.mean_m3s == pytest.approx(0.9 * kept.mean_m3s, rel=0.02)
+    assert made.flow_m3s[:, 5].mean() < 0.8 * kept.flow_m3s[:, 5].mean()  # June is half a May
+
+
+def test_a_check_that_fails_makes_the_status_1_and_everything_is_written(call, record, tmp_path, monkeypatch, strict):
+    from reservoir.synthetic import kirsch
+
+    fit = kirsch.fit
+
+    class Biased:
+        def __init__(self, flow):
+            self.model, self.lead_years = fit(flow), 1
+
+        def flows(self, uniform):
+            flow = self.model.flows(uniform)
+            flow[..., 3] *= 1.1
+            return flow
+
+    monkeypatch.setattr(kirsch, "fit", Biased)
+    printed = strict(call("synth", "record.csv", "--years", "1000", "--json", status=1).out)
+    assert printed["pass"] is False
+    failed = [check["check"] for check in printed["checks"] if check["pass"] is False]
+    assert "mean of the month (Apr), in standard errors" in failed
+    assert len(names(tmp_path)) == 4
+
+
+@pytest.mark.device
+def test_with_a_reservoir_the_energy_is_checked(call, tmp_path, strict):
+    printed = strict(call("synth", "--case", "xiaowan", "--years", "100", "--json").out)
+    lines = {check["check"]: check for check in printed["checks"]}
+    assert lines["optimised energy, mean of the years, in standard errors"]["pass"] is True
+    assert lines["firm power of the record, in standard errors"]["pass"] is True
+    assert printed["not_checked"] == ""
+    assert (printed["members"], printed["member_years"]) == (2, 62)
+    assert "that record: synthetic inflow, not the historical record" in printed["caveat"]
+
+
+def test_files_that_are_there_are_refused_before_anything_is_computed(call, record, tmp_path, monkeypatch):
+    monkeypatch.setattr("reservoir.synthetic.assessment.assessed", lambda *_, **__: pytest.fail("computed"))
+    for name in ("made.csv", "made-checks.csv", "made-checks.svg"):
+        (tmp_path / name).write_text("mine")
+        refused = call("synth", "record.csv", "--out", "made.csv", status=2).err
+        assert f"{name}: already exists. Fix: choose another --out, or give --force to replace it." in refused
+        assert (tmp_path / name).read_text() == "mine"
+        (tmp_path / name).unlink()
+
+
+def test_force_replaces_them(call, record, tmp_path):
+    (tmp_path / "made.csv").write_text("mine")
+    call("synth", "record.csv", "--years", "30", "--no-check", "--out", "made.csv", "--force")
+    assert read_inflow(tmp_path / "made.csv").years == 30
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--method", "arma"], "unknown method of synthetic inflow"),
+        (["--years", "-5"], "-5 is not in the range"),
+        (["--member-years", "9000"], "--member-years: a member is too long (found 9000); expected at most 8046 years"),
+        (["--mean", "10"], '--mean: is not understood (found "10"); expected a percentage'),
+        (["--cv", "much"], '--cv: is not understood (found "much"); expected a percentage'),
+        (["--shift-season", "2 weeks"], '--shift-season: is not understood (found "2 weeks"); expected days from'),
+        (["--out", "made.zarr"], "made.zarr: Zarr is not written"),
+        (["--out", "."], "already exists. Fix: choose another --out"),
+        (["--out", "none/made.csv", "--no-check"], "cannot be written (No such file or directory)"),
+    ],
+)
+def test_what_is_wrong_is_said_in_words(call, record, tmp_path, arguments, told):
+    assert told in call("synth", "record.csv", *arguments, status=2).err
+    assert names(tmp_path) == ["record.csv"]
+
+
+def test_a_short_record_and_an_ensemble_are_refused(call, record, short_record, tmp_path):
+    assert "too short to derive synthetic inflow from (found 3)" in call("synth", "inflow.csv", status=2).err
+    call("synth", "record.csv", "--years", "60", "--no-check", "--out", "made.csv")
+    assert "made.csv: the inflow has members" in call("synth", "made.csv", status=2).err
+
+
+def test_losses_in_the_record_are_said_to_be_left_out(call, tmp_path, inflow):
+    rows = [
+        f"{1953 + year}-{month + 1:02d},{inflow.flow_m3s[year, month]:g},50"
+        for year in range(16)
+        for month in range(12)
+    ]
+    (tmp_path / "long.csv").write_text("\n".join(["date,inflow_m3s,evaporation_mm", *rows]) + "\n")
+    printed = call("synth", "long.csv", "--no-check").out
+    assert "The record's evaporation and withdrawals are left out" in printed
