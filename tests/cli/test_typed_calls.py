@@ -118,7 +118,7 @@ CALLS: list[tuple[list[str], int]] = [
     (
         [
             *("bench", "zoo", "--part", "tuning", "--solvers", "lshade,clpso-sequential", "--reservoirs", "2"),
-            *("--years", "2", "--host-reservoirs", "1", "--host-years", "1", *BENCH, "--out", "b9"),
+            *("--years", "2", "--host-reservoirs", "1", "--host-years", "1", "--jobs", "2", *BENCH, "--out", "b9"),
         ],
         0,
     ),
