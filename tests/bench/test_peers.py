@@ -160,7 +160,7 @@ def test_a_year_that_was_missed_is_tried_again_with_other_random_numbers(
     def here(count: int) -> Iterator[list[_Here]]:
         yield [_Here()]
 
-    monkeypatch.setattr(workers, "processes", here)
+    monkeypatch.setattr("reservoir.bench.peers.peer_runs.processes", here)
     monkeypatch.setattr(workers, "warm_up", lambda peer, year: None)
     monkeypatch.setattr(workers, "search_year", search_year)
     run = next(peer_runs(SCIPY, RaceCourse(years, [1.0, 1.0, 1.0], SearchBudget(), seed=1), silent))

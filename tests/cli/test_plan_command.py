@@ -12,6 +12,7 @@ from click import Choice
 from reservoir.cases import bundled_case
 from reservoir.cli.plan import command
 from reservoir.io.inflow_file import read_inflow
+from reservoir.io.plan_folder.formats import PlanFormat
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.solvers.clpso.random_schemes import RANDOM_SCHEMES
 from reservoir.solvers.dsmga2.settings import MODELS
@@ -261,6 +262,7 @@ def test_the_choices_are_those_of_the_engines():
         "scheme": set(SCHEMES),
         "mode": set(MODES),
         "model": set(MODELS),
+        "table_format": set(PlanFormat),
     }
 
 

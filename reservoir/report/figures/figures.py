@@ -82,9 +82,9 @@ def plan_captions(plan: Plan, *, typical: Mapping[str, str] | None = None) -> di
 
 
 def _left_out(plan: Plan) -> set[str]:
-    """Figures that say nothing of a plan: of years by themselves no trace, and of an ensemble no sequence of years."""
+    """Figures that say nothing of a plan: of years by themselves no trace, of an ensemble no sequence of years."""
     return ({"record-trace"} if plan.horizon.is_year else set()) | (
-        set() if plan.inflow.members is None else {"record-trace", "annual-energy"}
+        {"members"} if plan.inflow.members is None else {"record-trace", "annual-energy"}
     )
 
 
