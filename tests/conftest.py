@@ -1,7 +1,10 @@
 """Reservoirs, records and a device that the tests share, and how hypothesis searches."""
 
+import ctypes
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,6 +69,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "device" in getattr(item, "fixturenames", ()) or item.get_closest_marker("pocl"):
             item.add_marker("device")
+
+
+@pytest.fixture(autouse=True)
+def _tiny_numbers_are_no_zeros(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A library may leave the processor rounding tiny numbers to zero: undone, and told, for the tests behind it."""
+    _keep_tiny_numbers(request.node, "before")
+    yield
+    _keep_tiny_numbers(request.node, "in")
+
+
+def _keep_tiny_numbers(test: pytest.Item, when: str) -> None:
+    if np.float64(1e-308) * np.float64(0.1) == 0:
+        with suppress(AttributeError, OSError, TypeError):
+            ctypes.CDLL(None).fesetenv(ctypes.c_void_p(-1))
+        test.warn(pytest.PytestWarning(f"tiny numbers became zeros {when} this test"))
 
 
 @pytest.fixture(autouse=True)
