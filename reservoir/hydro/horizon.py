@@ -76,7 +76,7 @@ class Horizon:
         if each % years or calendar.years % years:
             problem = f"windows of {years} years do not divide the {each} years of a member"
             expected = "one of " + ", ".join(str(count) for count in range(1, each + 1) if each % count == 0)
-            raise InputError(Mistake(problem, expected, "choose another horizon", column="horizon", value=self))
+            raise InputError(Mistake(problem, expected, "choose another horizon", column="horizon", value=str(self)))
         return Horizon(years)
 
     def spans(self, years: int) -> list[tuple[int, int]]:

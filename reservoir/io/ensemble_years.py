@@ -87,8 +87,8 @@ def _too_large(
     places = np.argwhere(series > FLOW_M3S.most)[: MOST_MISTAKES + 1].tolist()
     return worth_telling(
         (
-            Mistake(f"{where(first + month, member, members)}: {problem}", expected, mend, value=series[member, month])
-            for member, month in places
+            Mistake(f"{where(first + at[1], at[0], members)}: {problem}", expected, mend, value=float(series[at]))
+            for at in map(tuple, places)
         ),
         "",
     )

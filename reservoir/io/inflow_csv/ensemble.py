@@ -131,8 +131,8 @@ def _not_rectangular(rows: MemberRows, place: NDArray[np.int64], months: int, fi
         month, member = month_name(int(rows.month[again])), rows.names[rows.member[again]]
         problem, expected = f"{month} of member {member} appears twice", "one row per member and month"
         return rows.at(again, problem, expected, "delete one of the rows", rows.layout.date, month)
-    breaks = np.flatnonzero(np.diff(ordered, prepend=-1) != 1)
-    missing = int(ordered[breaks[0] - 1] + 1 if breaks[0] else 0) if breaks.size else len(ordered)
+    moved = np.flatnonzero(ordered != np.arange(len(ordered)))
+    missing = int(moved[0]) if moved.size else len(ordered)
     member = rows.names[missing // months]
     problem = f"member {member} has no {month_name(first + missing % months)}"
     span = f"{month_name(first)} to {month_name(first + months - 1)}"
