@@ -9,6 +9,7 @@ import pytest
 
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
 from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.cursors import plant_with_cursors
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.jit import compiled_part
@@ -150,7 +151,7 @@ def test_dynamic_programming_values_a_trajectory_as_its_steps_do(trial: Trial) -
     lower, upper = sequential.corridor(year.limits)
     grid = np.linspace(lower, upper, states, axis=1)
     values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.int64)
-    cursors = recursion.plant_with_cursors(plant)
+    cursors = plant_with_cursors(plant)
     recursion.bellman(cursors, arrays, grid, year.penalty_gwh, values, choices, np.empty(states))
     storages, releases = np.empty(steps + 1), np.empty(steps)
     recursion.trace(arrays, grid, values, choices, storages, releases)

@@ -3,7 +3,7 @@
 Of a long horizon a work group makes one run, from a first grid to its last refinement, and `first_grids` compares them.
 The method is that of `sequential` (Heidari et al. 1971, Water Resour. Res. 7:273); the kernel is
 ``kernels/solvers/dp/dynamic_programming.cl``. It reckons in float64 where the device can. Last, the host exchanges
-water of the best trajectories between steps (`polish`).
+water of the best trajectories between steps (`reservoir.solvers.exchanges`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.base.device_engine import DeviceEngine, Launch, choices
 from reservoir.solvers.base.results import EngineResult, LaunchResult
 from reservoir.solvers.dp.first_grids import Runs, until_agreed
-from reservoir.solvers.dp.polish import polished
 from reservoir.solvers.dp.program import (
     GridLayout,
     build_program,
@@ -33,6 +32,7 @@ from reservoir.solvers.dp.program import (
 )
 from reservoir.solvers.dp.settings import DeviceGridSettings, Grids, first_grids, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
+from reservoir.solvers.exchanges.polish import polished
 
 FloatArray = NDArray[np.float64]
 

@@ -5,37 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
 from reservoir.hydro.compiled_year import YearArrays, violation_at
-from reservoir.hydro.conditions import conditions_at, end_value, released, unmet, unmet_power
-from reservoir.hydro.curves.curve import CompiledCurve
-from reservoir.hydro.curves.forms import CurveCursor
-from reservoir.hydro.elementwise import clip, mean
+from reservoir.hydro.conditions import conditions_at, end_value, released, unmet
+from reservoir.hydro.elementwise import clip
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
-from reservoir.hydro.step import power_at, release_to_reach, storage_after
+from reservoir.hydro.step import release_to_reach, storage_after
+from reservoir.hydro.step_value import step_value
 
 FloatArray = NDArray[np.float64]
-
-
-def _cursor(curve: CompiledCurve) -> CurveCursor:
-    return CurveCursor(curve, np.zeros(1, np.int64))
-
-
-def lake_with_cursors(year: YearArrays) -> YearArrays:
-    """The year for one thread that asks the curves of the lake for neighbouring arguments."""
-    lake = year.conditions
-    if not lake:
-        return year
-    return year._replace(conditions=lake._replace(area=_cursor(lake.area), seepage=_cursor(lake.seepage)))
-
-
-def plant_with_cursors(plant: Plant) -> Plant:
-    """The plant for one thread that asks its curves for neighbouring arguments."""
-    level, tailrace, rate, capacity = map(
-        _cursor, (plant.level, plant.tailrace, plant.conversion.curve, plant.capacity)
-    )
-    return Plant(level, tailrace, plant.conversion._replace(curve=rate), capacity, plant.installed_mw)
 
 
 @compiled
@@ -104,19 +82,6 @@ def draft_above(year: YearArrays, step: int, storage: float, end: float) -> floa
     draft: float = release_to_reach(storage, end, year.inflow[step], year.hm3_per_m3s[step], conditions)
     most: float = year.release_upper[step]
     return draft - most
-
-
-@inlined
-def step_value(
-    plant: Plant, year: YearArrays, step: int, storage: float, end: float, draft: float
-) -> tuple[float, float]:
-    """Energy (GWh) of a step and relative violation of its demands; its draft is held to its bounds."""
-    conditions, least = conditions_at(year.conditions, step), year.release_lower[step]
-    kept = clip(draft, least, year.release_upper[step])
-    release = released(conditions, kept, least)
-    power = power_at(plant, mean(storage, end), release, conditions)
-    energy: float = stage_benefit(power, year.hm3_per_m3s[step]) * GWH_PER_STAGE_BENEFIT
-    return energy, unmet(conditions, kept, release, release) + unmet_power(conditions, power)
 
 
 @inlined

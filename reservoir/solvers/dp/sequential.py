@@ -3,7 +3,8 @@
 Bellman's recursion on a grid of storages spanning all that can be reached, then on ever finer grids around the best
 trajectory found (discrete differential dynamic programming, Heidari et al. 1971, Water Resour. Res. 7:273), in float64
 on the exact curves. The first grid covers everything, so that a local optimum of the non-concave objective is left
-behind before refinement starts. Last, water of the best trajectory is exchanged between steps (`polish`).
+behind before refinement starts. Last, water of the best trajectory is exchanged between steps
+(`reservoir.solvers.exchanges`).
 """
 
 from __future__ import annotations
@@ -18,16 +19,17 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.limits import Limits, corridor
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.base.threads import solve_on_threads
-from reservoir.solvers.dp.polish import polished
-from reservoir.solvers.dp.recursion import bellman, lake_with_cursors, plant_with_cursors, trace
+from reservoir.solvers.dp.recursion import bellman, trace
 from reservoir.solvers.dp.settings import Grids, GridSettings, first_grids, reservoir_years
 from reservoir.solvers.dp.start_search import best_starts
+from reservoir.solvers.exchanges.polish import polished
 
 FloatArray = NDArray[np.float64]
 T = TypeVar("T")

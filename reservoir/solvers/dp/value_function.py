@@ -14,7 +14,8 @@ from reservoir.hydro.conditions import conditions_at
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import release_to_reach
-from reservoir.solvers.dp.recursion import nearest_state, reachable_ends, step_value
+from reservoir.hydro.step_value import step_value
+from reservoir.solvers.dp.recursion import nearest_state, reachable_ends
 
 FloatArray = NDArray[np.float64]
 

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.conditions import end_value
+from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.limits import Limits, reachable_storage
 from reservoir.problems.reservoir.year import ReservoirYear
-from reservoir.solvers.dp.recursion import lake_with_cursors, plant_with_cursors, reachable_ends
+from reservoir.solvers.dp.recursion import reachable_ends
 from reservoir.solvers.dp.value_function import value_function
 
 FloatArray = NDArray[np.float64]

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from reservoir.hydro.cursors import plant_with_cursors
 from reservoir.hydro.horizon_limits import open_limits, year_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
@@ -186,7 +187,7 @@ def test_the_host_leaves_out_no_state_that_can_follow(small: Reservoir, small_in
         middle = np.linspace(60.0, 80.0, steps + 1)[:, None]
         grid = middle + 50 * width * np.linspace(-1.0, 1.0, states)
         values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.uint16)
-        cursors = recursion.plant_with_cursors(plant)
+        cursors = plant_with_cursors(plant)
         tried = recursion.bellman(cursors, arrays, grid, year.penalty_gwh, values, choices, np.empty(states))
         expected = 0
         for step in range(steps):

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import YearArrays
+from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.hydro.jit import compiled, compiled_part
 from reservoir.hydro.objective import year_at
 from reservoir.hydro.plant import Plant
 from reservoir.problems.reservoir.year import ReservoirYears
-from reservoir.solvers.dp.exchange import Path, Search, describe, exchange, exchange_best
-from reservoir.solvers.dp.recursion import lake_with_cursors, plant_with_cursors
+from reservoir.solvers.exchanges.exchange import Path, Search, describe, exchange, exchange_best
 
 FloatArray = NDArray[np.float64]
 

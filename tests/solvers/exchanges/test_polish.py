@@ -15,7 +15,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import ReservoirYears, reservoir_problems
 from reservoir.solvers import solve
-from reservoir.solvers.dp.polish import polished
+from reservoir.solvers.exchanges.polish import polished
 from tests.year_ends import cyclic, free, valued
 
 ENDS: dict[str, Callable[[Reservoir], Reservoir]] = {

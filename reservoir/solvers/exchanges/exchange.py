@@ -17,7 +17,7 @@ from reservoir.hydro.elementwise import clip, mean
 from reservoir.hydro.jit import compiled_part
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import head_at, release_to_reach, storage_after, turbined_at
-from reservoir.solvers.dp.recursion import step_value
+from reservoir.hydro.step_value import step_value
 
 #: A step just fills the turbines if its draft is this close, relatively, to what they can take.
 _NEARLY_FULL = 0.02
