@@ -10,23 +10,21 @@ from numpy.typing import ArrayLike
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.best_known import best_known
 from reservoir.planning.end_value import end_value_used, with_end_value
 from reservoir.planning.given_releases import first_positions
 from reservoir.planning.notes import plan_notes
 from reservoir.planning.operated_record import OperatedRecord
 from reservoir.planning.planned_record import Plan as Plan
-from reservoir.planning.solution_numbers import operation_of
-from reservoir.planning.solver_choice import REFERENCE_SOLVERS, chosen_solver
+from reservoir.planning.search import Method, search
+from reservoir.planning.solver_choice import chosen_solver
 from reservoir.planning.stages import StageProgress as StageProgress
-from reservoir.planning.stages import references_of, solved
 from reservoir.planning.stages import silent_stage as silent_stage
 from reservoir.planning.start import plan_start
-from reservoir.planning.stopping import NO_REFERENCE, NotedStop, leading_problems, stop_sentence
+from reservoir.planning.stopping import NotedStop
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import check_first_month
-from reservoir.solvers import Solutions, Stop
+from reservoir.solvers import Stop
 from reservoir.solvers.base.progress import callers_own
 
 
@@ -111,29 +109,12 @@ def optimise(
         if initial is not None:
             options = {**options, **first_positions(problems, initial, solver)}
             notes = (*notes, "The search began with given releases.")
-    progress, noted = callers_own(progress), stop and NotedStop(stop)
-    with watch(solver):
-        solutions = solved(problems.each, solver, seed, device, progress, options | {"stop": noted})
-    stopped = stop_sentence(solver, len(solutions), len(problems), noted)
-    problems = leading_problems(problems, len(solutions)) if stopped else problems
+    progress, noted = callers_own(progress), NotedStop(stop) if stop else None
+    method = Method(solver, seed, device, reference, engine_only, options)
+    found = search(problems, method, progress, noted, watch)
+    problems, stopped = found.problems, found.stopped
     inflow = problems.inflow
-    references = solutions if solver in REFERENCE_SOLVERS else Solutions.of([])
-    wanted = reference and not references and not stopped
-    if wanted and problems.ramps:
-        notes = (*notes, "There is no reference optimum: dynamic programming cannot limit the change of the release.")
-    elif wanted:
-        references = references_of(problems.each, solver, device, progress, noted, watch)
-        stopped = stop_sentence(references.solver, len(references), len(problems), noted, NO_REFERENCE)
-        references = Solutions.of([]) if stopped else references
-    sources = None
-    if references and solver not in REFERENCE_SOLVERS and not engine_only:
-        call: dict[str, Any] = {"solver": solver, "seed": seed, "device": device, "options": options}
-        call |= {"progress": progress, "stop": noted, "watch": watch}
-        solutions, sources, told = best_known(problems, solutions, references, **call)
-        ended = bool(noted and noted.ended)
-        stopped, notes = (told, notes) if ended else ("", (*notes, told) if told else notes)
-    with watch("certify"):
-        operation = operation_of(problems, solutions)
-    notes = (*inflow.notes, *reservoir.notes, *notes, *plan_notes(reservoir, problems, operation, begin, stopped))
-    found = problems, operation, solutions, references
-    return Plan(reservoir, inflow, *found, notes, watch.seconds, stopped, begin, sources=sources)
+    told = plan_notes(reservoir, problems, found.operation, begin, stopped)
+    notes = (*inflow.notes, *reservoir.notes, *notes, *found.notes, *told)
+    held = problems, found.operation, found.solutions, found.references
+    return Plan(reservoir, inflow, *held, notes, watch.seconds, stopped, begin, sources=found.sources)
