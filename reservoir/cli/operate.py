@@ -141,7 +141,7 @@ def _zone(found: RuleInputs, situation: Situation) -> str | None:
 
 
 def _alike(found: RuleInputs, month: int, situation: Situation) -> AnalogueYears | None:
-    from reservoir.io.plan_folder.tables import read_schedule
+    from reservoir.io.plan_folder.saved_tables import read_schedule
     from reservoir.io.rule_belonging import require_same_plan
     from reservoir.rules.advice import alike
 

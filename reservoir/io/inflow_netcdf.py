@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake, worth_telling
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.water_years import month_name
+from reservoir.io.content_hash import content_sha256
 from reservoir.io.ensemble_years import inflow_of_series, where
 from reservoir.io.inflow_csv.companions import COMPANIONS, is_companion
 from reservoir.io.inflow_csv.units import ACCEPTED, InflowUnit, unit_named
@@ -56,7 +56,7 @@ def read_netcdf(file: str, unit: str | None, first_month: int | None) -> Inflow:
             for name, known in ((each, COMPANIONS[str(each).casefold()]) for each in _companions(dataset))
         }
         caveat = str(dataset.attrs.get("caveat", ""))
-    about = {"caveat": caveat, "source": file, "sha256": _sha256(Path(file)), "unit_from": said_by}
+    about = {"caveat": caveat, "source": file, "sha256": content_sha256(Path(file)), "unit_from": said_by}
     return inflow_of_series(first, series, members, chosen, first_month or 1, companions, **about)
 
 
@@ -219,15 +219,3 @@ def _companion(column: Any, least: float, time: str, dimension: str | None, shap
     if not ((values >= least) & (values < np.inf)).all():
         raise InputError(Mistake(f"{column.name} has a value that is missing or out of range", mend="correct it"))
     return values
-
-
-def _sha256(path: Path) -> str:
-    """Of the file; of a folder, of its files with their names."""
-    if not path.is_dir():
-        with path.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
-    whole = hashlib.sha256()
-    for each in sorted(path.rglob("*")):
-        if each.is_file():
-            whole.update(f"{each.relative_to(path).as_posix()}\0{_sha256(each)}\n".encode())
-    return whole.hexdigest()

@@ -10,7 +10,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.identity import differing_parts, reservoir_digests
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.plan_folder.tables import SCHEDULE, schedule_sha256
+from reservoir.io.plan_folder.tables import schedule_file, schedule_sha256
 from reservoir.io.rule_file import RuleFile
 from reservoir.rules.base.rule import Rule
 
@@ -87,7 +87,7 @@ def require_same_plan(file: RuleFile, plan_folder: Path) -> None:
     """
     wanted = file.fitted_to.get(SCHEDULE_HASH)
     if wanted is not None and wanted != schedule_sha256(plan_folder):
-        problem = f"was fitted to another plan: {plan_folder / SCHEDULE} was changed, or is that of another plan"
+        problem = f"was fitted to another plan: {schedule_file(plan_folder)} was changed, or is that of another plan"
         mend = f"restore that file, {_AGAIN}, or copy the rule elsewhere and give --reservoir"
         raise InputError(Mistake(problem, mend=mend, file=file.source))
 

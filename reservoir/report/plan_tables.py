@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from reservoir.io.csv_table import write_table
-from reservoir.io.plan_folder.formats import PlanFormat, write_dataset
+from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, write_dataset
 from reservoir.io.plan_folder.tables import ENGINE_GAP, MEMBERS, SCHEDULE, SUMMARY, WATER_VALUES
 from reservoir.planning.members import members_table
 from reservoir.planning.plan import Plan
@@ -26,14 +26,15 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
     Returns
     -------
     list of str
-        Names of those in CSV.
+        Names of the files, or folders, that were written.
     """
     members = members_table(plan)
-    tables = {} if members is None else {MEMBERS: members}
+    tables, datasets = {} if members is None else {MEMBERS: members}, list[str]()
     if kind is PlanFormat.CSV:
         tables |= {SCHEDULE: plan.schedule(), SUMMARY: plan.summary()}
     else:
         write_dataset(plan.to_xarray(), folder, kind)
+        datasets = [DATASETS[kind]]
     for name in ("gap", ENGINE_GAP):
         if name in tables.get(SUMMARY, ()):
             gaps = [f"{gap:.3e}" if np.isfinite(gap) else "" for gap in tables[SUMMARY][name].tolist()]
@@ -42,4 +43,4 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
         tables[WATER_VALUES] = plan.water_values.table
     for name, table in tables.items():
         write_table(table, folder / name)
-    return list(tables)
+    return [*datasets, *tables]

@@ -104,7 +104,7 @@ def alike(schedule: pd.DataFrame, month: int, situation: Situation) -> AnalogueY
     Parameters
     ----------
     schedule : DataFrame
-        ``schedule.csv`` of a plan.
+        Months of a plan, see `schedule_table`.
     """
     rows = schedule[schedule["month"] == month]
     pairs = (("storage_start_hm3", situation.storage_hm3), ("inflow_m3s", situation.inflow_m3s))
@@ -112,7 +112,8 @@ def alike(schedule: pd.DataFrame, month: int, situation: Situation) -> AnalogueY
     count = min(len(rows), max(FEWEST_ALIKE, round(PART_ALIKE * len(rows))))
     nearest = np.sort(np.argsort(distance, kind="stable")[:count])
     release = rows["release_m3s"].to_numpy(float)[nearest]
-    labels = tuple(str(label) for label in rows["year"].to_numpy()[nearest])
+    names = [rows[name].to_numpy()[nearest] for name in ("member", "year") if name in rows]
+    labels = tuple(": ".join(map(str, each)) for each in zip(*names, strict=True))
     return AnalogueYears(labels, float(release.min()), float(np.median(release)), float(release.max()))
 
 

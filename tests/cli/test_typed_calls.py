@@ -59,6 +59,8 @@ CALLS: list[tuple[list[str], int]] = [
         ],
         0,
     ),
+    (["rules", "dataset", "--family", "linear", "--folds", "3", "--no-figures"], 0),
+    (["operate", "dataset/rules/linear.json", "--month", "5", "--level", "317", "--inflow", "80"], 0),
     (["operate", "best/rules/standard.json", "--month", "5", "--level", "317", "--inflow", "80", "--json"], 0),
     (
         [

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
-from reservoir.io.plan_folder.tables import AGAIN, INFLOW, MOST_BYTES, MOST_PROVENANCE_BYTES, PROVENANCE, changed
+from reservoir.io.content_hash import content_sha256
+from reservoir.io.plan_folder.tables import (
+    AGAIN,
+    DATASET_NAMES,
+    INFLOW,
+    MOST_BYTES,
+    MOST_PROVENANCE_BYTES,
+    PROVENANCE,
+    changed,
+)
 from reservoir.text.limited_read import read_limited
 from reservoir.text.sound_json import read_json
 
@@ -121,8 +130,8 @@ def require_folder(folder: Path) -> None:
 
 
 def file_hashes(folder: Path, names: list[str]) -> dict[str, str]:
-    """SHA-256 of files of a folder, by their names in it."""
-    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+    """SHA-256 of files of a folder, or of folders in it, by their names in it."""
+    return {name: content_sha256(folder / name) for name in names}
 
 
 def check_files(folder: Path, origin: Mapping[str, Any]) -> None:
@@ -147,14 +156,21 @@ def _differing(folder: Path, wanted: Mapping[str, str]) -> Iterator[tuple[str, s
             yield PROVENANCE, f"names a file outside the folder ({name[:60]})"
             continue
         try:
-            content = read_limited(folder / name, MOST_BYTES)
+            found = _digest(folder / name)
         except FileNotFoundError:
             yield name, "is missing"
         except (OSError, ValueError) as error:
             yield name, f"cannot be read ({getattr(error, 'strerror', None) or error})"
         else:
-            if hashlib.sha256(content).hexdigest() != digest:
+            if found != digest:
                 yield name, "was changed after the plan was made"
+
+
+def _digest(path: Path) -> str:
+    """Hash of a file as large as a plan's may be; a dataset may be of any size."""
+    if path.name in DATASET_NAMES:
+        return content_sha256(path)
+    return hashlib.sha256(read_limited(path, MOST_BYTES)).hexdigest()
 
 
 def _unsound(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

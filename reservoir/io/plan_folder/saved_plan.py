@@ -16,22 +16,20 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.plan_folder.provenance import FORMAT, check_files, read_provenance
+from reservoir.io.plan_folder.provenance import check_files, read_provenance
 from reservoir.io.plan_folder.saved_record import saved_record
 from reservoir.io.plan_folder.saved_solutions import references_of, solutions_of, sources_of
+from reservoir.io.plan_folder.saved_tables import SavedTables, at_row, read_tables
+from reservoir.io.plan_folder.stated_operation import stated_operation
 from reservoir.io.plan_folder.tables import (
     AGAIN,
     FIGURES,
     PROVENANCE,
     RESERVOIR,
-    SCHEDULE,
     SHORTAGE,
-    SUMMARY,
     WATER_VALUE,
     WATER_VALUES,
     changed,
-    read_schedule,
-    read_summary,
     read_water_values,
     sha256_of,
 )
@@ -93,27 +91,26 @@ def read_plan(folder: Path) -> SavedPlan:
         reservoir.
     """
     origin = read_provenance(folder)
-    if FORMAT in origin:
-        problem, mend = f"has its schedule as {origin[FORMAT]}, which is not read back yet", "plan with --format csv"
-        raise InputError(Mistake(problem, "schedule.csv", mend, file=str(folder)))
     plant, horizon = _reservoir(folder, origin), _horizon(folder, origin)
-    schedule, summary = read_schedule(folder), read_summary(folder)
+    tables = read_tables(folder, origin)
+    schedule, summary = tables.schedule, tables.summary
     start = _start(folder, origin, plant, horizon)
     if start:
         plant, horizon = start.begun, Horizon()
-    inflow = saved_record(folder, schedule, plant, origin)
+    inflow = saved_record(folder, tables, plant, origin)
     if any(list(summary.get(name, [])) != list(each) for name, each in year_columns(inflow).items()):
-        raise changed(folder / SUMMARY, "has other years than schedule.csv")
+        raise changed(tables.summary_path, "has other years than schedule.csv")
     problems = record_problems(_with_end_value(folder, origin, plant), inflow, horizon)
     solutions = solutions_of(problems, _positions(problems, schedule), summary, origin)
     references = references_of(problems, solutions, summary, origin)
-    sources = sources_of(folder, problems, solutions, references, summary, origin)
+    sources = sources_of(tables, problems, solutions, references, origin)
     notes, seconds = tuple(origin["notes"]), dict(origin["seconds"])
     operation, stopped = operation_of(problems, solutions), origin.get("stopped") or ""
     values = _water_values(folder, schedule, inflow)
     found = problems, operation, solutions, references
     plan = Plan(plant, inflow, *found, notes, seconds, stopped, start, values, sources)
-    _check_follows(folder / SCHEDULE, schedule, plan)
+    _check_follows(tables, plan)
+    plan = replace(plan, operation=stated_operation(tables, plan.operation)) if tables.is_dataset else plan
     _check_figures(folder, origin)
     check_files(folder, origin)
     return SavedPlan(folder, plan, origin)
@@ -183,29 +180,33 @@ def _positions(problems: RecordProblems, schedule: pd.DataFrame) -> list[FloatAr
     return [np.append(releases[first:stop], starts[first : first + ends]) for first, stop in rows]
 
 
-def _check_follows(path: Path, schedule: pd.DataFrame, plan: Plan) -> None:
+def _check_follows(tables: SavedTables, plan: Plan) -> None:
     """Refuse the first storage or energy of each year that is not what the releases come to."""
+    path, schedule = str(tables.schedule_path), tables.schedule
     energy = plan.operation.energy_gwh
     longest = -(-plan.problems.steps // MONTHS_PER_YEAR)  # what the tables round adds up from year to year
     computed = (
         ("storage_start_hm3", "hm3", plan.operation.storage_hm3[:, :-1], STORAGE_HM3 * longest),
         ("energy_gwh", "GWh", energy, ENERGY_PART * float(np.abs(energy).max()) + ENERGY_GWH),
     )
-    apart = [
-        np.abs(schedule[name].to_numpy(float).reshape(follows.shape) - follows) > most
-        for name, _, follows, most in computed
-    ]
+    apart = np.stack(
+        [
+            np.abs(schedule[name].to_numpy(float).reshape(follows.shape) - follows) > most
+            for name, _, follows, most in computed
+        ],
+        axis=-1,
+    )
     mistakes = []
-    for year, wrong in enumerate(np.stack(apart, axis=-1)):
-        if wrong.any():
-            step, which = (int(place[0]) for place in np.nonzero(wrong))
-            name, unit, follows, _ = computed[which]
-            row = year * plan.inflow.steps + step
-            problem, expected = "does not match the releases and reservoir.toml", f"{follows[year, step]:,.6f}"
-            found = float(schedule[name].iloc[row])
-            mistakes.append(Mistake(problem, f"{expected} {unit}", AGAIN, str(path), row + 2, name, found))
+    for year in np.flatnonzero(apart.any(axis=(1, 2))).tolist():
+        step, which = (int(place[0]) for place in np.nonzero(apart[year]))
+        name, unit, follows, _ = computed[which]
+        row = year * plan.inflow.steps + step
+        problem, expected = "does not match the releases and reservoir.toml", f"{follows[year, step]:,.6f}"
+        found = float(schedule[name].iloc[row])
+        mistake = Mistake(problem, f"{expected} {unit}", AGAIN, path, column=name, value=found)
+        mistakes.append(at_row(mistake, schedule, row))
     if mistakes:
-        raise InputError(worth_telling(mistakes, str(path)))
+        raise InputError(worth_telling(mistakes, path))
 
 
 def _check_figures(folder: Path, origin: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.inflow_file import read_inflow
-from reservoir.io.plan_folder.tables import AGAIN, INFLOW, MEMBER, SCHEDULE, changed, sha256_of
+from reservoir.io.plan_folder.saved_tables import SavedTables, at_row
+from reservoir.io.plan_folder.tables import AGAIN, INFLOW, MEMBER, changed, sha256_of
 
 #: How a plan says that its unit was given by the caller; the second is that of plans before 0.2.
 BY_ARGUMENT = ("from the unit argument", "said by the call")
@@ -24,14 +26,13 @@ BY_ARGUMENT = ("from the unit argument", "said by the call")
 INFLOW_M3S = 5.1e-7
 
 
-def saved_record(folder: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
+def saved_record(folder: Path, tables: SavedTables, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
     """The record that a plan was made for.
 
     Parameters
     ----------
     folder : Path
-    schedule : DataFrame
-        ``schedule.csv``.
+    tables : SavedTables
     plant : Reservoir
         As it was planned.
     origin : mapping
@@ -42,37 +43,35 @@ def saved_record(folder: Path, schedule: pd.DataFrame, plant: Reservoir, origin:
     InputError
         If the months of the schedule do not follow each other, or are not those that were planned.
     """
-    return _as_read(folder / INFLOW, _inflow(folder / SCHEDULE, schedule, plant, origin))
+    return _as_read(folder / INFLOW, _inflow(tables, plant, origin))
 
 
-def _inflow(path: Path, schedule: pd.DataFrame, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
+def _inflow(tables: SavedTables, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
+    path, schedule = tables.schedule_path, tables.schedule
     first = str(schedule["year"].iloc[0])[:4]
     if not first.isdecimal() or int(first) == 0:
-        mistake = Mistake(
-            "is not a year", "a year such as 1953 or 1953/54", AGAIN, str(path), 2, "year", schedule["year"].iloc[0]
-        )
-        raise InputError(mistake)
+        problem, expected, found = "is not a year", "a year such as 1953 or 1953/54", str(schedule["year"].iloc[0])
+        mistake = Mistake(problem, expected, AGAIN, str(path), column="year", value=found)
+        raise InputError(at_row(mistake, schedule, 0))
     years = origin["years"]
     steps = max(len(schedule) // max(years, 1), 1) if origin.get("start") else MONTHS_PER_YEAR
     source, members = origin["inflow"], None
     calendar = Calendar(int(first), len(schedule) // steps + 1, plant.first_month, steps)
     if MEMBER in schedule:
         calendar = replace(calendar, years_each=int(source.get("years_each", 0)) or years)
-        members = schedule[MEMBER].to_numpy(str)[:: calendar.years_each * steps]
+        members = schedule[MEMBER].to_numpy(object)[:: calendar.years_each * steps].astype(str)
     _check_calendar(path, schedule, calendar)
     if len(schedule) != years * steps:
         raise changed(path, f"has {len(schedule)} months; the plan has {years * steps}")
     calendar = replace(calendar, years=years)
-    below = [
-        Mistake("is negative", "0 or more", AGAIN, str(path), int(row) + 2, "inflow_m3s", float(value))
-        for row, value in enumerate(schedule["inflow_m3s"])
-        if value < 0
-    ]
+    flows = schedule["inflow_m3s"].to_numpy(float)
+    negative = partial(Mistake, "is negative", "0 or more", AGAIN, str(path), column="inflow_m3s")
+    below = np.flatnonzero(flows < 0).tolist()
     if below:
-        raise InputError(worth_telling(below, str(path)))
-    flow = schedule["inflow_m3s"].to_numpy(float).reshape(years, steps)
+        mistakes = (at_row(negative(value=float(flows[row])), schedule, row) for row in below)
+        raise InputError(worth_telling(mistakes, str(path)))
     return Inflow(
-        flow,
+        flows.reshape(years, steps),
         calendar,
         members=members,
         caveat=str(source.get("caveat", "")),
@@ -106,10 +105,14 @@ def _as_read(path: Path, planned: Inflow) -> Inflow:
 def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> None:
     """Refuse the first row that is not the month after the one before it."""
     months = schedule["month"].to_numpy(float)
-    for row, (label, month) in enumerate(zip(schedule["year"], months, strict=True)):
-        year, step = divmod(row, calendar.steps)
-        wanted = calendar.labels[year], int(calendar.months[step])
-        for name, found, expected in (("year", str(label), wanted[0]), ("month", f"{month:g}", str(wanted[1]))):
-            if found != expected:
-                problem = "is out of sequence"
-                raise InputError(Mistake(problem, expected, AGAIN, str(path), row + 2, name, found))
+    rows, labels = len(months), np.array(list(calendar.labels), object)
+    labels = np.repeat(labels, calendar.steps)[:rows]
+    wanted = {"year": labels, "month": np.resize(calendar.months, rows)}
+    wrong = {"year": schedule["year"].to_numpy(object) != labels, "month": months != wanted["month"]}
+    rows_wrong = np.flatnonzero(wrong["year"] | wrong["month"])
+    if rows_wrong.size:
+        row = int(rows_wrong[0])
+        name = "year" if wrong["year"][row] else "month"
+        found = str(schedule["year"].iloc[row]) if name == "year" else f"{months[row]:g}"
+        mistake = Mistake("is out of sequence", str(wanted[name][row]), AGAIN, str(path), column=name, value=found)
+        raise InputError(at_row(mistake, schedule, row))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.io.plan_folder.tables import AGAIN, ENGINE_GAP, REFERENCE_VIOLATION, SOURCE, SUMMARY
+from reservoir.io.plan_folder.saved_tables import SavedTables, at_row
+from reservoir.io.plan_folder.tables import AGAIN, ENGINE_GAP, REFERENCE_VIOLATION, SOURCE
 from reservoir.planning.best_known import Sources, second_run
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.problems.base import CertifiedBatch, certify_all
@@ -74,11 +74,10 @@ def references_of(
 
 
 def sources_of(
-    folder: Path,
+    tables: SavedTables,
     problems: RecordProblems,
     solutions: Solutions,
     references: Solutions,
-    summary: pd.DataFrame,
     origin: Mapping[str, Any],
 ) -> Sources | None:
     """Whose the schedules are; None if all are of the solver's first run, as in plans of earlier versions.
@@ -90,7 +89,7 @@ def sources_of(
     InputError
         If a source is neither the solver nor its second run nor the reference, or not that of the whole problem.
     """
-    solver, of_year = solutions.solver, problems.of_year
+    solver, of_year, summary = solutions.solver, problems.of_year, tables.summary
     if SOURCE not in summary or (summary[SOURCE] == solver).all():
         return None
     of_problem = summary[SOURCE].to_numpy(object)[np.unique(of_year, return_index=True)[1]]
@@ -98,9 +97,10 @@ def sources_of(
     wrong = np.flatnonzero(~np.isin(summary[SOURCE], known) | (of_problem[of_year] != summary[SOURCE]))
     if wrong.size:
         row = int(wrong[0])
-        found, path = str(summary[SOURCE].iloc[row]), str(folder / SUMMARY)
+        found, path = str(summary[SOURCE].iloc[row]), str(tables.summary_path)
         problem, expected = "is not a source of this plan", f"one of {'; '.join(known)}"
-        raise InputError(Mistake(problem, expected, AGAIN, path, row + 2, SOURCE, found))
+        mistake = Mistake(problem, expected, AGAIN, path, column=SOURCE, value=found)
+        raise InputError(at_row(mistake, summary, row))
     taken = np.flatnonzero(of_problem == references.solver) if references else np.empty(0, np.intp)
     gap = np.asarray(summary.get(ENGINE_GAP, np.full(len(summary), np.nan)), np.float64)
     nan = float("nan")

@@ -13,6 +13,7 @@ import pandas as pd
 
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.io.content_hash import content_sha256
 from reservoir.io.inflow_csv.record import MOST_YEARS
 from reservoir.io.plan_folder.csv_rows import wrong_row
 from reservoir.text.decoding import text_of
@@ -24,7 +25,7 @@ PROVENANCE, SCHEDULE, SUMMARY, WATER_VALUES = "plan.json", "schedule.csv", "summ
 #: Of plans of ensembles.
 MEMBERS = "members.csv"
 #: In place of both tables where a plan is written as NetCDF or Zarr.
-NETCDF, ZARR = "plan.nc", "plan.zarr"
+NETCDF, ZARR = DATASET_NAMES = "plan.nc", "plan.zarr"
 #: Copies of what was planned.
 RESERVOIR, INFLOW = "reservoir.toml", "inflow.csv"
 #: Folder of the figures.
@@ -70,15 +71,28 @@ def read_schedule(folder: Path) -> pd.DataFrame:
     return _table(folder / SCHEDULE, _SCHEDULE, (SHORTAGE, WATER_VALUE))
 
 
+def schedule_file(folder: Path) -> Path:
+    """Where the schedule of a plan stands: ``schedule.csv``, or the dataset that is there in its place."""
+    return next(
+        (path for path in (folder / name for name in (SCHEDULE, *DATASET_NAMES)) if path.exists()), folder / SCHEDULE
+    )
+
+
 def schedule_sha256(folder: Path) -> str:
-    """Hash of ``schedule.csv``, by which a rule knows the plan that it was fitted to.
+    """Hash of the schedule's file, by which a rule knows the plan that it was fitted to.
 
     Raises
     ------
     InputError
         If the file cannot be read.
     """
-    return sha256_of(folder / SCHEDULE)
+    path = schedule_file(folder)
+    if path.name == SCHEDULE:
+        return sha256_of(path)
+    try:
+        return content_sha256(path)
+    except OSError as error:
+        raise changed(path, f"cannot be read ({error.strerror})") from error
 
 
 def sha256_of(path: Path) -> str:

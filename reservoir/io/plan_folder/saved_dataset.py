@@ -1,0 +1,175 @@
+"""Read the tables of a plan from its dataset, NetCDF or Zarr: in full precision, every variable checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.io.plan_folder.tables import (
+    AGAIN,
+    ENGINE_GAP,
+    MEMBER,
+    REFERENCE_VIOLATION,
+    SOURCE,
+    WATER_VALUE,
+    ZARR,
+    changed,
+)
+from reservoir.planning.dataset import INSTALL, Dataset
+from reservoir.planning.schedule import CONDITION_COLUMNS
+
+#: Variables by year and step that every plan has, and that some have.
+MONTHLY = (
+    *("inflow_m3s", "release_m3s", "turbined_m3s", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh"),
+    "violation",
+)
+_MONTHLY_MAYBE = (*CONDITION_COLUMNS, WATER_VALUE)
+#: By year, in the same way.
+_YEARLY, _YEARLY_MAYBE = ("reference_gwh", "generations", "evaluations"), (REFERENCE_VIOLATION, ENGINE_GAP)
+#: By year and boundary.
+STORAGE = "storage_hm3"
+#: Values that are not known are NaN.
+_SOMETIMES_NAN = {WATER_VALUE, ENGINE_GAP, "reference_gwh"}
+#: No number in a plan is as large.
+_LARGEST = 1e15
+#: What a file that was cut off or changed raises, somewhere in the libraries that read it.
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError, IndexError, EOFError)
+
+
+def read_dataset(path: Path, years: int, sources: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The months and the years of a plan, with all their variables.
+
+    Parameters
+    ----------
+    path : Path
+        ``plan.nc`` or ``plan.zarr``.
+    years : int
+        How many years the plan has, of all members together; 0 if that is not known.
+    sources : sequence of str
+        Names that a year's source may have.
+
+    Returns
+    -------
+    schedule, summary : DataFrame
+        A row for each year and month, and for each year, in the columns of ``schedule.csv`` and ``summary.csv``.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, incomplete or damaged, or a variable is not as it was written.
+    """
+    try:
+        with _opened(path) as dataset:
+            return _tables(path, dataset, years, sources)
+    except ModuleNotFoundError as error:
+        problem = f"needs {error.name}, which is not installed"
+        raise InputError(Mistake(problem, mend=INSTALL, file=str(path))) from None
+    except InputError:
+        raise
+    except _UNREADABLE as error:
+        raise changed(path, f"cannot be read ({str(error).partition(chr(10))[0]})") from error
+
+
+def _opened(path: Path) -> Dataset:
+    kind = path.is_dir() if path.name == ZARR else path.is_file()
+    if not kind:
+        raise changed(path, "is missing" if not path.exists() else "is not what a plan has by this name")
+    import xarray
+
+    engine: dict[str, Any] = {"engine": "h5netcdf"}
+    if path.name == ZARR:
+        engine = {"engine": "zarr", "consolidated": False}
+    return xarray.open_dataset(path, **engine, decode_times=False, decode_timedelta=False)
+
+
+def _tables(path: Path, dataset: Dataset, years: int, sources: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    leading = (MEMBER, "year") if MEMBER in dataset.sizes else ("year",)
+    missing = [name for name in (*leading, "step", "boundary") if name not in dataset.sizes]
+    if missing:
+        raise changed(path, f"has no dimension {', '.join(missing)}")
+    found, steps = int(np.prod([dataset.sizes[name] for name in leading])), dataset.sizes["step"]
+    if years and found != years:
+        raise changed(path, f"has {found:,} years; the plan has {years:,}")
+    if not found * steps:
+        raise changed(path, "has no months")
+    if dataset.sizes["boundary"] != steps + 1:
+        raise changed(path, f"has {dataset.sizes['boundary']} boundaries; expected {steps + 1}, one more than steps")
+
+    def read(name: str, *further: str) -> NDArray[np.float64]:
+        return _values(path, dataset, name, (*leading, *further)).reshape(found, -1)
+
+    names = _names(path, dataset, leading, found)
+    months = np.tile(_values(path, dataset, "month", ("step",)), found)
+    monthly = {name: read(name, "step") for name in (*MONTHLY, *_those_in(dataset, _MONTHLY_MAYBE))}
+    storage = read(STORAGE, "boundary")
+    monthly |= {"storage_start_hm3": storage[:, :-1], "storage_end_hm3": storage[:, 1:]}
+    yearly = {name: read(name) for name in (*_YEARLY, *_those_in(dataset, _YEARLY_MAYBE))}
+    told = {SOURCE: _meanings(path, dataset, leading, sources)} if SOURCE in dataset.variables else {}
+    columns = {name: np.repeat(each, steps) for name, each in names.items()} | {"month": months}
+    schedule = pd.DataFrame(columns | {name: each.ravel() for name, each in monthly.items()})
+    return schedule, pd.DataFrame(names | {name: each.ravel() for name, each in yearly.items()} | told)
+
+
+def _those_in(dataset: Dataset, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name in dataset.variables]
+
+
+def _variable(path: Path, dataset: Dataset, name: str, dimensions: tuple[str, ...]) -> Any:
+    """A variable, which has these dimensions."""
+    if name not in dataset.variables:
+        raise changed(path, f"has no variable {name}")
+    variable = dataset[name]
+    if variable.dims != dimensions:
+        problem = f"has the dimensions {', '.join(map(str, variable.dims)) or 'of a number'}"
+        expected = ", ".join(dimensions)
+        raise InputError(Mistake(problem, expected, AGAIN, str(path), column=name))
+    return variable
+
+
+def _values(path: Path, dataset: Dataset, name: str, dimensions: tuple[str, ...]) -> NDArray[np.float64]:
+    """Values of a variable, which are finite numbers, or NaN where some are not known."""
+    variable = _variable(path, dataset, name, dimensions)
+    if variable.dtype.kind not in "iuf":
+        raise InputError(Mistake(f"is of type {variable.dtype}", "numbers", AGAIN, str(path), column=name))
+    values = np.asarray(variable.to_numpy(), np.float64)
+    wrong = ~(np.abs(values) <= _LARGEST)
+    if name in _SOMETIMES_NAN:
+        wrong &= ~np.isnan(values)
+    if wrong.any():
+        place = tuple(int(at) for at in np.argwhere(wrong)[0])
+        where = ", ".join(f"{dimension} {1 + at}" for dimension, at in zip(dimensions, place, strict=True))
+        problem = f"{'is missing' if np.isnan(values[place]) else 'is out of range'} at {where}"
+        raise InputError(Mistake(problem, "a finite number", AGAIN, str(path), column=name, value=float(values[place])))
+    return values
+
+
+def _names(path: Path, dataset: Dataset, leading: tuple[str, ...], years: int) -> dict[str, NDArray[Any]]:
+    """Label of each year, and before it of an ensemble the name of its member."""
+    labels = _texts(_variable(path, dataset, "year", ("year",)))
+    if MEMBER not in (*leading, *dataset.variables):
+        return {"year": np.resize(labels, years)}
+    members = _texts(_variable(path, dataset, MEMBER, leading[:1]))
+    return {MEMBER: np.repeat(members, years // len(members)), "year": np.resize(labels, years)}
+
+
+def _texts(variable: Any) -> NDArray[np.object_]:
+    return np.array([str(text) for text in variable.to_numpy().tolist()], object)
+
+
+def _meanings(path: Path, dataset: Dataset, leading: tuple[str, ...], known: Sequence[str]) -> NDArray[np.object_]:
+    """Texts of a variable of numbers with their meanings, see `formats.write_dataset`."""
+    variable = _variable(path, dataset, SOURCE, leading)
+    words = str(variable.attrs.get("flag_meanings", "")).split()
+    places = np.asarray(variable.to_numpy()).ravel()
+    if variable.dtype.kind not in "iu" or not ((places >= 0) & (places < len(words))).all():
+        problem, expected = "has values without a meaning", "numbers of its flag_meanings"
+        raise InputError(Mistake(problem, expected, AGAIN, str(path), column=SOURCE))
+    spelled: Mapping[str, str] = {name.replace(" ", "_"): name for name in known}
+    meanings = np.array([spelled.get(word, word) for word in words], object)
+    return np.asarray(meanings[places])
