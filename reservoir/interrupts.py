@@ -16,6 +16,8 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 #: Signals that came, and what this run has written.
 _received: list[int] = []
 _written: list[str] = []
+#: What else is to be said after an interruption, in words.
+_remembered: list[str] = []
 
 
 class Interrupted(KeyboardInterrupt):
@@ -49,11 +51,17 @@ def begin() -> None:
     """Forget what an earlier run in this process received and wrote."""
     _received.clear()
     _written.clear()
+    _remembered.clear()
 
 
 def wrote(place: object) -> None:
     """Remember what stands in its place now, for `last_words`."""
     _written.append(str(place))
+
+
+def remember(words: str) -> None:
+    """Remember what an interruption leaves behind, for `last_words`, in place of what was remembered before."""
+    _remembered[:] = [words] if words else []
 
 
 def received() -> bool:
@@ -68,7 +76,8 @@ def status() -> int:
 
 def last_words() -> str:
     """What is true of the files after an interruption."""
-    return f"Interrupted; written to {', '.join(_written)}." if _written else "Interrupted; nothing was written."
+    told = f"written to {', '.join(_written)}" if _written else "nothing was written"
+    return f"Interrupted; {'; '.join([told, *_remembered])}."
 
 
 def end_interrupted() -> None:

@@ -137,6 +137,7 @@ def command(
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
         from reservoir.cli.streams import say
         from reservoir.io.plan_folder.formats import format_of
+        from reservoir.io.plan_parts import PartsFolder
         from reservoir.planning.checks import all_pass, plan_checks
         from reservoir.planning.plan import optimise
         from reservoir.planning.profile import solver_stages
@@ -145,7 +146,10 @@ def command(
     with watch("read"):
         found = request.read()
         kind = format_of(table_format, found.inflow.years)
-    with claimed_for_plan(out, found.reservoir.name, force=force) as claim:
+    with (
+        claimed_for_plan(out, found.reservoir.name, force=force) as claim,
+        PartsFolder(f"{claim.target}.parts", force=force) as parts,
+    ):
         if not as_json:
             show_inputs(found)
         with progress_bars() as progress, options.named_as(_OPTIONS):
@@ -160,6 +164,7 @@ def command(
                 reference=reference,
                 engine_only=engine_only,
                 progress=progress,
+                parts=parts,
                 **where,
                 **settings,
             )
@@ -176,6 +181,7 @@ def command(
                 progress=progress,
                 watch=watch,
             )
+        parts.remove()
         measured = watch.profile() if profile else None
         if measured:
             write_profile(measured, claim)

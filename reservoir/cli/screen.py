@@ -9,7 +9,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from reservoir.cli.console import console
 from reservoir.cli.screen_table import Column, show_table
@@ -20,6 +28,9 @@ if TYPE_CHECKING:
     from reservoir.cli.options import Inputs
     from reservoir.planning.checks import Check
     from reservoir.planning.plan import Plan, StageProgress
+
+#: The time to go follows from the speed of so many last seconds.
+SPEED_SECONDS = 600.0
 
 # What it says of fonts and settings is nothing that a user of this program can mend.
 logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
@@ -34,13 +45,16 @@ def progress_bars() -> Iterator[StageProgress]:
         BarColumn(bar_width=32),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("to go"),
     )
-    with Progress(*columns, console=screen, disable=not screen.is_terminal) as bars:
+    silent = not screen.is_terminal
+    with Progress(*columns, console=screen, disable=silent, speed_estimate_period=SPEED_SECONDS) as bars:
         tasks: dict[str, TaskID] = {}
 
         def show(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
+                tasks[stage] = bars.add_task(stage, total=total, completed=done)
             bars.update(tasks[stage], completed=done, total=total)
 
         yield show

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from math import prod
+from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 Shape = int | tuple[int, ...]
 
+#: Held by the thread whose session is open on a device.
+_TURNS: defaultdict[DeviceInfo, RLock] = defaultdict(RLock)
+
 #: Kernels count work items in 32 bits.
 MOST_WORK_ITEMS = 2**31 - 1
 
@@ -28,7 +33,8 @@ MOST_WORK_ITEMS = 2**31 - 1
 class Session:
     """Buffers and kernels on one device, from upload to download; its commands run one after another.
 
-    Used in a ``with`` block, at whose end the buffers are freed; the seconds stay. One thread uses it.
+    Used in a ``with`` block, at whose end the buffers are freed; the seconds stay. One thread uses it. A device has
+    one session at a time: those of other threads wait, so that its memory and its seconds are those of one.
 
     Parameters
     ----------
@@ -52,6 +58,7 @@ class Session:
 
         self.device = device
         self._clock = clock or HostClock()
+        self._turn = _TURNS[device]
         self._launch = cl.enqueue_nd_range_kernel
         with self._clock("transfer"):
             profiled = cl.command_queue_properties.PROFILING_ENABLE
@@ -63,16 +70,20 @@ class Session:
         self._transfers = EventLog()
 
     def __enter__(self) -> Session:
-        """Start."""
+        """Start, once the device is free."""
+        self._turn.acquire()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Free the buffers."""
-        with self._clock("release"):
-            self._kernels.clear()
-            self._buffers.release()
+        try:
+            with self._clock("release"):
+                self._kernels.clear()
+                self._buffers.release()
+        finally:
+            self._turn.release()
 
     @property
     def device_seconds(self) -> dict[str, float]:

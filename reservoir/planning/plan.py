@@ -14,6 +14,9 @@ from reservoir.planning.end_value import end_value_used, with_end_value
 from reservoir.planning.given_releases import first_positions
 from reservoir.planning.notes import plan_notes
 from reservoir.planning.operated_record import OperatedRecord
+from reservoir.planning.parts.local import local_workers
+from reservoir.planning.parts.run import has_parts, search_in_parts
+from reservoir.planning.parts.store import MemoryStore, PartStore
 from reservoir.planning.planned_record import Plan as Plan
 from reservoir.planning.search import Method, search
 from reservoir.planning.solver_choice import chosen_solver
@@ -44,6 +47,7 @@ def optimise(
     initial: OperatedRecord | ArrayLike | pd.Series[float] | None = None,
     progress: StageProgress = silent_stage,
     stop: Stop | None = None,
+    parts: PartStore | None = None,
     **options: Any,
 ) -> Plan:
     """Find the best operation of every year of a record.
@@ -85,6 +89,9 @@ def optimise(
         are planned, from the first of the record; if that is during the reference optimum, it has no gaps. ``clpso``
         and ``lshade`` ask after each sweep over long horizons, which then have the schedules found so far.
         `Plan.stopped` says where. See `reservoir.solvers.solve`.
+    parts : PartStore, optional
+        Keeps the parts in which more than 2,048 years are searched, such as a `reservoir.PartsFolder`; in memory by
+        default. Without `initial`, `start` and `stop` alone: with them, all years are searched at once.
     **options
         Settings of the solver, such as ``particles`` and ``generations``.
 
@@ -111,7 +118,11 @@ def optimise(
             notes = (*notes, "The search began with given releases.")
     progress, noted = callers_own(progress), NotedStop(stop) if stop else None
     method = Method(solver, seed, device, reference, engine_only, options)
-    found = search(problems, method, progress, noted, watch)
+    if has_parts(problems) and not (begin or noted or initial is not None):
+        with watch(solver):
+            found = search_in_parts(problems, method, progress, parts or MemoryStore(), local_workers(method))
+    else:
+        found = search(problems, method, progress, noted, watch)
     problems, stopped = found.problems, found.stopped
     inflow = problems.inflow
     told = plan_notes(reservoir, problems, found.operation, begin, stopped)

@@ -212,3 +212,24 @@ def why_unusable(name: str) -> str:
 
     reason = why_unavailable()
     return f"OpenCL cannot be used: {reason}" if reason else ""
+
+
+def devices_of(name: str, device: str | None) -> dict[str, str]:
+    """Devices on which the solver of that name would work, and what they are; none for one that needs none.
+
+    Parameters
+    ----------
+    name : str
+    device : str or None
+        See `reservoir.opencl.choose_devices`; the keys of what is returned name one of them each.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such device.
+    """
+    if not solver_named(name).opencl:
+        return {}
+    from reservoir.opencl import choose_devices
+
+    return {str(each.index): f"{each.name} ({each.platform} {each.driver})" for each in choose_devices(device)}

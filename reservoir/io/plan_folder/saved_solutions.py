@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from reservoir.io.plan_folder.saved_tables import SavedTables, at_row
 from reservoir.io.plan_folder.tables import AGAIN, ENGINE_GAP, REFERENCE_VIOLATION, SOURCE
 from reservoir.planning.best_known import Sources, second_run
 from reservoir.planning.infeasible import feasible_problems
+from reservoir.planning.stated_solutions import stated_solutions
 from reservoir.problems.base import CertifiedBatch, certify_all
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import Solutions
@@ -28,7 +29,7 @@ def solutions_of(
     """What the solver of the plan found, certified again from its releases."""
     certified = certify_all(problems.each, positions)
     first_years = np.unique(problems.of_year, return_index=True)[1]
-    return _stated(
+    return stated_solutions(
         positions,
         certified,
         origin["settings"],
@@ -60,7 +61,7 @@ def references_of(
     if REFERENCE_VIOLATION not in summary:
         energies = np.where(feasible_problems(problems, solutions.violation), energies, np.nan)
     none = np.zeros(len(problems), np.int64)
-    return _stated(
+    return stated_solutions(
         [np.full_like(each, np.nan) for each in solutions.position],
         CertifiedBatch(fitness, energies, violations),
         settings,
@@ -116,25 +117,3 @@ def _fitness(references: Solutions, problems: RecordProblems, gap: FloatArray) -
     """Fitness of each problem, from the gap that each of its years states."""
     best, of_problem = references.fitness, gap[np.unique(problems.of_year, return_index=True)[1]]
     return np.asarray(best - of_problem * np.where(best == 0, 1.0, np.abs(best)))
-
-
-def _stated(
-    positions: Sequence[FloatArray], worth: CertifiedBatch, settings: Mapping[str, Any], **stated: Any
-) -> Solutions:
-    """Solutions of which a folder tells no more than this."""
-    years = len(positions)
-    return Solutions(
-        position=positions,
-        fitness=worth.fitness,
-        benefit=worth.benefit,
-        violation=worth.violation,
-        settings=[settings] * years,
-        trace_generations=[np.empty(0, np.int64)] * years,
-        trace_fitness=np.empty((years, 0)),
-        host_seconds_by_phase={},
-        fitness_float32=np.full(years, np.nan),
-        best_position_history=np.empty((years, 0, 0)),
-        linkage=np.empty((years, 0, 0)),
-        operation=worth.operation,
-        **stated,
-    )

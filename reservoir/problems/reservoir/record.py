@@ -95,6 +95,10 @@ class RecordProblems:
             getattr(found, name)[:] = np.concatenate(rows)
         return found
 
+    def span(self, first: int, stop: int) -> RecordProblems:
+        """Consecutive problems of a record of which each year is one."""
+        return RecordProblems(self.horizon, self.inflow.span(first, stop), (self.batches[0][first:stop],))
+
     def split(self, positions: Sequence[FloatArray] | FloatArray) -> list[FloatArray]:
         """Positions of the problems, an array for each batch."""
         ends = [0, *np.cumsum([len(batch) for batch in self.batches])]

@@ -1,0 +1,164 @@
+"""A folder that keeps the parts of a long run, so that a run that ends early goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import Mistake, OutputError
+from reservoir.interrupts import remember
+from reservoir.io.placing.folder_place import check_place
+from reservoir.io.placing.workplace import workplace
+from reservoir.text.sound_json import read_json
+
+#: The list of parts that are kept, and the rows of all arrays, one array behind the other.
+MANIFEST, ROWS = "parts.json", "rows.bin"
+_NEXT = f"{MANIFEST}.next"
+_FORMAT = 1
+#: Arrays begin at multiples of this, as pages of memory do.
+_ALIGNMENT = 4096
+_MOST_MANIFEST_BYTES = 200_000_000
+
+
+class PartsFolder:
+    """Keeps parts in a folder (implements `reservoir.planning.parts.store.PartStore`); a ``with`` block holds it.
+
+    Rows of a part are on the disk before the list of parts names it, and the list is replaced as a whole: whenever a
+    run ends, the list is true. The folder is made when the first part is kept.
+
+    Parameters
+    ----------
+    path : str or Path
+    force : bool
+        Remove parts of another run, which are refused otherwise.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written, another run is writing it, or it holds parts of another run.
+    """
+
+    def __init__(self, path: str | Path, *, force: bool = False) -> None:
+        self.path, self.told = Path(path), dict[int, Mapping[str, Any]]()
+        self._force, self._years, self._run = force, 0, dict[str, Any]()
+        self._columns: dict[str, dict[str, Any]] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> PartsFolder:
+        """Nothing is done before `begin`."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let others have it."""
+        self._stack.close()
+
+    def begin(self, run: Mapping[str, Any], years: int) -> None:
+        """Hold the folder for a run over so many years, and see which of its parts are there."""
+        self._run, self._years = dict(run), years
+        with self._written():
+            check_place(self.path)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._stack.enter_context(workplace(self.path.parent, self.path.name, self.path))
+            self._read()
+        self._remember()
+
+    def keep(self, part: int, first: int, columns: Mapping[str, NDArray[Any]], told: Mapping[str, Any]) -> None:
+        """Write the rows of a part, and then that it is there."""
+        with self._written():
+            self.path.mkdir(exist_ok=True)
+            self._columns = self._columns or self._layout(columns)
+            with (self.path / ROWS).open("r+b" if (self.path / ROWS).exists() else "w+b") as file:
+                for name, column in columns.items():
+                    rows = np.ascontiguousarray(column)
+                    file.seek(self._columns[name]["offset"] + first * (rows.nbytes // len(rows)))
+                    file.write(rows.reshape(-1).view(np.uint8).data)
+                _to_disk(file)
+            now = {**self.told, part: dict(told)}
+            with (self.path / _NEXT).open("w", encoding="utf-8") as file:
+                parts = {str(number): each for number, each in sorted(now.items())}
+                json.dump({"format": _FORMAT, "run": self._run, "columns": self._columns, "parts": parts}, file)
+                _to_disk(file)
+            os.replace(self.path / _NEXT, self.path / MANIFEST)
+        self.told[part] = told
+        self._remember()
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Arrays of all years, in the file: the system loads what is looked at, and drops it when memory is short."""
+        return {
+            name: np.memmap(self.path / ROWS, each["dtype"], "r", each["offset"], (self._years, *each["shape"]))
+            for name, each in self._columns.items()
+        }
+
+    def remove(self) -> None:
+        """Remove all parts, once the plan is written."""
+        remember("")
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _layout(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, dict[str, Any]]:
+        found, offset = {}, 0
+        for name, column in columns.items():
+            shape = column.shape[1:]
+            found[name] = {"dtype": column.dtype.str, "shape": list(shape), "offset": offset}
+            size = self._years * int(np.prod(shape, dtype=np.int64)) * column.dtype.itemsize
+            offset += -(-size // _ALIGNMENT) * _ALIGNMENT
+        return found
+
+    def _read(self) -> None:
+        """Take over what an earlier run kept; refuse what is of another one."""
+        if not self.path.exists():
+            return
+        mend = f"remove {self.path}, or choose another --out"
+        foreign = [each.name for each in self.path.iterdir() if each.name not in (MANIFEST, ROWS, _NEXT)]
+        if foreign:
+            problem = f"contains files that are no parts of a plan ({', '.join(sorted(foreign)[:5])})"
+            raise OutputError(Mistake(problem, mend=mend, file=str(self.path)))
+        if not (self.path / MANIFEST).exists():
+            return
+        try:
+            kept = read_json(self.path / MANIFEST, _MOST_MANIFEST_BYTES)
+            run, columns = kept["run"], kept["columns"]
+            told = {int(number): each for number, each in kept["parts"].items()}
+            known = kept["format"] == _FORMAT
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise OutputError(Mistake("is not a list of parts", mend=mend, file=str(self.path / MANIFEST))) from error
+        differing = [name for name in {**self._run, **run} if run.get(name) != self._run.get(name)]
+        if differing or not known:
+            if self._force:
+                self.remove()
+                return
+            what = f"it differs in: {', '.join(differing)}" if differing else "by another version of the program"
+            mend = f"{mend}, or discard these parts with --force"
+            raise OutputError(Mistake(f"holds parts of another run ({what})", mend=mend, file=str(self.path)))
+        self._columns, self.told = columns, told
+
+    def _remember(self) -> None:
+        """What is to be said should the run end now."""
+        remember(
+            f"{len(self.told)} parts are kept in {self.path}: the same call goes on from there" if self.told else ""
+        )
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            kept = f"; the {len(self.told)} parts that are kept there are whole, and the same call goes on from there"
+            problem = f"cannot be written ({error.strerror or error}){kept if self.told else ''}"
+            mend = "check the free space and the permissions, or choose another --out"
+            raise OutputError(Mistake(problem, mend=mend, file=str(self.path))) from error
+
+
+def _to_disk(file: Any) -> None:
+    file.flush()
+    os.fsync(file.fileno())
