@@ -205,6 +205,13 @@ def small_inflow() -> Inflow:
 
 
 @pytest.fixture(scope="session")
+def many_years(small_inflow: Inflow) -> Inflow:
+    """Twenty-three years between the dry one and the wet one of the invented record."""
+    spread = np.linspace(0.6, 1.5, 23)[np.random.default_rng(5).permutation(23)]
+    return Inflow(np.outer(spread, small_inflow.flow_m3s[1]), Calendar(1901, 23, first_month=6))
+
+
+@pytest.fixture(scope="session")
 def years(xiaowan: Reservoir, five_years: Inflow) -> list[ReservoirYear]:
     """Five years of the bundled case."""
     return list(reservoir_problems(xiaowan, five_years))

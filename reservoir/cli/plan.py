@@ -22,7 +22,7 @@ GARBAGE_THRESHOLD = 100_000
 BEGAN = time.perf_counter() - time.process_time()
 
 #: Arguments of `reservoir.optimise` that options are called otherwise.
-_OPTIONS = {"start_level_m": "--level", "start_hm3": "--storage", "start": "--from"}
+_OPTIONS = {"start_level_m": "--level", "start_hm3": "--storage", "start": "--from", "cluster": "--cluster"}
 #: Violations shown on the screen; all of them are in plan.json.
 SHOWN_SHORTFALLS = 12
 
@@ -100,6 +100,12 @@ SHOWN_SHORTFALLS = 12
     type=click.Choice(["csv", "netcdf", "zarr"]),
     help="Format of the tables.  [default: csv below 5,000 years, else netcdf if it is installed]",
 )
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Search the parts of more than 2,048 years on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N "
+    "for N processes on this machine.",
+)
 @click.option("--profile", is_flag=True, help="Show the time of each stage; also written to profile.json.")
 @options.out("a new folder")
 @click.option("--force", is_flag=True, help="Replace an earlier plan in that folder.")
@@ -117,6 +123,7 @@ def command(
     engine_only: bool,
     figures: bool,
     table_format: str | None,
+    cluster: str | None,
     profile: bool,
     out: Path | None,
     force: bool,
@@ -165,6 +172,7 @@ def command(
                 engine_only=engine_only,
                 progress=progress,
                 parts=parts,
+                cluster=cluster,
                 **where,
                 **settings,
             )

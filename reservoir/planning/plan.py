@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
@@ -14,6 +16,7 @@ from reservoir.planning.end_value import end_value_used, with_end_value
 from reservoir.planning.given_releases import first_positions
 from reservoir.planning.notes import plan_notes
 from reservoir.planning.operated_record import OperatedRecord
+from reservoir.planning.parts.cluster import cluster_workers
 from reservoir.planning.parts.local import local_workers
 from reservoir.planning.parts.run import has_parts, search_in_parts
 from reservoir.planning.parts.store import MemoryStore, PartStore
@@ -48,6 +51,7 @@ def optimise(
     progress: StageProgress = silent_stage,
     stop: Stop | None = None,
     parts: PartStore | None = None,
+    cluster: str | None = None,
     **options: Any,
 ) -> Plan:
     """Find the best operation of every year of a record.
@@ -92,6 +96,8 @@ def optimise(
     parts : PartStore, optional
         Keeps the parts in which more than 2,048 years are searched, such as a `reservoir.PartsFolder`; in memory by
         default. Without `initial`, `start` and `stop` alone: with them, all years are searched at once.
+    cluster : str, optional
+        Where parts are searched: ``tcp://HOST:PORT`` of a Dask scheduler, or ``local:N`` for N processes here.
     **options
         Settings of the solver, such as ``particles`` and ``generations``.
 
@@ -118,9 +124,14 @@ def optimise(
             notes = (*notes, "The search began with given releases.")
     progress, noted = callers_own(progress), NotedStop(stop) if stop else None
     method = Method(solver, seed, device, reference, engine_only, options)
-    if has_parts(problems) and not (begin or noted or initial is not None):
-        with watch(solver):
-            found = search_in_parts(problems, method, progress, parts or MemoryStore(), local_workers(method))
+    in_parts = problems.horizon.is_year and not (begin or noted or initial is not None)
+    if cluster and not in_parts:
+        problem, expected = "a cluster searches years by themselves", "the horizon year, without start, stop or initial"
+        raise InputError(Mistake(problem, expected, "leave out the cluster", column="cluster", value=cluster))
+    if in_parts and (cluster or has_parts(problems)):
+        others = cluster_workers(cluster) if cluster else nullcontext(local_workers(method))
+        with watch(solver), others as workers:
+            found = search_in_parts(problems, method, progress, parts or MemoryStore(), workers)
     else:
         found = search(problems, method, progress, noted, watch)
     problems, stopped = found.problems, found.stopped

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.processors import processors
 from reservoir.solvers.dp.end_value import end_storage_value
 from reservoir.solvers.dp.water_value import water_values
 
@@ -62,7 +62,7 @@ def water_values_of(problems: RecordProblems, operation: Operation, feasible: ND
     reservoir, steps = problems.model.reservoir, problems.inflow.steps
     storages = storage_levels(reservoir)
     trajectories = list(_trajectories(problems, operation))
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(processors()) as pool:
         ends = pool.map(lambda each: end_storage_value(*each), trajectories)
         found = list(pool.map(lambda each: water_values(each[0], each[1], storages), trajectories))
         months = [np.append(values[1:], end) for (values, _), end in zip(found, ends, strict=True)]

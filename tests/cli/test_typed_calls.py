@@ -94,6 +94,13 @@ CALLS: list[tuple[list[str], int]] = [
     (["validate", *OWN, "--horizon", "record"], 0),
     (["validate", "inflow.csv", "--case", "xiaowan", *SWARM, "--zoo"], 1),
     (["bench", "case", *OWN, *BENCH, "--case", "xiaowan", "--peers", "--out", "b0"], 0),
+    (
+        [
+            *("plan", "inflow.csv", "--reservoir", "hill-lake.toml", "--solver", "lshade", "--evaluations", "500"),
+            *("--cluster", "local:1", "--no-figures", "--out", "p9"),
+        ],
+        0,
+    ),
     (["bench", "clpso", "--functions", "f5", "--models", "lanes", *BENCH, "--out", "b1"], 0),
     (
         [

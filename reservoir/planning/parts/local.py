@@ -6,9 +6,10 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
+from functools import partial
 from threading import Event
 
-from reservoir.errors import InputError, shortened
+from reservoir.errors import DeviceError, InputError, shortened
 from reservoir.planning.parts.columns import columns_of, told_of
 from reservoir.planning.parts.progress import PartsProgress
 from reservoir.planning.parts.run import Brought, Part
@@ -69,14 +70,15 @@ class LocalWorkers:
                         if pending and busy[device] < _AT_ONCE:
                             part = pending.popleft()
                             there = replace(method, device=device)
-                            flying[pool.submit(_searched, problems, part, there, told, tuple(lost))] = device, part
+                            task = partial(searched, part.of(problems), part, there, told.of(part), tuple(lost))
+                            flying[pool.submit(task)] = device, part
                             busy[device] += 1
                     for future in wait(flying, _LOOK_SECONDS, FIRST_COMPLETED).done:
                         device, part = flying.pop(future)
                         error = future.exception()
                         if error is None:
                             yield future.result()
-                        elif isinstance(error, InputError) or not isinstance(error, Exception) or devices == [device]:
+                        elif devices == [device] or not _of_device(error):
                             raise error
                         else:
                             pending.append(part)
@@ -88,14 +90,20 @@ class LocalWorkers:
                 raise
 
 
-def _searched(
-    problems: RecordProblems, part: Part, method: Method, progress: PartsProgress, lost: tuple[str, ...]
+def searched(
+    problems: RecordProblems, part: Part, method: Method, progress: StageProgress, lost: tuple[str, ...] = ()
 ) -> Brought:
+    """Search the problems of a part; `lost` tells of devices that were left out."""
     watch = Stopwatch()
-    found = search(part.of(problems), method, progress.of(part), None, watch)
+    found = search(problems, method, progress, None, watch)
     told = told_of(replace(found, notes=(*lost, *found.notes)), watch.seconds)
     return part, columns_of(found), told
 
 
-def _left_out(device: str | None, error: Exception) -> str:
+def _of_device(error: BaseException) -> bool:
+    """Whether another device may do better: not at a mistake of the user, nor after an interrupt."""
+    return isinstance(error, DeviceError) or (isinstance(error, Exception) and not isinstance(error, InputError))
+
+
+def _left_out(device: str | None, error: BaseException) -> str:
     return f"The device {device} failed ({shortened(str(error))}) and was left out; the others solved its years."

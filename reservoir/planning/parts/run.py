@@ -62,8 +62,8 @@ def parts_of(years: int) -> list[Part]:
 
 
 def has_parts(problems: RecordProblems) -> bool:
-    """Whether a record has so many years, each a problem, that they are searched in parts."""
-    return problems.horizon.is_year and len(problems) > PART_YEARS
+    """Whether a record has so many years that they are searched in parts."""
+    return len(problems) > PART_YEARS
 
 
 def search_in_parts(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from reservoir.problems.base import Problem
+from reservoir.processors import processors
 from reservoir.solvers.base.engine import ONE_THREAD, HostEngine
 from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.base.settings import Settings, number
@@ -18,7 +18,7 @@ MOST_THREADS = 4096
 
 def threads_or_all(threads: int | None) -> int:
     """As many threads as asked for, or as there are processors."""
-    return threads or os.cpu_count() or 1
+    return threads or processors()
 
 
 def threads_in_words(threads: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from reservoir.hydro.conditions import end_value
 from reservoir.hydro.limits import Limits, corridor
 from reservoir.hydro.window_limits import PER_STEP
 from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.processors import processors
 from reservoir.solvers.dp.sequential import best_trajectory, trajectory_near
 from reservoir.solvers.dp.settings import GridSettings
 from reservoir.solvers.dp.water_value import (
@@ -79,7 +79,7 @@ def cycle_end_value(cycle: ReservoirYear) -> float:
     float
         Not a number if the cycle cannot keep its limits, or if only one storage is possible.
     """
-    threads = os.cpu_count() or 1
+    threads = processors()
     held = with_ends_of(cycle, best_trajectory(cycle, _SEARCH, threads).storages)
     best = best_trajectory(held, GridSettings(), threads)
     if held.certify(best.position).violation > 0:

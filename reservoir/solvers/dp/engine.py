@@ -8,7 +8,6 @@ water of the best trajectories between steps (`reservoir.solvers.exchanges`).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
@@ -20,6 +19,7 @@ from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.opencl import BuiltProgram, DeviceInfo, HostClock, Session
 from reservoir.problems.base import Problem, as_batch
 from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.processors import processors
 from reservoir.solvers.base.device_engine import DeviceEngine, Launch, choices
 from reservoir.solvers.base.results import EngineResult, LaunchResult
 from reservoir.solvers.dp.first_grids import Runs, until_agreed
@@ -76,7 +76,7 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         rounds.append(ready.solved(starts[:, np.newaxis]))
         found = np.column_stack([rounds[-1].position[:, 0], starts])[:, : years.dimension].astype(np.float64)
         with clock("polish"):
-            positions = polished(years, found, os.cpu_count() or 1)
+            positions = polished(years, found, processors())
         refined = sum(each.grids.sum(axis=1) for each in rounds)
         transitions = sum(each.transitions.sum(axis=1) for each in rounds)
         used = {**asdict(grids), **choices(layout, "lanes", "items", "double")}

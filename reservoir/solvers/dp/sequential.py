@@ -9,7 +9,6 @@ behind before refinement starts. Last, water of the best trajectory is exchanged
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -23,6 +22,7 @@ from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.limits import Limits, corridor
 from reservoir.problems.base import Problem
 from reservoir.problems.reservoir.year import ReservoirYear
+from reservoir.processors import processors
 from reservoir.solvers.base.engine import HostEngine
 from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.base.threads import solve_on_threads
@@ -44,7 +44,7 @@ class SequentialDp(HostEngine[GridSettings]):
     @property
     def place(self) -> str:
         """As many threads as there are processors."""
-        return f"{os.cpu_count()} CPU threads"
+        return f"{processors()} CPU threads"
 
     def require_solvable(self, problems: Sequence[Problem]) -> None:
         """Refuse what is no reservoir year."""
@@ -52,13 +52,13 @@ class SequentialDp(HostEngine[GridSettings]):
 
     def solve_each(self, problems: Sequence[Problem], keep: Callable[[EngineResult], None]) -> None:
         """Years side by side; a fault, or an interrupt, leaves out those that have not begun."""
-        processors = os.cpu_count() or 1
-        solved = partial(self._solved, threads=max(processors // len(problems), 1))
-        solve_on_threads(solved, problems, keep, processors)
+        count = processors()
+        solved = partial(self._solved, threads=max(count // len(problems), 1))
+        solve_on_threads(solved, problems, keep, count)
 
     def solve_one(self, problem: Problem) -> EngineResult:
         """A year's best trajectory, with as many threads as there are processors."""
-        return self._solved(problem, threads=os.cpu_count() or 1)
+        return self._solved(problem, threads=processors())
 
     def _solved(self, problem: Problem, threads: int) -> EngineResult:
         (year,) = reservoir_years([problem])

@@ -1,0 +1,197 @@
+"""Search parts on a cluster of Dask (Rocklin 2015): each part is one task, and the bytes are those of one process."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from reservoir.errors import DeviceError, InputError, Mistake
+from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.planning.parts.local import searched
+from reservoir.planning.parts.run import Brought, Part
+from reservoir.planning.search import Method
+from reservoir.planning.stages import StageProgress, silent_stage
+from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.processors import processors
+
+#: A distributed.Client.
+Client: TypeAlias = Any
+
+INSTALL = "pip install 'reservoir[dask]'"
+LOCAL = "local:"
+#: Tasks that are given to each thread of the cluster at once: one to work at, one to go on with.
+_AHEAD = 2
+#: How often a failed task is tried again.
+_RETRIES = 2
+#: How long a scheduler may take to answer, also after the connection was lost; and how often is looked at parts.
+_CONNECT_SECONDS, _LOOK_SECONDS = 15.0, 1.0
+#: States of a client that has lost its scheduler for good.
+_ENDED = ("closing", "closed")
+#: Resource of workers, which a part takes one of where any worker has it.
+_RESOURCE = "GPU"
+
+
+@contextmanager
+def cluster_workers(address: str) -> Iterator[ClusterWorkers]:
+    """Workers of a cluster that is there, or of one on this machine that ends with the block.
+
+    Parameters
+    ----------
+    address : str
+        Of a scheduler, ``tcp://HOST:PORT``; or ``local:N`` for N processes on this machine, of one thread each.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or Dask is not installed.
+    DeviceError
+        If no scheduler answers there.
+    """
+    try:
+        import distributed
+    except ModuleNotFoundError as error:
+        if error.name not in ("distributed", "dask"):
+            raise
+        raise InputError(Mistake("a cluster needs Dask, which is not installed", mend=INSTALL)) from None
+    if address.startswith(LOCAL):
+        count = _count(address)
+        each = str(max(processors() // count, 1))
+        limits = ("RESERVOIR_THREADS", "NUMBA_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT")
+        with (
+            distributed.LocalCluster(
+                count, threads_per_worker=1, dashboard_address=None, env=dict.fromkeys(limits, each)
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield ClusterWorkers(client, address)
+        return
+    if "://" not in address:
+        raise _not_an_address(address)
+    try:
+        client = distributed.Client(address, timeout=_CONNECT_SECONDS)
+    except ValueError as error:
+        raise _not_an_address(address) from error
+    except OSError as error:
+        mend = "start it with `dask scheduler`, and workers with `dask worker ADDRESS`"
+        raise DeviceError(Mistake("no scheduler answers", mend=mend, value=address)) from error
+    with client:
+        yield ClusterWorkers(client, address)
+
+
+def _count(address: str) -> int:
+    number = address.removeprefix(LOCAL)
+    if not (number.isdecimal() and len(number) <= 4 and int(number)):
+        raise _not_an_address(address)
+    return int(number)
+
+
+def _not_an_address(address: str) -> InputError:
+    return InputError(Mistake("is no cluster", "tcp://HOST:PORT or local:N", column="cluster", value=address))
+
+
+class ClusterWorkers:
+    """Workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    address : str
+        For messages.
+    """
+
+    place = "cluster"
+
+    def __init__(self, client: Client, address: str) -> None:
+        self._client, self._address = client, address
+
+    def search(
+        self, problems: RecordProblems, parts: list[Part], method: Method, progress: StageProgress
+    ) -> Iterator[Brought]:
+        """Give parts to workers that are free; the part of a worker that is lost is done by another.
+
+        Only parts that are done are counted by `progress`.
+        """
+        pending, flying = deque(parts), dict[Any, Part]()
+        years, done = sum(part.stop - part.first for part in parts), 0
+        progress(method.solver, done, years)
+        while pending or flying:
+            if self._client.status in _ENDED:
+                raise self._lost()
+            while pending and len(flying) < max(_AHEAD * self._threads(), 1):
+                part = pending.popleft()
+                flying[self._submit(problems, part, method)] = part
+            for future in self._finished(flying):
+                part = flying.pop(future)
+                yield self._brought(future)
+                done += part.stop - part.first
+                progress(method.solver, done, years)
+
+    def _submit(self, problems: RecordProblems, part: Part, method: Method) -> Any:
+        inflow = replace(problems.inflow.span(part.first, part.stop), content=b"")
+        reservoir = problems.model.reservoir
+        asked = {"resources": {_RESOURCE: 1}} if self._has_resource() else {}
+        return self._client.submit(
+            search_part, reservoir, inflow, problems.horizon, part, method, pure=False, retries=_RETRIES, **asked
+        )
+
+    def _finished(self, flying: dict[Any, Part]) -> list[Any]:
+        import distributed
+
+        with suppress(TimeoutError, CancelledError):  # the second where the scheduler is lost, which `_brought` tells
+            distributed.wait(list(flying), timeout=_LOOK_SECONDS, return_when="FIRST_COMPLETED")
+        return [future for future in flying if future.done()]
+
+    def _brought(self, future: Any) -> Brought:
+        from distributed import KilledWorker
+        from distributed.comm.core import CommClosedError
+
+        try:
+            brought: Brought = future.result(timeout=_CONNECT_SECONDS)
+        except KilledWorker as error:
+            problem = f"workers of the cluster at {self._address} are lost again and again"
+            raise DeviceError(Mistake(problem, mend="see the workers' logs: memory, for example")) from error
+        except (CancelledError, CommClosedError, TimeoutError) as error:
+            raise self._lost() from error
+        except (ImportError, RuntimeError) as error:
+            if not isinstance(error, ImportError) and "deserialization" not in str(error):
+                raise
+            problem = f"the cluster at {self._address} cannot load this program ({str(error).splitlines()[0]})"
+            mend = "install the same version of reservoir where its scheduler and its workers run"
+            raise DeviceError(Mistake(problem, mend=mend)) from error
+        return brought
+
+    def _workers(self) -> dict[str, Any]:
+        told = self._client.scheduler_info(n_workers=-1)
+        workers: dict[str, Any] = told.get("workers", {})  # none while the connection is lost
+        return workers
+
+    def _threads(self) -> int:
+        return sum(each["nthreads"] for each in self._workers().values())
+
+    def _has_resource(self) -> bool:
+        return any(_RESOURCE in each.get("resources", {}) for each in self._workers().values())
+
+    def _lost(self) -> DeviceError:
+        mend = "start it again; the same call goes on with the parts that are kept"
+        return DeviceError(Mistake(f"the scheduler of the cluster at {self._address} is lost", mend=mend))
+
+
+def search_part(reservoir: Reservoir, inflow: Inflow, horizon: Horizon, part: Part, method: Method) -> Brought:
+    """Search a part in a worker: on the device that `method` names, or that the worker was given.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    inflow : Inflow
+        Of the part's years.
+    horizon : Horizon
+    part : Part
+    method : Method
+    """
+    return searched(record_problems(reservoir, inflow, horizon), part, method, silent_stage)

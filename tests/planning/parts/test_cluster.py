@@ -1,0 +1,146 @@
+"""A cluster of Dask brings what one process brings, whatever becomes of its workers; the end of its scheduler is told.
+
+Other processes search here: the cluster of most tests has one worker, which takes seconds to begin.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+import reservoir
+from reservoir.errors import DeviceError, InputError
+from reservoir.io.plan_parts import PartsFolder
+
+pytestmark = [
+    pytest.mark.usefixtures("device"),
+    pytest.mark.skipif(find_spec("distributed") is None, reason="needs Dask, which the extra dask installs"),
+]
+SEARCH = {"solver": "lshade", "evaluations": 600}
+
+
+@pytest.fixture
+def started(tmp_path):
+    """Begin programs of Dask, which end with the test; each says what it does to a file."""
+    begun = []
+
+    def start(*words, **environment):
+        log = tmp_path / f"{len(begun)}.log"
+        with log.open("w") as file:
+            process = subprocess.Popen(
+                [sys.executable, "-m", *words],
+                cwd=tmp_path,
+                stdout=file,
+                stderr=file,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+        begun.append(process)
+        return process, log
+
+    yield start
+    for process in begun:
+        end(process)
+
+
+def end(process):
+    """End a program and those that it began, as a machine that is switched off does."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def scheduler(started):
+    process, log = started("distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1")
+    return process, said(log, "Scheduler at:").split()[-1]
+
+
+def worker(started, address, **environment):
+    where = ("--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
+    return started("distributed.cli.dask_worker", address, *where, **environment)
+
+
+def said(log, words, seconds=60):
+    """The first line of a log with these words."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        for line in log.read_text().splitlines():
+            if words in line:
+                return line.strip()
+        time.sleep(0.1)
+    raise AssertionError(log.read_text())
+
+
+def test_processes_of_this_machine_bring_the_same_bytes(small, many_years, small_parts):
+    alone = reservoir.optimise(small, many_years, **SEARCH)
+    shared = reservoir.optimise(small, many_years, cluster="local:2", **SEARCH)
+    assert alone.schedule().equals(shared.schedule())
+    assert alone.summary().equals(shared.summary())
+
+
+def test_the_parts_of_a_worker_that_is_lost_are_done_by_another(small, many_years, small_parts, started):
+    _, address = scheduler(started)
+    first, _ = worker(started, address)
+    kept = []
+
+    def lost(stage, done, total):
+        kept.append(done)
+        if done and first.poll() is None:
+            end(first)
+            worker(started, address)
+
+    plan = reservoir.optimise(small, many_years, cluster=address, progress=lost, **SEARCH)
+    assert first.poll() is not None
+    assert kept[-1] == many_years.years
+    assert np.array_equal(
+        plan.operation.release_m3s, reservoir.optimise(small, many_years, **SEARCH).operation.release_m3s
+    )
+
+
+def test_a_scheduler_that_is_lost_leaves_parts_with_which_the_same_call_goes_on(
+    small, many_years, small_parts, started, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("reservoir.planning.parts.cluster._CONNECT_SECONDS", 3.0)
+    at, address = scheduler(started)
+    worker(started, address)
+
+    def lost(stage, done, total):
+        if done:
+            end(at)
+
+    with (
+        pytest.raises(DeviceError, match=r"the scheduler of the cluster at .* is lost"),
+        PartsFolder(tmp_path / "p") as kept,
+    ):
+        reservoir.optimise(small, many_years, cluster=address, progress=lost, parts=kept, **SEARCH)
+    assert kept.told
+    _, address = scheduler(started)
+    worker(started, address)
+    with PartsFolder(tmp_path / "p") as kept:
+        plan = reservoir.optimise(small, many_years, cluster=address, parts=kept, **SEARCH)
+    assert plan.schedule().equals(reservoir.optimise(small, many_years, **SEARCH).schedule())
+
+
+@pytest.mark.parametrize(
+    "address", ["local:0", "local:many", "local:", "somewhere", "nonsense://1.2.3.4:5", "local:99999"]
+)
+def test_what_is_no_cluster_is_refused(small, many_years, address):
+    with pytest.raises(InputError, match=r"tcp://HOST:PORT or local:N"):
+        reservoir.optimise(small, many_years, cluster=address, **SEARCH)
+
+
+def test_a_scheduler_that_does_not_answer_is_told(small, many_years, monkeypatch):
+    monkeypatch.setattr("reservoir.planning.parts.cluster._CONNECT_SECONDS", 1.0)
+    with pytest.raises(DeviceError, match="no scheduler answers"):
+        reservoir.optimise(small, many_years, cluster="tcp://127.0.0.1:9", **SEARCH)
+
+
+@pytest.mark.parametrize("asked", [{"horizon": "record", "solver": "dp"}, {"start": "2001-06", "start_hm3": 100.0}])
+def test_a_cluster_is_for_years_by_themselves(small, many_years, asked):
+    with pytest.raises(InputError, match="a cluster searches years by themselves"):
+        reservoir.optimise(small, many_years, cluster="local:1", **asked)
