@@ -39,7 +39,7 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
     type=Folds(),
     default=5,
     show_default=True,
-    help=f"Blocks of years for cross-validation, or {LEAVE_ONE_OUT}.",
+    help=f"Blocks of years (of an ensemble: of members) for cross-validation, or {LEAVE_ONE_OUT}.",
 )
 @click.option(
     "--family", "families", multiple=True, metavar="NAME", help="Rule family to fit, repeatable.  [default: all]"
@@ -82,12 +82,14 @@ def command(
     with claimed_for_rules(plan_folder, force=force) as claim:
         saved = read_plan(plan_folder)
         check_pictures(saved)
-        _check_request(families, folds, saved.plan.inflow.years)
+        inflow = saved.plan.inflow
+        units = inflow.member_count if inflow.member_count > 1 else inflow.years
+        _check_request(families, folds, units, "members" if inflow.member_count > 1 else "years")
         with progress_bars() as progress:
             evaluation = evaluate(
                 saved.plan,
                 forecast=Forecast(forecast),
-                folds=folds or saved.plan.inflow.years,
+                folds=folds or units,
                 families=dict.fromkeys(families) or FAMILIES,
                 horizon=horizon,
                 progress=progress,
@@ -107,7 +109,7 @@ def command(
     return 0 if all_pass(checks) else 1
 
 
-def _check_request(families: tuple[str, ...], folds: int, years: int) -> None:
+def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str) -> None:
     """Refuse, before anything is computed, what cannot be fitted or held out."""
     from reservoir.rules import FAMILIES
 
@@ -116,11 +118,11 @@ def _check_request(families: tuple[str, ...], folds: int, years: int) -> None:
         for name in dict.fromkeys(families)
         if name not in FAMILIES
     ]
-    if years < 2:
+    if units < 2:
         problem = "the plan has only one year, too few for cross-validation"
         mistakes.append(Mistake(problem, "2 years or more", "plan a longer record"))
-    elif folds > years:
-        problem, expected = "more blocks than years in the plan", f"2 to {years}, or {LEAVE_ONE_OUT}"
+    elif folds > units:
+        problem, expected = f"more blocks than {unit} in the plan", f"2 to {units}, or {LEAVE_ONE_OUT}"
         mistakes.append(Mistake(problem, expected, column="--folds", value=folds))
     if mistakes:
         raise InputError(mistakes)
@@ -162,7 +164,9 @@ def _show(evaluation: Evaluation) -> None:
     if evaluation.fitted_to:
         screen.print(f"Fitted to {escape(evaluation.fitted_to)}", soft_wrap=True)
     told = "a perfect forecast of the month's inflow" if evaluation.forecast == "month" else "no forecast"
-    span = f"simulated continuously over {plan.inflow.years} years"
+    each = plan.inflow.years // plan.inflow.member_count
+    members = f" of {plan.inflow.member_count:,} members" if plan.inflow.member_count > 1 else ""
+    span = f"simulated continuously over {each} years{members}"
     title = f"Rules with {told}, {span}; held out: {evaluation.cross_validation}"
     foresight = evaluation.foresight_gwh[SimulationMode.CONTINUOUS]
     outside = evaluation.foresight_violations.months

@@ -79,6 +79,8 @@ def _show(run: RecordEvaluation) -> None:
 
     screen, score, labels = console(), run.score, run.inflow.labels
     years = f"{len(labels)} years, {labels[0]} to {labels[-1]}" if len(labels) > 1 else f"1 year, {labels[0]}"
+    if run.inflow.members is not None:
+        years = run.inflow.span_text
     screen.print(f"[bold]{escape(run.reservoir.name)}[/], {years}, rule {escape(score.family)}", soft_wrap=True)
     screen.print(f"Inflow: {escape(run.inflow.scale)}", soft_wrap=True)
     for caveat in (run.inflow.caveat, run.reservoir.caveat, *run.reservoir.notes, *run.inflow.notes):
@@ -100,7 +102,8 @@ def _show(run: RecordEvaluation) -> None:
             ("Violation", f"storage outside its limits in {counted(score.months_violated, 'month')}, {largest}")
         )
     if run.foresight_gwh is not None:
-        span = "over the record" if run.continuous else "in every year"
+        whole = "over the record" if run.inflow.members is None else "over each member"
+        span = whole if run.continuous else "in every year"
         rows.insert(1, ("Foresight", f"{score.percent_of_foresight:.2f} % of perfect foresight {span}"))
     for title, text in rows:
         screen.print(f"{title:<12}{text}", soft_wrap=True)

@@ -133,6 +133,18 @@ class Inflow:
             problem = f"{what} cannot work on an ensemble yet: this one has {counted(len(self.members), 'member')}"
             raise InputError(Mistake(problem, "one record", "give the record of one member", file=self.source))
 
+    def require_whole_members(self, what: str) -> None:
+        """Refuse a part of an ensemble that begins or ends within a member, for what goes through its years."""
+        each = self.calendar.years_each
+        if each and (self.calendar.left_out % each or self.years % each):
+            problem = f"{what} needs whole members: this part of an ensemble begins or ends within one of {each} years"
+            raise InputError(Mistake(problem, "whole members", "give the years of whole members", file=self.source))
+
+    @property
+    def member_count(self) -> int:
+        """Number of members; 1 of a record."""
+        return 1 if self.members is None else len(self.members)
+
     @property
     def years(self) -> int:
         """Number of water years."""

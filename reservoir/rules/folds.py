@@ -25,6 +25,21 @@ def blocks(years: int, folds: int) -> list[range]:
     return [range(int(first), int(last)) for first, last in pairwise(edges)]
 
 
+def parts_of(training: Training, folds: int) -> list[range]:
+    """Cut training years into blocks of consecutive ones; an ensemble of enough members into blocks of whole members.
+
+    Raises
+    ------
+    InputError
+        If there are not between 2 and as many folds as years.
+    """
+    first = training.first_years
+    if len(first) < max(folds, 2):
+        return blocks(training.years, folds)
+    edges = [*first.tolist(), training.years]
+    return [range(edges[part.start], edges[part.stop]) for part in blocks(len(first), folds)]
+
+
 def outside(years: int, block: range) -> list[int]:
     """The years that are not in a block."""
     return [year for year in range(years) if year not in block]
@@ -33,7 +48,7 @@ def outside(years: int, block: range) -> list[int]:
 def held_out_rules(
     family: str, training: Training, forecast: Forecast, folds: int, progress: Progress = silent
 ) -> list[Rule]:
-    """Fit a rule for every year that has never seen it: on the years outside the year's block.
+    """Fit a rule for every year that has never seen it, nor another year of its member: on those outside its block.
 
     Parameters
     ----------
@@ -52,7 +67,12 @@ def held_out_rules(
         One a year; the years of a block share theirs.
     """
     rules: list[Rule] = []
-    parts = blocks(training.years, folds)
+    members = len(training.first_years)
+    if 1 < members < folds:
+        raise InputError(
+            Mistake("is not a valid number of folds", f"2 to {members}, the number of members", value=folds)
+        )
+    parts = parts_of(training, folds)
     for done, block in enumerate(parts, start=1):
         rules += [fit(family, training.select(outside(training.years, block)), forecast)] * len(block)
         progress(done, len(parts))

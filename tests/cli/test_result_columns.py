@@ -49,5 +49,18 @@ def test_every_column_of_a_plan_with_losses_has_a_meaning(call, tmp_path):
 
 def test_every_column_of_a_simulation_has_a_meaning(call, ruled, tmp_path):
     call("simulate", ruled / "rules" / "standard.json", ruled / "inflow.csv", "--out", tmp_path / "out")
+    assert head_of(tmp_path / "out" / "simulation.csv") == list(columns.SIMULATION_COLUMNS)[1:]
+    assert head_of(tmp_path / "out" / "summary.csv") == list(columns.SIMULATED_YEARS_COLUMNS)[1:]
+
+
+def test_a_simulation_of_an_ensemble_has_the_member_before_these(call, ruled, tmp_path):
+    flows = [
+        f"{member},{year}-{month:02},{400 + 90 * month}"
+        for member in "ab"
+        for year in (2001, 2002)
+        for month in range(1, 13)
+    ]
+    (tmp_path / "members.csv").write_text("\n".join(["member,date,flow_m3s", *flows]))
+    call("simulate", ruled / "rules" / "linear.json", tmp_path / "members.csv", "--out", tmp_path / "out")
     assert head_of(tmp_path / "out" / "simulation.csv") == list(columns.SIMULATION_COLUMNS)
     assert head_of(tmp_path / "out" / "summary.csv") == list(columns.SIMULATED_YEARS_COLUMNS)

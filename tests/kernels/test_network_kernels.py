@@ -1,5 +1,7 @@
 """Networks in kernels: the forward pass and the training error are numpy's, an operation is the physics'."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -101,12 +103,15 @@ def test_compiled_code_makes_the_same_error():
         assert found[0].fitness_float32 == pytest.approx(found[0].fitness, rel=2e-6)
 
 
-@pytest.fixture(scope="module", params=list(Forecast))
+@pytest.fixture(scope="module", params=["month", "none", "month, members"])
 def operation(request, xiaowan, five_years):
-    training = Training.of(optimise(xiaowan, five_years, solver="dp", reference=False))
-    network = Perceptron(len(input_names(request.param)), 5, 1, bias=True)
+    """Five years, or members of one year each, and more behind them."""
+    forecast, _, members = request.param.partition(", ")
+    given = replace(five_years, calendar=replace(five_years.calendar, years_each=1)) if members else five_years
+    training = Training.of(optimise(xiaowan, given, solver="dp", reference=False))
+    network = Perceptron(len(input_names(Forecast(forecast))), 5, 1, bias=True)
     more = training.inflow_m3s[::-1] * 1.3
-    return NetworkOperation.of(training, network, request.param, Scales.of(training), more_m3s=more)
+    return NetworkOperation.of(training, network, Forecast(forecast), Scales.of(training), more_m3s=more)
 
 
 @pytest.mark.parametrize("lanes", WIDTHS)

@@ -156,8 +156,8 @@ def test_an_inflow_that_is_the_same_in_all_years_takes_no_part(training):
         assert np.abs(found.constant_hm3).max() < 1e6
 
 
-def test_the_rule_of_many_years_is_the_mean_of_searches_that_each_lack_a_part_of_them():
-    parts = linear_search._parts(62)
+def test_the_rule_of_many_years_is_the_mean_of_searches_that_each_lack_a_part_of_them(training):
+    parts = linear_search._parts(training.select([0] * 62))
     assert len(parts) == linear_search.SEARCHES
     assert sorted(year for part in parts for year in set(range(62)) - set(part)) == list(range(62))
-    assert linear_search._parts(10) == [list(range(10))]
+    assert linear_search._parts(training) == [list(range(10))]

@@ -29,10 +29,14 @@ ALWAYS_INLINE reals decided(const reals *network, const reals storage, CONTEXT_S
 }
 
 reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
-    reals storage = record[START], benefit = 0, cost = 0;
+    reals storage = record[START], benefit = 0, cost = 0, left = 0;
 #pragma unroll 1
     for (int number = 0; number < STEPS_OF(record); ++number) {
         CONTEXT_SPACE const float *row = record + HEAD + number * ROW;
+        if (row[RESTARTS] > 0) { // another member of an ensemble begins
+            left += (storage - record[START]) * record[WATER_VALUE];
+            storage = record[START];
+        }
         const Step step = {row[INFLOW], row[HM3_PER_M3S], row[M3S_PER_HM3], row[RELEASE_LOWER], row[RELEASE_UPPER]};
         const REAL lowest = row[STORAGE_LOWER], highest = row[STORAGE_UPPER];
         // The releases that are feasible as far as is known, and the part of their range that the network decides on.
@@ -50,6 +54,6 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
         benefit = STAGE_BENEFIT(power_at((storage + kept.end) * 0.5f, kept.release, step), (reals)(step.per_flow)) + benefit;
         storage = kept.end;
     }
-    const reals left = (storage - record[START]) * record[WATER_VALUE];
+    left += (storage - record[START]) * record[WATER_VALUE];
     return (benefit * GWH_PER_STAGE_BENEFIT + left - cost) * record[PER_YEAR];
 }

@@ -95,6 +95,7 @@ MEMBERS_COLUMNS: Mapping[str, str] = {
 }
 #: ``simulation.csv`` of `reservoir simulate`: a row for each year and month.
 SIMULATION_COLUMNS: Mapping[str, str] = {
+    **_MEMBER,
     **_MONTH,
     "asked_m3s": "release that the rule asked for, m3/s",
     **_MONTH_OPERATED,
@@ -103,6 +104,7 @@ SIMULATION_COLUMNS: Mapping[str, str] = {
 }
 #: ``summary.csv`` of `reservoir simulate`: a row for each year.
 SIMULATED_YEARS_COLUMNS: Mapping[str, str] = {
+    **_MEMBER,
     "year": _MONTH["year"],
     "inflow_mean_m3s": SUMMARY_COLUMNS["inflow_mean_m3s"],
     "energy_gwh": SUMMARY_COLUMNS["energy_gwh"],

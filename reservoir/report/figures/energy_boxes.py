@@ -29,6 +29,8 @@ FloatArray = NDArray[np.float64]
 
 #: Percentiles that the whiskers reach to, years beyond being dots; of fewer years they reach to the last one.
 WHISKERS, WHISKER_YEARS = (5, 95), 20
+#: Of more years than this, those beyond the whiskers are not drawn one by one.
+MOST_DOTS = 1_000
 _WIDTH, _OFFSET = 0.34, 0.2
 _STRENGTH = 0.55
 
@@ -86,6 +88,7 @@ def _draw_box(ax: Axes, place: float, energy: FloatArray, colour: str, *, filled
         whis=WHISKERS if len(energy) >= WHISKER_YEARS else (0, 100),
         manage_ticks=False,
         patch_artist=True,
+        showfliers=len(energy) <= MOST_DOTS,
         boxprops={"facecolor": tint(colour, _STRENGTH) if filled else "white", "edgecolor": colour, "lw": 1.2},
         medianprops={"color": REFERENCE if filled else colour, "lw": 1.8},
         whiskerprops=line,
@@ -110,8 +113,9 @@ def sample_patches() -> list[Patch]:
 
 def caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
-    many = evaluation.training.years >= WHISKER_YEARS
-    reach = f"the {WHISKERS[0]} and {WHISKERS[1]} % quantiles, dots are years outside them" if many else "the extremes"
+    years = evaluation.training.years
+    reach = f"the {WHISKERS[0]} and {WHISKERS[1]} % quantiles" if years >= WHISKER_YEARS else "the extremes"
+    reach += ", dots are years outside them" if WHISKER_YEARS <= years <= MOST_DOTS else ""
     return (
         f"Boxes show the quartiles and the median of the years, whiskers {reach}. Filled: held-out years, which the "
         "rule was not fitted to; hollow: training years. A hollow box far above the filled one suggests overfitting."

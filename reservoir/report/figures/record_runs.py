@@ -34,7 +34,7 @@ class RecordRun:
         Of the family, or perfect foresight.
     look : Look
     operation : Operation
-        As long as the record.
+        As long as the record, or a row for each member.
     years : int
     """
 

@@ -24,6 +24,11 @@ def _any_family(evaluation: Evaluation) -> bool:
     return bool(evaluation.families)
 
 
+def _of_a_record(evaluation: Evaluation) -> bool:
+    """Years of many members are no sequence."""
+    return _any_family(evaluation) and evaluation.plan.inflow.member_count == 1
+
+
 @dataclass(frozen=True)
 class _Drawing:
     """A figure: its heading, how it is drawn and read, and whether an evaluation has anything to show in it."""
@@ -61,9 +66,9 @@ _DRAWINGS = {
         "Spill by month and year",
         spill_map.spill_map_figure,
         spill_map.caption,
-        lambda evaluation: _any_family(evaluation) and spill_map.has_spill(evaluation),
+        lambda evaluation: _of_a_record(evaluation) and spill_map.has_spill(evaluation),
     ),
-    "level-trace": _Drawing("Level over the record", level_trace.level_trace_figure, level_trace.caption),
+    "level-trace": _Drawing("Level over the record", level_trace.level_trace_figure, level_trace.caption, _of_a_record),
 }
 
 #: Headings of the figures of rules.

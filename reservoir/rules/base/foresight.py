@@ -22,7 +22,7 @@ FloatArray = NDArray[np.float64]
 def foresight_over_record(
     model: ReservoirModel, inflow: Inflow, start_hm3: float, end_hm3: float, progress: Progress = silent
 ) -> Operation:
-    """Operate a whole record with perfect foresight: dynamic programming over one long horizon.
+    """Operate a whole record, or each member of an ensemble, with perfect foresight: dynamic programming.
 
     Parameters
     ----------
@@ -30,15 +30,18 @@ def foresight_over_record(
     inflow : Inflow
         Consecutive years.
     start_hm3, end_hm3 : float
-        Storage at the start and at the end of the record.
+        Storage at the start and at the end of the record, or of every member.
 
     Returns
     -------
     Operation
-        With one step a month of the record.
+        With one step a month of the record; of an ensemble, a row for each member.
     """
-    record = open_limits(model.reservoir, inflow).joined(inflow.years)
-    return _foresight(model, record, (f"{inflow.labels[0]} to {inflow.labels[-1]}",), start_hm3, end_hm3, progress)[0]
+    each = inflow.years // inflow.member_count
+    records = open_limits(model.reservoir, inflow).joined(each)
+    labels = tuple(f"{inflow.labels[at]} to {inflow.labels[at + each - 1]}" for at in range(0, inflow.years, each))
+    found = _foresight(model, records, labels, start_hm3, end_hm3, progress)
+    return found[0] if inflow.members is None else found
 
 
 def foresight_in_years(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
+
 from reservoir.hydro.step import release_to_reach
 from reservoir.rules.base.fields import Block, CalendarMonths, Monthly, MonthlyVolume, not_below
-from reservoir.rules.base.training import Training
+from reservoir.rules.base.training import FloatArray, Training
 
 
 class Months(Block):
@@ -49,6 +51,14 @@ class Months(Block):
         wanted = release_to_reach(storage_hm3, target_hm3, inflow, self.volume_per_flow[step])
         return self.within_bounds(step, wanted)
 
+    def releases_to_reach(
+        self, step: int, storage_hm3: FloatArray, target_hm3: FloatArray | float, inflow_m3s: FloatArray | None
+    ) -> FloatArray:
+        """`release_to_reach` of many situations, shape (situations,)."""
+        inflow = np.asarray(self.inflow_m3s[step]) if inflow_m3s is None else inflow_m3s
+        target = np.asarray(target_hm3, float)
+        return self.all_within_bounds(step, release_to_reach(storage_hm3, target, inflow, self.volume_per_flow[step]))
+
     def feasible_releases(
         self, step: int, storage_hm3: float, storages_hm3: tuple[float, float], inflow_m3s: float | None
     ) -> tuple[float, float]:
@@ -57,6 +67,18 @@ class Months(Block):
         filling = self.release_to_reach(step, storage_hm3, upper, inflow_m3s)
         return filling, self.release_to_reach(step, storage_hm3, lower, inflow_m3s)
 
+    def all_feasible_releases(
+        self, step: int, storage_hm3: FloatArray, storages_hm3: tuple[float, float], inflow_m3s: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """`feasible_releases` of many situations, shape (situations,)."""
+        lower, upper = storages_hm3
+        filling = self.releases_to_reach(step, storage_hm3, upper, inflow_m3s)
+        return filling, self.releases_to_reach(step, storage_hm3, lower, inflow_m3s)
+
     def within_bounds(self, step: int, release_m3s: float) -> float:
         """A release (m3/s), or the bound of the release nearest to it."""
         return min(max(release_m3s, self.release_lower_m3s[step]), self.release_upper_m3s[step])
+
+    def all_within_bounds(self, step: int, release_m3s: FloatArray) -> FloatArray:
+        """`within_bounds` of many releases, shape (situations,)."""
+        return np.asarray(np.clip(release_m3s, self.release_lower_m3s[step], self.release_upper_m3s[step]))

@@ -23,11 +23,14 @@ from reservoir.rules.base.violations import ROUNDING
 class RecordArrays(NamedTuple):
     """Consecutive years as compiled code reads them; arrays of shape (years * steps,).
 
-    ``expected_inflow`` and ``expected_hm3_per_m3s`` are those that a rule reckons with. Storage
-    bounds are those at the end of each step, ``start`` is the storage at the first. ``cost_below`` and ``cost_above``
-    are what a hm3 outside the storage bounds costs (GWh, eq. 20-21); outside by less than ``rounding`` hm3 is within.
+    ``restarts`` is 1 at the first step of every member of an ensemble but the first: there the storage is that of
+    the start again, and what was stored is counted. ``expected_inflow`` and ``expected_hm3_per_m3s`` are those that a
+    rule reckons with. Storage bounds are those at the end of each step, ``start`` is the storage at the first.
+    ``cost_below`` and ``cost_above`` are what a hm3 outside the storage bounds costs (GWh, eq. 20-21); outside by less
+    than ``rounding`` hm3 is within.
     """
 
+    restarts: Any
     inflow: Any
     inflow_before: Any
     hm3_per_m3s: Any
@@ -44,7 +47,7 @@ class RecordArrays(NamedTuple):
 
 
 def record_of(training: Training, months: Months, forecast: Forecast) -> RecordArrays:
-    """The training years one after the other, from where the plan begins the first."""
+    """The training years one after the other, from where the plan begins the first; each member from there anew."""
 
     def every_year(by_step: ArrayLike) -> NDArray[np.float64]:
         return np.tile(np.asarray(by_step, np.float64), training.years)
@@ -52,7 +55,10 @@ def record_of(training: Training, months: Months, forecast: Forecast) -> RecordA
     plant, inflow = training.model.reservoir, training.inflow_m3s.flatten()
     storage_lower, storage_upper = map(every_year, plant.storage_bounds_hm3)
     cost_below, cost_above = map(every_year, violation_costs(plant))
+    restarts = np.zeros(inflow.size)
+    restarts[training.first_years[1:] * training.steps] = 1.0
     return RecordArrays(
+        restarts,
         inflow,
         training.inflow_before_m3s.flatten(),
         training.hm3_per_m3s.flatten(),
@@ -83,6 +89,7 @@ def followed_by(
     steps, more = inflow_m3s.shape[1], inflow_m3s.ravel()
     volume = np.tile(months.volume_per_flow, len(inflow_m3s))
     added = {
+        "restarts": np.zeros(more.size),
         "inflow": more,
         "inflow_before": np.concatenate([record.inflow[-1:], more[:-1]]),
         "hm3_per_m3s": volume,

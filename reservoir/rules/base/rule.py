@@ -14,7 +14,7 @@ import numpy as np
 
 from reservoir.rules.base.fields import Block
 from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.training import Training
+from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.base.wording import validated
 
 
@@ -73,6 +73,17 @@ class Rule(Block, ABC):
         inflow_before_m3s : float
             Mean inflow of the step before.
         """
+
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """`release` in many situations of a step at once, arrays of shape (situations,).
+
+        A family that can work them all out together does so: of ensembles there are millions.
+        """
+        known = [None] * len(storage_hm3) if inflow_now_m3s is None else inflow_now_m3s.tolist()
+        situations = zip(storage_hm3.tolist(), known, inflow_before_m3s.tolist(), strict=True)
+        return np.array([self.release(step, *each) for each in situations])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that makes the rule, as JSON can hold it; `from_dict` gives back an equal one."""

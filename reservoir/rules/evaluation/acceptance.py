@@ -129,7 +129,7 @@ def _comes_back(training: Training) -> bool:
 def _foresight_comes_back(evaluation: Evaluation) -> bool:
     """Whether the record can be completed at the storage that it began with."""
     storage = evaluation.foresight.storage_hm3
-    return bool(np.isclose(storage[-1], storage[0], rtol=1e-6))
+    return bool(np.allclose(storage[..., -1], storage[..., 0], rtol=1e-6))
 
 
 def _most(values: Sequence[float]) -> float:

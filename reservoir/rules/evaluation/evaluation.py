@@ -87,7 +87,7 @@ class Evaluation:
         Blocks of the cross-validation; as many as years leave one year out at a time.
     targets : Targets
     foresight : Operation
-        Perfect foresight over the whole record, one step a month.
+        Perfect foresight over the whole record, one step a month; of an ensemble, a row for each member.
     foresight_gwh : mapping of SimulationMode to ndarray, shape (years,)
         Energy of perfect foresight in each year, at equal end storage.
     families : tuple of FamilyResult
@@ -120,15 +120,17 @@ class Evaluation:
     @property
     def foresight_violations(self) -> Violations:
         """Storages outside their bounds even with perfect foresight: no rule can keep them."""
-        ends = self.foresight.storage_hm3[1:].reshape(self.training.years, self.training.steps)
+        ends = self.foresight.storage_hm3[..., 1:].reshape(self.training.years, self.training.steps)
         return Violations.of(self.plan.reservoir, ends)
 
     @property
     def cross_validation(self) -> str:
         """How years were held out, in words."""
-        if self.folds == self.training.years:
-            return "leave one year out"
-        return f"{self.folds} blocks of years"
+        members = self.plan.inflow.member_count
+        unit = "member" if members > 1 else "year"
+        if self.folds == (members if members > 1 else self.training.years):
+            return f"leave one {unit} out"
+        return f"{self.folds} blocks of {unit}s"
 
 
 def evaluate(
@@ -149,7 +151,7 @@ def evaluate(
     forecast : Forecast
         What rules are told of a month's inflow.
     folds : int
-        Blocks of years; each is operated by a rule fitted to the others.
+        Blocks of years, of an ensemble of whole members; each is operated by a rule fitted to the others.
     families : iterable of str
         Names in the registry.
     horizon : Horizon, str or int, optional
@@ -164,7 +166,7 @@ def evaluate(
         If there is no such family, fewer years than blocks, or the horizon is not known.
     """
     fitted_to = ""
-    asked = plan.horizon if horizon is None else Horizon.of(horizon)
+    asked = plan.horizon if horizon is None else Horizon.of(horizon).within(plan.inflow.calendar)
     if asked != plan.horizon and not plan.start:
         plan = optimise(plan.reservoir, plan.inflow, solver=HOST_REFERENCE, horizon=asked, progress=progress)
         fitted_to = f"the optimum of {horizon_text(plan)}, not the schedule of this plan"

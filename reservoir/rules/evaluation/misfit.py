@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from reservoir.rules.base.rule import Forecast, Rule
+from reservoir.rules.base.simulation import by_rule
 from reservoir.rules.base.training import FloatArray, Training
 
 
@@ -25,6 +26,8 @@ def misfit_m3s(rules: Sequence[Rule], training: Training) -> float:
 
 def decisions(rules: Sequence[Rule], training: Training) -> FloatArray:
     """Releases that rules, one a year, ask for in the situations that the training years hold, shape (years, steps)."""
+    if len(training.first_years) > 1:
+        return _decisions_together(rules, training)
     asked = [
         [
             rule.release(
@@ -38,3 +41,14 @@ def decisions(rules: Sequence[Rule], training: Training) -> FloatArray:
         for year, rule in enumerate(rules)
     ]
     return np.array(asked)
+
+
+def _decisions_together(rules: Sequence[Rule], training: Training) -> FloatArray:
+    """As `decisions`, every step of all years at once."""
+    asked = np.empty_like(training.inflow_m3s)
+    for rule, years in by_rule(rules):
+        for step in range(training.steps):
+            now, before = training.inflow_m3s[years, step], training.inflow_before_m3s[years, step]
+            known = now if rule.forecast is Forecast.MONTH else None
+            asked[years, step] = rule.releases(step, training.storage_start_hm3[years, step], known, before)
+    return asked

@@ -15,7 +15,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.plan import StageProgress, silent_stage
-from reservoir.planning.schedule import schedule_table
+from reservoir.planning.schedule import schedule_table, year_columns
 from reservoir.problems.reservoir.year import ReservoirModel, check_first_month
 from reservoir.rules.base.foresight import foresight_in_years, foresight_over_record
 from reservoir.rules.base.rule import Rule
@@ -26,6 +26,9 @@ from reservoir.rules.evaluation.scores import Score, energy_at_equal_storage, en
 from reservoir.text.quantities import counted
 
 FloatArray = NDArray[np.float64]
+
+#: Months outside their limits that are told one by one.
+MOST_MONTHS = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +83,7 @@ class RecordEvaluation:
         foresight = np.full(len(run.labels), np.nan) if self.foresight_gwh is None else self.foresight_gwh
         return pd.DataFrame(
             {
-                "year": list(run.labels),
+                **year_columns(self.inflow),
                 "inflow_mean_m3s": self.inflow.annual_mean_m3s,
                 "energy_gwh": run.energy_gwh,
                 "energy_at_equal_storage_gwh": self.energy_gwh,
@@ -94,7 +97,7 @@ class RecordEvaluation:
         )
 
     def shortfalls(self) -> list[str]:
-        """A sentence for every month in which no release could keep the storage within its limits, and for foresight.
+        """A sentence for each month in which no release could keep the storage within its limits, and for foresight.
 
         The last names the months in which perfect foresight does not keep them either, which its energy does not show.
         """
@@ -102,7 +105,8 @@ class RecordEvaluation:
         ends = self.simulation.operation.storage_hm3[:, 1:]
         beyond = beyond_bounds(self.reservoir, ends)
         sentences = []
-        for year, step in np.argwhere(beyond != 0):
+        outside = np.argwhere(beyond != 0)
+        for year, step in outside[:MOST_MONTHS]:
             month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
             above, amount = beyond[year, step] > 0, abs(beyond[year, step])
             bound = upper[step] if above else lower[step]
@@ -111,6 +115,8 @@ class RecordEvaluation:
                 f"{self.inflow.labels[year]} {month}: the storage at the end of the month is {amount:,.4g} hm3 {where} "
                 f"limit of {bound:,.6g} hm3; no permitted release avoids this"
             )
+        if len(outside) > MOST_MONTHS:
+            sentences.append(f"So it is in {len(outside) - MOST_MONTHS:,} more months; simulation.csv lists them.")
         best = self.foresight_violations
         if best and best.months:
             by = f"{counted(best.months, 'month')} by up to {best.largest_hm3:,.3g} hm3"
@@ -157,7 +163,8 @@ def evaluate_record(
     energy = energy_at_equal_storage(simulation, model, start)
     best = violations = None
     if foresight:
-        bound, horizons = (foresight_over_record, 1) if continuous else (foresight_in_years, inflow.years)
+        bound = foresight_over_record if continuous else foresight_in_years
+        horizons = inflow.member_count if continuous else inflow.years
         progress("perfect foresight", 0, horizons)
         found = bound(model, inflow, start, start, partial(progress, "perfect foresight"))
         best = energy_of_foresight(found, model, inflow.years, start)

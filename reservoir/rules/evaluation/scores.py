@@ -80,10 +80,10 @@ class Score:
 
 
 def service(values: FloatArray, target: float) -> ReliabilityMetrics:
-    """Reliability, resilience and vulnerability of a series against a target that it should reach."""
+    """Reliability, resilience and vulnerability of a series, or of a row a member, against a target to be reached."""
     failed = np.asarray(values) < target
-    followed = failed[:-1]
-    recovered = followed & ~failed[1:]
+    followed = failed[..., :-1]
+    recovered = followed & ~failed[..., 1:]
     shortfall = (target - np.asarray(values)[failed]) / target
     return ReliabilityMetrics(
         float(1 - failed.mean()),
@@ -160,8 +160,8 @@ def score(
     family, run, sample : str
         Name the line of the table.
     """
-    yearly = service(energy_gwh, targets.annual_gwh)
-    monthly = service(simulation.operation.power_mw.ravel(), targets.firm_mw)
+    yearly = service(energy_gwh.reshape(simulation.members, -1), targets.annual_gwh)
+    monthly = service(simulation.operation.power_mw.reshape(simulation.members, -1), targets.firm_mw)
     violations = Violations.of(model.reservoir, simulation.operation.storage_hm3[:, 1:])
     return Score(
         family=family,

@@ -12,7 +12,7 @@ import numpy as np
 
 from reservoir.rules.base.fields import Monthly, not_above, not_below
 from reservoir.rules.base.rule import Forecast, Rule
-from reservoir.rules.base.training import Training
+from reservoir.rules.base.training import FloatArray, Training
 
 FAMILY: Final = "guide-curve"
 #: Quantiles of the optimised storages that the lower and the upper curve follow.
@@ -33,6 +33,12 @@ class GuideCurve(Rule):
     def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
         """Release that ends the month on the guide, with the month's mean inflow where its own is not known."""
         return self.months.release_to_reach(step, storage_hm3, self.guide_hm3[step], inflow_now_m3s)
+
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """`release` in many situations."""
+        return self.months.releases_to_reach(step, storage_hm3, self.guide_hm3[step], inflow_now_m3s)
 
 
 def fit(training: Training, forecast: Forecast) -> GuideCurve:

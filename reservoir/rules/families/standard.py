@@ -14,7 +14,7 @@ from reservoir.hydro.power import releases_for_power
 from reservoir.rules.base.fields import NotNegative, Numbers, Rising, as_long_as
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.base.training import Training
+from reservoir.rules.base.training import FloatArray, Training
 
 _POINTS = 41
 
@@ -31,6 +31,12 @@ class StandardRule(Rule):
         """Release that makes the firm power at the start storage, whatever flows in."""
         wanted = float(np.interp(storage_hm3, self.storage_hm3, self.release_m3s))
         return self.months.within_bounds(step, wanted)
+
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """`release` in many situations."""
+        return self.months.all_within_bounds(step, np.interp(storage_hm3, self.storage_hm3, self.release_m3s))
 
 
 def fit(training: Training, forecast: Forecast) -> StandardRule:

@@ -23,6 +23,7 @@ class OperationContext(NamedTuple):
 
     plant: Plant
     known_inputs: Any
+    restarts: Any
     inflow: Any
     hm3_per_m3s: Any
     m3s_per_hm3: Any
@@ -61,9 +62,12 @@ def _decided(network: RealArray, hidden: int, storage: float, known: RealArray) 
 
 def _fitness(context: OperationContext, position: RealArray, scratch: object) -> float:
     storage = context.start
-    benefit = cost = storage - storage
+    benefit = cost = left = storage - storage
     zero, one = benefit, benefit + 1
     for step in range(len(context.inflow)):
+        if context.restarts[step] > zero:
+            left += (storage - context.start) * context.water_value
+            storage = context.start
         inflow, per_flow = context.inflow[step], context.hm3_per_m3s[step]
         releases = context.release_lower[step], context.release_upper[step]
         lowest, highest = storages = context.storage_lower[step], context.storage_upper[step]
@@ -79,7 +83,7 @@ def _fitness(context: OperationContext, position: RealArray, scratch: object) ->
         cost += max(end - highest, zero) * context.cost_above[step]
         benefit += stage_benefit(power_at(context.plant, mean(storage, end), release), per_flow)
         storage = end
-    left = (storage - context.start) * context.water_value
+    left += (storage - context.start) * context.water_value
     fitness: float = (benefit * context.gwh_per_stage_benefit + left - cost) * context.per_year
     return fitness
 

@@ -33,7 +33,7 @@ HEAD = ContextLayout(
 
 def row_layout(known: int) -> ContextLayout:
     """A step's row in a kernel's context: so many known inputs, and the other arrays of `OperationContext`."""
-    first, last = (OperationContext._fields.index(name) for name in ("inflow", "cost_above"))
+    first, last = (OperationContext._fields.index(name) for name in ("restarts", "cost_above"))
     names = (name.upper() for name in OperationContext._fields[first : last + 1])
     return ContextLayout("ROW", {"KNOWN_INPUTS": known, **dict.fromkeys(names, 1)})
 

@@ -13,6 +13,8 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
+
 from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.rules.base.fields import Monthly, Number, Numbers, Refusal, as_long_as, check, not_below
 from reservoir.rules.base.rule import Forecast, Rule
@@ -122,6 +124,22 @@ class AnnRule(Rule):
         bounds = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
         filling, emptying = self.months.feasible_releases(step, storage_hm3, bounds, now)
         return filling + self.part(step, storage_hm3, now, inflow_before_m3s) * (emptying - filling)
+
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """`release` in many situations."""
+        now = inflow_now_m3s if self.forecast is Forecast.MONTH else None
+        scales = self._scales
+        inflows = [inflow_before_m3s] if now is None else [now, inflow_before_m3s]
+        known = [scales.storage(storage_hm3), *map(scales.inflow, inflows)]
+        month = np.broadcast_to(self._month_inputs[step], (len(storage_hm3), 2))
+        inputs = np.column_stack([*known, month])
+        reached = inputs @ np.array(self.hidden_weights).T + np.array(self.hidden_biases)
+        output = self.output_bias + (0.5 + 0.5 * np.tanh(0.5 * reached)) @ np.array(self.output_weights)
+        bounds = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
+        filling, emptying = self.months.all_feasible_releases(step, storage_hm3, bounds, now)
+        return np.asarray(filling + np.clip(output, 0.0, 1.0) * (emptying - filling))
 
     def part(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
         """Output of the network, between 0 and 1."""

@@ -28,7 +28,7 @@ from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.ann.inputs import Scales, input_names, known_inputs
 from reservoir.rules.families.ann.problem import NetworkOperation
 from reservoir.rules.families.ann.synthetic_years import synthetic_inflow
-from reservoir.rules.folds import blocks, outside
+from reservoir.rules.folds import outside, parts_of
 from reservoir.solvers import Problem, Solutions, solve, why_unusable
 
 #: Hidden units that are tried, and what is taken where there are too few years to try.
@@ -75,6 +75,7 @@ def trained(training: Training, forecast: Forecast) -> Trained:
     DeviceError
         If an OpenCL device is there but cannot be used.
     """
+    training = training.searched()
     decided = (training.inflow_m3s, training.storage_start_hm3, training.release_m3s)
     key = _Key(id(training.model), tuple(training.labels), tuple(each.tobytes() for each in decided), training)
     return _trained(key, forecast)
@@ -135,7 +136,7 @@ class _Stages:
     def choice(self, network: Perceptron) -> _Choice:
         """Try a size in both stages, holding out each part of the years in turn; all of them at once."""
         years = self.training.years
-        parts = blocks(years, PARTS)
+        parts = parts_of(self.training, PARTS)
         others = [outside(years, part) for part in parts]
         fits = self.regression(network, [np.isin(range(years), each).astype(np.float64) for each in others])
         held_out = [self.select(part) for part in parts]

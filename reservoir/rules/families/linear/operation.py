@@ -13,7 +13,7 @@ from reservoir.rules.base.record_operation import RecordArrays, generated
 def operate_linear(
     plant: Plant, record: RecordArrays, rules: FloatArray, stored_gwh_per_hm3: float, values_gwh: FloatArray
 ) -> None:
-    """Operate every rule from the start of the record; fills `values_gwh`, GWh.
+    """Operate every rule from the start of each member; fills `values_gwh`, GWh.
 
     Value: the energy of a rule and of the water stored at the end, less the cost of storages outside their bounds.
     ``rules`` has shape (rules, steps, 4): constant, and factors of start storage, inflow before and inflow now. A
@@ -24,6 +24,9 @@ def operate_linear(
         storage, energy = record.start, 0.0
         for step in range(len(record.inflow)):
             month = step % steps
+            if record.restarts[step] > 0:
+                energy += stored_gwh_per_hm3 * (storage - record.start)
+                storage = record.start
             target = rules[rule, month, 0] + rules[rule, month, 1] * storage
             target += rules[rule, month, 2] * record.inflow_before[step] + rules[rule, month, 3] * record.inflow[step]
             target = clip(target, record.storage_lower[step], record.storage_upper[step])

@@ -46,6 +46,17 @@ class LinearRule(Rule):
         target = min(max(target, self.lowest_hm3[step]), self.highest_hm3[step])
         return self.months.release_to_reach(step, storage_hm3, target, inflow_now_m3s)
 
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """`release` in many situations."""
+        known = (storage_hm3, inflow_before_m3s, 0.0 if inflow_now_m3s is None else inflow_now_m3s)
+        target = self.constant_hm3[step] + sum(
+            factor * value for factor, value in zip(self.factors[step], known, strict=True)
+        )
+        target = np.clip(target, self.lowest_hm3[step], self.highest_hm3[step])
+        return self.months.releases_to_reach(step, storage_hm3, target, inflow_now_m3s)
+
 
 def fit(training: Training, forecast: Forecast) -> LinearRule:
     """Fit each month by least squares; factors that the years cannot tell apart come out smallest."""

@@ -16,7 +16,7 @@ from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import Training
 from reservoir.rules.families.linear import rule as linear
 from reservoir.rules.families.linear.rule import LinearRule
-from reservoir.rules.folds import blocks, outside
+from reservoir.rules.folds import outside, parts_of
 
 #: Searches whose mean is the rule, and the fewest years that one may do without; of fewer, one search has them all.
 SEARCHES, YEARS_A_PART = 5, 6
@@ -35,9 +35,9 @@ def fit(training: Training, forecast: Forecast) -> LinearSearchRule:
 
     begun = linear.fit(training, forecast)
     start = np.column_stack([begun.constant_hm3, begun.factors])
+    sample = training.searched()
     searches = [
-        LinearTrial.of(training.select(years), begun.months, forecast).improved(start)
-        for years in _parts(training.years)
+        LinearTrial.of(sample.select(years), begun.months, forecast).improved(start) for years in _parts(sample)
     ]
     found = np.mean(searches, axis=0)
     lowest, highest = training.model.reservoir.storage_bounds_hm3
@@ -46,8 +46,9 @@ def fit(training: Training, forecast: Forecast) -> LinearSearchRule:
     )
 
 
-def _parts(years: int) -> list[list[int]]:
+def _parts(training: Training) -> list[list[int]]:
     """All years but one part of consecutive ones, for every part; all of them where there are too few to part."""
+    years = training.years
     if years < YEARS_A_PART * SEARCHES:
         return [list(range(years))]
-    return [outside(years, block) for block in blocks(years, SEARCHES)]
+    return [outside(years, block) for block in parts_of(training, SEARCHES)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reservoir.rules.base.training import FloatArray, Training
 
@@ -49,7 +49,11 @@ def _frequencies(before: NDArray[np.int64], now: NDArray[np.int64], share: Float
     return np.asarray(seen / seen.sum(axis=1, keepdims=True))
 
 
-def shares(classes: FloatArray, inflow: float) -> FloatArray:
-    """How much an inflow belongs to each class: to the two whose means it lies between, by nearness."""
+def shares(classes: FloatArray, inflow: ArrayLike) -> FloatArray:
+    """How much inflows belong to each class, shape (..., classes).
+
+    Each belongs to the two classes whose means it lies between, by nearness.
+    """
     places = np.arange(len(classes))
-    return np.asarray(np.maximum(0.0, 1.0 - np.abs(np.interp(inflow, classes, places) - places)))
+    near = np.interp(np.asarray(inflow)[..., None], classes, places)
+    return np.asarray(np.maximum(0.0, 1.0 - np.abs(near - places)))

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.rules.base.fields import Monthly, Number, not_below
 from reservoir.rules.base.rule import Forecast, Rule
@@ -86,6 +87,31 @@ class Sdp(Rule):
             tried = np.linspace(tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)], RELEASES)
         return chosen
 
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """`release` in many situations."""
+        grid, classes, transitions, values = self.arrays
+        following, every = values[(step + 1) % len(classes)], np.arange(len(storage_hm3))
+        if self.forecast is Forecast.NONE or inflow_now_m3s is None:
+            inflow, probability = classes[step], shares(classes[step - 1], inflow_before_m3s) @ transitions[step]
+            of_situation = None
+        else:
+            inflow, probability = inflow_now_m3s[:, None], np.ones((1, 1))
+            of_situation = following @ shares(classes[step], inflow_now_m3s).T
+        tried = self.physics.releases(step, storage_hm3, inflow[..., 0], inflow[..., -1])
+        for _ in range(2):
+            end, gained = self.physics.after(step, storage_hm3[:, None], tried[..., None], inflow)
+            if of_situation is None:
+                left = interpolate_values(grid, following, end)
+            else:
+                left = interpolate_values(grid, of_situation, end[..., 0])[..., None]
+            best = _last_best(((gained + left) * probability).sum(axis=-1))
+            chosen = tried[best, every]
+            below, above = np.maximum(best - 1, 0), np.minimum(best + 1, len(tried) - 1)
+            tried = np.linspace(tried[below, every], tried[above, every], RELEASES)
+        return np.asarray(chosen)
+
     def _outcomes(self, step: int, now: float | None, before: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Inflows that may come, their probabilities, and the values of storages after each (storages, inflows)."""
         _, classes, transitions, values = self.arrays
@@ -113,6 +139,13 @@ def fit(training: Training, forecast: Forecast) -> Sdp:
         transitions=transitions,
         values_gwh=values,
     )
+
+
+def _last_best(values: FloatArray) -> NDArray[np.int64]:
+    """`_best` of every column, shape (columns,)."""
+    most = values.max(axis=0)
+    good = values >= most - EQUAL * np.abs(most)
+    return np.asarray(len(values) - 1 - np.argmax(good[::-1], axis=0))
 
 
 def _best(values: FloatArray) -> int:

@@ -59,7 +59,7 @@ def operate_charts(
     first: Followed,
     values_gwh: FloatArray,
 ) -> None:
-    """Operate every chart from the start of the record; fills `first`, what the first of them does, and `values_gwh`.
+    """Operate every chart from the start of each member; fills `first`, what the first chart does, and `values_gwh`.
 
     ``curves`` has shape (charts, curves, steps), ``levels`` (charts, zones), ``values_gwh`` (charts,).
     """
@@ -68,6 +68,9 @@ def operate_charts(
     for chart in range(len(levels)):
         storage, total, energy, costs = record.start, 0.0, 0.0, 0.0
         for step in range(len(record.inflow)):
+            if record.restarts[step] > 0:
+                total += value.stored_gwh_per_hm3 * (storage - record.start)
+                storage = record.start
             level = levels[chart, _zone(curves, chart, step % steps, storage - table.on_curve)]
             if chart == 0 or storage != first.storages[step] or level != first.levels[step]:
                 made, end, cost = _step(plant, record, table, step, storage, level)

@@ -27,7 +27,7 @@ from reservoir.rules.base.fields import (
     not_below,
 )
 from reservoir.rules.base.rule import Forecast, Rule
-from reservoir.rules.base.training import Training
+from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.zones.chart import CURVES, ON_CURVE, ZONES
 
 FAMILY: Final = "zones"
@@ -94,6 +94,18 @@ class ZonesRule(Rule):
         filling, emptying = self.months.feasible_releases(step, storage_hm3, bounds, inflow_now_m3s)
         return min(max(wanted, filling), emptying)
 
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """`release` in many situations."""
+        curves = np.array([curve[step] for curve in self.curves_hm3])
+        zones = np.searchsorted(curves, storage_hm3 - ON_CURVE * self.storage_hm3[-1])
+        outputs = np.stack([np.interp(storage_hm3, self.storage_hm3, table) for table in self.release_m3s])
+        wanted = outputs[zones, np.arange(len(zones))]
+        bounds = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
+        filling, emptying = self.months.all_feasible_releases(step, storage_hm3, bounds, inflow_now_m3s)
+        return np.minimum(np.maximum(wanted, filling), emptying)
+
 
 def fit(training: Training, forecast: Forecast) -> ZonesRule:
     """Fit boundaries and outputs to the plan, then improve them by the energy of the training years."""
@@ -101,6 +113,7 @@ def fit(training: Training, forecast: Forecast) -> ZonesRule:
     from reservoir.rules.families.zones.search import best_chart
     from reservoir.rules.families.zones.trial import Trial
 
+    training = training.searched()
     trial = Trial.of(training, forecast)
     chart = best_chart(trial)
     lower, upper = training.model.reservoir.storage_bounds_hm3
