@@ -155,7 +155,12 @@ def command(
         kind = format_of(table_format, found.inflow.years)
     with (
         claimed_for_plan(out, found.reservoir.name, force=force) as claim,
-        PartsFolder(f"{claim.target}.parts", force=force) as parts,
+        PartsFolder(
+            f"{claim.target}.parts",
+            force=force,
+            again=f"the same call with --out {claim.target} goes on from there",
+            **({} if as_json else {"tell": say}),
+        ) as parts,
     ):
         if not as_json:
             show_inputs(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +18,7 @@ from reservoir.errors import Mistake, OutputError
 from reservoir.interrupts import remember
 from reservoir.io.placing.folder_place import check_place
 from reservoir.io.placing.workplace import workplace
+from reservoir.text.quantities import counted
 from reservoir.text.sound_json import read_json
 
 #: The list of parts that are kept, and the rows of all arrays, one array behind the other.
@@ -40,6 +41,10 @@ class PartsFolder:
     path : str or Path
     force : bool
         Remove parts of another run, which are refused otherwise.
+    again : str
+        How the user goes on after an interruption, for messages.
+    tell : callable
+        Told in words that parts of an earlier run were found.
 
     Raises
     ------
@@ -47,9 +52,17 @@ class PartsFolder:
         If it cannot be written, another run is writing it, or it holds parts of another run.
     """
 
-    def __init__(self, path: str | Path, *, force: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        force: bool = False,
+        again: str = "the same call goes on from there",
+        tell: Callable[[str], None] = lambda words: None,
+    ) -> None:
         self.path, self.told = Path(path), dict[int, Mapping[str, Any]]()
-        self._force, self._years, self._run = force, 0, dict[str, Any]()
+        self._force, self._again, self._tell = force, again, tell
+        self._years, self._run = 0, dict[str, Any]()
         self._columns: dict[str, dict[str, Any]] = {}
         self._stack = ExitStack()
 
@@ -72,6 +85,9 @@ class PartsFolder:
             self._stack.enter_context(workplace(self.path.parent, self.path.name, self.path))
             self._read()
         self._remember()
+        if self.told:
+            kept = counted(len(self.told), "part")
+            self._tell(f"{kept} of an earlier run kept in {self.path}: the search goes on from there")
 
     def keep(self, part: int, first: int, columns: Mapping[str, NDArray[Any]], told: Mapping[str, Any]) -> None:
         """Write the rows of a part, and then that it is there."""
@@ -144,16 +160,15 @@ class PartsFolder:
 
     def _remember(self) -> None:
         """What is to be said should the run end now."""
-        remember(
-            f"{len(self.told)} parts are kept in {self.path}: the same call goes on from there" if self.told else ""
-        )
+        kept = f"{counted(len(self.told), 'part')} kept in {self.path}: {self._again}"
+        remember(kept if self.told else "")
 
     @contextmanager
     def _written(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            kept = f"; the {len(self.told)} parts that are kept there are whole, and the same call goes on from there"
+            kept = f"; what is kept there, {counted(len(self.told), 'part')}, is whole: {self._again}"
             problem = f"cannot be written ({error.strerror or error}){kept if self.told else ''}"
             mend = "check the free space and the permissions, or choose another --out"
             raise OutputError(Mistake(problem, mend=mend, file=str(self.path))) from error

@@ -145,7 +145,7 @@ def test_a_full_disk_leaves_the_parts_that_are_there_whole(small, many_years, tm
 
     with monkeypatch.context() as short:
         short.setattr(plan_parts, "_to_disk", full)
-        with pytest.raises(OutputError, match="No space left on device\\); the 2 parts that are kept"):
+        with pytest.raises(OutputError, match="No space left on device\\); what is kept there, 2 parts, is whole"):
             planned(small, many_years, tmp_path / "parts")
     plan = planned(small, many_years, tmp_path / "parts")
     assert np.array_equal(
@@ -157,7 +157,7 @@ def test_an_interruption_says_where_parts_are_kept(small, many_years, tmp_path, 
     with monkeypatch.context() as short, pytest.raises(KeyboardInterrupt):
         ended_after(2, short)
         planned(small, many_years, tmp_path / "parts")
-    assert f"2 parts are kept in {tmp_path / 'parts'}" in last_words()
+    assert f"2 parts kept in {tmp_path / 'parts'}" in last_words()
     with PartsFolder(tmp_path / "parts") as folder:
         reservoir.optimise(small, many_years, parts=folder, **SEARCH)
         folder.remove()
