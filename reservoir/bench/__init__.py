@@ -57,6 +57,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment("dsmga2", "DSMGA-II: model building, population sizes, evaluations.", "linkage", runs=10),
         Experiment("zoo", "All solvers on random reservoirs: gaps, violations, times.", "zoo", resumable=True, runs=1),
+        Experiment("scale", "The whole command `plan` over 1,000 to 100,000 years: seconds, memory.", "scale", runs=3),
         Experiment("functions", "Any solver on the eight benchmark functions.", "functions"),
     )
 }

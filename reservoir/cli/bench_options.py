@@ -131,6 +131,16 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             "most of it.",
         ),
     ),
+    "scale": (
+        options.inputs,
+        click.option(
+            "--years",
+            metavar="1000,3000,...",
+            help="Years of the ensembles, multiples of 50.  [default: 1000 to 100000; 100 and 200 with --quick]",
+        ),
+        click.option("--solvers", metavar="lshade,clpso,...", help="Solvers to run.  [default: lshade,clpso]"),
+        click.option("--reference/--no-reference", default=True, help="Compare every year with dynamic programming."),
+    ),
     "functions": (
         click.option(
             "--solver",

@@ -18,7 +18,7 @@ from reservoir.planning.notes import plan_notes
 from reservoir.planning.operated_record import OperatedRecord
 from reservoir.planning.parts.cluster import cluster_workers
 from reservoir.planning.parts.local import local_workers
-from reservoir.planning.parts.run import has_parts, search_in_parts
+from reservoir.planning.parts.run import PARTS_STAGE, has_parts, search_in_parts
 from reservoir.planning.parts.store import MemoryStore, PartStore
 from reservoir.planning.planned_record import Plan as Plan
 from reservoir.planning.search import Method, search
@@ -130,7 +130,7 @@ def optimise(
         raise InputError(Mistake(problem, expected, "leave out the cluster", column="cluster", value=cluster))
     if in_parts and (cluster or has_parts(problems)):
         others = cluster_workers(cluster) if cluster else nullcontext(local_workers(method))
-        with watch(solver), others as workers:
+        with watch(PARTS_STAGE), others as workers:
             found = search_in_parts(problems, method, progress, parts or MemoryStore(), workers)
     else:
         found = search(problems, method, progress, noted, watch)

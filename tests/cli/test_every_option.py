@@ -44,6 +44,7 @@ TINY = {
         *("--part", "tuning", "--solvers", "lshade,dp-opencl", "--reservoirs", "1", "--years", "1"),
         *("--host-reservoirs", "1", "--host-years", "1", "--jobs", "1"),
     ],
+    "scale": ["--years", "50", "--solvers", "lshade", "--no-reference", "--runs", "1"],
     "functions": ["--solver", "clpso", "--dim", "3", "--functions", "f1", "--generations", "5", "--runs", "2"],
 }
 

@@ -101,6 +101,14 @@ CALLS: list[tuple[list[str], int]] = [
         ],
         0,
     ),
+    (
+        [
+            *("bench", "scale", "record.csv", "--reservoir", "hill-lake.toml", "--years", "50", "--solvers", "lshade"),
+            *("--no-reference", *BENCH, "--out", "b10"),
+        ],
+        0,
+    ),
+    (["bench", "scale", "--case", "xiaowan", "--unit", "m3/s", "--years", "51", "--reference"], 2),
     (["bench", "clpso", "--functions", "f5", "--models", "lanes", *BENCH, "--out", "b1"], 0),
     (
         [

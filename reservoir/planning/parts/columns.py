@@ -65,10 +65,15 @@ def told_of(found: Found, seconds: Mapping[str, float]) -> dict[str, Any]:
         "device_seconds": solutions.device_seconds,
         "settings": dict(sources.settings if sources else solutions.settings[0]),
         "second_settings": dict(sources.second_settings) if sources else None,
-        "reference": {"solver": references.solver, "settings": dict(references.settings[0])} if references else None,
+        "reference": _told_of_reference(references) if references else None,
         "notes": list(found.notes),
         "seconds": dict(seconds),
     }
+
+
+def _told_of_reference(references: Solutions) -> dict[str, Any]:
+    seconds = references.device_seconds
+    return {"solver": references.solver, "settings": dict(references.settings[0]), "device_seconds": seconds}
 
 
 def found_of(
@@ -80,12 +85,11 @@ def found_of(
     """
     first, reference = told[0], _first(told, "reference")
     operation = _operation(columns)
-    seconds = [each["device_seconds"] for each in told]
     of_call: dict[str, Any] = {
         "solver": first["solver"],
         "device": _devices([each["device"] for each in told]),
         "wall_seconds": wall_seconds,
-        "device_seconds": None if None in seconds else sum(seconds),
+        "device_seconds": _summed([each["device_seconds"] for each in told]),
         "host_seconds_by_phase": dict(sum((Counter(each["seconds"]) for each in told), Counter[str]())),
         **{name: columns[name] for name in _WORK},
     }
@@ -96,6 +100,7 @@ def found_of(
     if reference:
         none, unknown = np.zeros(len(problems), np.int64), np.full_like(positions, np.nan)
         of_call |= {"solver": reference["solver"], "generations": none, "evaluations": none}
+        of_call["device_seconds"] = _summed([each["reference"]["device_seconds"] for each in told if each["reference"]])
         references = stated_solutions(unknown, _worth(columns, "reference"), reference["settings"], **of_call)
     sources = _sources_of(columns, told, solutions, references)
     notes = tuple(dict.fromkeys(note for each in told for note in each["notes"]))
@@ -130,6 +135,12 @@ def _sources_of(
 
 def _first(told: Sequence[Mapping[str, Any]], name: str) -> Any:
     return next((each[name] for each in told if each[name]), None)
+
+
+def _summed(seconds: Sequence[float | None]) -> float | None:
+    """All of them; None where one is not known."""
+    known = [each for each in seconds if each is not None]
+    return sum(known) if len(known) == len(seconds) else None
 
 
 def _devices(names: Sequence[str]) -> str:

@@ -16,6 +16,8 @@ from reservoir.problems.reservoir.record import RecordProblems
 
 #: Years of a part. The same everywhere: which years are solved again depends on the sum of the gaps of a part.
 PART_YEARS = 2048
+#: What the search of all parts is called among the stages of a plan.
+PARTS_STAGE = "search"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The whole command `reservoir plan` over ensembles of more and more years."""
