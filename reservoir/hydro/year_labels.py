@@ -34,10 +34,10 @@ class YearLabels(Sequence[str]):
     @overload
     def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, index: slice) -> YearLabels: ...
-    def __getitem__(self, index: int | slice) -> str | YearLabels:
+    def __getitem__(self, index: slice | NDArray[np.integer]) -> YearLabels: ...
+    def __getitem__(self, index: int | slice | NDArray[np.integer]) -> str | YearLabels:
         member = None if self.members is None else self.members[index]
-        if isinstance(index, slice):
+        if isinstance(index, slice | np.ndarray):
             return replace(self, start_years=self.start_years[index], members=member)
         year = year_label(int(self.start_years[index]), self.later)
         return year if member is None else f"{member}: {year}"

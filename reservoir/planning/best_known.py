@@ -100,7 +100,7 @@ def best_known(
     more = more_effort(solver, options, SWEPT_TIMES if swept else TIMES, swept=swept)
     if more.get(FIRST) is not None:
         more[FIRST] = [more[FIRST][place] for place in places]
-    again = [problems.each[int(place)] for place in places]
+    again = problems.some(places)
     other_seed = (seed + _SEED_STEP) % 2**64
     second, told = _NONE, ""
     try:
@@ -116,7 +116,7 @@ def best_known(
     beyond = np.flatnonzero(beyond_limits(engine, references, limits))
     of_problem = np.full(len(problems), solver, object)
     of_problem[from_second], of_problem[beyond] = stage, references.solver
-    held = engine.replaced({place: references[place] for place in beyond.tolist()})
+    held = engine.replaced(beyond, references.some(beyond))
     held = replace(held, generations=engine.generations, evaluations=engine.evaluations)
     second_settings = second.settings[0] if second else {}
     return held, Sources(tuple(of_problem), engine, first.settings[0], second_settings), told
@@ -129,12 +129,12 @@ def _better(
 
     A schedule that does not violate more than its reference is better than one that does; else the higher fitness is.
     """
-    both = first.replaced(dict(zip(places.tolist(), second, strict=True)))
+    both = first.replaced(places, second)
     outside, outside_again = (violates_more(each, references, limit) for each in (first, both))
     better = (outside & ~outside_again) | ((outside == outside_again) & (both.fitness > first.fitness))
     taken = np.flatnonzero(better)
     generations, evaluations = first.generations.copy(), first.evaluations.copy()
     generations[places] += second.generations
     evaluations[places] += second.evaluations
-    best = first.replaced({place: both[place] for place in taken.tolist()})
+    best = first.replaced(taken, second.some(np.searchsorted(places, taken)))
     return replace(best, generations=generations, evaluations=evaluations), taken

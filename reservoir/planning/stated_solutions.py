@@ -9,6 +9,7 @@ import numpy as np
 
 from reservoir.problems.base import CertifiedBatch, FloatArray
 from reservoir.solvers import Solutions
+from reservoir.solvers.base.rows import repeated
 
 
 def stated_solutions(
@@ -32,8 +33,8 @@ def stated_solutions(
         fitness=worth.fitness,
         benefit=worth.benefit,
         violation=worth.violation,
-        settings=[settings] * count,
-        trace_generations=[np.empty(0, np.int64)] * count,
+        settings=repeated(settings, count),
+        trace_generations=np.empty((count, 0), np.int64),
         trace_fitness=np.empty((count, 0)),
         fitness_float32=np.full(count, np.nan),
         best_position_history=np.empty((count, 0, 0)),

@@ -178,10 +178,10 @@ def rng_stream_ids(problems: Sequence[Problem]) -> NDArray[np.uint32]:
     return np.asarray(as_batch(problems).rng_stream_ids, np.uint32)
 
 
-def certify_all(problems: Sequence[Problem], positions: Sequence[FloatArray]) -> CertifiedBatch:
+def certify_all(problems: Sequence[Problem], positions: Sequence[FloatArray] | FloatArray) -> CertifiedBatch:
     """`Problem.certify` of a position of each problem; of any programs, in the problems' order."""
     found: list[tuple[Sequence[int], CertifiedBatch]] = [
-        (members, as_batch(take(problems, members)).certify(np.stack([positions[index] for index in members])))
+        (members, as_batch(take(problems, members)).certify(_positions_at(positions, members)))
         for members in by_program_key(problems).values()
     ]
     if len(found) == 1:
@@ -190,6 +190,13 @@ def certify_all(problems: Sequence[Problem], positions: Sequence[FloatArray]) ->
     for members, certified in found:
         columns[:, members] = certified.fitness, certified.benefit, certified.violation
     return CertifiedBatch(*columns)
+
+
+def _positions_at(positions: Sequence[FloatArray] | FloatArray, places: Sequence[int]) -> FloatArray:
+    """Positions of some problems as an array."""
+    if isinstance(places, range):
+        return np.asarray(positions[places.start : places.stop])
+    return np.stack([positions[place] for place in places])
 
 
 def take(problems: Sequence[Problem], places: Sequence[int]) -> Any:

@@ -104,13 +104,11 @@ def sources_of(
         raise InputError(at_row(mistake, summary, row))
     taken = np.flatnonzero(of_problem == references.solver) if references else np.empty(0, np.intp)
     gap = np.asarray(summary.get(ENGINE_GAP, np.full(len(summary), np.nan)), np.float64)
-    nan = float("nan")
-    own = {
-        place: replace(solutions[place], position=np.empty(0), fitness=fitness, benefit=nan, violation=nan)
-        for place, fitness in zip(taken.tolist(), _fitness(references, problems, gap)[taken].tolist(), strict=True)
-    }
+    fitness, unknown = _fitness(references, problems, gap)[taken], np.full(len(taken), np.nan)
+    nowhere = np.empty((len(taken), 0))
+    own = replace(solutions.some(taken), position=nowhere, fitness=fitness, benefit=unknown, violation=unknown)
     second = (origin.get("second_run") or {}).get("settings", {})
-    return Sources(tuple(of_problem), solutions.replaced(own), origin["settings"], second)
+    return Sources(tuple(of_problem), solutions.replaced(taken, own), origin["settings"], second)
 
 
 def _fitness(references: Solutions, problems: RecordProblems, gap: FloatArray) -> FloatArray:

@@ -46,6 +46,11 @@ class RecordProblems:
         """The problems, as solvers take them."""
         return self.batches[0] if len(self.batches) == 1 else [problem for batch in self.batches for problem in batch]
 
+    def some(self, places: NDArray[np.intp]) -> Sequence[ReservoirYear]:
+        """Some of the problems, as solvers take them."""
+        each = self.each
+        return each[places] if isinstance(each, ReservoirYears) else [each[place] for place in places.tolist()]
+
     @property
     def model(self) -> ReservoirModel:
         """The reservoir."""
@@ -102,7 +107,7 @@ class RecordProblems:
     def split(self, positions: Sequence[FloatArray] | FloatArray) -> list[FloatArray]:
         """Positions of the problems, an array for each batch."""
         ends = [0, *np.cumsum([len(batch) for batch in self.batches])]
-        return [np.stack(list(positions[first:stop])) for first, stop in pairwise(ends)]
+        return [np.asarray(positions[first:stop]) for first, stop in pairwise(ends)]
 
     def operate(self, positions: Sequence[FloatArray] | FloatArray) -> Operation:
         """Run a position of each problem in float64; a row for each year of the record."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import overload
 
 import numpy as np
@@ -23,6 +23,7 @@ from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.repairable import always_repairable
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.year_labels import YearLabels
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
 from reservoir.problems.reservoir.fitness import RepairableContext, ReservoirContext
 from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
@@ -41,10 +42,10 @@ class ReservoirModel:
     exact: Plant
     approximation: Approximation
 
-    @classmethod
-    def of(cls, reservoir: Reservoir) -> ReservoirModel:
-        """Compile the curves and fit their forms; raises InputError where they cannot be fitted."""
-        return cls(reservoir, exact_plant(reservoir), approximate(reservoir))
+    @staticmethod
+    def of(reservoir: Reservoir) -> ReservoirModel:
+        """Compile the curves and fit their forms, once a reservoir; raises InputError where they cannot be fitted."""
+        return _model_of(reservoir)
 
     @cached_property
     def fine(self) -> Approximation:
@@ -55,6 +56,11 @@ class ReservoirModel:
     def lake(self) -> tuple[Form, Form]:
         """Forms of area and seepage by storage."""
         return approximate_lake(self.reservoir)
+
+
+@lru_cache(maxsize=16)
+def _model_of(reservoir: Reservoir) -> ReservoirModel:
+    return ReservoirModel(reservoir, exact_plant(reservoir), approximate(reservoir))
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,10 +220,11 @@ class ReservoirYears(_Years, Sequence[ReservoirYear]):
     @overload
     def __getitem__(self, index: int) -> ReservoirYear: ...
     @overload
-    def __getitem__(self, index: slice) -> ReservoirYears: ...
-    def __getitem__(self, index: int | slice) -> ReservoirYear | ReservoirYears:
-        if isinstance(index, slice):
-            return ReservoirYears(self.model, self.limits[index], self.labels[index], self.rng_stream_ids[index])
+    def __getitem__(self, index: slice | NDArray[np.integer]) -> ReservoirYears: ...
+    def __getitem__(self, index: int | slice | NDArray[np.integer]) -> ReservoirYear | ReservoirYears:
+        if isinstance(index, slice | np.ndarray):
+            labels = _some_labels(self.labels, index)
+            return ReservoirYears(self.model, self.limits[index], labels, self.rng_stream_ids[index])
         return ReservoirYear(self.model, self.limits[index], self.labels[index], int(self.rng_stream_ids[index]))
 
     def certify(self, positions: FloatArray) -> CertifiedBatch:
@@ -228,6 +235,12 @@ class ReservoirYears(_Years, Sequence[ReservoirYear]):
     def kernel_contexts(self) -> NDArray[np.float32]:
         """Rows of ``kernels/problems/reservoir/reservoir_year.cl``."""
         return self.kernel_rows(FLOAT32_MARGIN).astype(np.float32)
+
+
+def _some_labels(labels: Sequence[str], which: slice | NDArray[np.integer]) -> Sequence[str]:
+    if isinstance(labels, YearLabels) or isinstance(which, slice):
+        return labels[which]  # type: ignore[index]
+    return tuple(labels[place] for place in which.tolist())
 
 
 def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> ReservoirYears:

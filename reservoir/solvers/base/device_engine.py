@@ -18,7 +18,7 @@ from reservoir.problems.base import Problem, kernel_contexts, rng_stream_ids
 from reservoir.solvers.base.engine import Engine, S
 from reservoir.solvers.base.launches import launch_all
 from reservoir.solvers.base.progress import Progress
-from reservoir.solvers.base.results import EngineResult, LaunchResult, to_solutions
+from reservoir.solvers.base.results import EngineResults, LaunchResult, to_solutions
 from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.rng.stream import seed_words
 
@@ -169,7 +169,7 @@ class PopulationEngine(DeviceEngine[S], Generic[S, L]):
         """The program, specialised for a problem's program key."""
 
     @abstractmethod
-    def run(self, launch: Launch[L]) -> list[EngineResult]:
+    def run(self, launch: Launch[L]) -> EngineResults:
         """Upload, run and download; what was found for each problem."""
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from reservoir.problems.base import Problem, certify_all
 from reservoir.solvers.base.progress import IntermediateResult, Progress, Stop, StopRequested
-from reservoir.solvers.base.results import EngineResult, to_solutions
+from reservoir.solvers.base.results import EngineResult, EngineResults, to_solutions
+from reservoir.solvers.base.rows import Column, as_float64
 from reservoir.solvers.base.settings import Settings
 from reservoir.solvers.base.solution import Solutions
 
@@ -45,7 +46,7 @@ class Engine(ABC, Generic[S]):
 
     def __init__(self, settings: S, *, seed: int = 1, seeded: bool = True, stop: Stop | None = None) -> None:
         self.settings, self.seed, self.seeded, self.stop = settings, seed, seeded, stop
-        self._fitness: list[float] = []
+        self._fitness = np.empty(0)
 
     @abstractmethod
     def solve(self, problems: Sequence[Problem], *, device: str | None, progress: Progress) -> Solutions:
@@ -54,14 +55,13 @@ class Engine(ABC, Generic[S]):
     def require_solvable(self, problems: Sequence[Problem]) -> None:
         """Refuse problems that the engine cannot solve, by an InputError."""
 
-    def stops(self, problems: Sequence[Problem], found: Sequence[EngineResult], total: int) -> bool:
+    def stops(self, problems: Sequence[Problem], positions: Column, total: int) -> bool:
         """Whether the caller wants to end, now that these problems are solved too; not asked after the last."""
         if self.stop is None:
             return False
-        positions = [each.position.astype(np.float64) for each in found]
-        self._fitness += certify_all(problems, positions).fitness.tolist()
+        self._fitness = np.concatenate([self._fitness, certify_all(problems, as_float64(positions)).fitness])
         done = len(self._fitness)
-        return done < total and bool(self.stop(IntermediateResult(self.name, done, total, np.array(self._fitness))))
+        return done < total and bool(self.stop(IntermediateResult(self.name, done, total, self._fitness.copy())))
 
     def record(self) -> dict[str, Any]:
         """Settings of the call, for provenance."""
@@ -80,7 +80,7 @@ class HostEngine(Engine[S]):
         def keep(result: EngineResult) -> None:
             found.append(result)
             progress(len(found), len(problems))
-            if self.stops(problems[len(found) - 1 : len(found)], [result], len(problems)):
+            if self.stops(problems[len(found) - 1 : len(found)], [result.position], len(problems)):
                 raise StopRequested
 
         with suppress(StopRequested):
@@ -88,7 +88,7 @@ class HostEngine(Engine[S]):
         wall_seconds = time.perf_counter() - started
         return to_solutions(
             problems[: len(found)],
-            found,
+            EngineResults.of(found),
             settings=self.record(),
             solver=self.name,
             device=self.place,

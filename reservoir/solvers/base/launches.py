@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import takewhile
 from threading import Event, Lock
+
+import numpy as np
 
 from reservoir.opencl import DeviceInfo
 from reservoir.problems.base import Problem, by_program_key, take
 from reservoir.solvers.base.progress import Progress
-from reservoir.solvers.base.results import EngineResult, LaunchResult
+from reservoir.solvers.base.results import EngineResults, LaunchResult
+from reservoir.solvers.base.rows import Column
 
 #: Solves problems of one program key on one device at once; results in the problems' order.
 Launch = Callable[[DeviceInfo, Sequence[Problem]], LaunchResult]
 
-#: Told problems that are solved, their results and the number of all problems: whether to end now.
-Stops = Callable[[Sequence[Problem], Sequence[EngineResult], int], bool]
+#: Told problems that are solved, the positions found and the number of all problems: whether to end now.
+Stops = Callable[[Sequence[Problem], Column, int], bool]
 
 
-def never(problems: Sequence[Problem], found: Sequence[EngineResult], total: int) -> bool:
+def never(problems: Sequence[Problem], positions: Column, total: int) -> bool:
     """Go on."""
     return False
 
@@ -55,10 +57,11 @@ def launch_all(
     LaunchResult
         Of all problems; after a stop, of those before the first that is not solved.
     """
-    found: dict[int, EngineResult] = {}
-    lock, stop = Lock(), Event()
+    found: list[tuple[Sequence[int], EngineResults]] = []
+    done, lock, stop = 0, Lock(), Event()
 
     def work(device: DeviceInfo, launches: list[Sequence[int]]) -> tuple[float, Counter[str]]:
+        nonlocal done
         seconds, host_seconds_by_phase = 0.0, Counter[str]()
         for members in launches:
             if stop.is_set():
@@ -68,28 +71,39 @@ def launch_all(
             seconds += brought.device_seconds
             host_seconds_by_phase.update(brought.host_seconds_by_phase)
             with lock:
-                found.update(zip(members, brought.found, strict=True))
-                progress(len(found), len(problems))
-                if stops(part, brought.found, len(problems)):
+                found.append((members, brought.found))
+                done += len(members)
+                progress(done, len(problems))
+                if stops(part, brought.found.position, len(problems)):
                     stop.set()
         return seconds, host_seconds_by_phase
 
     shares = _shares(problems, devices, most)
     if len(shares) == 1:
-        done = [work(*shares[0])]
+        worked = [work(*shares[0])]
     else:
         with ThreadPoolExecutor(len(shares)) as pool:
             try:
-                done = list(pool.map(lambda share: work(*share), shares))
+                worked = list(pool.map(lambda share: work(*share), shares))
             except BaseException:
                 stop.set()  # the other devices end with the launch that they are at
                 raise
-    host_seconds_by_phase = sum((each for _, each in done), Counter[str]())
+    host_seconds_by_phase = sum((each for _, each in worked), Counter[str]())
     return LaunchResult(
-        found=[found[index] for index in takewhile(found.__contains__, range(len(problems)))],
-        device_seconds=max(each for each, _ in done),
+        found=_in_order(found),
+        device_seconds=max(each for each, _ in worked),
         host_seconds_by_phase=dict(host_seconds_by_phase),
     )
+
+
+def _in_order(found: Sequence[tuple[Sequence[int], EngineResults]]) -> EngineResults:
+    """Results of launches in the order of the problems, as far as there is one of every problem."""
+    places = np.concatenate([np.asarray(members) for members, _ in found])
+    order = np.argsort(places)
+    gaps = np.flatnonzero(places[order] != np.arange(len(order)))
+    leading = order[: gaps[0]] if gaps.size else order
+    results = EngineResults.joined([each for _, each in found])
+    return results if np.array_equal(leading, np.arange(len(places))) else results.some(leading)
 
 
 def _shares(

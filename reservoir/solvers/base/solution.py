@@ -10,6 +10,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.solvers.base.rows import Column, some_of, with_rows
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -69,8 +71,8 @@ class Solution:
 class Solutions(Sequence[Solution]):
     """The solutions of a call; ``solutions[i]`` is a `Solution`.
 
-    What is of each problem has an axis of problems in front: arrays, or lists where problems differ in shape; all else
-    is of the call. See `Solution`.
+    What is of each problem has an axis of problems in front: arrays, or other sequences where problems differ in shape
+    or mostly have the same (`rows`); all else is of the call. See `Solution`.
 
     Parameters
     ----------
@@ -78,7 +80,7 @@ class Solutions(Sequence[Solution]):
         What years of a reservoir were certified from (`CertifiedBatch`), None of other problems.
     """
 
-    position: Sequence[NDArray[np.float64]] | NDArray[np.float64]
+    position: Column
     fitness: NDArray[np.float64]
     benefit: NDArray[np.float64]
     violation: NDArray[np.float64]
@@ -88,13 +90,13 @@ class Solutions(Sequence[Solution]):
     device_seconds: float | None
     solver: str
     device: str
-    settings: Sequence[Mapping[str, Any]]
-    trace_generations: Sequence[NDArray[np.int64]]
-    trace_fitness: Sequence[NDArray[np.float64]] | NDArray[np.float64]
+    settings: Column
+    trace_generations: Column
+    trace_fitness: Column
     host_seconds_by_phase: Mapping[str, float]
     fitness_float32: NDArray[np.float64]
-    best_position_history: Sequence[NDArray[np.float64]] | NDArray[np.float64]
-    linkage: Sequence[NDArray[np.float64]] | NDArray[np.float64]
+    best_position_history: Column
+    linkage: Column
     operation: Any = None
 
     @classmethod
@@ -110,14 +112,17 @@ class Solutions(Sequence[Solution]):
     def __len__(self) -> int:
         return len(self.fitness)
 
-    def replaced(self, new: Mapping[int, Solution]) -> Solutions:
-        """The same with other solutions of some problems, by their places; what is of the call stays this call's."""
-        columns = {name: list(getattr(self, name)) for name in _OF_EACH}
-        for place, solution in new.items():
-            for name, column in columns.items():
-                column[place] = getattr(solution, name)
-        numbers = {name: np.array(columns[name], getattr(self, name).dtype) for name in _NUMBERS}
-        return replace(self, **columns | numbers, operation=None)  # type: ignore[arg-type]
+    def some(self, places: NDArray[np.intp]) -> Solutions:
+        """The solutions of some problems."""
+        columns: dict[str, Any] = {name: some_of(getattr(self, name), places) for name in _OF_EACH}
+        return replace(self, **columns, operation=None)
+
+    def replaced(self, places: NDArray[np.intp], new: Solutions) -> Solutions:
+        """The same with other solutions of the problems at some places; what is of the call stays this call's."""
+        columns: dict[str, Any] = {
+            name: with_rows(getattr(self, name), places, getattr(new, name)) for name in _OF_EACH
+        }
+        return replace(self, **columns, operation=None)
 
     @overload
     def __getitem__(self, index: int) -> Solution: ...

@@ -18,7 +18,7 @@ from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.solvers.base.device_engine import Launch, PopulationEngine, choices
 from reservoir.solvers.base.first_positions import FirstPositionsEngine
 from reservoir.solvers.base.program import build_around, memory_constants
-from reservoir.solvers.base.results import EngineResult, engine_results
+from reservoir.solvers.base.results import EngineResults, engine_results
 from reservoir.solvers.clpso.layout import SwarmLayout, layout_for, state_words
 from reservoir.solvers.clpso.random_schemes import RANDOM_SCHEMES, RandomScheme
 from reservoir.solvers.clpso.settings import DeviceSwarmSettings
@@ -93,7 +93,7 @@ class ClpsoEngine(FirstPositionsEngine[DeviceSwarmSettings], PopulationEngine[De
         after = [f"{file}.cl" for file in ("common/first_positions", "common/exchange", *own)]
         return build_around(kernel, device, constants, before=before, after=after)
 
-    def run(self, launch: Launch[SwarmLayout]) -> list[EngineResult]:
+    def run(self, launch: Launch[SwarmLayout]) -> EngineResults:
         """All generations in one kernel."""
         problems, layout, settings = launch.problems, launch.layout, self.settings
         count, dimension, taken = len(problems), problems[0].dimension, settings.trace_generations
@@ -123,7 +123,7 @@ class ClpsoEngine(FirstPositionsEngine[DeviceSwarmSettings], PopulationEngine[De
         positions, fitness, evaluations, traces = launch.download("position", "fitness", "evaluations", "trace")
         return engine_results(
             position=positions,
-            evaluations=(evaluations.sum(axis=1, dtype=np.int64) + settings.particles).tolist(),
+            evaluations=evaluations.sum(axis=1, dtype=np.int64) + settings.particles,
             trace_fitness=traces,
             fitness_float32=fitness,
             of_all={

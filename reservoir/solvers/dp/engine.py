@@ -21,7 +21,7 @@ from reservoir.problems.base import Problem, as_batch
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.processors import processors
 from reservoir.solvers.base.device_engine import DeviceEngine, Launch, choices
-from reservoir.solvers.base.results import EngineResult, LaunchResult
+from reservoir.solvers.base.results import LaunchResult, engine_results
 from reservoir.solvers.dp.first_grids import Runs, until_agreed
 from reservoir.solvers.dp.program import (
     GridLayout,
@@ -81,10 +81,9 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         transitions = sum(each.transitions.sum(axis=1) for each in rounds)
         used = {**asdict(grids), **choices(layout, "lanes", "items", "double")}
         return LaunchResult(
-            found=[
-                EngineResult(position=position, generations=int(solved), evaluations=int(tried), settings=used)
-                for position, solved, tried in zip(positions, refined, transitions, strict=True)
-            ],
+            found=engine_results(
+                position=positions, generations=refined, evaluations=transitions, of_all={"settings": used}
+            ),
             device_seconds=sum(ready.device_seconds),
             host_seconds_by_phase=clock.seconds,
         )

@@ -17,7 +17,7 @@ import numpy as np
 from reservoir.problems.base import Problem
 from reservoir.solvers.base.engine import Engine
 from reservoir.solvers.base.progress import Progress, silent
-from reservoir.solvers.base.results import EngineResult, to_solutions
+from reservoir.solvers.base.results import EngineResult, EngineResults, to_solutions
 from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.base.threads import threads_in_words
 from reservoir.solvers.dsmga2.genotype import position_of
@@ -42,7 +42,7 @@ class Dsmga2Engine(Engine[Dsmga2Settings]):
         wall_seconds = time.perf_counter() - started
         return to_solutions(
             problems,
-            [_result(run, self.settings.linkage_generations) for run in runs],
+            EngineResults.of([_result(run, self.settings.linkage_generations) for run in runs]),
             settings=self.record(),
             solver=self.name,
             device=where,

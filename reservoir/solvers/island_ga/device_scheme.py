@@ -16,7 +16,7 @@ from reservoir.problems.base import Problem
 from reservoir.problems.encoding import PERMUTATION, encoding_of
 from reservoir.solvers.base.co_residency_probe import co_resident
 from reservoir.solvers.base.device_engine import Argument, Launch, choices
-from reservoir.solvers.base.results import EngineResult, engine_results
+from reservoir.solvers.base.results import EngineResults, engine_results
 from reservoir.solvers.island_ga.layout import IslandLayout, gene_type, items_of_best
 from reservoir.solvers.island_ga.settings import DeviceIslandSettings
 
@@ -67,7 +67,7 @@ class Scheme(ABC):
         """Work groups of a launch."""
         return len(self.problems) * self.settings.islands
 
-    def results(self) -> list[EngineResult]:
+    def results(self) -> EngineResults:
         """Run to the end, and bring back what was found for each problem."""
         self.evolve()
         settings, dimension, session = self.settings, self.problems[0].dimension, self.launch.session

@@ -18,7 +18,7 @@ from reservoir.problems.encoding import PERMUTATION, encoding_of
 from reservoir.solvers.base.co_residency_probe import MAX_POLLS, require_ordering
 from reservoir.solvers.base.device_engine import Launch, PopulationEngine
 from reservoir.solvers.base.program import build_around
-from reservoir.solvers.base.results import EngineResult
+from reservoir.solvers.base.results import EngineResults
 from reservoir.solvers.island_ga.device_scheme import Scheme
 from reservoir.solvers.island_ga.layout import IslandLayout, gene_type, items_of_best
 from reservoir.solvers.island_ga.schemes import SCHEMES
@@ -87,7 +87,7 @@ class IslandEngine(PopulationEngine[DeviceIslandSettings, IslandLayout]):
             options=ordering.options(scheme.waits),
         )
 
-    def run(self, launch: Launch[IslandLayout]) -> list[EngineResult]:
+    def run(self, launch: Launch[IslandLayout]) -> EngineResults:
         """As the scheme says."""
         return self.scheme(launch, self.settings_of(launch.problems[0])).results()
 

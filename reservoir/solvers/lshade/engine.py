@@ -20,7 +20,7 @@ from reservoir.problems.base import Problem, kernel_contexts
 from reservoir.solvers.base.device_engine import Launch, PopulationEngine, choices
 from reservoir.solvers.base.first_positions import FirstPositionsEngine
 from reservoir.solvers.base.program import build_around, memory_constants
-from reservoir.solvers.base.results import EngineResult, engine_results
+from reservoir.solvers.base.results import EngineResults, engine_results
 from reservoir.solvers.base.settings import trace_generations
 from reservoir.solvers.lshade.layout import PARTS, PopulationLayout, layout_for
 from reservoir.solvers.lshade.settings import DeviceLshadeSettings
@@ -70,7 +70,7 @@ class LshadeEngine(
         after = [f"{file}.cl" for file in ("common/first_positions", "common/exchange", *own)]
         return build_around(problem.kernel(fine=True), device, constants, before=before, after=after)
 
-    def run(self, launch: Launch[PopulationLayout]) -> list[EngineResult]:
+    def run(self, launch: Launch[PopulationLayout]) -> EngineResults:
         """All generations in one kernel."""
         problems, layout, settings = launch.problems, launch.layout, self.settings
         count, dimension = len(problems), problems[0].dimension

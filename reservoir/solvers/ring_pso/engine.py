@@ -17,7 +17,7 @@ from reservoir.problems.base import Problem
 from reservoir.solvers.base.co_residency_probe import MAX_POLLS, co_resident, require_ordering
 from reservoir.solvers.base.device_engine import Argument, Launch, PopulationEngine, choices
 from reservoir.solvers.base.program import build_around
-from reservoir.solvers.base.results import EngineResult, engine_results
+from reservoir.solvers.base.results import EngineResults, engine_results
 from reservoir.solvers.ring_pso.layout import RingLayout, layout_for
 from reservoir.solvers.ring_pso.settings import ASYNC, SYNC, DeviceRingSettings
 
@@ -69,7 +69,7 @@ class RingEngine(PopulationEngine[DeviceRingSettings, RingLayout]):
             options=ordering.options(waits),
         )
 
-    def run(self, launch: Launch[RingLayout]) -> list[EngineResult]:
+    def run(self, launch: Launch[RingLayout]) -> EngineResults:
         """Run to the end, in launches or in one."""
         settings, count = self.settings, len(launch.problems)
         swarms = _Swarms(launch, settings)

@@ -19,7 +19,7 @@ from reservoir.problems.base import Problem
 from reservoir.solvers.base.device_engine import Argument, Launch, PopulationEngine, choices
 from reservoir.solvers.base.program import build_around
 from reservoir.solvers.base.progress import Progress
-from reservoir.solvers.base.results import EngineResult, engine_results
+from reservoir.solvers.base.results import EngineResults, engine_results
 from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.two_level_pso.counter_rng import NUMBER_SCHEMES, NumberScheme
 from reservoir.solvers.two_level_pso.layout import TwoLevelLayout, layout_for
@@ -71,7 +71,7 @@ class TwoLevelEngine(PopulationEngine[DeviceTwoLevelSettings, TwoLevelLayout]):
         after = [f"solvers/two_level_pso/{file}.cl" for file in ("group", "group_steps", "two_level_pso")]
         return build_around(kernel, device, constants, before=before, after=after)
 
-    def run(self, launch: Launch[TwoLevelLayout]) -> list[EngineResult]:
+    def run(self, launch: Launch[TwoLevelLayout]) -> EngineResults:
         """From one exchange of the swarm's best to the next."""
         settings, dimension = self.settings, launch.problems[0].dimension
         first = [self._first[id(problem)] for problem in launch.problems] if self._first else []

@@ -27,7 +27,7 @@ from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.base.engine import Engine
 from reservoir.solvers.base.first_positions import positions_by_id
 from reservoir.solvers.base.progress import IntermediateResult, Progress, Stop, silent
-from reservoir.solvers.base.results import EngineResult, to_solutions
+from reservoir.solvers.base.results import EngineResult, EngineResults, to_solutions
 from reservoir.solvers.base.solution import Solutions
 from reservoir.solvers.windows.partition import levels_of, window_starts
 from reservoir.solvers.windows.schedules import Places, Schedules
@@ -94,7 +94,7 @@ class WindowSweeps:
         solved = [found[place] for place in takewhile(found.__contains__, range(len(problems)))]
         return to_solutions(
             problems[: len(solved)],
-            solved,
+            EngineResults.of(solved),
             settings={
                 **launched.settings,
                 **self.engine.record(),
