@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
+from reservoir.hydro.blocks import in_blocks
 from reservoir.hydro.compiled_year import YearArrays, follow, some_years, violation_at
 from reservoir.hydro.conditions import (
     conditions_at,
@@ -131,7 +133,7 @@ def operate(
     storages = np.empty((count, steps + 1))
     storages[:, 0] = years.start if start_hm3 is None else start_hm3
     columns = np.zeros((_COLUMNS if years.conditions else _PLAIN_COLUMNS, count, steps))
-    _operate(plant, years, wanted, drafts, storages, columns)
+    in_blocks(partial(_operate, plant, years, wanted, drafts, storages, columns), count)
     energy = stage_benefit(columns[5], years.hm3_per_m3s) * GWH_PER_STAGE_BENEFIT
     for array in (drafts, storages, columns, energy):
         array.setflags(write=False)
@@ -169,8 +171,10 @@ def _operate(
     drafts: FloatArray,
     storages: FloatArray,
     columns: FloatArray,
+    first: int,
+    stop: int,
 ) -> None:
-    for index in range(len(wanted)):
+    for index in range(first, stop):
         year = year_at(years, index)
         _operate_year(plant, year, wanted[index], drafts[index], storages[index], columns[:, index])
 

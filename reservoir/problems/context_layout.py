@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,9 @@ class ContextLayout:
         places = np.cumsum([0, *self.blocks.values()]).tolist()
         return {**dict(zip(self.blocks, places, strict=False)), self.size_name: self.size}
 
-    def pack(self, values: Mapping[str, ArrayLike], shape: tuple[int, ...] = ()) -> NDArray[np.float64]:
+    def pack(
+        self, values: Mapping[str, ArrayLike], shape: tuple[int, ...] = (), dtype: DTypeLike = np.float64
+    ) -> NDArray[Any]:
         """What stands in each block as contexts, shape (*shape, size).
 
         Parameters
@@ -46,6 +49,8 @@ class ContextLayout:
             By name of a block; shape (*shape, numbers), or `shape` where a block is one number.
         shape : tuple of int
             Contexts.
+        dtype : dtype
+            Of what is packed.
 
         Raises
         ------
@@ -54,7 +59,7 @@ class ContextLayout:
         """
         if set(values) != set(self.blocks):
             raise ValueError(f"{self.size_name} has {', '.join(self.blocks)}, not {', '.join(values)}")
-        packed = np.zeros((*shape, self.size))
+        packed = np.zeros((*shape, self.size), dtype)
         last = 0
         for name, count in self.blocks.items():
             first, last = last, last + count

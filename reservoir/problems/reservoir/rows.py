@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.limits import Limits
@@ -63,7 +63,9 @@ def year_layout(steps: int, *, conditions: bool = False) -> ContextLayout:
     return ContextLayout("CONTEXT", entries)
 
 
-def kernel_rows(limits: Limits, margin: float, penalty_gwh: float) -> FloatArray:
+def kernel_rows(
+    limits: Limits, margin: float, penalty_gwh: float, dtype: DTypeLike = np.float64
+) -> NDArray[np.floating]:
     """Contexts of years of one reservoir.
 
     Parameters
@@ -74,6 +76,8 @@ def kernel_rows(limits: Limits, margin: float, penalty_gwh: float) -> FloatArray
         By what part of the largest storage the reachable bounds are drawn in.
     penalty_gwh : float
         Penalty factor (eq. 21).
+    dtype : dtype
+        Of the contexts.
 
     Returns
     -------
@@ -98,7 +102,7 @@ def kernel_rows(limits: Limits, margin: float, penalty_gwh: float) -> FloatArray
     }
     if years.conditions:
         values |= _condition_values(years, penalty_gwh)
-    return year_layout(limits.steps, conditions=bool(years.conditions)).pack(values, np.shape(years.capacity))
+    return year_layout(limits.steps, conditions=bool(years.conditions)).pack(values, np.shape(years.capacity), dtype)
 
 
 def _condition_values(years: YearArrays, penalty_gwh: float) -> dict[str, FloatArray]:

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
@@ -118,9 +118,9 @@ class _Years:
         fitness, storage = operation.fitness_gwh(self.penalty_gwh), operation.storage_hm3
         return np.asarray(fitness + end_value(self.exact_year.conditions, storage[..., 0], storage[..., -1]))
 
-    def kernel_rows(self, margin: float) -> FloatArray:
-        """The context of a kernel in float64, with reachable bounds drawn in by `margin`."""
-        return kernel_rows(self.limits, margin, self.penalty_gwh)
+    def kernel_rows(self, margin: float, dtype: DTypeLike = np.float64) -> NDArray[np.floating]:
+        """The context of a kernel, with reachable bounds drawn in by `margin`."""
+        return kernel_rows(self.limits, margin, self.penalty_gwh, dtype)
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
@@ -162,7 +162,7 @@ class ReservoirYear(_Years):
 
     def kernel_context(self) -> NDArray[np.float32]:
         """Row of ``kernels/problems/reservoir/reservoir_year.cl``."""
-        return self.kernel_rows(FLOAT32_MARGIN).astype(np.float32)
+        return self.kernel_rows(FLOAT32_MARGIN, np.float32)
 
     def compiled_context(self, *, fine: bool = False) -> ReservoirContext | RepairableContext:
         """The year and the plant's forms in float32."""
@@ -234,7 +234,7 @@ class ReservoirYears(_Years, Sequence[ReservoirYear]):
 
     def kernel_contexts(self) -> NDArray[np.float32]:
         """Rows of ``kernels/problems/reservoir/reservoir_year.cl``."""
-        return self.kernel_rows(FLOAT32_MARGIN).astype(np.float32)
+        return self.kernel_rows(FLOAT32_MARGIN, np.float32)
 
 
 def _some_labels(labels: Sequence[str], which: slice | NDArray[np.integer]) -> Sequence[str]:

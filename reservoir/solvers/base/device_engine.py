@@ -105,7 +105,7 @@ class DeviceEngine(Engine[S]):
         wall_seconds = time.perf_counter() - started
         names = Counter(each.name for each in devices)
         return to_solutions(
-            problems[: len(launched.found)],
+            problems,
             launched.found,
             settings=self.record(),
             of_device={

@@ -87,7 +87,7 @@ class HostEngine(Engine[S]):
             self.solve_each(problems, keep)
         wall_seconds = time.perf_counter() - started
         return to_solutions(
-            problems[: len(found)],
+            problems,
             EngineResults.of(found),
             settings=self.record(),
             solver=self.name,

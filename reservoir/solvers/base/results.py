@@ -138,7 +138,7 @@ def to_solutions(
     ----------
     problems : sequence of Problem
     found : EngineResults
-        Of the problems, in their order.
+        Of the problems, or of the first of them, in their order.
     solver, device, wall_seconds, device_seconds, host_seconds_by_phase
         Of the call; as in `Solution`.
     settings : mapping
@@ -147,7 +147,7 @@ def to_solutions(
         What is recorded of the devices, behind the settings.
     """
     positions = as_float64(found.position)
-    certified = certify_all(problems, positions)
+    certified = certify_all(problems if len(found) == len(problems) else problems[: len(found)], positions)
     return Solutions(
         position=positions,
         fitness=certified.fitness,

@@ -93,7 +93,7 @@ class WindowSweeps:
                 break
         solved = [found[place] for place in takewhile(found.__contains__, range(len(problems)))]
         return to_solutions(
-            problems[: len(solved)],
+            problems,
             EngineResults.of(solved),
             settings={
                 **launched.settings,

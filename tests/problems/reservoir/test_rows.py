@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numba import typeof
 
+from reservoir.hydro import blocks
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.compiled_year import MOST_UNROLLED
 from reservoir.hydro.inflow import Inflow
@@ -16,6 +17,7 @@ from reservoir.hydro.limits import EXACT_MARGIN, Limits, satisfiable
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.problems.base import Certified, CertifiedBatch, Problem, certify_all, kernel_contexts
 from reservoir.problems.reservoir.year import FLOAT32_MARGIN, ReservoirYear, ReservoirYears, reservoir_problems
+from reservoir.processors import ENVIRONMENT_VARIABLE
 from tests.solvers.toys import Toy
 
 #: What a record's inflows are multiplied by: a drought and a deluge, in which no bounds can be kept, and between.
@@ -146,3 +148,20 @@ def test_a_batch_is_its_years(tried: ReservoirYears) -> None:
     assert [year.label for year in some] == list(tried.labels[1:4])
     assert some.kernel_contexts().tobytes() == tried.kernel_contexts()[1:4].tobytes()
     assert ReservoirYear.batch(list(some)).kernel_contexts().tobytes() == some.kernel_contexts().tobytes()
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_years_certified_by_several_threads_are_to_the_byte_those_of_one(
+    tried: ReservoirYears, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    positions = np.stack(positions_in(list(tried)))
+    found = []
+    for each in (1, threads):
+        monkeypatch.setenv(ENVIRONMENT_VARIABLE, str(each))
+        monkeypatch.setattr(blocks, "LEAST_YEARS", 2)
+        found.append(tried.certify(positions))
+    one, several = found
+    for name in ("fitness", "benefit", "violation"):
+        assert getattr(one, name).tobytes() == getattr(several, name).tobytes()
+    for name in ("draft_m3s", "storage_hm3", "power_mw", "violation"):
+        assert getattr(one.operation, name).tobytes() == getattr(several.operation, name).tobytes()
