@@ -24,6 +24,7 @@ _HOMES = {
     "Horizon": "reservoir.hydro.horizon",
     "Inflow": "reservoir.hydro.inflow",
     "InputError": "reservoir.errors",
+    "PartsFolder": "reservoir.io.plan_parts",
     "Plan": "reservoir.planning.planned_record",
     "Polynomial": "reservoir.hydro.curves.curve",
     "PowerLaw": "reservoir.hydro.curves.curve",
@@ -50,6 +51,7 @@ __all__ = [
     "Horizon",
     "Inflow",
     "InputError",
+    "PartsFolder",
     "Plan",
     "Polynomial",
     "PowerLaw",
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
     from reservoir.io.inflow_file import read_inflow
+    from reservoir.io.plan_parts import PartsFolder
     from reservoir.io.reservoir_toml.reader import read_reservoir
     from reservoir.io.reservoir_toml.writer import write_reservoir
     from reservoir.planning.plan import Plan, optimise
