@@ -23,7 +23,7 @@ BEGAN = time.perf_counter() - time.process_time()
 
 #: Arguments of `reservoir.optimise` that options are called otherwise.
 _OPTIONS = {"start_level_m": "--level", "start_hm3": "--storage", "start": "--from", "cluster": "--cluster"}
-#: Violations shown on the screen; all of them are in plan.json.
+#: Months whose violations are shown on the screen; plan.json has more of them.
 SHOWN_SHORTFALLS = 12
 
 
@@ -217,7 +217,7 @@ def _show_result(plan: Plan) -> None:
 
     from reservoir.cli.console import console
     from reservoir.cli.screen import show_solver
-    from reservoir.planning.sentences import losses_sentence, outside_sentences, shortfalls
+    from reservoir.planning.sentences import losses_sentence, outside_sentences, shortfall_months, shortfalls
 
     screen = console()
     show_solver(plan)
@@ -226,11 +226,11 @@ def _show_result(plan: Plan) -> None:
         screen.print(f"[bold]{'Losses':<10}[/]{losses}", soft_wrap=True)
     for sentence in outside_sentences(plan):
         screen.print(f"[red]{'Limits':<10}[/]{escape(sentence)}", soft_wrap=True)
-    sentences = shortfalls(plan)
-    for sentence in sentences[:SHOWN_SHORTFALLS]:
+    for sentence in shortfalls(plan, SHOWN_SHORTFALLS):
         screen.print(f"[red]{'Violation':<10}[/]{escape(sentence)}", soft_wrap=True)
-    if len(sentences) > SHOWN_SHORTFALLS:
-        screen.print(f"{'':<10}and {len(sentences) - SHOWN_SHORTFALLS} more months; plan.json lists them all")
+    hidden = shortfall_months(plan) - SHOWN_SHORTFALLS
+    if hidden > 0:
+        screen.print(f"{'':<10}and {counted(hidden, 'more month')}; plan.json lists them")
 
 
 def _energy(plan: Plan) -> str:

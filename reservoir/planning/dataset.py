@@ -55,6 +55,8 @@ def dataset_of(
     operation: Operation,
     of_years: Mapping[str, NDArray[Any]],
     described: Mapping[str, str],
+    *,
+    copy: bool = True,
     **monthly: NDArray[Any],
 ) -> Dataset:
     """Return an operation as an xarray.Dataset of dimensions ``year``, ``step`` and ``boundary``, and ``member``.
@@ -68,6 +70,8 @@ def dataset_of(
         Further variables by year.
     described : mapping of str to str
         Attributes of the dataset.
+    copy : bool
+        Whether the dataset's numbers are its own; else they share memory with the operation.
     **monthly : ndarray, shape (years, steps)
         Further variables by year and step.
 
@@ -89,7 +93,7 @@ def dataset_of(
     columns = {"inflow_m3s": inflow.flow_m3s, **columns, **monthly}
 
     def by_year(values: NDArray[Any], *further: str) -> tuple[Any, ...]:
-        return (*years, *further), np.array(values).reshape(*shape, *values.shape[1:])
+        return (*years, *further), np.array(values, copy=copy or None).reshape(*shape, *values.shape[1:])
 
     of_steps = {name: by_year(values, "step") for name, values in columns.items()}
     of_steps["storage_hm3"] = by_year(operation.storage_hm3, "boundary")

@@ -73,17 +73,23 @@ class OperatedRecord:
         """One row a year and month, by the first day of the month, see `schedule_table`."""
         return schedule_table(self.inflow, self.operation)
 
-    def to_xarray(self) -> Dataset:
+    def to_xarray(self, *, copy: bool = True) -> Dataset:
         """Return the schedule as an xarray.Dataset: months by ``year`` and ``step``, with dates and units.
 
         ``storage_hm3`` has the axis ``boundary`` in place of ``step``: the start of the first step and the end of each.
+
+        Parameters
+        ----------
+        copy : bool
+            Whether its numbers may be changed; else they share memory with the plan's, for as long as they are read.
 
         Raises
         ------
         InputError
             If xarray is not installed.
         """
-        return dataset_of(self.inflow, self.operation, self._of_years(), self._described(), **self._of_months())
+        told, months = self._described(), self._of_months()
+        return dataset_of(self.inflow, self.operation, self._of_years(), told, copy=copy, **months)
 
     def _of_years(self) -> Mapping[str, NDArray[Any]]:
         """Values of each year, shape (years,), for `to_xarray`."""

@@ -27,6 +27,14 @@ def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
     columns = {
         **{name: np.repeat(each, calendar.steps) for name, each in year_columns(inflow).items()},
         "month": np.tile(calendar.months, calendar.years),
+        **month_columns(inflow, operation),
+    }
+    return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()}, month_starts(calendar))
+
+
+def month_columns(inflow: Inflow, operation: Operation) -> dict[str, NDArray[np.float64]]:
+    """Numbers of each month of an operation as `schedule_table` names them, shape (years, steps)."""
+    columns = {
         "inflow_m3s": inflow.flow_m3s,
         "release_m3s": operation.release_m3s,
         "turbined_m3s": operation.turbined_m3s,
@@ -42,7 +50,7 @@ def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
     }
     if operation.has_conditions:
         columns |= {name: getattr(operation, name) for name in CONDITION_COLUMNS}
-    return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()}, month_starts(calendar))
+    return columns
 
 
 def year_columns(inflow: Inflow) -> dict[str, NDArray[Any]]:

@@ -91,11 +91,19 @@ def _their(names: Sequence[str]) -> str:
     return "its" if len(names) == 1 else "their"
 
 
-def shortfalls(plan: Plan) -> list[str]:
-    """A sentence for every limit or demand that a month does not keep: year, month, quantity and amount."""
+def shortfall_months(plan: Plan) -> int:
+    """How many months do not keep a limit or demand."""
+    return int((plan.operation.violation > 0).sum())
+
+
+def shortfalls(plan: Plan, most_months: int | None = None) -> list[str]:
+    """A sentence for every limit or demand that a month does not keep: year, month, quantity and amount.
+
+    Of the first `most_months` that do not keep one, if that is given.
+    """
     return [
         f"{plan.inflow.labels[year]} {_month(plan, step)}: {shortfall}; {_blame(plan.feasible[year], plan)}"
-        for year, step in np.argwhere(plan.operation.violation > 0).tolist()
+        for year, step in np.argwhere(plan.operation.violation > 0)[:most_months].tolist()
         for shortfall in (*_storage_shortfall(plan, year, step), *demand_shortfalls(plan, year, step))
     ]
 

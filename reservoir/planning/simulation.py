@@ -19,7 +19,6 @@ from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation, joined, operate
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.dataset import Dataset, dataset_of
 from reservoir.planning.given_releases import releases_of
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.schedule import year_columns
@@ -85,12 +84,11 @@ class ReleaseSimulation(OperatedRecord):
         }
         return pd.DataFrame(columns, month_starts(self.inflow.calendar)[:: self.inflow.steps])
 
-    def to_xarray(self) -> Dataset:
-        """As of a plan, with the given releases and the number of repairs of each year; see `Plan.to_xarray`."""
-        return dataset_of(self.inflow, self.operation, self._of_years(), self._described(), asked_m3s=self.asked_m3s)
-
     def _of_years(self) -> Mapping[str, Any]:
         return {**super()._of_years(), "repairs": self.repaired.sum(axis=1)}
+
+    def _of_months(self) -> Mapping[str, Any]:
+        return {"asked_m3s": self.asked_m3s}
 
 
 def simulate(

@@ -37,7 +37,7 @@ from reservoir.io.plan_folder.tables import (
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import chosen
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import shortfalls
+from reservoir.planning.sentences import shortfall_months, shortfalls
 from reservoir.planning.stopwatch import Profile, Timer, untimed
 from reservoir.report.input_copies import copy_inputs
 from reservoir.report.plan_tables import write_tables
@@ -54,6 +54,8 @@ OWN_NAMES = {
     *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, WATER_VALUES, RESERVOIR, INFLOW, NETCDF, ZARR, MEMBERS),
     *(RULES, SCORES, RULES_PROVENANCE, PROFILE),
 }
+#: Years and months outside their limits that a provenance names; tables have all.
+MOST_TOLD = 10_000
 #: Characters of a name in that of a folder: no disk takes more than 255 bytes.
 _MOST_OF_A_NAME = 60
 _PACKAGES = ("numpy", "pandas", "scipy", "numba", "pyopencl", "pocl-binary-distribution", "matplotlib")
@@ -208,12 +210,13 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
         "seconds": {stage: round(seconds, 4) for stage, seconds in plan.seconds.items()},
         "device_seconds": first.device_seconds,
         "energy_gwh": float(plan.kept_energy_gwh.sum()),
-        "not_in_energy": list(chosen(plan.inflow.labels, ~plan.keeps_limits)),
+        "not_in_energy": list(chosen(plan.inflow.labels, ~plan.keeps_limits))[:MOST_TOLD],
         "violation": float(plan.violation.sum()),
         "caveats": list(plan.caveats),
         "notes": list(plan.notes),
         "stopped": plan.stopped or None,
-        "shortfalls": shortfalls(plan),
+        "shortfall_months": shortfall_months(plan),
+        "shortfalls": shortfalls(plan, MOST_TOLD),
         "checks": [check.as_dict() for check in checks],
     }
 

@@ -33,7 +33,7 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
     if kind is PlanFormat.CSV:
         tables |= {SCHEDULE: plan.schedule(), SUMMARY: plan.summary()}
     else:
-        write_dataset(plan.to_xarray(), folder, kind)
+        write_dataset(plan.to_xarray(copy=False), folder, kind)
         datasets = [DATASETS[kind]]
     for name in ("gap", ENGINE_GAP):
         if name in tables.get(SUMMARY, ()):

@@ -11,12 +11,12 @@ from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.members import members_table
 from reservoir.planning.plan import Plan
-from reservoir.planning.sentences import horizon_text, limits_word, outside_sentences, shortfalls
+from reservoir.planning.sentences import horizon_text, limits_word, outside_sentences, shortfall_months, shortfalls
 from reservoir.planning.source_sentences import source_sentence
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import acceptance_table, kept_years, member_table, monthly_table, number, yearly_table
 
-#: Sentences about storages outside their limits that a report shows; plan.json has all of them.
+#: Months with storages outside their limits that a report tells of; plan.json has more of them.
 SHOWN_SHORTFALLS = 24
 
 #: Years of which a report has a row each; the tables have all.
@@ -135,21 +135,22 @@ def _guaranteed(plan: Plan) -> str:
 
 
 def _shortfalls(plan: Plan) -> Section | None:
-    sentences = shortfalls(plan)
-    if not sentences:
+    months = shortfall_months(plan)
+    if not months:
         return None
+    sentences = shortfalls(plan, SHOWN_SHORTFALLS)
     years = int((plan.violation > 0).sum())
-    ends, violates = ("ends", "violates") if len(sentences) == 1 else ("end", "violate")
+    ends, violates = ("ends", "violates") if months == 1 else ("end", "violate")
     outside, title = f"{ends} with a storage outside its limits", "Storage limits violated"
     if plan.operation.has_conditions:
         outside, title = f"{violates} limits or demands", "Limits or demands violated"
     text = (
-        f"{counted(len(sentences), 'month')} in {years} of {counted(plan.inflow.years, 'year')} {outside}.",
+        f"{counted(months, 'month')} in {years} of {counted(plan.inflow.years, 'year')} {outside}.",
         f"{'; '.join(outside_sentences(plan))}. These years are excluded from means, sums and medians.",
     )
-    hidden = len(sentences) - SHOWN_SHORTFALLS
+    hidden = months - SHOWN_SHORTFALLS
     more = (f"{counted(hidden, 'more month')}: see plan.json.",) if hidden > 0 else ()
-    return Section("shortfalls", title, text, items=(*sentences[:SHOWN_SHORTFALLS], *more), warning=True)
+    return Section("shortfalls", title, text, items=(*sentences, *more), warning=True)
 
 
 def _provenance(origin: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
-from reservoir.planning.schedule import year_columns
+from reservoir.planning.schedule import month_columns
 from reservoir.planning.sentences import horizon_text, limits_word
 from reservoir.report.html.page import Column, HtmlTable
 from reservoir.text.quantities import quantity
@@ -109,11 +110,9 @@ def member_table(members: pd.DataFrame) -> HtmlTable:
 
 def monthly_table(plan: Plan) -> HtmlTable:
     """The median of every quantity over the years that keep their limits, a row a month of the water year."""
-    kept = np.repeat(plan.keeps_limits, plan.inflow.calendar.steps)
-    medians = plan.schedule()[kept].drop(columns=[*year_columns(plan.inflow), "source"]).groupby("month").median()
-    months = [int(month) for month in plan.inflow.calendar.months]
+    of_month, months = month_columns(plan.inflow, plan.operation), plan.inflow.calendar.months.tolist()
     columns = [
-        [number(value, f"{{:,.{places}f}}") for value in medians[name].reindex(months)]
+        [number(_median(of_month[name][plan.keeps_limits], plan, month), f"{{:,.{places}f}}") for month in months]
         for name, _, _, places in _MONTHLY
     ]
     rows = tuple(zip([MONTH_NAMES[month - 1] for month in months], *columns, strict=True))
@@ -123,6 +122,11 @@ def monthly_table(plan: Plan) -> HtmlTable:
         columns=(Column("Month", text=True), *(Column(title, unit) for _, title, unit, _ in _MONTHLY)),
         rows=rows,
     )
+
+
+def _median(values: NDArray[np.float64], plan: Plan, month: int) -> float:
+    """Of a calendar month, which a year may have twice; not a number without years."""
+    return float(np.median(values[:, plan.inflow.calendar.months == month])) if len(values) else math.nan
 
 
 def number(value: float, form: str) -> str:
