@@ -12,6 +12,8 @@ from reservoir.errors import InputError, Mistake
 from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
+    from reservoir.hydro.inflow import Inflow
+    from reservoir.hydro.reservoir import Reservoir
     from reservoir.rules.evaluation.evaluation import Evaluation
 
 LEAVE_ONE_OUT = "leave-one-out"
@@ -50,6 +52,14 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
     help="Fit the rules to the optimum of the plan's record with this horizon, such as the whole record as one "
     "problem.  [default: to the plan]",
 )
+@click.option(
+    "--test",
+    "test_file",
+    metavar="INFLOW",
+    type=options.FilePath(),
+    help="Test the rules fitted to all years on another record or ensemble, too.",
+)
+@click.option("--unit", metavar="UNIT", help="Unit of the inflow of --test, as of `reservoir plan --unit`.")
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
 @click.option("--force", is_flag=True, help="Replace earlier rules in that folder.")
 @options.json
@@ -60,14 +70,16 @@ def command(
     folds: int,
     families: tuple[str, ...],
     horizon: str | None,
+    test_file: Path | None,
+    unit: str | None,
     figures: bool,
     force: bool,
     as_json: bool,
 ) -> int:
     """Fit operation rules to a plan and test them on held-out years.
 
-    PLAN_DIR is a folder written by "reservoir plan". Adds rules/*.json, scores.csv, rules.json and figures to it, and
-    a section on the rules to its report.html.
+    PLAN_DIR is a folder written by "reservoir plan". Adds rules/*.json, scores.csv, rules.json and figures to it, of
+    ensembles robustness.csv, and a section on the rules to its report.html.
     """
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
     from reservoir.cli.streams import say
@@ -77,6 +89,8 @@ def command(
     from reservoir.rules import FAMILIES, Forecast
     from reservoir.rules.evaluation.acceptance import rules_checks
     from reservoir.rules.evaluation.evaluation import evaluate
+    from reservoir.rules.evaluation.findings import sentence_on_test
+    from reservoir.rules.evaluation.robustness import robustness_table
     from reservoir.rules.evaluation.shortfalls import shortfalls
 
     with claimed_for_rules(plan_folder, force=force) as claim:
@@ -85,6 +99,7 @@ def command(
         inflow = saved.plan.inflow
         units = inflow.member_count if inflow.member_count > 1 else inflow.years
         _check_request(families, folds, units, "members" if inflow.member_count > 1 else "years")
+        test = _read_test(test_file, unit, saved.plan.reservoir)
         with progress_bars() as progress:
             evaluation = evaluate(
                 saved.plan,
@@ -92,6 +107,7 @@ def command(
                 folds=folds or units,
                 families=dict.fromkeys(families) or FAMILIES,
                 horizon=horizon,
+                test=test,
                 progress=progress,
             )
             checks = rules_checks(evaluation)
@@ -99,14 +115,27 @@ def command(
     if as_json:
         scores = evaluation.table().to_dict("records")
         told = {"scores": scores, "best_fitted": _best(evaluation), "shortfalls": shortfalls(evaluation)}
+        told |= {"test": sentence_on_test(evaluation)} if evaluation.tests else {}
+        robustness = robustness_table(evaluation)
+        told |= {} if robustness is None else {"robustness": robustness.to_dict("records")}
         told |= {"fitted_to": evaluation.fitted_to} if evaluation.fitted_to else {}
         show_json(checks_json(checks) | told | {"folder": str(plan_folder)})
     else:
         _show(evaluation)
+        _show_robustness(evaluation)
         show_checks(checks)
         drawn = "figures, " if figures else ""
         say(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, {drawn}report.html")
     return 0 if all_pass(checks) else 1
+
+
+def _read_test(file: Path | None, unit: str | None, plant: Reservoir) -> Inflow | None:
+    """The inflow to test rules on, before any is fitted."""
+    from reservoir.io.inflow_file import read_inflow
+
+    if file is None and unit is not None:
+        raise InputError(Mistake("is given without --test", "the inflow file of --test", column="--unit"))
+    return None if file is None else read_inflow(file, unit=unit, first_month=plant.first_month)
 
 
 def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str) -> None:
@@ -154,12 +183,13 @@ def _show(evaluation: Evaluation) -> None:
 
     from reservoir.cli.console import console
     from reservoir.cli.screen_table import Column, show_table
-    from reservoir.rules.evaluation.evaluation import Sample, SimulationMode
+    from reservoir.rules.evaluation.evaluation import SimulationMode
+    from reservoir.rules.evaluation.findings import sentence_on_test
     from reservoir.rules.evaluation.shortfalls import shortfalls
 
     screen = console()
     plan = evaluation.plan
-    for caveat in plan.caveats:
+    for caveat in evaluation.caveats:
         screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
     if evaluation.fitted_to:
         screen.print(f"Fitted to {escape(evaluation.fitted_to)}", soft_wrap=True)
@@ -172,14 +202,48 @@ def _show(evaluation: Evaluation) -> None:
     outside = evaluation.foresight_violations.months
     blank = [""] * (len(_COLUMNS) - 3)
     rows = [("foresight", "all", quantity(foresight.mean()), "100.00", *blank, f"{outside:d}")]
-    lines = [0]
-    for result in evaluation.families:
-        for sample in Sample:
-            row = result.scores[SimulationMode.CONTINUOUS, sample].as_dict()
-            cells = [form(row[name]) for _, name, form in _COLUMNS]
-            rows.append((result.family, str(sample), *cells))
-        lines.append(len(rows) - 1)
+    for run in evaluation.tests[:1]:
+        if run.foresight_gwh is not None and run.foresight_violations is not None:
+            outside = run.foresight_violations.months
+            rows.append(
+                ("foresight", run.score.sample, quantity(run.foresight_gwh.mean()), "100.00", *blank, f"{outside:d}")
+            )
+    lines: list[int] = []
+    for result, score in evaluation.scores_of(SimulationMode.CONTINUOUS):
+        if rows[-1][0] != result.family:
+            lines.append(len(rows) - 1)
+        cells = score.as_dict()
+        rows.append((result.family, str(score.sample), *(form(cells[name]) for _, name, form in _COLUMNS)))
     columns = [Column("family"), Column("years"), *(Column(title, "right") for title, _, _ in _COLUMNS)]
     show_table(columns, rows, title=escape(title), lines_after=lines, screen=screen)
+    if evaluation.tests:
+        screen.print(escape(sentence_on_test(evaluation)), soft_wrap=True)
     for sentence in shortfalls(evaluation):
         screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)
+
+
+_ROBUSTNESS = (
+    ("median, GWh", "median_gwh", quantity),
+    ("worst decile", "worst_decile_gwh", quantity),
+    ("worst", "worst_gwh", quantity),
+    ("regret, mean", "regret_mean_gwh", quantity),
+    ("worst decile", "regret_worst_decile_gwh", quantity),
+    ("largest", "regret_largest_gwh", quantity),
+    ("members outside limits", "violating_members", "{:.0%}".format),
+)
+
+
+def _show_robustness(evaluation: Evaluation) -> None:
+    """Energy and regret over members that rules have not seen; nothing of a record."""
+    from reservoir.cli.screen_table import Column, show_table
+    from reservoir.rules.evaluation.robustness import robustness_table
+
+    table = robustness_table(evaluation)
+    if table is None:
+        return
+    rows = [
+        (row["family"], row["sample"], *(form(row[name]) for _, name, form in _ROBUSTNESS))
+        for row in table.to_dict("records")
+    ]
+    columns = [Column("family"), Column("members"), *(Column(title, "right") for title, _, _ in _ROBUSTNESS)]
+    show_table(columns, rows, title="Robustness: mean annual energy of the members, and regret against their foresight")

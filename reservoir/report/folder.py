@@ -46,13 +46,13 @@ from reservoir.text.strict_json import strict_json
 #: The plan for people: opens in any browser, offline.
 REPORT = "report.html"
 #: What `reservoir rules` adds.
-RULES, SCORES, RULES_PROVENANCE = "rules", "scores.csv", "rules.json"
+RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE = "rules", "scores.csv", "robustness.csv", "rules.json"
 #: What `reservoir plan --profile` adds.
 PROFILE = "profile.json"
 #: All that is written to a plan's folder; one that holds anything else is not replaced.
 OWN_NAMES = {
     *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, WATER_VALUES, RESERVOIR, INFLOW, NETCDF, ZARR, MEMBERS),
-    *(RULES, SCORES, RULES_PROVENANCE, PROFILE),
+    *(RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE, PROFILE),
 }
 #: Years and months outside their limits that a provenance names; tables have all.
 MOST_TOLD = 10_000

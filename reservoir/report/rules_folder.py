@@ -22,13 +22,16 @@ from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.report.folder import (
     REPORT,
+    ROBUSTNESS,
     RULES,
     RULES_PROVENANCE,
     SCORES,
+    record_provenance,
     run_provenance,
     write_json,
 )
 from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation.robustness import robustness_table
 from reservoir.rules.evaluation.shortfalls import shortfalls
 
 
@@ -72,6 +75,8 @@ def write_rules(
 ) -> Path:
     """Write ``rules/*.json``, ``scores.csv``, ``rules.json``, figures and the report into a plan's folder.
 
+    Where members were held out or tested on, ``robustness.csv`` too.
+
     The folder stays the same one, and whatever else it holds, or comes to hold meanwhile, stays in it. `claim` is that
     of the run, if it has claimed the folder before.
 
@@ -86,6 +91,9 @@ def write_rules(
         origin = rules_provenance(evaluation, saved, checks)
         _write_rule_files(evaluation, saved, draft / RULES, origin)
         write_table(evaluation.table(), draft / SCORES)
+        robustness = robustness_table(evaluation)
+        if robustness is not None:
+            write_table(robustness, draft / ROBUSTNESS)
         captions = _write_figures(evaluation, draft / FIGURES, progress) if figures else {}
         write_json(draft / RULES_PROVENANCE, origin | {"figures": captions})
         _write_report(evaluation, saved, checks, draft, origin, captions)
@@ -98,7 +106,7 @@ def own_files(folder: Path) -> list[str]:
     from reservoir.report.figures.rules_figures import RULES_TITLES
 
     drawings = {f"{FIGURES}/{name}.{kind}" for name in RULES_TITLES for kind in KINDS}
-    found = leaves(folder, (RULES, SCORES, RULES_PROVENANCE, REPORT, FIGURES))
+    found = leaves(folder, (RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE, REPORT, FIGURES))
     return [leaf for leaf in found if leaf in drawings or leaf.split("/")[0] != FIGURES]
 
 
@@ -118,10 +126,20 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
             "firm_mw": targets.firm_mw,
             "guaranteed_by_the_reservoir_file": targets.guaranteed,
         },
-        "caveats": list(evaluation.plan.caveats),
+        **_test_provenance(evaluation),
+        "caveats": list(evaluation.caveats),
         "shortfalls": shortfalls(evaluation),
         "checks": [check.as_dict() for check in checks],
     }
+
+
+def _test_provenance(evaluation: Evaluation) -> dict[str, Any]:
+    """The record or ensemble that rules were tested on, if any."""
+    if not evaluation.tests:
+        return {}
+    inflow = evaluation.tests[0].inflow
+    told = {"file": Path(inflow.source).name, "sha256": inflow.sha256, "caveat": inflow.caveat}
+    return {"test": told | {"notes": list(inflow.notes)} | record_provenance(inflow)}
 
 
 def check_pictures(saved: SavedPlan) -> None:

@@ -93,6 +93,24 @@ MEMBERS_COLUMNS: Mapping[str, str] = {
     "lowest_storage_hm3": "lowest storage at the end of a month, hm3",
     "violating_years": "years that violate their limits; they are in the other columns, too",
 }
+#: ``robustness.csv`` of `reservoir rules`, of ensembles: a row for perfect foresight and each family, and each sample.
+ROBUSTNESS_COLUMNS: Mapping[str, str] = {
+    "family": "family of the rule; `foresight` is perfect foresight of each member",
+    "sample": "`held-out`: each member operated by a rule fitted to others; `test`: members of the file of `--test`",
+    "members": "number of members",
+    "best_gwh": "mean annual energy of the member with the most, GWh; at equal end storage, as all energies here",
+    "median_gwh": "median of the members' mean annual energies, GWh",
+    "worst_decile_gwh": "mean of the tenth of the members with the least energy, GWh",
+    "worst_gwh": "mean annual energy of the member with the least, GWh",
+    "firm_median_mw": "firm power of a member (exceeded in 90 % of its months), median of the members, MW",
+    "firm_worst_decile_mw": "mean firm power of the tenth of the members with the least, MW",
+    "firm_worst_mw": "firm power of the member with the least, MW",
+    "regret_mean_gwh": "regret of a member (annual energy of its perfect foresight minus that of the rule), mean, GWh",
+    "regret_median_gwh": "median regret of the members, GWh",
+    "regret_worst_decile_gwh": "mean regret of the tenth of the members with the most, GWh",
+    "regret_largest_gwh": "largest regret of any member, GWh",
+    "violating_members": "fraction of the members with any month outside the storage bounds",
+}
 #: ``simulation.csv`` of `reservoir simulate`: a row for each year and month.
 SIMULATION_COLUMNS: Mapping[str, str] = {
     **_MEMBER,
@@ -118,7 +136,8 @@ SIMULATED_YEARS_COLUMNS: Mapping[str, str] = {
 #: ``scores.csv`` of `reservoir rules`: a row for each family and sample of years.
 SCORES_COLUMNS: Mapping[str, str] = {
     "family": "family of the rule; `foresight` is perfect foresight over the whole record",
-    "sample": "`training`: fitted to all years; `held-out`: each year operated by a rule fitted to the other blocks",
+    "sample": "`training`: fitted to all years; `held-out`: each year operated by a rule fitted to the other blocks; "
+    "`test`: the file of `--test`, operated by the rule fitted to all years",
     "mean_gwh": "mean energy of a year at equal end storage, GWh",
     "percent_of_foresight": "the same, as a percentage of perfect foresight",
     "worst_decile_gwh": "mean energy of the worst tenth of the years, GWh",
@@ -139,5 +158,5 @@ SCORES_COLUMNS: Mapping[str, str] = {
     "months_violated": "months that end with a storage outside its bounds",
     "largest_violation_hm3": "largest distance of a storage from its bounds, hm3",
     "violation": "sum of relative violations",
-    "misfit_m3s": "root mean square difference to the plan's release in the plan's own states, m3/s",
+    "misfit_m3s": "root mean square difference to the plan's release in the plan's own states, m3/s; empty for a test",
 }

@@ -51,11 +51,11 @@ def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:
 
     Crosses mark the years of perfect foresight and of held-out runs in which a month leaves the limits of storage.
     """
-    _draw_box(ax, 0, evaluation.foresight_gwh[SimulationMode.CONTINUOUS], REFERENCE, filled=True)
+    draw_box(ax, 0, evaluation.foresight_gwh[SimulationMode.CONTINUOUS], REFERENCE, filled=True)
     for place, result in enumerate(evaluation.families, start=1):
         colour = family_look(result.family).colour
-        _draw_box(ax, place - _OFFSET, result.energy_gwh[HELD_OUT], colour, filled=True)
-        _draw_box(ax, place + _OFFSET, result.energy_gwh[TRAINING], colour, filled=False)
+        draw_box(ax, place - _OFFSET, result.energy_gwh[HELD_OUT], colour, filled=True)
+        draw_box(ax, place + _OFFSET, result.energy_gwh[TRAINING], colour, filled=False)
     _mark_outside(ax, evaluation)
     names = [FORESIGHT_NAME.replace(" ", "\n"), *(result.family for result in evaluation.families)]
     ax.set_xticks(range(len(names)), names)
@@ -79,7 +79,8 @@ def _mark_outside(ax: Axes, evaluation: Evaluation) -> None:
             ax.plot(np.full(years.sum(), place - _OFFSET * bool(place)), energy[years], **OUTSIDE_MARK)
 
 
-def _draw_box(ax: Axes, place: float, energy: FloatArray, colour: str, *, filled: bool) -> None:
+def draw_box(ax: Axes, place: float, energy: FloatArray, colour: str, *, filled: bool) -> None:
+    """Draw a box of energies at a place of the axis."""
     line: dict[str, Any] = {"color": colour, "lw": 1.2}
     ax.boxplot(
         energy,

@@ -94,6 +94,13 @@ def held_out_note(evaluation: Evaluation) -> str:
     return f"Rules on held-out years ({evaluation.cross_validation}); {_forecast(evaluation)}"
 
 
+def tested_note(evaluation: Evaluation) -> str:
+    """Note at the foot of a figure: what the rules were tested on, and their forecast."""
+    test = evaluation.tests[0].inflow
+    caveat = f" ({test.caveat})" if test.caveat and test.caveat not in evaluation.plan.caveats else ""
+    return f"Rules tested on other inflow, {test.span_text}{caveat}; {_forecast(evaluation)}"
+
+
 def fitted_note(evaluation: Evaluation) -> str:
     """Note at the foot of a figure: the rule was fitted to all years, and its forecast."""
     return f"Rule fitted to all {evaluation.training.years} years; {_forecast(evaluation)}"

@@ -13,6 +13,7 @@ from reservoir.report.figures import (
     energy_boxes,
     level_trace,
     regret_bars,
+    robustness,
     rule_curves,
     rule_scatter,
     spill_map,
@@ -61,6 +62,9 @@ _DRAWINGS = {
         duration_curves.caption,
     ),
     "rule-energy": _Drawing("Annual energy by rule", energy_boxes.rule_energy_figure, energy_boxes.caption),
+    "robustness": _Drawing(
+        "Robustness over members", robustness.robustness_figure, robustness.caption, robustness.has_members
+    ),
     "regret": _Drawing("Regret by rule", regret_bars.regret_figure, regret_bars.caption),
     "spill-map": _Drawing(
         "Spill by month and year",

@@ -10,11 +10,14 @@ from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.planning.checks import Check
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.plan_page import plan_heading, plan_sections
+from reservoir.report.html.rules_robustness import robustness_rows
 from reservoir.report.html.rules_scores import LIMITS, SERVICE, energy_table, scores_table
 from reservoir.report.html.tables import acceptance_table
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.evaluation.acceptance import FITTED_NETWORK, SEARCHED_NETWORK, STRONG, WEAK, best_fitted
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
+from reservoir.rules.evaluation.findings import sentence_on_test
+from reservoir.rules.evaluation.robustness import robustness_table
 from reservoir.rules.evaluation.shortfalls import shortfalls
 
 
@@ -73,6 +76,7 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
             facts=_LIMITS_FACTS,
             tables=tuple(scores_table(evaluation, mode, "limits", LIMITS) for mode in SimulationMode),
         ),
+        _robustness(evaluation),
         Section(
             "rules-acceptance",
             "Acceptance of the rules",
@@ -119,6 +123,28 @@ _LIMITS_FACTS = (
 )
 
 
+_ROBUSTNESS_FACTS = (
+    ("Energy", "Mean annual energy of a member, at equal end storage."),
+    ("Worst decile", "Mean of the 10 % of members with the least energy, or firm power, or the most regret."),
+    ("Firm power", "Mean power of a month that is exceeded in 90 % of the months of a member."),
+    ("Regret", "Annual energy of the member's perfect foresight minus that of the rule."),
+    ("Violating", "Share of members with any month outside the storage limits."),
+)
+
+
+def _robustness(evaluation: Evaluation) -> Section | None:
+    table = robustness_table(evaluation)
+    if table is None:
+        return None
+    text = (
+        "Each member is operated from its start to its end by rules that were not fitted to it, and compared with "
+        "perfect foresight of this member.",
+    )
+    return Section(
+        "rules-robustness", "Robustness over members", text, facts=_ROBUSTNESS_FACTS, tables=(robustness_rows(table),)
+    )
+
+
 def _heading(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) -> Heading:
     """The plan's, with the checks of both and the best rule."""
     heading = plan_heading(saved.plan, [*saved.checks, *checks])
@@ -147,7 +173,8 @@ def _overview(evaluation: Evaluation) -> tuple[str, ...]:
             f"{_part_of_foresight(best)} of the energy of perfect foresight over the whole record."
             f"{_compared(evaluation)}"
         )
-    return (*text, *_stages(evaluation))
+    tested = sentence_on_test(evaluation)
+    return (*text, *([tested] if tested else []), *_stages(evaluation))
 
 
 def _stages(evaluation: Evaluation) -> tuple[str, ...]:
@@ -192,6 +219,19 @@ def _families(evaluation: Evaluation) -> list[tuple[str, str]]:
     return [(result.family, FAMILIES[result.family].summary) for result in evaluation.families]
 
 
+def _test_facts(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The record or ensemble that rules were tested on, if any."""
+    test = origin.get("test")
+    if test is None:
+        return []
+    members = f"{test['members']} members, each of {test['years_each']} years; " if "members" in test else ""
+    named = test["file"] or "inflow made in Python"
+    return [
+        ("Test", f"{named}: {members}{test['first']} to {test['last']}"),
+        *([("Test caveat", test["caveat"])] if test["caveat"] else []),
+    ]
+
+
 def _rules_provenance(origin: Mapping[str, Any]) -> Section:
     first, last = origin["years"]
     facts = (
@@ -201,5 +241,6 @@ def _rules_provenance(origin: Mapping[str, Any]) -> Section:
         ("Years", f"{first} to {last}"),
         ("Forecast", str(origin["forecast"])),
         ("Cross-validation", str(origin["cross_validation"])),
+        *_test_facts(origin),
     )
     return Section("rules-provenance", "Provenance of the rules", facts=facts)

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.planning.infeasible import counted
 from reservoir.report.html.page import Column, HtmlTable
 from reservoir.report.html.tables import QUANTITY, number
-from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode
+from reservoir.rules.evaluation.evaluation import TEST, Evaluation, SimulationMode
 from reservoir.rules.evaluation.scores import worst_decile
+
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -64,22 +67,30 @@ _MODES = {
 
 def energy_table(evaluation: Evaluation, mode: SimulationMode) -> HtmlTable:
     """Energies of a mode by family, below those of perfect foresight."""
-    foresight = evaluation.foresight_gwh[mode]
-    best = {
-        "mean_gwh": foresight.mean(),
-        "percent_of_foresight": 100.0,
-        "regret_gwh": 0.0,
-        "median_gwh": np.median(foresight),
-        "worst_decile_gwh": worst_decile(foresight),
-        "worst_gwh": foresight.min(),
-        "spill_hm3": _foresight_spill_hm3(evaluation, mode),
-    }
-    top = ("perfect foresight", "all", *(each.written(best.get(each.name, np.nan)) for each in _ENERGY))
+    top = [_foresight_row("all", evaluation.foresight_gwh[mode], _foresight_spill_hm3(evaluation, mode))]
+    test = evaluation.tests[0] if evaluation.tests and mode is SimulationMode.CONTINUOUS else None
+    if test is not None and test.foresight_gwh is not None and test.foresight is not None:
+        spill = test.foresight.spill_m3s.reshape(test.inflow.flow_m3s.shape) * test.inflow.calendar.hm3_per_m3s
+        top.append(_foresight_row(TEST, test.foresight_gwh, float(spill.sum(axis=1).mean())))
     outside = {
         SimulationMode.CONTINUOUS: evaluation.foresight_violations.months > 0,
         SimulationMode.YEARLY: not evaluation.plan.keeps_limits.all(),
     }
-    return scores_table(evaluation, mode, "energy", _ENERGY, (top,), top_marked=outside[mode])
+    return scores_table(evaluation, mode, "energy", _ENERGY, top, top_marked=outside[mode])
+
+
+def _foresight_row(years: str, energy_gwh: FloatArray, spill_hm3: float) -> tuple[str, ...]:
+    """What perfect foresight comes to."""
+    best = {
+        "mean_gwh": energy_gwh.mean(),
+        "percent_of_foresight": 100.0,
+        "regret_gwh": 0.0,
+        "median_gwh": np.median(energy_gwh),
+        "worst_decile_gwh": worst_decile(energy_gwh),
+        "worst_gwh": energy_gwh.min(),
+        "spill_hm3": spill_hm3,
+    }
+    return "perfect foresight", years, *(each.written(best.get(each.name, np.nan)) for each in _ENERGY)
 
 
 def _foresight_spill_hm3(evaluation: Evaluation, mode: SimulationMode) -> float:
@@ -103,11 +114,10 @@ def scores_table(
 
     `top` are rows above the families', which are marked if `top_marked`.
     """
-    pairs = [(result, sample) for result in evaluation.families for sample in Sample]
-    scores = [result.scores[mode, sample] for result, sample in pairs]
+    scores = evaluation.scores_of(mode)
     rows = [
-        (result.family, str(sample), *(each.written(getattr(score, each.name)) for each in shown))
-        for (result, sample), score in zip(pairs, scores, strict=True)
+        (result.family, str(score.sample), *(each.written(getattr(score, each.name)) for each in shown))
+        for result, score in scores
     ]
     return HtmlTable(
         name=f"{kind}-{mode}",
@@ -121,5 +131,5 @@ def scores_table(
         ),
         rows=(*top, *rows),
         marked=frozenset(range(len(top)) if top_marked else ())
-        | {len(top) + place for place, each in enumerate(scores) if each.months_violated},
+        | {len(top) + place for place, (_, each) in enumerate(scores) if each.months_violated},
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from reservoir.hydro.objective import Operation
 from reservoir.planning.checks import BALANCE_TOLERANCE, Check, balance_residual, release_excess
 from reservoir.rules import Rule, rule_from_dict
 from reservoir.rules.base.training import Training
@@ -28,10 +29,11 @@ _HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 
 def rules_checks(evaluation: Evaluation) -> list[Check]:
     """The acceptance table of an evaluation; claims about families that were left out are left out."""
-    operations = [each.operation for result in evaluation.families for each in result.simulations.values()]
     reservoir, inflow = evaluation.plan.reservoir, evaluation.plan.inflow
-    residual = _most([balance_residual(each, inflow) for each in operations]) / float(reservoir.storage_upper_hm3.max())
-    excess = _most([release_excess(each, reservoir) for each in operations])
+    runs = [(each.operation, inflow) for result in evaluation.families for each in result.simulations.values()]
+    runs += [(each.simulation.operation, each.inflow) for each in evaluation.tests]
+    residual = _most([balance_residual(*each) for each in runs]) / float(reservoir.storage_upper_hm3.max())
+    excess = _most([release_excess(operation, reservoir) for operation, _ in runs])
     different = sum(_decides_differently(result.rule, evaluation.training) for result in evaluation.families)
     return [
         Check(
@@ -81,7 +83,7 @@ def _within_bounds(evaluation: Evaluation) -> list[Check]:
 def _bounded_by_foresight(evaluation: Evaluation) -> list[Check]:
     """No rule makes more than perfect foresight, unless it leaves bounds that foresight keeps: that is charged."""
     bounded = {
-        SimulationMode.CONTINUOUS: _foresight_comes_back(evaluation),
+        SimulationMode.CONTINUOUS: _foresight_comes_back(evaluation.foresight),
         SimulationMode.YEARLY: _comes_back(evaluation.training),
     }
     penalty = evaluation.plan.reservoir.penalty_gwh
@@ -95,6 +97,13 @@ def _bounded_by_foresight(evaluation: Evaluation) -> list[Check]:
         for result in evaluation.families
         for (mode, sample), energy in result.energy_gwh.items()
         if bounded[mode]
+    ]
+    parts += [
+        (run.energy_gwh.sum() - penalty * (run.score.violation - run.foresight_violations.relative))
+        / run.foresight_gwh.sum()
+        for run in evaluation.tests
+        if run.foresight is not None and run.foresight_gwh is not None and run.foresight_violations is not None
+        if _foresight_comes_back(run.foresight)
     ]
     check = "largest energy of any rule, fraction of perfect foresight's"
     return [Check(check, _most(parts), 1 + FORESIGHT_TOLERANCE)] if parts else []
@@ -126,9 +135,9 @@ def _comes_back(training: Training) -> bool:
     return bool(np.allclose(training.storage_end_hm3[:, -1], training.start_hm3, rtol=1e-6))
 
 
-def _foresight_comes_back(evaluation: Evaluation) -> bool:
-    """Whether the record can be completed at the storage that it began with."""
-    storage = evaluation.foresight.storage_hm3
+def _foresight_comes_back(foresight: Operation) -> bool:
+    """Whether the record, or every member, can be completed at the storage that it began with."""
+    storage = foresight.storage_hm3
     return bool(np.allclose(storage[..., -1], storage[..., 0], rtol=1e-6))
 
 

@@ -12,16 +12,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
 from reservoir.planning.sentences import horizon_text
 from reservoir.planning.solver_choice import HOST_REFERENCE
+from reservoir.problems.reservoir.year import check_first_month
 from reservoir.rules import FAMILIES, Forecast, Rule, Training, fit
 from reservoir.rules.base.foresight import foresight_over_record
 from reservoir.rules.base.simulation import Simulation, simulate
 from reservoir.rules.base.targets import Targets
+from reservoir.rules.base.training import require_no_conditions
 from reservoir.rules.base.violations import Violations
 from reservoir.rules.evaluation.misfit import misfit_m3s
+from reservoir.rules.evaluation.record_evaluation import RecordEvaluation, evaluate_record
 from reservoir.rules.evaluation.scores import Score, energy_at_equal_storage, energy_of_foresight, equal_storage, score
 from reservoir.rules.folds import held_out_rules
 
@@ -37,6 +41,10 @@ class Sample(StrEnum):
     """The years that it was fitted to."""
     HELD_OUT = "held-out"
     """Years that it has never seen: every year by the rule fitted to the other blocks."""
+
+
+#: What scores call the years of another record, or ensemble, by the rule fitted to all years of the plan.
+TEST = "test"
 
 
 class SimulationMode(StrEnum):
@@ -71,6 +79,10 @@ class FamilyResult:
     scores: Mapping[tuple[SimulationMode, Sample], Score]
     misfit_m3s: Mapping[Sample, float]
 
+    def misfit_of(self, sample: str) -> float:
+        """`misfit_m3s` of a sample by its name; not a number of a test, which has no plan."""
+        return float("nan") if sample == TEST else self.misfit_m3s[Sample(sample)]
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -94,6 +106,8 @@ class Evaluation:
         In the order of the registry.
     fitted_to : str
         What the rules are fitted to, in words, if it is another plan than the given one.
+    tests : tuple of RecordEvaluation
+        Of the rules of all families on another record or ensemble, storage carried through; empty without one.
     """
 
     plan: Plan
@@ -105,17 +119,32 @@ class Evaluation:
     foresight_gwh: Mapping[SimulationMode, FloatArray]
     families: tuple[FamilyResult, ...]
     fitted_to: str = ""
+    tests: tuple[RecordEvaluation, ...] = ()
 
     def table(self) -> pd.DataFrame:
         """One row a mode, family and sample; the continuous runs, which count most, come first."""
         return pd.DataFrame(
             [
-                result.scores[mode, sample].as_dict() | {"misfit_m3s": result.misfit_m3s[sample]}
+                score.as_dict() | {"misfit_m3s": result.misfit_of(score.sample)}
                 for mode in SimulationMode
-                for result in self.families
-                for sample in Sample
+                for result, score in self.scores_of(mode)
             ]
         )
+
+    def scores_of(self, mode: SimulationMode) -> list[tuple[FamilyResult, Score]]:
+        """Scores of a mode by family: on training years, on held-out ones, and of the continuous runs on the test."""
+        found = []
+        for place, result in enumerate(self.families):
+            found += [(result, result.scores[mode, sample]) for sample in Sample]
+            if self.tests and mode is SimulationMode.CONTINUOUS:
+                found.append((result, self.tests[place].score))
+        return found
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Caveats to show with every result: of the plan, and of the inflow of the test."""
+        tested = [each.inflow.caveat for each in self.tests[:1]]
+        return tuple(dict.fromkeys(each for each in (*self.plan.caveats, *tested) if each))
 
     @property
     def foresight_violations(self) -> Violations:
@@ -140,6 +169,7 @@ def evaluate(
     folds: int = FOLDS,
     families: Iterable[str] = tuple(FAMILIES),
     horizon: Horizon | str | int | None = None,
+    test: Inflow | None = None,
     progress: StageProgress = silent_stage,
 ) -> Evaluation:
     """Fit, cross-validate and score families of rules.
@@ -157,14 +187,21 @@ def evaluate(
     horizon : Horizon, str or int, optional
         Fit the rules to the optimum of the same record with this horizon (dynamic programming); by default, and if it
         is that of the plan, to the plan. All else is compared with that optimum too.
+    test : Inflow, optional
+        Another record or ensemble, which the rule of each family then operates too, from where the plan begins.
     progress : callable
         Told the stage, how much of it is done and how much there is.
 
     Raises
     ------
     InputError
-        If there is no such family, fewer years than blocks, or the horizon is not known.
+        If there is no such family, fewer years or members than blocks, the horizon is not known, or the test does not
+        fit the reservoir.
     """
+    if test is not None:
+        check_first_month(plan.reservoir, test)
+        test.require_whole_members("the test of rules")
+        require_no_conditions(test.has_conditions)
     fitted_to = ""
     asked = plan.horizon if horizon is None else Horizon.of(horizon).within(plan.inflow.calendar)
     if asked != plan.horizon and not plan.start:
@@ -182,7 +219,28 @@ def evaluate(
     }
     targets = Targets.of(training)
     empty = Evaluation(plan, training, Forecast(forecast), folds, targets, foresight, foresight_gwh, (), fitted_to)
-    return replace(empty, families=tuple(_evaluated(family, empty, progress) for family in families))
+    found = replace(empty, families=tuple(_evaluated(family, empty, progress) for family in families))
+    return found if test is None else replace(found, tests=_tested(found, test, progress))
+
+
+def _tested(evaluation: Evaluation, test: Inflow, progress: StageProgress) -> tuple[RecordEvaluation, ...]:
+    """Operate another record or ensemble by the rule of every family, and once with perfect foresight."""
+    model, start = evaluation.training.model, evaluation.training.start_hm3
+    foresight = foresight_over_record(model, test, start, start, partial(progress, "perfect foresight of the test"))
+    runs = []
+    for result in evaluation.families:
+        progress(f"test {result.family}", 0, 1)
+        run = evaluate_record(
+            result.rule,
+            evaluation.plan.reservoir,
+            test,
+            start_hm3=start,
+            targets=evaluation.targets,
+            foresight=foresight,
+            sample=TEST,
+        )
+        runs.append(run)
+    return tuple(runs)
 
 
 def _evaluated(family: str, evaluation: Evaluation, progress: StageProgress) -> FamilyResult:

@@ -13,6 +13,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import month_starts
+from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.schedule import schedule_table, year_columns
@@ -55,6 +56,8 @@ class RecordEvaluation:
         NaN in what cannot be known without targets or foresight.
     foresight_violations : Violations or None
         Storages outside their bounds even with perfect foresight.
+    foresight : Operation or None
+        Perfect foresight over the record, or of each member, or year.
     """
 
     rule: Rule
@@ -68,6 +71,7 @@ class RecordEvaluation:
     energy_gwh: FloatArray
     score: Score
     foresight_violations: Violations | None = None
+    foresight: Operation | None = None
 
     def schedule(self) -> pd.DataFrame:
         """One row a year and month, in the columns of a plan's schedule, with what the rule asked for."""
@@ -132,7 +136,8 @@ def evaluate_record(
     start_hm3: float | None = None,
     continuous: bool = True,
     targets: Targets | None = None,
-    foresight: bool = True,
+    foresight: bool | Operation = True,
+    sample: str = "record",
     progress: StageProgress = silent_stage,
 ) -> RecordEvaluation:
     """Operate a record by a rule.
@@ -145,8 +150,10 @@ def evaluate_record(
         Carry the storage from year to year, instead of starting every year anew.
     targets : Targets, optional
         By default what the reservoir guarantees.
-    foresight : bool
-        Also operate with perfect foresight: over the whole record, or in every year.
+    foresight : bool or Operation
+        Also operate with perfect foresight: over the whole record, or in every year; or what that came to.
+    sample : str
+        What the score calls the record.
 
     Raises
     ------
@@ -162,11 +169,13 @@ def evaluate_record(
     simulation = simulate(rule, model, inflow, start, continuous=continuous)
     energy = energy_at_equal_storage(simulation, model, start)
     best = violations = None
-    if foresight:
+    found = None if isinstance(foresight, bool) else foresight
+    if foresight is True:
         bound = foresight_over_record if continuous else foresight_in_years
         horizons = inflow.member_count if continuous else inflow.years
         progress("perfect foresight", 0, horizons)
         found = bound(model, inflow, start, start, partial(progress, "perfect foresight"))
+    if found is not None:
         best = energy_of_foresight(found, model, inflow.years, start)
         violations = Violations.of(reservoir, found.storage_hm3[..., 1:].reshape(inflow.flow_m3s.shape))
     aims = targets or Targets.of_reservoir(reservoir)
@@ -178,7 +187,7 @@ def evaluate_record(
         aims or Targets(np.nan, np.nan, False),
         family=rule.family,
         run="continuous" if continuous else "yearly",
-        sample="record",
+        sample=sample,
     )
-    made = simulation, aims, best, energy, scored, violations
+    made = simulation, aims, best, energy, scored, violations, found
     return RecordEvaluation(rule, reservoir, inflow, start, continuous, *made)

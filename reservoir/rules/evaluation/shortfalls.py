@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from reservoir.rules.base.violations import Violations
 from reservoir.rules.evaluation.acceptance import STRONG, WEAK, best_fitted
-from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
+from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, Sample, SimulationMode
+from reservoir.rules.evaluation.scores import Score
 
 
 def shortfalls(evaluation: Evaluation) -> list[str]:
@@ -19,16 +20,22 @@ def shortfalls(evaluation: Evaluation) -> list[str]:
         found.append(
             f"Perfect foresight violates the storage limits {_months(unavoidable, months)}: no rule can satisfy all."
         )
-    for result in evaluation.families:
-        by_sample = {sample: _violations(result, sample) for sample in Sample}
-        said = [f"{_months(each, months)} ({sample})" for sample, each in by_sample.items() if each.months]
+    for place, result in enumerate(evaluation.families):
+        by_sample = {str(sample): (_violations(result, sample), months) for sample in Sample}
+        if evaluation.tests:
+            run = evaluation.tests[place]
+            by_sample[TEST] = _of_score(run.score), run.inflow.flow_m3s.size
+        said = [f"{_months(each, count)} ({sample})" for sample, (each, count) in by_sample.items() if each.months]
         if said:
             found.append(f"The rule {result.family} violates the storage limits {' and '.join(said)}.")
     return [*found, _choice(evaluation)] if found else []
 
 
 def _violations(result: FamilyResult, sample: Sample) -> Violations:
-    score = result.scores[SimulationMode.CONTINUOUS, sample]
+    return _of_score(result.scores[SimulationMode.CONTINUOUS, sample])
+
+
+def _of_score(score: Score) -> Violations:
     return Violations(score.months_violated, score.largest_violation_hm3, score.violation)
 
 
