@@ -52,6 +52,13 @@ class YearLabels(Sequence[str]):
         return repr(tuple(self))
 
 
+def some_labels(labels: Sequence[str], which: slice | NDArray[np.integer]) -> Sequence[str]:
+    """Some of the names, by their places."""
+    if isinstance(labels, YearLabels):
+        return labels[which]
+    return labels[which] if isinstance(which, slice) else tuple(labels[place] for place in which.tolist())
+
+
 def year_label(start_year: int, later: int) -> str:
     """Name the water year that begins in a calendar year and ends so many later."""
     if later > 1:

@@ -135,5 +135,5 @@ def _compared(
         statistics.fmean(sum(run.benefit[feasible].tolist()) for run in runs),
         max(sum(run.violation.tolist()) for run in runs),
         float(np.max(gaps)) if feasible.any() else float("nan"),
-        chosen(problems.labels, ~feasible),
+        tuple(chosen(problems.labels, ~feasible)),
     )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.limits import Limits, satisfiable
+from reservoir.hydro.year_labels import some_labels
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.text.quantities import counted as counted
 
@@ -47,9 +48,9 @@ def _demands_of_power_or_change(limits: Limits) -> bool:
     return conditions is not None and (conditions.ramps or bool(np.any(conditions.power_lower_mw > 0)))
 
 
-def chosen(labels: Sequence[str], which: NDArray[np.bool_]) -> tuple[str, ...]:
+def chosen(labels: Sequence[str], which: NDArray[np.bool_]) -> Sequence[str]:
     """Labels of some of the years."""
-    return tuple(label for label, taken in zip(labels, which, strict=True) if taken)
+    return some_labels(labels, np.flatnonzero(which))
 
 
 def listed(labels: Sequence[str]) -> str:

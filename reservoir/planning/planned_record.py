@@ -162,8 +162,9 @@ class Plan(OperatedRecord):
 
         The solver's name, that of its second run, or the reference's.
         """
-        one = (self.solutions.solver,) * len(self.problems)
-        return np.array(self.sources.of_problem if self.sources else one, object)[self.problems.of_year]
+        if not self.sources:
+            return np.full(self.inflow.years, self.solutions.solver, object)
+        return np.array(self.sources.of_problem, object)[self.problems.of_year]
 
     @cached_property
     def source_counts(self) -> dict[str, int]:
@@ -213,10 +214,10 @@ class Plan(OperatedRecord):
         volume, storage = self.inflow.calendar.hm3_per_m3s, self.operation.storage_hm3
         of_year = self.problems.of_year
         reference, violation = reference_of_years(self.problems, self.references)
-        horizons = {
-            "horizon": np.array(self.problems.labels)[of_year],
-            "storage_change_hm3": storage[:, -1] - storage[:, 0],
-        }
+        horizons: dict[str, NDArray[Any]] = {}
+        if not self.horizon.is_year:
+            horizons["horizon"] = np.array(self.problems.labels)[of_year]
+            horizons["storage_change_hm3"] = storage[:, -1] - storage[:, 0]
         return pd.DataFrame(
             {
                 **year_columns(self.inflow),
@@ -224,7 +225,7 @@ class Plan(OperatedRecord):
                 "energy_gwh": self.energy_gwh,
                 "spill_hm3": (self.spill_m3s * volume).sum(axis=1),
                 **loss_volumes_of_years(self.inflow, self.operation),
-                **({} if self.horizon.is_year else horizons),
+                **horizons,
                 "violation": self.violation,
                 "reference_gwh": reference,
                 **({"reference_violation": violation} if violation.any() else {}),

@@ -53,7 +53,7 @@ def outside_sentences(plan: Plan) -> list[str]:
     return [f"{sentence}: {listed(names)}" for names, sentence in sentences if names]
 
 
-def _infeasible(plan: Plan) -> tuple[str, ...]:
+def _infeasible(plan: Plan) -> Sequence[str]:
     """Labels of the problems that no schedule satisfies: years, or horizons of several."""
     if len(plan.problems) == plan.inflow.years:
         return chosen(plan.inflow.labels, ~plan.feasible)

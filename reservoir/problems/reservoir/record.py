@@ -62,8 +62,10 @@ class RecordProblems:
         return self.batches[0].limits.steps
 
     @property
-    def labels(self) -> tuple[str, ...]:
+    def labels(self) -> Sequence[str]:
         """Name of each problem."""
+        if len(self.batches) == 1:
+            return self.batches[0].labels
         return tuple(label for batch in self.batches for label in batch.labels)
 
     @cached_property

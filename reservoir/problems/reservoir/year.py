@@ -23,7 +23,7 @@ from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.repairable import always_repairable
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.hydro.year_labels import YearLabels
+from reservoir.hydro.year_labels import some_labels
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
 from reservoir.problems.reservoir.fitness import RepairableContext, ReservoirContext
 from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
@@ -223,7 +223,7 @@ class ReservoirYears(_Years, Sequence[ReservoirYear]):
     def __getitem__(self, index: slice | NDArray[np.integer]) -> ReservoirYears: ...
     def __getitem__(self, index: int | slice | NDArray[np.integer]) -> ReservoirYear | ReservoirYears:
         if isinstance(index, slice | np.ndarray):
-            labels = _some_labels(self.labels, index)
+            labels = some_labels(self.labels, index)
             return ReservoirYears(self.model, self.limits[index], labels, self.rng_stream_ids[index])
         return ReservoirYear(self.model, self.limits[index], self.labels[index], int(self.rng_stream_ids[index]))
 
@@ -235,12 +235,6 @@ class ReservoirYears(_Years, Sequence[ReservoirYear]):
     def kernel_contexts(self) -> NDArray[np.float32]:
         """Rows of ``kernels/problems/reservoir/reservoir_year.cl``."""
         return self.kernel_rows(FLOAT32_MARGIN, np.float32)
-
-
-def _some_labels(labels: Sequence[str], which: slice | NDArray[np.integer]) -> Sequence[str]:
-    if isinstance(labels, YearLabels) or isinstance(which, slice):
-        return labels[which]  # type: ignore[index]
-    return tuple(labels[place] for place in which.tolist())
 
 
 def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> ReservoirYears:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -99,7 +99,7 @@ def caption(plan: Plan) -> str:
     )
 
 
-def _labels(plan: Plan, which: NDArray[np.bool_]) -> tuple[str, ...]:
+def _labels(plan: Plan, which: NDArray[np.bool_]) -> Sequence[str]:
     return chosen(plan.problems.labels, which)
 
 
