@@ -10,6 +10,7 @@ from functools import partial
 from threading import Event
 
 from reservoir.errors import DeviceError, InputError, shortened
+from reservoir.interrupts import deferred
 from reservoir.planning.parts.columns import columns_of, told_of
 from reservoir.planning.parts.progress import PartsProgress
 from reservoir.planning.parts.run import Brought, Part
@@ -21,8 +22,8 @@ from reservoir.solvers.registry import devices_of
 
 #: Parts of a device that are at work at once: while one is on the device, the host works at the other.
 _AT_ONCE = 2
-#: How often a wait looks for an interrupt, where waiting cannot be interrupted.
-_LOOK_SECONDS = 1.0
+#: How often a wait looks for an interrupt.
+_LOOK_SECONDS = 0.2
 
 
 def local_workers(method: Method) -> LocalWorkers:
@@ -65,17 +66,19 @@ class LocalWorkers:
         with ThreadPoolExecutor(_AT_ONCE * len(devices)) as pool:
             try:
                 while pending or flying:
-                    busy = Counter(device for device, _ in flying.values())
-                    for device in devices * _AT_ONCE:
-                        if pending and busy[device] < _AT_ONCE:
-                            part = pending.popleft()
-                            there = replace(method, device=device)
-                            task = partial(searched, part.of(problems), part, there, told.of(part), tuple(lost))
-                            flying[pool.submit(task)] = device, part
-                            busy[device] += 1
-                    for future in wait(flying, _LOOK_SECONDS, FIRST_COMPLETED).done:
+                    with deferred():  # an interrupt in the midst of a future's lock would keep that for ever
+                        busy = Counter(device for device, _ in flying.values())
+                        for device in devices * _AT_ONCE:
+                            if pending and busy[device] < _AT_ONCE:
+                                part = pending.popleft()
+                                there = replace(method, device=device)
+                                task = partial(searched, part.of(problems), part, there, told.of(part), tuple(lost))
+                                flying[pool.submit(task)] = device, part
+                                busy[device] += 1
+                        ended_now = wait(flying, _LOOK_SECONDS, FIRST_COMPLETED).done
+                        errors = {future: future.exception() for future in ended_now}
+                    for future, error in errors.items():
                         device, part = flying.pop(future)
-                        error = future.exception()
                         if error is None:
                             yield future.result()
                         elif devices == [device] or not _of_device(error):
