@@ -74,6 +74,11 @@ SHOWN_SHORTFALLS = 12
         "[default: lshade 5, clpso 0]",
     ),
     click.option(
+        "--polish/--no-polish",
+        default=None,
+        help="Whether lshade ends with exchanges of water between months, in float64 on the CPU.  [default: polish]",
+    ),
+    click.option(
         "--window-steps", type=int, help="Storages of a window of a long horizon, for clpso and lshade.  [default: 24]"
     ),
     click.option(

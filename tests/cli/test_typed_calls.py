@@ -37,6 +37,8 @@ CALLS: list[tuple[list[str], int]] = [
     (["plan", *OWN, *SWARM, "--solver", "clpso", "--reference", "--figures", "--out", "short", "--force"], 0),
     (["plan", *OWN, *SWARM, "--engine-only", "--no-figures", "--out", "own"], 1),
     (["plan", *OWN, "--exchange-interval", "5", "--generations", "1000", "--no-figures", "--out", "exchanged"], 0),
+    (["plan", *OWN, "--solver", "lshade", "--no-polish", "--no-figures", "--out", "unpolished"], 0),
+    (["plan", *OWN, "--solver", "lshade", "--polish", "--no-figures", "--out", "polished"], 0),
     (["plan", *OWN, "--solver", "island-ga", "--scheme", "lim-async", "--evaluations", "2000", "--out", "genes"], 0),
     (["plan", *OWN, "--solver", "ring-pso", "--mode", "async", "--generations", "20", "--out", "ring"], 0),
     (["plan", *OWN, "--solver", "dsmga2", "--model", "sequential", "--bits", "3", "--out", "bits"], 0),

@@ -12,8 +12,8 @@ from tests.year_ends import cyclic, free
 SHORT = {
     "clpso": {"particles": 5, "generations": 1},
     "clpso-sequential": {"particles": 5, "generations": 1},
-    "lshade-sequential": {"members_per_dimension": 1, "evaluations": 1},
-    "lshade": {"evaluations": 40, "members_per_dimension": 1},
+    "lshade-sequential": {"members_per_dimension": 1, "evaluations": 1, "polish": False},
+    "lshade": {"evaluations": 40, "members_per_dimension": 1, "polish": False},
     "ann-pso": {"particles": 8, "generations": 1},
     "ann-pso-parallel": {"particles": 8, "generations": 1},
 }

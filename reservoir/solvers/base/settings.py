@@ -18,7 +18,7 @@ MOST_POINTS = 10**6
 
 @dataclass(frozen=True)
 class Settings:
-    """What every engine's settings can do; their fields are made by `number`, `choice` and `run_option`."""
+    """What every engine's settings can do; their fields are made by `number`, `choice`, `switch` and `run_option`."""
 
     def __post_init__(self) -> None:
         """Refuse settings that are out of range, all of them at once, by an InputError."""
@@ -67,6 +67,17 @@ def choice(default: str | None, known: Iterable[str], what: str, *, run: bool = 
         return Mistake(f"there is no such {what}", ", ".join(names), "choose one of them", value=value)
 
     return field(default=default, metadata={"check": check, "run": run})
+
+
+def switch(default: bool) -> Any:
+    """A field that is True or False."""
+
+    def check(name: str, value: Any) -> Mistake | None:
+        if isinstance(value, bool):
+            return None
+        return Mistake(f"{name} is neither True nor False", "True or False", f"choose another {name}", value=value)
+
+    return field(default=default, metadata={"check": check})
 
 
 def run_option(default: Any) -> Any:

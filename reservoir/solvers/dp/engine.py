@@ -76,7 +76,7 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         rounds.append(ready.solved(starts[:, np.newaxis]))
         found = np.column_stack([rounds[-1].position[:, 0], starts])[:, : years.dimension].astype(np.float64)
         with clock("polish"):
-            positions = polished(years, found, processors())
+            positions = polished(years, found, processors()).positions
         refined = sum(each.grids.sum(axis=1) for each in rounds)
         transitions = sum(each.transitions.sum(axis=1) for each in rounds)
         used = {**asdict(grids), **choices(layout, "lanes", "items", "double")}

@@ -64,7 +64,7 @@ class SequentialDp(HostEngine[GridSettings]):
         (year,) = reservoir_years([problem])
         found = best_trajectory(year, self.settings, threads)
         used = asdict(self.settings.grids(year.limits.steps))
-        (position,) = polished(ReservoirYear.batch([year]), found.position[np.newaxis])
+        (position,) = polished(ReservoirYear.batch([year]), found.position[np.newaxis]).positions
         return EngineResult(
             position=position, generations=found.refinements, evaluations=found.transitions, settings=used
         )

@@ -62,7 +62,7 @@ def describe(search: Search) -> float:
     path, total = search.path, 0.0
     for step in range(len(path.drafts)):
         storage, draft = path.storages[step], path.drafts[step]
-        path.values[step] = _fitness(search, step, storage, path.storages[step + 1], draft)
+        path.values[step] = step_fitness(search, step, storage, path.storages[step + 1], draft)
         path.full[step] = abs(_excess(search, step, storage, draft)) <= _NEARLY_FULL * draft
         total += abs(path.values[step])
     return total
@@ -107,7 +107,7 @@ def exchange(
         part = min(part, _part_within(path.storages[step + 1], end, search.lower[step + 1], search.upper[step + 1]))
         if part < 1.0:
             return -np.inf, part, taker
-        gain += _fitness(search, step, storage, end, draft) - path.values[step]
+        gain += step_fitness(search, step, storage, end, draft) - path.values[step]
         trial.drafts[step], trial.storages[step + 1] = draft, end
         step, storage = step + 1, end
         if step == steps:
@@ -125,7 +125,7 @@ def exchange(
             part = _part_within(path.drafts[step], draft, year.release_lower[step], year.release_upper[step])
             if part == 1.0:
                 draft = clip(draft, year.release_lower[step], year.release_upper[step])
-                found = gain + _fitness(search, step, storage, target, draft) - path.values[step]
+                found = gain + step_fitness(search, step, storage, target, draft) - path.values[step]
                 if found > least_gain:
                     trial.drafts[step], trial.storages[step + 1] = draft, target
                     return found, 1.0, step
@@ -198,7 +198,7 @@ def _take(search: Search, giver: int, taker: int) -> None:
 
 
 @compiled_part
-def _fitness(search: Search, step: int, storage: float, end: float, draft: float) -> float:
+def step_fitness(search: Search, step: int, storage: float, end: float, draft: float) -> float:
     """Fitness of a step, GWh."""
     energy, unmet_here = step_value(search.plant, search.year, step, storage, end, draft)
     value: float = energy - search.penalty * (violation_at(search.year, step, end, end) + unmet_here)

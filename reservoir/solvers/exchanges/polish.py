@@ -2,12 +2,15 @@
 
 Dynamic programming narrows its grids around a trajectory. It ends below the best one nearby where that keeps to kinks
 between the storages of its grids: releases at their bounds while losses depend on the storage, or just filled turbines.
+A population search ends before its members have met; most of what is left is gained by `shifts`, at a fraction of the
+time.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from itertools import pairwise, repeat
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,20 +23,50 @@ from reservoir.hydro.objective import year_at
 from reservoir.hydro.plant import Plant
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers.exchanges.exchange import Path, Search, describe, exchange, exchange_best
+from reservoir.solvers.exchanges.shifts import ROLES, SIGNS, shift_storages
 
 FloatArray = NDArray[np.float64]
 
-#: Volumes that are tried, as parts of the widest range of storages: the first tells slopes, the other looks further.
-_VOLUMES = (1e-7, 0.03)
-#: Least gain of an exchange, and of all in a round after which there is another; parts of the fitness. Most rounds.
-_LEAST_GAIN, _LEAST_GAIN_OF_ROUND, _MOST_ROUNDS = 1e-12, 1e-10, 30
+#: Rounds of exchanges at most.
+_MOST_ROUNDS = 30
 #: A cyclic year closes whose ends are this close, as a part of the largest storage.
 _ROUNDING = 1e-9
 #: Rows that a search works on.
 _ROWS = 6
 
 
-def polished(years: ReservoirYears, positions: FloatArray, threads: int = 1) -> FloatArray:
+class Effort(NamedTuple):
+    """How far years are improved.
+
+    Parameters
+    ----------
+    volumes : ndarray
+        That are tried, as parts of the widest range of storages: small ones tell slopes, large ones look further.
+    least_gain, least_gain_of_round : float
+        Least gain of an exchange, and of all in a round after which there is another; parts of the fitness.
+    least_gain_of_shift : float
+        Least gain of a shift, as a part of the fitness; 0 for no shifts.
+    """
+
+    volumes: FloatArray
+    least_gain: float
+    least_gain_of_round: float
+    least_gain_of_shift: float
+
+
+#: For schedules that are optimal but for a last rounding; and for those that a population search left.
+FINE = Effort(np.array([1e-7, 0.03]), 1e-12, 1e-10, 0.0)
+QUICK = Effort(np.array([1e-5]), 1e-10, 1e-7, 1e-9)
+
+
+class Polished(NamedTuple):
+    """Positions of years, shape (years, dimension), and what each gained in fitness, GWh, shape (years,)."""
+
+    positions: FloatArray
+    gains_gwh: FloatArray
+
+
+def polished(years: ReservoirYears, positions: FloatArray, threads: int = 1, effort: Effort = FINE) -> Polished:
     """Improve a position of each year by exchanges of water; of more than 12 steps they stay as they are.
 
     Parameters
@@ -43,33 +76,37 @@ def polished(years: ReservoirYears, positions: FloatArray, threads: int = 1) -> 
     positions : ndarray, shape (years, dimension)
     threads : int
         That share the years. The result does not depend on them.
+    effort : Effort
 
     Returns
     -------
-    ndarray, shape (years, dimension)
+    Polished
         Positions of no less fitness.
     """
     if years.limits.steps > MOST_STEPS_OF_YEAR:
-        return positions
+        return Polished(positions, np.zeros(len(years)))
     ends = np.linspace(0, len(years), min(threads, len(years)) + 1).astype(int)
     parts = [slice(first, stop) for first, stop in pairwise(ends.tolist())]
     if len(parts) == 1:
-        return _polished(years, positions)
+        return _polished(years, positions, effort)
     with ThreadPoolExecutor(len(parts)) as pool:
-        found = pool.map(_polished, [years[part] for part in parts], [positions[part] for part in parts])
-        return np.concatenate(list(found))
+        divided = [years[part] for part in parts], [positions[part] for part in parts]
+        found = pool.map(_polished, *divided, repeat(effort))
+        return Polished(*map(np.concatenate, zip(*found, strict=True)))
 
 
-def _polished(years: ReservoirYears, positions: FloatArray) -> FloatArray:
+def _polished(years: ReservoirYears, positions: FloatArray, effort: Effort) -> Polished:
     before = years.certify(positions)
     drafts, storages = before.operation.draft_m3s.copy(), before.operation.storage_hm3.copy()
     lower, upper = _allowed(years, storages)
-    volumes, work = np.array(_VOLUMES), np.zeros((_ROWS, years.limits.steps + 1))
+    steps = years.limits.steps
+    work, tables = np.zeros((_ROWS, steps + 1)), np.zeros((SIGNS, ROLES, steps))
     plant, arrays = plant_with_cursors(years.model.exact), lake_with_cursors(years.exact_year)
-    _exchange(plant, arrays, years.penalty_gwh, drafts, storages, lower, upper, volumes, work)
+    _exchange(plant, arrays, years.penalty_gwh, drafts, storages, lower, upper, effort, work, tables)
     found = np.column_stack([drafts, storages[:, 0]])[:, : years.dimension]
-    better = years.certify(found).fitness > before.fitness
-    return np.where(better[:, np.newaxis], found, positions)
+    gains = years.certify(found).fitness - before.fitness
+    better = gains > 0
+    return Polished(np.where(better[:, np.newaxis], found, positions), np.where(better, gains, 0.0))
 
 
 def _allowed(years: ReservoirYears, storages_hm3: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -93,10 +130,11 @@ def _exchange(
     storages: FloatArray,
     lower: FloatArray,
     upper: FloatArray,
-    volumes: FloatArray,
+    effort: Effort,
     work: FloatArray,
+    tables: FloatArray,
 ) -> None:
-    """Change drafts and storages of each year as long as rounds of exchanges bring a gain."""
+    """Change drafts and storages of each year as long as shifts, and then rounds of exchanges, bring a gain."""
     steps = drafts.shape[1]
     for index in range(len(drafts)):
         path = Path(drafts[index], storages[index], work[0], work[1])
@@ -105,12 +143,15 @@ def _exchange(
         total, widest = describe(search), 0.0
         for point in range(steps + 1):
             widest = max(widest, upper[index, point] - lower[index, point])
+        if effort.least_gain_of_shift > 0.0:
+            shift_storages(search, widest, total, effort.least_gain_of_shift, tables)
+            describe(search)
         for _ in range(_MOST_ROUNDS):
             gained = 0.0
-            for part in volumes:
+            for part in effort.volumes:
                 for giver in range(steps):
-                    gained += _exchange_from(search, giver, part * widest, _LEAST_GAIN * total)
-            if gained <= _LEAST_GAIN_OF_ROUND * total:
+                    gained += _exchange_from(search, giver, part * widest, effort.least_gain * total)
+            if gained <= effort.least_gain_of_round * total:
                 break
 
 

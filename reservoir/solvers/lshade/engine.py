@@ -2,10 +2,11 @@
 
 Tanabe and Fukunaga 2014, "Improving the search performance of SHADE using linear population size reduction", IEEE
 Congress on Evolutionary Computation, 1658-1665, with the settings they tuned. The kernel is ``kernels/solvers/lshade``.
-Three things differ from the paper: a scale below zero is not drawn again, but never drawn, which is the same
+Four things differ from the paper: a scale below zero is not drawn again, but never drawn, which is the same
 distribution; a full archive is overwritten along a random stretch, not at random places one by one, so that members
-need not wait for each other; and every few generations members exchange two variables instead of breeding
-(``kernels/common/exchange.cl``), where the problem has variables that can be exchanged.
+need not wait for each other; every few generations members exchange two variables instead of breeding
+(``kernels/common/exchange.cl``), where the problem has variables that can be exchanged; and the host improves the best
+schedule of a reservoir year in float64 (`reservoir.solvers.exchanges`).
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ import numpy as np
 
 from reservoir.opencl import BuiltProgram, DeviceInfo
 from reservoir.problems.base import Problem, kernel_contexts
+from reservoir.processors import processors
 from reservoir.solvers.base.device_engine import Launch, PopulationEngine, choices
 from reservoir.solvers.base.first_positions import FirstPositionsEngine
 from reservoir.solvers.base.program import build_around, memory_constants
 from reservoir.solvers.base.results import EngineResults, engine_results
 from reservoir.solvers.base.settings import trace_generations
+from reservoir.solvers.exchanges.end_of_search import SearchEnd, can_be_polished, polish_end
 from reservoir.solvers.lshade.layout import PARTS, PopulationLayout, layout_for
 from reservoir.solvers.lshade.settings import DeviceLshadeSettings
 from reservoir.solvers.rng.stream import EVEN_IN_16_BITS
@@ -71,7 +74,7 @@ class LshadeEngine(
         return build_around(problem.kernel(fine=True), device, constants, before=before, after=after)
 
     def run(self, launch: Launch[PopulationLayout]) -> EngineResults:
-        """All generations in one kernel."""
+        """All generations in one kernel, and exchanges of water behind them."""
         problems, layout, settings = launch.problems, launch.layout, self.settings
         count, dimension = len(problems), problems[0].dimension
         sizes = settings.sizes(dimension)
@@ -91,11 +94,15 @@ class LshadeEngine(
             **({"pool_memory": pool} if layout.pool_in_global else {}),
         )
         launch.run("lshade", count, *arguments, *launch.random_streams())
-        positions, traces, values = launch.download("position", "trace", "fitness")
+        end = SearchEnd(*launch.download("position", "trace", "fitness"))
+        if settings.polish and can_be_polished(problems[0]):
+            generations, taken = generations + 1, np.append(taken, generations + 1)
+            with launch.clock("polish"):
+                end = polish_end(problems, end, processors())
         return engine_results(
-            position=positions,
-            trace_fitness=traces,
-            fitness_float32=values,
+            position=end.position,
+            trace_fitness=end.trace_fitness,
+            fitness_float32=end.fitness,
             of_all={
                 "generations": generations,
                 "evaluations": evaluations,

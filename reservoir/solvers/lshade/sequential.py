@@ -19,6 +19,7 @@ from reservoir.solvers.base.first_positions import FirstPositionsEngine
 from reservoir.solvers.base.results import EngineResult
 from reservoir.solvers.base.settings import trace_generations
 from reservoir.solvers.base.threads import ThreadedEngine
+from reservoir.solvers.exchanges.end_of_search import SearchEnd, can_be_polished, polish_end
 from reservoir.solvers.lshade.compiled_factors import draw_factors, remember
 from reservoir.solvers.lshade.compiled_members import (
     archive_parents,
@@ -53,13 +54,19 @@ class SequentialLshade(FirstPositionsEngine[ThreadedLshadeSettings], ThreadedEng
         trace = np.empty(len(taken), np.float32)
         population = new_population(problem, settings, self.seed, self.first_of(problem))
         _run(problem.compiled_context(fine=True), population, sizes, int(taken[0]), trace)
+        best = population.position[population.order[:1]]
+        end = SearchEnd(best, trace[np.newaxis], population.fitness[:1])
+        generations = len(sizes) - 1
+        if settings.polish and can_be_polished(problem):
+            generations += 1
+            taken, end = np.append(taken, generations), polish_end([problem], end, threads=1)
         return EngineResult(
-            position=population.position[population.order[0]],
-            generations=len(sizes) - 1,
+            position=end.position[0],
+            generations=generations,
             evaluations=int(sizes.sum()),
             trace_generations=taken,
-            trace_fitness=trace,
-            fitness_float32=float(population.fitness[0]),
+            trace_fitness=end.trace_fitness[0],
+            fitness_float32=float(end.fitness[0]),
         )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.solvers.base.first_positions import FirstPositionsSettings
-from reservoir.solvers.base.settings import number, run_option
+from reservoir.solvers.base.settings import number, run_option, switch
 from reservoir.solvers.base.threads import ThreadSettings
 
 
@@ -37,6 +37,9 @@ class LshadeSettings(FirstPositionsSettings):
     exchange_interval : int
         Every so many generations, members exchange amounts of two variables instead of breeding, where the problem has
         variables that can (releases of a year's months); 0 for never, as in the paper.
+    polish : bool
+        Whether the best schedule of a reservoir year is improved on the host, by exchanges of water between months in
+        float64 (`reservoir.solvers.exchanges`); not that of a long horizon, or if the change of release is limited.
     trace_points : int
         How many values of the convergence trace are kept, at most.
     """
@@ -48,6 +51,7 @@ class LshadeSettings(FirstPositionsSettings):
     best_fraction: float = number(0.2, 1e-6, 1.0)
     archive_fraction: float = number(1.0, 0.0, 100.0)
     exchange_interval: int = number(5, 0, 10**6)
+    polish: bool = switch(True)
     trace_points: int = number(200, 1, 10**5)
 
     def first_members(self, dimension: int) -> int:

@@ -40,5 +40,5 @@ def test_both_engines_find_a_schedule_that_no_grid_has(device, seed, part, numbe
     years = year_of(part, number, year, seed)
     host, on_device, search = (solve(years, solver=name)[0] for name in ("dp", "dp-opencl", "lshade"))
     assert on_device.fitness == pytest.approx(host.fitness, rel=1e-8)
-    assert search.fitness <= min(host.fitness, on_device.fitness)
+    assert search.fitness <= min(host.fitness, on_device.fitness) * (1 + 1e-8)
     assert host.violation == on_device.violation == 0

@@ -56,7 +56,7 @@ def schedules(years: ReservoirYears) -> np.ndarray:
 
 
 def test_no_random_exchange_between_two_months_improves_a_polished_schedule(years: ReservoirYears) -> None:
-    random, found = np.random.default_rng(2), polished(years, schedules(years))
+    random, found = np.random.default_rng(2), polished(years, schedules(years)).positions
     best = years.certify(found)
     per_flow = years.limits.hm3_per_m3s
     everywhere = np.arange(len(years))
@@ -72,7 +72,7 @@ def test_no_random_exchange_between_two_months_improves_a_polished_schedule(year
 
 def test_random_schedules_come_close_to_the_optimum_and_none_gets_worse(device, years: ReservoirYears) -> None:
     before = schedules(years)
-    first, last = years.certify(before).fitness, years.certify(polished(years, before)).fitness
+    first, last = years.certify(before).fitness, years.certify(polished(years, before).positions).fitness
     optimum = np.array([each.fitness for each in solve(years, solver="dp-opencl")])
     assert (last > first).all()
     assert (last <= optimum * (1 + 1e-8)).all()
@@ -85,25 +85,25 @@ def test_a_year_that_cannot_keep_its_limits_violates_them_no_more(
 ) -> None:
     years = reservoir_problems(lake, replace(small_inflow, flow_m3s=small_inflow.flow_m3s * factor))
     position = np.array([each.position for each in solve(years, solver="lshade", evaluations=2000)])
-    before, after = years.certify(position), years.certify(polished(years, position))
+    before, after = years.certify(position), years.certify(polished(years, position).positions)
     assert (after.fitness >= before.fitness).all()
     assert (after.violation <= before.violation * (1 + 1e-9)).all()
 
 
 def test_threads_and_the_years_beside_a_year_make_no_difference(years: ReservoirYears) -> None:
     positions = schedules(years)
-    alone = [polished(years[place : place + 1], positions[place : place + 1]) for place in range(len(years))]
+    alone = [polished(years[place : place + 1], positions[place : place + 1]).positions for place in range(len(years))]
     for threads in (1, 2, 64):
-        assert polished(years, positions, threads).tobytes() == np.concatenate(alone).tobytes()
+        assert polished(years, positions, threads).positions.tobytes() == np.concatenate(alone).tobytes()
 
 
 def test_a_polished_schedule_stays_as_it_is(years: ReservoirYears) -> None:
-    once = polished(years, schedules(years))
-    again = years.certify(polished(years, once)).fitness
+    once = polished(years, schedules(years)).positions
+    again = years.certify(polished(years, once).positions).fitness
     assert again == pytest.approx(years.certify(once).fitness, rel=1e-9)
 
 
 def test_a_record_stays_as_it_is(small: Reservoir, small_inflow: Inflow) -> None:
     record = record_problems(small, small_inflow, Horizon(None)).batches[0]
     positions = schedules(record)
-    assert polished(record, positions) is positions
+    assert polished(record, positions).positions is positions
