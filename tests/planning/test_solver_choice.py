@@ -1,7 +1,5 @@
 """A solver that cannot run without OpenCL is replaced by its own algorithm on the CPU, on all cores."""
 
-import os
-
 import pytest
 
 from reservoir import opencl
@@ -33,6 +31,6 @@ def test_a_replaced_solver_uses_all_cores(
     monkeypatch: pytest.MonkeyPatch, small: Reservoir, small_inflow: Inflow
 ) -> None:
     monkeypatch.setattr(opencl, "why_unavailable", lambda: "no OpenCL platform is installed")
-    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    monkeypatch.setenv("RESERVOIR_THREADS", "3")
     plan = optimise(small, small_inflow, solver="lshade", evaluations=500, reference=False)
     assert (plan.solutions.solver, plan.solutions.device) == ("lshade-sequential", "3 CPU threads")

@@ -1,6 +1,5 @@
 """Engines that share problems among CPU threads: the same bytes, progress and stops with any number of them."""
 
-import os
 import threading
 
 import numpy as np
@@ -39,7 +38,7 @@ def test_threads_make_no_difference(years: list[ReservoirYear], solver: str, thr
 def test_all_processors_are_used_by_default(
     years: list[ReservoirYear], monkeypatch: pytest.MonkeyPatch, solver: str
 ) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    monkeypatch.setenv("RESERVOIR_THREADS", "3")
     found = solve(years[:1], solver=solver, **FEW[solver])
     assert (found.device, found[0].settings["threads"]) == ("3 CPU threads", 3)
 

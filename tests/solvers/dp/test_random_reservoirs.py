@@ -38,7 +38,8 @@ def test_both_engines_find_the_same_optimum_which_no_search_exceeds(device, part
 @pytest.mark.parametrize(("seed", "part", "number", "year"), YEARS_AT_KINKS)
 def test_both_engines_find_a_schedule_that_no_grid_has(device, seed, part, number, year) -> None:
     years = year_of(part, number, year, seed)
-    host, on_device, search = (solve(years, solver=name)[0] for name in ("dp", "dp-opencl", "lshade"))
+    host, on_device = (solve(years, solver=name)[0] for name in ("dp", "dp-opencl"))
+    search = solve(years, solver="lshade", polish=False)[0]
     assert on_device.fitness == pytest.approx(host.fitness, rel=1e-8)
-    assert search.fitness <= min(host.fitness, on_device.fitness) * (1 + 1e-8)
+    assert search.fitness <= min(host.fitness, on_device.fitness)
     assert host.violation == on_device.violation == 0
