@@ -76,7 +76,7 @@ SHOWN_SHORTFALLS = 12
     click.option(
         "--polish/--no-polish",
         default=None,
-        help="Whether lshade ends with exchanges of water between months, in float64 on the CPU.  [default: polish]",
+        help="Whether lshade ends with exchanges of water between months, in float64 on the CPU.  [default: no-polish]",
     ),
     click.option(
         "--window-steps", type=int, help="Storages of a window of a long horizon, for clpso and lshade.  [default: 24]"
@@ -108,7 +108,7 @@ SHOWN_SHORTFALLS = 12
 @click.option(
     "--cluster",
     metavar="ADDRESS",
-    help="Search the parts of more than 2,048 years on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N "
+    help="Search many years, in parts, on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N "
     "for N processes on this machine.",
 )
 @click.option("--profile", is_flag=True, help="Show the time of each stage; also written to profile.json.")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from math import prod
-from threading import RLock
+from threading import Lock, RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,9 @@ if TYPE_CHECKING:
 Shape = int | tuple[int, ...]
 
 #: Held by the thread whose session is open on a device.
-_TURNS: defaultdict[DeviceInfo, RLock] = defaultdict(RLock)
+_TURNS: dict[DeviceInfo, RLock] = {}
+#: Held while one of them is made: two threads must not have one each.
+_MAKING = Lock()
 
 #: Kernels count work items in 32 bits.
 MOST_WORK_ITEMS = 2**31 - 1
@@ -58,7 +59,8 @@ class Session:
 
         self.device = device
         self._clock = clock or HostClock()
-        self._turn = _TURNS[device]
+        with _MAKING:
+            self._turn = _TURNS.setdefault(device, RLock())
         self._launch = cl.enqueue_nd_range_kernel
         with self._clock("transfer"):
             profiled = cl.command_queue_properties.PROFILING_ENABLE

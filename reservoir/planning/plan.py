@@ -94,7 +94,7 @@ def optimise(
         and ``lshade`` ask after each sweep over long horizons, which then have the schedules found so far.
         `Plan.stopped` says where. See `reservoir.solvers.solve`.
     parts : PartStore, optional
-        Keeps the parts in which more than 2,048 years are searched, such as a `reservoir.PartsFolder`; in memory by
+        Keeps the parts in which more than 4,096 years are searched, such as a `reservoir.PartsFolder`; in memory by
         default. Without `initial`, `start` and `stop` alone: with them, all years are searched at once.
     cluster : str, optional
         Where parts are searched: ``tcp://HOST:PORT`` of a Dask scheduler, or ``local:N`` for N processes here.

@@ -18,8 +18,8 @@ PLAN = [
     *("plan", "many.nc", "--solver", "lshade", "--evaluations", "300", "--no-reference", "--no-figures"),
     *("--format", "netcdf"),
 ]
-#: Three parts.
-YEARS = "6000"
+#: Four parts.
+YEARS = "13000"
 
 
 @pytest.fixture(scope="module")

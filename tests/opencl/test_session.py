@@ -1,6 +1,8 @@
 """A session moves arrays, runs kernels in order, times them, and refuses what does not fit before allocating."""
 
+import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 
 from reservoir.errors import DeviceError
 from reservoir.opencl import BuiltProgram, DeviceInfo, Session, build, require_local, require_memory
+from reservoir.opencl.session import _TURNS
 
 pyopencl = pytest.importorskip("pyopencl", reason="needs pyopencl", exc_type=ImportError)
 
@@ -241,3 +244,22 @@ def test_a_refused_argument_is_not_taken_for_one_that_is_set(device: DeviceInfo,
             session.run(program, "add", 4, 1, "x", np.float64(5))
         session.run(program, "add", 4, 1, "x", np.float32(1))
         np.testing.assert_array_equal(session.download("x"), 3.0)
+
+
+def test_a_device_has_one_session_at_a_time(device):
+    begun, open_now, most = threading.Barrier(8, timeout=60), [], []
+
+    def work():
+        begun.wait()
+        with Session(device) as session:
+            open_now.append(session)
+            most.append(len(open_now))
+            session.upload(numbers=np.arange(1000.0))
+            session.download("numbers")
+            open_now.pop()
+
+    for _ in range(3):
+        _TURNS.clear()
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda _: work(), range(8)))
+    assert most == [1] * 24

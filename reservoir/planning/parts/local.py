@@ -20,8 +20,8 @@ from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers.registry import devices_of
 
-#: Parts of a device that are at work at once: while one is on the device, the host works at the other.
-_AT_ONCE = 2
+#: Parts of a device that are at work at once: while one is on the device, the host works at the others.
+_AT_ONCE = 3
 #: How often a wait looks for an interrupt.
 _LOOK_SECONDS = 0.2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 from reservoir.planning.parts.columns import Columns, found_of
@@ -14,8 +15,8 @@ from reservoir.planning.search import Found, Method
 from reservoir.planning.stages import StageProgress
 from reservoir.problems.reservoir.record import RecordProblems
 
-#: Years of a part. The same everywhere: which years are solved again depends on the sum of the gaps of a part.
-PART_YEARS = 2048
+#: Years of a part, at most. The same everywhere: which years are solved again depends on the sum of the gaps of a part.
+PART_YEARS = 4096
 #: What the search of all parts is called among the stages of a plan.
 PARTS_STAGE = "search"
 
@@ -58,9 +59,10 @@ class Workers(Protocol):
 
 
 def parts_of(years: int) -> list[Part]:
-    """Parts of at most `PART_YEARS`, in their order."""
-    firsts = range(0, years, PART_YEARS)
-    return [Part(number, first, min(first + PART_YEARS, years)) for number, first in enumerate(firsts)]
+    """Parts of at most `PART_YEARS`, as even as can be, in their order."""
+    count = -(-years // PART_YEARS)
+    firsts = [years * number // count for number in range(count + 1)]
+    return [Part(number, first, stop) for number, (first, stop) in enumerate(pairwise(firsts))]
 
 
 def has_parts(problems: RecordProblems) -> bool:

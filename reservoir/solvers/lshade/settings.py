@@ -51,7 +51,7 @@ class LshadeSettings(FirstPositionsSettings):
     best_fraction: float = number(0.2, 1e-6, 1.0)
     archive_fraction: float = number(1.0, 0.0, 100.0)
     exchange_interval: int = number(5, 0, 10**6)
-    polish: bool = switch(True)
+    polish: bool = switch(False)
     trace_points: int = number(200, 1, 10**5)
 
     def first_members(self, dimension: int) -> int:

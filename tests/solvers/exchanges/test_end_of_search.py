@@ -57,7 +57,7 @@ def test_a_quick_polish_makes_no_schedule_worse_and_says_what_each_gained(number
 def test_a_quick_polish_leaves_little_to_a_fine_one(number: int) -> None:
     """From schedules that a short search found."""
     years = years_of(number)
-    found = solve(years, solver="lshade-sequential", evaluations=5000)
+    found = solve(years, solver="lshade-sequential", evaluations=5000, polish=True)
     fine = polished(years, np.array(found.position))
     keep = found.violation == 0
     assert (fine.gains_gwh[keep] <= 2e-6 * np.abs(found.fitness[keep])).all()
