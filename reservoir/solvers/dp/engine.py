@@ -36,6 +36,8 @@ from reservoir.solvers.exchanges.polish import polished
 
 FloatArray = NDArray[np.float64]
 
+#: Places of years, and what was run of them.
+Round = tuple[NDArray[np.intp], Runs]
 #: Runs of long horizons take at most this part of a device's memory, twice: states of groups, and choices.
 _PART_OF_MEMORY = 8
 
@@ -73,12 +75,15 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         ready = _Years(years, grids, device, clock, layout, program, rows, tables)
         bounds = years.limits.start_bounds_hm3
         starts, rounds = _starts(ready, bounds, grids) if years.limits.cyclic else (bounds[:, 0], [])
-        rounds.append(ready.solved(starts[:, np.newaxis]))
-        found = np.column_stack([rounds[-1].position[:, 0], starts])[:, : years.dimension].astype(np.float64)
+        every = np.arange(len(years))
+        rounds.append((every, ready.solved(every, starts[:, np.newaxis])))
+        found = np.column_stack([rounds[-1][1].position[:, 0], starts])[:, : years.dimension].astype(np.float64)
         with clock("polish"):
             positions = polished(years, found, processors()).positions
-        refined = sum(each.grids.sum(axis=1) for each in rounds)
-        transitions = sum(each.transitions.sum(axis=1) for each in rounds)
+        refined, transitions = np.zeros(len(years), np.int64), np.zeros(len(years), np.int64)
+        for places, each in rounds:
+            refined[places] += each.grids.sum(axis=1)
+            transitions[places] += each.transitions.sum(axis=1)
         used = {**asdict(grids), **choices(layout, "lanes", "items", "double")}
         return LaunchResult(
             found=engine_results(
@@ -106,10 +111,10 @@ class _Years:
     tables: NDArray[np.floating]
     device_seconds: list[float] = field(default_factory=list)
 
-    def solved(self, starts_hm3: FloatArray) -> Runs:
-        """Solve every year from each of its starts; the starts, as all results, have shape (years, starts)."""
+    def solved(self, places: NDArray[np.intp], starts_hm3: FloatArray) -> Runs:
+        """Solve the years at some places from each of their starts; those, as all results, have shape (places, starts)."""
         grids = self.grids
-        years = np.repeat(np.arange(len(starts_hm3), dtype=np.int32), starts_hm3.shape[1])
+        years = np.repeat(places.astype(np.int32), starts_hm3.shape[1])
         starts = starts_hm3.ravel().astype(self.layout.dtype)
         if self.layout.long:
             runs = until_agreed(
@@ -175,17 +180,18 @@ class _Years:
         return Runs(position, fitness, grids.astype(np.int64), tried.sum(axis=1, dtype=np.int64))
 
 
-def _starts(ready: _Years, bounds_hm3: FloatArray, grids: Grids) -> tuple[FloatArray, list[Runs]]:
+def _starts(ready: _Years, bounds_hm3: FloatArray, grids: Grids) -> tuple[FloatArray, list[Round]]:
     """The best start of each cyclic year, and the rounds it took to find.
 
     Each start is tried from one first grid: its neighbours confirm it, not a finer grid.
     """
-    rounds: list[Runs] = []
+    rounds: list[Round] = []
     once = replace(ready, grids=replace(grids, most_states=grids.states, most_restarts=0))
 
-    def fitness_of(starts_hm3: FloatArray) -> FloatArray:
-        rounds.append(once.solved(starts_hm3))
-        return rounds[-1].fitness.astype(np.float64)
+    def fitness_of(places: NDArray[np.intp], starts_hm3: FloatArray) -> FloatArray:
+        runs = once.solved(places, starts_hm3)
+        rounds.append((places, runs))
+        return runs.fitness.astype(np.float64)
 
     lowest, highest = bounds_hm3.T
     return best_starts(lowest, highest, grids.start_states, grids.agreement, fitness_of), rounds

@@ -167,7 +167,7 @@ def _best_cycle(year: ReservoirYear, grids: Grids, threads: int) -> Trajectory:
     def run(start: float) -> Trajectory:
         return _refined(year, year.limits.starting_at(start), single, single.states)
 
-    def fitness_of(starts: FloatArray) -> FloatArray:
+    def fitness_of(places: NDArray[np.intp], starts: FloatArray) -> FloatArray:
         named = {f"{start:.12g}": start for start in starts[0].tolist()}
         fresh = {name: start for name, start in named.items() if name not in runs}
         runs.update(zip(fresh, _side_by_side(run, fresh.values(), threads), strict=True))

@@ -24,9 +24,9 @@ def best_starts(
     highest: FloatArray,
     states: int,
     precision: float,
-    fitness_of: Callable[[FloatArray], FloatArray],
+    fitness_of: Callable[[NDArray[np.intp], FloatArray], FloatArray],
 ) -> FloatArray:
-    """Search the starts of several years at once.
+    """Search the starts of several years at once; what is found for a year does not depend on the others.
 
     Parameters
     ----------
@@ -38,23 +38,27 @@ def best_starts(
         The search ends when the neighbours of every best start are this close to it, as a part of the highest, or when
         they lose next to nothing.
     fitness_of : callable
-        Fitness of starts of shape (years, starts), in that shape.
+        Fitness of starts of shape (years, starts), in that shape; of the years at these places, which are searched
+        still.
 
     Returns
     -------
     ndarray, shape (years,)
     """
     starts = np.linspace(lowest, highest, states, axis=1)
-    each, neighbours = np.arange(len(starts)), 2
-    while True:
-        fitness = fitness_of(starts)
+    found, left, neighbours = np.empty(len(starts)), np.arange(len(starts)), 2
+    while left.size:
+        fitness, each = fitness_of(left, starts), np.arange(len(left))
         best = fitness.argmax(axis=1)
         below, above = np.maximum(best - neighbours, 0), np.minimum(best + neighbours, starts.shape[1] - 1)
         low, high = starts[each, below], starts[each, above]
         most = fitness[each, best]
         lost = most - np.minimum(fitness[each, below], fitness[each, above])
-        near = high - low <= 2 * neighbours * precision * highest
-        if np.all(near | (lost <= _LEAST_LOSS * precision * np.abs(most))):
-            return np.asarray(starts[each, best])
-        starts = np.linspace(low, high, 2 * neighbours * _CLOSER + 1, axis=1)  # the best so far is among them
+        near = high - low <= 2 * neighbours * precision * highest[left]
+        done = near | (lost <= _LEAST_LOSS * precision * np.abs(most))
+        found[left[done]] = starts[each, best][done]
+        left = left[~done]
+        # The best so far is among them.
+        starts = np.linspace(low[~done], high[~done], 2 * neighbours * _CLOSER + 1, axis=1)
         neighbours = 1
+    return found

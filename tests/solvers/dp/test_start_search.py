@@ -15,12 +15,30 @@ SUMMITS = np.array([321.7, 9000.0, 0.0, 50.0])
 @pytest.mark.parametrize("slopes", [lambda far: far, np.square, np.sqrt], ids=["kink", "bowl", "needle"])
 @pytest.mark.parametrize("states", [2, 5, 25])
 def test_the_summit_of_every_year_is_found(slopes, states: int) -> None:
-    found = best_starts(LOWEST, HIGHEST, states, 1e-6, lambda starts: -slopes(np.abs(starts - SUMMITS[:, np.newaxis])))
+    def fitness_of(places: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        return -slopes(np.abs(starts - SUMMITS[places, np.newaxis]))
+
+    found = best_starts(LOWEST, HIGHEST, states, 1e-6, fitness_of)
     assert np.all(np.abs(found - SUMMITS) <= 1e-6 * HIGHEST)
 
 
+def test_a_year_is_searched_as_if_it_were_alone() -> None:
+    """One year is found at once, another takes many rounds."""
+    steep = np.array([1e-9, 1.0])
+
+    def fitness_of(places: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        return 1.0 - steep[places, np.newaxis] * np.abs(starts - 123.456)
+
+    both = best_starts(LOWEST[:1].repeat(2), HIGHEST[:1].repeat(2), 5, 1e-6, fitness_of)
+    for place in (0, 1):
+        alone = best_starts(
+            LOWEST[:1], HIGHEST[:1], 5, 1e-6, lambda _, starts, at=place: fitness_of(np.array([at]), starts)
+        )
+        assert alone[0] == both[place]
+
+
 def test_the_highest_of_several_summits_is_found_where_the_first_starts_see_it() -> None:
-    def two_summits(starts: np.ndarray) -> np.ndarray:
+    def two_summits(places: np.ndarray, starts: np.ndarray) -> np.ndarray:
         return np.maximum(-np.abs(starts - 200.0), 50.0 - np.abs(starts - 700.0))
 
     found = best_starts(LOWEST[:1], HIGHEST[:1], 25, 1e-6, two_summits)
@@ -30,19 +48,19 @@ def test_the_highest_of_several_summits_is_found_where_the_first_starts_see_it()
 def test_the_best_start_is_never_lost_again() -> None:
     tried = []
 
-    def fitness_of(starts: np.ndarray) -> np.ndarray:
-        tried.append(np.sin(starts))
-        return tried[-1]
+    def fitness_of(places: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        tried.append(dict(zip(places.tolist(), np.sin(starts).max(axis=1), strict=True)))
+        return np.sin(starts)
 
     best_starts(LOWEST, HIGHEST, 25, 1e-6, fitness_of)
-    best = [each.max(axis=1) for each in tried]
-    assert all(np.all(later >= earlier - 1e-9) for earlier, later in pairwise(best))
+    assert len(tried) > 2
+    assert all(later[place] >= earlier[place] - 1e-9 for earlier, later in pairwise(tried) for place in later)
 
 
 def test_a_summit_two_starts_away_from_the_best_first_start_is_found() -> None:
     """Fitness rises slowly to the summit and falls steeply behind it, past a dent."""
 
-    def fitness_of(starts: np.ndarray) -> np.ndarray:
+    def fitness_of(places: np.ndarray, starts: np.ndarray) -> np.ndarray:
         rising = starts - 40.0 * ((starts > 655) & (starts < 670))
         return np.where(starts > 690.0, 690.0 - 10.0 * (starts - 690.0), rising)
 
