@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,18 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
 
-@cache
+#: Held while a context is made: threads with one each would hand kernels the buffers of another.
+_MAKING = Lock()
+
+
 def context_of(device: DeviceInfo) -> cl.Context:
-    """Make a device's context once, so that what is built in it is built once."""
+    """Make a device's context once, so that what is built in it is built once, and all threads have the same."""
+    with _MAKING:
+        return _made(device)
+
+
+@cache
+def _made(device: DeviceInfo) -> cl.Context:
     import pyopencl as cl
 
     return cl.Context([device.device])

@@ -1,15 +1,17 @@
 """A session moves arrays, runs kernels in order, times them, and refuses what does not fit before allocating."""
 
 import threading
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
 
 from reservoir.errors import DeviceError
-from reservoir.opencl import BuiltProgram, DeviceInfo, Session, build, require_local, require_memory
+from reservoir.opencl import BuiltProgram, DeviceInfo, Session, build, context, require_local, require_memory
 from reservoir.opencl.session import _TURNS
 
 pyopencl = pytest.importorskip("pyopencl", reason="needs pyopencl", exc_type=ImportError)
@@ -263,3 +265,21 @@ def test_a_device_has_one_session_at_a_time(device):
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda _: work(), range(8)))
     assert most == [1] * 24
+
+
+def test_threads_have_one_context_of_a_device(device, monkeypatch):
+    made, begun = [], threading.Barrier(8, timeout=60)
+
+    def slowly(device):
+        made.append(device)
+        time.sleep(0.05)
+        return object()
+
+    monkeypatch.setattr(context, "_made", cache(slowly))
+
+    def work(_):
+        begun.wait()
+        return context.context_of(device)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(work, range(8)))) == len(made) == 1
