@@ -112,7 +112,7 @@ class _Years:
     device_seconds: list[float] = field(default_factory=list)
 
     def solved(self, places: NDArray[np.intp], starts_hm3: FloatArray) -> Runs:
-        """Solve the years at some places from each of their starts; these and all results have shape (places, starts)."""
+        """Solve the years at some places from each of their starts; all have shape (places, starts)."""
         grids = self.grids
         years = np.repeat(places.astype(np.int32), starts_hm3.shape[1])
         starts = starts_hm3.ravel().astype(self.layout.dtype)
