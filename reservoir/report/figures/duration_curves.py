@@ -18,10 +18,13 @@ from reservoir.rules.evaluation.evaluation import Evaluation
 from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Part of the height of a panel that the two lines of a name take, with what keeps them off the line that they name.
 NAME_HEIGHT = 3 * TEXT_SHARE
 EXCEEDED = "Exceedance (% of months)"
+#: Points of a curve: of an ensemble there are hundreds of thousands of months, and more points show nothing more.
+MOST_POINTS = 5_000
 
 
 def duration_curves_figure(evaluation: Evaluation) -> Figure:
@@ -83,7 +86,8 @@ def draw_storage(ax: Axes, evaluation: Evaluation) -> Axes:
         outside = run.outside.ravel()[np.argsort(storage)[::-1]]
         if outside.any():
             exceeded, values = duration_curve(storage)
-            ax.plot(exceeded[outside], values[outside], **OUTSIDE_MARK | {"ms": 3, "clip_on": True})
+            marked = drawn_places(np.flatnonzero(outside))
+            ax.plot(exceeded[marked], values[marked], **OUTSIDE_MARK | {"ms": 3, "clip_on": True})
     limits = ax.get_ylim()
     shown = tuple(cut_off(evaluation.plan, np.array(limits)).tolist())
     if shown != limits:
@@ -105,11 +109,21 @@ def duration_curve(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return 100 * (np.arange(ordered.size) + 0.5) / ordered.size, ordered
 
 
+def drawn_places(places: IntArray) -> IntArray:
+    """Those of many places that are drawn: all, or `MOST_POINTS` evenly spaced ones with the first and the last."""
+    if len(places) <= MOST_POINTS:
+        return places
+    return places[np.linspace(0, len(places) - 1, MOST_POINTS).round().astype(np.int64)]
+
+
 def _draw_curves(ax: Axes, evaluation: Evaluation, quantity: str, label: str) -> Axes:
     for run in record_runs(evaluation):
         exceeded, values = duration_curve(run.monthly(quantity))
+        drawn = drawn_places(np.arange(values.size))
         width = 1.8 if run.look.colour == REFERENCE else 1.4
-        ax.plot(exceeded, values, color=run.look.colour, ls=run.look.line, lw=width, label=run.name, zorder=2)
+        ax.plot(
+            exceeded[drawn], values[drawn], color=run.look.colour, ls=run.look.line, lw=width, label=run.name, zorder=2
+        )
     ax.set_xlim(0, 100)
     ax.xaxis.set_major_locator(FixedLocator([0, 25, 50, 75, 100]))
     ax.yaxis.set_major_formatter(THOUSANDS)

@@ -9,15 +9,24 @@ import pytest
 from matplotlib.figure import Figure
 
 from reservoir.report.figures.duration_curves import (
+    MOST_POINTS,
     caption,
     draw_power,
     draw_release,
+    drawn_places,
     duration_curve,
     duration_curves_figure,
 )
 from reservoir.report.figures.record_runs import FORESIGHT_NAME, HELD_OUT, result_of
 from reservoir.report.figures.style import figure_style
 from reservoir.rules.evaluation.evaluation import Evaluation
+
+
+def test_of_many_months_so_many_are_drawn_evenly_spaced_from_the_first_to_the_last():
+    assert drawn_places(np.arange(MOST_POINTS)).tolist() == list(range(MOST_POINTS))
+    few = drawn_places(np.arange(100, 20 * MOST_POINTS))
+    assert (len(few), few[0], few[-1]) == (MOST_POINTS, 100, 20 * MOST_POINTS - 1)
+    assert set(np.diff(few)) <= {19, 20}
 
 
 def test_a_duration_curve_falls_from_the_highest_to_the_lowest():
