@@ -73,16 +73,27 @@ def _with_good_starts(years: Limits) -> Limits:
 
 def _with_tried_starts(years: Limits) -> Limits:
     """As `_with_good_starts`, by trial: what a lake loses depends on its storage."""
-    lowest, highest = years.start_bounds_hm3.T
-    tried = np.linspace(lowest, highest, _TRIED_STARTS)
-    good = np.stack([satisfiable(years.starting_at(starts)) for starts in tried])
+    bounds = years.start_bounds_hm3
+    tried = np.linspace(bounds[:, 0], bounds[:, 1], _TRIED_STARTS)
+    lowest, highest = _first_good(years, tried), np.full(len(years), np.nan)
+    able = np.flatnonzero(~np.isnan(lowest))
+    highest[able] = _first_good(years[able], tried[::-1, able])
     slack = START_MARGIN * years.storage_upper_hm3.max(axis=-1)
-    lowest = np.where(good, tried, np.inf).min(axis=0) + slack
-    highest = np.where(good, tried, -np.inf).max(axis=0) - slack
-    narrowed = np.column_stack([lowest, highest])
-    return replace(
-        years, start_bounds_hm3=np.where((lowest <= highest)[:, np.newaxis], narrowed, years.start_bounds_hm3)
-    )
+    narrowed = np.column_stack([lowest + slack, highest - slack])
+    good = narrowed[:, 0] <= narrowed[:, 1]
+    return replace(years, start_bounds_hm3=np.where(good[:, np.newaxis], narrowed, bounds))
+
+
+def _first_good(years: Limits, tried: FloatArray) -> FloatArray:
+    """The first of the starts tried, shape (starts, years), to which each year can return; NaN without one."""
+    found, left = np.full(len(years), np.nan), np.arange(len(years))
+    for starts in tried:
+        if not left.size:
+            break
+        good = satisfiable(years[left].starting_at(starts[left]))
+        found[left[good]] = starts[left[good]]
+        left = left[~good]
+    return found
 
 
 def cyclic_starts(

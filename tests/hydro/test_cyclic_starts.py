@@ -1,0 +1,34 @@
+"""The starts of a cyclic year with losses are the outermost of those tried to which it can return."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.horizon_limits import START_MARGIN, open_limits, year_limits
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.limits import satisfiable
+from reservoir.hydro.reservoir import Reservoir
+from tests.year_ends import cyclic
+
+#: From a drought, which no start survives, to a deluge.
+FACTORS = np.array([0.02, 0.3, 0.5, 0.6, 0.8, 1.0, 1.5, 2.5, 4.0, 12.0])
+TRIED = 129
+
+
+def test_starts_are_bounded_by_the_outermost_that_the_year_can_return_to(
+    small: Reservoir, small_inflow: Inflow
+) -> None:
+    lake = cyclic(replace(small, evaporation_mm=np.full(12, 90.0), withdrawal_m3s=np.full(12, 1.0)))
+    flow = np.outer(FACTORS, small_inflow.flow_m3s[1])
+    record = Inflow(flow, Calendar(1955, len(FACTORS), first_month=6))
+    years, found = open_limits(lake, record), year_limits(lake, record).start_bounds_hm3
+    kinds = set()
+    for place, (year, bounds) in enumerate(zip(years, found, strict=True)):
+        tried = np.linspace(*year.start_bounds_hm3, TRIED)
+        good = [start for start in tried if satisfiable(years[place : place + 1].starting_at(np.array([start])))[0]]
+        slack = START_MARGIN * year.storage_upper_hm3.max()
+        narrowed = [min(good) + slack, max(good) - slack] if len(good) > 1 else year.start_bounds_hm3
+        kinds.add("none" if not good else "all" if len(good) == TRIED else "some")
+        assert bounds.tolist() == list(narrowed)
+    assert kinds >= {"none", "some"}
