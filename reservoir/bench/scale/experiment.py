@@ -20,7 +20,7 @@ YEARS, QUICK_YEARS = "1000,3000,10000,30000,100000", "100,200"
 USUAL = "lshade,clpso"
 _CAPTION = (
     "Above: seconds of the whole command `reservoir plan` by years of the ensemble (medians), and the straight line "
-    "through them, on logarithmic axes. Below: where the seconds go."
+    "through them; years are on a logarithmic axis. Below: where the seconds go."
 )
 
 

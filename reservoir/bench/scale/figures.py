@@ -33,7 +33,7 @@ def _draw(sheet: SubFigure, found: ScaleFindings) -> Axes:
         upper.plot(points["years"], points["seconds"], "o", ms=4.5, color=STORAGE, label="whole command")
         log_axis(upper, "x", form=short)
         upper.xaxis.set_major_locator(FixedLocator(points["years"].to_list()))
-        log_axis(upper)
+        upper.set_ylim(bottom=0)
         upper.set_title(solver)
         below = np.zeros(len(points))
         places = np.arange(len(points))
