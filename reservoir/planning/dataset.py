@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objective import Operation
 from reservoir.planning.schedule import CONDITION_COLUMNS
+
+if TYPE_CHECKING:  # it imports what compiles, which takes long
+    from reservoir.hydro.objective import Operation
 
 #: An xarray.Dataset.
 Dataset: TypeAlias = Any

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import month_starts
-from reservoir.hydro.objective import Operation
+
+if TYPE_CHECKING:  # it imports what compiles, which takes long
+    from reservoir.hydro.objective import Operation
 
 #: Columns of reservoirs with losses or withdrawals, by the fields of `Operation`.
 CONDITION_COLUMNS = ("evaporation_hm3", "seepage_hm3", "withdrawal_m3s", "shortage_m3s")

@@ -79,7 +79,10 @@ def joined(columns: Sequence[Column]) -> Column:
         return columns[0]
     if all(isinstance(each, np.ndarray) for each in columns):
         arrays: list[NDArray[Any]] = list(columns)  # type: ignore[arg-type]
-        if len({(each.shape[1:], each.dtype) for each in arrays}) == 1:
+        numbers = all(
+            each.ndim == 1 for each in arrays
+        )  # of any types: engines that solve other problems count otherwise
+        if numbers or len({(each.shape[1:], each.dtype) for each in arrays}) == 1:
             return np.concatenate(arrays)
     every = [each if isinstance(each, Rows) else _in_order(each) for each in columns]
     parts = {id(part): part for each in every for part in each.parts}
