@@ -13,6 +13,7 @@ from reservoir.errors import InputError
 from reservoir.planning.gap_limits import beyond_limits, gap_limits, violates_more
 from reservoir.planning.given_releases import FIRST
 from reservoir.planning.solver_choice import is_swept
+from reservoir.planning.source_names import second_run
 from reservoir.planning.stages import StageProgress, solved
 from reservoir.planning.stopping import NotedStop, stop_sentence
 from reservoir.planning.stopwatch import Stopwatch
@@ -44,11 +45,6 @@ class Sources:
     engine: Solutions
     settings: Mapping[str, Any]
     second_settings: Mapping[str, Any]
-
-
-def second_run(solver: str) -> str:
-    """What the second run of a solver is called: a source, and a stage."""
-    return f"{solver} (second run)"
 
 
 def best_known(

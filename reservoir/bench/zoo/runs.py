@@ -15,10 +15,11 @@ from reservoir.bench.journal import Journal
 from reservoir.bench.processes import shared_among
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
-from reservoir.planning.best_known import best_known, second_run
+from reservoir.planning.best_known import best_known
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import silent_stage
 from reservoir.planning.solver_choice import HOST_REFERENCE, REFERENCE_SOLVERS
+from reservoir.planning.source_names import second_run
 from reservoir.planning.stopwatch import untimed
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import SOLVERS, Solutions, why_unusable

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.io.plan_folder.saved_tables import SavedTables, at_row
 from reservoir.io.plan_folder.tables import AGAIN, ENGINE_GAP, REFERENCE_VIOLATION, SOURCE
-from reservoir.planning.best_known import Sources, second_run
+from reservoir.planning.best_known import Sources
 from reservoir.planning.infeasible import feasible_problems
+from reservoir.planning.source_names import second_run
 from reservoir.planning.stated_solutions import stated_solutions
 from reservoir.problems.base import CertifiedBatch, certify_all
 from reservoir.problems.reservoir.record import RecordProblems

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.objective import Operation
-from reservoir.planning.best_known import Sources, second_run
+from reservoir.planning.best_known import Sources
 from reservoir.planning.search import Found
+from reservoir.planning.source_names import second_run
 from reservoir.planning.stated_solutions import stated_solutions
 from reservoir.problems.base import CertifiedBatch
 from reservoir.problems.reservoir.record import RecordProblems
