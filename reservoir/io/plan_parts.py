@@ -117,9 +117,10 @@ class PartsFolder:
         }
 
     def remove(self) -> None:
-        """Remove all parts, once the plan is written."""
-        remember("")
-        shutil.rmtree(self.path, ignore_errors=True)
+        """Remove all parts, once the plan is written; a folder that this run did not begin is somebody else's."""
+        if self._years:
+            remember("")
+            shutil.rmtree(self.path, ignore_errors=True)
 
     def _layout(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, dict[str, Any]]:
         found, offset = {}, 0

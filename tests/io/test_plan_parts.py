@@ -163,3 +163,18 @@ def test_an_interruption_says_where_parts_are_kept(small, many_years, tmp_path, 
         folder.remove()
     assert "parts" not in last_words()
     assert not (tmp_path / "parts").exists()
+
+
+def test_a_folder_of_that_name_is_left_alone_by_a_run_without_parts(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "thesis.txt").write_text("mine")
+    with PartsFolder(tmp_path / "parts") as folder:
+        folder.remove()
+    assert (tmp_path / "parts" / "thesis.txt").read_text() == "mine"
+
+
+def test_parts_of_another_size_are_refused(small, many_years, tmp_path, monkeypatch):
+    planned(small, many_years, tmp_path / "parts")
+    monkeypatch.setattr(run, "PART_YEARS", 6)
+    with pytest.raises(OutputError, match="differs in: parts"):
+        planned(small, many_years, tmp_path / "parts")

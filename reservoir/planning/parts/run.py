@@ -87,7 +87,7 @@ def search_in_parts(
     """
     started = time.perf_counter()
     parts = parts_of(len(problems))
-    store.begin(run_identity(problems, method, workers.place), len(problems))
+    store.begin(run_identity(problems, method, workers.place) | {"parts": len(parts)}, len(problems))
     left = [part for part in parts if part.number not in store.told]
     kept = len(problems) - sum(part.stop - part.first for part in left)
 
