@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
@@ -69,6 +70,7 @@ def cluster_workers(address: str) -> Iterator[ClusterWorkers]:
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
+            client.register_worker_callbacks(_log_nothing)
             yield ClusterWorkers(client, address)
         return
     if "://" not in address:
@@ -82,6 +84,11 @@ def cluster_workers(address: str) -> Iterator[ClusterWorkers]:
         raise DeviceError(Mistake("no scheduler answers", mend=mend, value=address)) from error
     with client:
         yield ClusterWorkers(client, address)
+
+
+def _log_nothing() -> None:
+    """Of a worker on this machine: what fails in a part comes back with it, the rest is the end of the cluster."""
+    logging.disable(logging.ERROR)
 
 
 def _count(address: str) -> int:
