@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.curves.checks import LARGEST_EXPONENT, MOST_COEFFICIENTS, domain, numbers, require_points
+from reservoir.hydro.curves.monotone_cubic import monotone_cubics, piecewise_values
 from reservoir.text.quantities import counted
-
-if TYPE_CHECKING:
-    from scipy.interpolate import PchipInterpolator
 
 FloatArray = NDArray[np.float64]
 
@@ -81,19 +79,17 @@ class Table:
         return self.x[0], self.x[-1]
 
     @cached_property
-    def _spline(self) -> PchipInterpolator:
-        from scipy.interpolate import PchipInterpolator  # slow to import, and not every curve is a table
-
-        return PchipInterpolator(self.x, self.y)
+    def _cubics(self) -> FloatArray:
+        return monotone_cubics(np.array(self.x), np.array(self.y))
 
     def __call__(self, x: ArrayLike) -> FloatArray:
         """Values at `x`."""
-        return np.asarray(self._spline(np.clip(np.asarray(x, np.float64), *self.domain)))
+        held = np.clip(np.asarray(x, np.float64), *self.domain)
+        return piecewise_values(np.array(self.x), self._cubics, held)
 
     def compiled(self) -> CompiledCurve:
         """A cubic a piece."""
-        coefficients = np.ascontiguousarray(self._spline.c.T)
-        return CompiledCurve(np.array(self.x), coefficients, False, 0.0, 0.0)
+        return CompiledCurve(np.array(self.x), self._cubics.copy(), False, 0.0, 0.0)
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,14 @@ def test_a_table_is_scipys_monotone_cubic(first: float, increments: list[tuple[f
     np.testing.assert_allclose(table(x), PchipInterpolator(table.x, table.y)(x), rtol=1e-12, atol=1e-12)
 
 
+@given(st.lists(st.tuples(st.floats(0.01, 50.0), st.floats(-30.0, 30.0).map(lambda y: round(y, 9))), min_size=2))
+def test_a_table_that_rises_and_falls_is_scipys_too(points: list[tuple[float, float]]) -> None:
+    widths, y = np.array(points).T
+    table = Table(tuple(np.cumsum(widths).tolist()), tuple(y.tolist()))
+    x = np.linspace(*table.domain, 97)
+    np.testing.assert_allclose(table(x), PchipInterpolator(table.x, table.y)(x), rtol=1e-12, atol=1e-12)
+
+
 @given(st.floats(-100, 100), points)
 def test_a_table_that_never_falls_gives_a_curve_that_never_falls(
     first: float, increments: list[tuple[float, float]]
