@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -45,14 +46,20 @@ def short_record(tmp_path) -> Path:
 
 
 @pytest.fixture
-def call(monkeypatch, tmp_path, capsys):
+def call(call_in, tmp_path):
     """Run `reservoir` in `tmp_path`, in this process: quick; returns standard output and standard error.
 
     Without a status it may be 0 or 1: checks of a tiny run may fail.
     """
+    return partial(call_in, tmp_path)
 
-    def execute(*arguments, status=0):
-        monkeypatch.chdir(tmp_path)
+
+@pytest.fixture
+def call_in(monkeypatch, capsys):
+    """Run `reservoir` in a folder, in this process."""
+
+    def execute(folder, *arguments, status=0):
+        monkeypatch.chdir(folder)
         monkeypatch.setenv("NO_COLOR", "1")
         monkeypatch.setattr(sys, "argv", ["reservoir", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
