@@ -116,8 +116,8 @@ def test_a_record_from_a_pipe_is_copied_into_the_plan(call, short_record, tmp_pa
 
 
 def test_an_unknown_unit_is_refused_before_anything_is_computed(call, short_record, tmp_path):
-    refused = call("plan", short_record, "--unit", "kaf", "--out", "out", status=2).err
-    assert all(word in refused for word in ("kaf", "m3/s, cfs", "acre-ft"))
+    refused = call("plan", short_record, "--unit", "tcf", "--out", "out", status=2).err
+    assert all(word in refused for word in ("tcf", "cfs, kcfs", "acre-ft"))
     assert not (tmp_path / "out").exists()
 
 

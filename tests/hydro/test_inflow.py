@@ -399,9 +399,10 @@ class TestUnits:
 
     @pytest.mark.parametrize("unit", VOLUME_HM3)
     def test_volumes_become_mean_flows_with_the_months_real_days(self, write: Write, unit: str) -> None:
-        inflow = read_inflow(write(header(), row(1955), row(1956)), unit=unit)
+        volumes = [value / 10 for value in FLOWS]
+        inflow = read_inflow(write(header(), row(1955, volumes), row(1956, volumes)), unit=unit)
         volume = inflow.flow_m3s * inflow.calendar.days * 0.0864
-        np.testing.assert_allclose(volume, np.array([FLOWS, FLOWS]) * VOLUME_HM3[unit])
+        np.testing.assert_allclose(volume, np.array([volumes, volumes]) * VOLUME_HM3[unit])
         assert inflow.flow_m3s[1, 1] / inflow.flow_m3s[0, 1] == pytest.approx(28 / 29)
 
     @pytest.mark.parametrize("unit", [*FLOW_M3S, *VOLUME_HM3])

@@ -243,7 +243,12 @@ BROKEN = [
     ("exponent = 0.6", "exponent = 99", "curves.tailrace.exponent", ["out of range"]),
     ("exponent = 0.6", "exponent = 0.6\norigin_m3s = 5", "curves.tailrace.origin_m3s", ["at most 4 m3/s"]),
     ("exponent = 0.6", "exponent = 0.6\ndomain_m3s = [9, 8]", "curves.tailrace.domain_m3s", ["lower one first"]),
-    ("exponent = 0.6", 'exponent = 0.6\nrelease_unit = "gpm"', "curves.tailrace.release_unit", ["m3/s, cfs"]),
+    (
+        "exponent = 0.6",
+        'exponent = 0.6\nrelease_unit = "gpm"',
+        "curves.tailrace.release_unit",
+        ["m3/s, l/s, cfs, kcfs"],
+    ),
     ("offset_m = 362", "offset_m = 420", "curves.tailrace", ["not above the tailrace", "the same datum"]),
     (
         "output_coefficient = 8.3\nhydraulic_capacity_m3s = 45\n",
@@ -261,7 +266,7 @@ BROKEN = [
         "output_coefficient = 8.3\nhydraulic_capacity_m3s = 45\n",
         '[curves.conversion_rate]\nkind = "table"\nhead_m = [40, 60, 90]\nrate_m3_per_kwh = [10, 7, 7]\n',
         "curves.conversion_rate.rate_m3_per_kwh",
-        ["does not decrease from point 2 (60 m: 7) to point 3", "decreases with the head"],
+        ["does not decrease from point 2 (60 m: 7 m3/kWh) to point 3", "decreases with the head"],
     ),
     (
         "output_coefficient = 8.3\nhydraulic_capacity_m3s = 45\n",
@@ -505,7 +510,7 @@ def template_alternatives() -> list[str]:
 
 
 def test_the_template_holds_every_kind_of_curve() -> None:
-    assert len(template_alternatives()) == 3 + 3 + 3 + 2 + 2
+    assert len(template_alternatives()) == 3 + 3 + 4 + 2 + 2 + 2
 
 
 @pytest.mark.parametrize("text", template_alternatives())

@@ -7,14 +7,28 @@ from pathlib import Path
 import pytest
 
 from reservoir.errors import InputError
+from reservoir.hydro.units import VOLUME_HM3
 from reservoir.io.reservoir_toml.keys import KEYS, Key
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from tests.io.small_reservoir import SMALL
 
-VOLUMES = ("hm3", "mm3", "mcm", "1e8m3", "m3", "acre_ft")
-FLOWS = ("m3s", "cfs")
+VOLUMES = ("hm3", "mm3", "mcm", "1e8m3", "km3", "m3", "acre_ft", "kaf", "taf", "maf")
+FLOWS = ("m3s", "ls", "cfs", "kcfs")
+LENGTHS = ("m", "ft")
 #: A unit that is none here, and the ways in which a known one may stand at its end.
-UNKNOWN = ("km3", "taf", "kaf", "mio_m3", "million_m3", "10_6_m3", "1000_acre_ft", "bn_m3", "m3_month", "hm3s", "xhm3")
+UNKNOWN = (
+    "dam3",
+    "bcf",
+    "tmcft",
+    "mio_m3",
+    "million_m3",
+    "10_6_m3",
+    "1000_acre_ft",
+    "bn_m3",
+    "m3_month",
+    "hm3s",
+    "xhm3",
+)
 
 
 def complaints(tmp_path: Path, old: str, new: str) -> list[str]:
@@ -40,21 +54,21 @@ def test_an_unknown_unit_of_volume_is_refused_with_those_known(tmp_path: Path, s
 
 # What stands in the file, what is written in its place, and every key that it may be.
 OTHERS = [
-    ("lower_m3s = 4", "lower_kcfs = 4", [f"lower_{unit}" for unit in FLOWS]),
+    ("lower_m3s = 4", "lower_mgd = 4", [f"lower_{unit}" for unit in FLOWS]),
     ("lower_m3s = 4", "lower_l_s = 4", [f"lower_{unit}" for unit in FLOWS]),
     ("lower_m3s = 4", "lower_1000_cfs = 4", [f"lower_{unit}" for unit in FLOWS]),
     ("lower_m3s = 4", "lower_hm3 = 4", [f"lower_{unit}" for unit in FLOWS]),
     ("dead_hm3 = 20", "dead_m3s = 20", [f"dead_{unit}" for unit in VOLUMES]),
     ("hydraulic_capacity_m3s", "hydraulic_capacity_mgd", [f"hydraulic_capacity_{unit}" for unit in FLOWS]),
-    ("storage_hm3 = [", "storage_taf = [", [f"storage_{unit}" for unit in VOLUMES]),
-    ("level_m = [", "level_ft = [", ["level_m"]),
-    ("installed_capacity_mw = 30", "installed_capacity_kw = 30000", ["installed_capacity_mw"]),
-    ("normal_m = 445", "normal_ft = 1460", ["normal_m"]),
+    ("storage_hm3 = [", "storage_tcf = [", [f"storage_{unit}" for unit in VOLUMES]),
+    ("level_m = [", "level_yd = [", ["level_m", "level_ft"]),
+    ("installed_capacity_mw = 30", "installed_capacity_hp = 40000", ["installed_capacity_mw", "installed_capacity_kw"]),
+    ("normal_m = 445", "normal_in = 17520", ["normal_m", "normal_ft"]),
     ("normal_m = 445", "normal_m_asl = 445", ["normal_m"]),
-    ("offset_m = 362", "offset_ft = 1188", ["offset_m"]),
-    ("exponent = 0.6", "exponent = 0.6\norigin_kcfs = 1", [f"origin_{unit}" for unit in FLOWS]),
-    ("exponent = 0.6", "exponent = 0.6\n[objective]\npenalty_mwh = 1", ["penalty_gwh"]),
-    ("hydraulic_capacity_m3s = 45", "guaranteed_energy_mwh = 90000", ["guaranteed_energy_gwh"]),
+    ("offset_m = 362", "offset_km = 0.362", [f"offset_{unit}" for unit in LENGTHS]),
+    ("exponent = 0.6", "exponent = 0.6\norigin_gpm = 1", [f"origin_{unit}" for unit in FLOWS]),
+    ("exponent = 0.6", "exponent = 0.6\n[objective]\npenalty_usd = 1", ["penalty_gwh", "penalty_mwh"]),
+    ("hydraulic_capacity_m3s = 45", "guaranteed_energy_tj = 324", ["guaranteed_energy_gwh"]),
 ]
 
 
@@ -66,13 +80,13 @@ def test_an_unknown_unit_of_any_quantity_is_refused(tmp_path: Path, old: str, ne
     assert "write" not in said
 
 
-@pytest.mark.parametrize("unit", ["km3", "taf", "mio m3", "HM3", ""])
+@pytest.mark.parametrize("unit", ["dam3", "tcf", "mio m3", "HM3", ""])
 def test_an_unknown_unit_of_a_formula_is_refused(tmp_path: Path, unit: str) -> None:
     formula = f'kind = "polynomial"\nstorage_unit = "{unit}"\ncoefficients = [400, 1]'
     old = SMALL[SMALL.index('kind = "table"') : SMALL.index("[curves.tailrace]")]
     (said,) = complaints(tmp_path, old, formula + "\n")
     assert "curves.level.storage_unit: is not a known unit" in said
-    assert all(known in said for known in ("hm3", "Mm3", "MCM", "1e8m3", "m3", "acre-ft"))
+    assert all(known in said for known in VOLUME_HM3)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +99,8 @@ def test_a_misspelt_key_keeps_its_unit_in_the_suggestion(tmp_path: Path, written
 
 
 def test_a_misspelt_key_in_an_unknown_unit_is_not_given_another(tmp_path: Path) -> None:
-    (said,) = complaints(tmp_path, "dead_hm3 = 20", "ded_km3 = 0.02")
-    assert '"km3" is not a known unit' in said
+    (said,) = complaints(tmp_path, "dead_hm3 = 20", "ded_dam3 = 20000")
+    assert '"dam3" is not a known unit' in said
     assert "write" not in said
 
 
@@ -95,7 +109,7 @@ def test_no_unit_can_be_put_before_that_of_any_key(tmp_path: Path, key: str) -> 
     name = Key.of(key.rpartition(".")[2])
     for unit in name.units:
         assert name.unit(name.written(unit)) is unit
-        for before in ("mio", "1000", "10_6", "k"):
+        for before in ("mio", "1000", "10_6", "x"):
             assert name.unit(f"{name.stem}_{before}_{unit.suffix}") is None
             assert name.unit(f"{name.stem}_{before}{unit.suffix}") is None
 

@@ -79,8 +79,9 @@ def _tokens(text: str) -> Iterator[str]:
     text = re.sub(rf"(?<=[{_CJK}])(?=[a-z0-9])|(?<=[a-z0-9])(?=[{_CJK}])", " ", text)
     # 入库水量亿m3: the multiplier belongs to the unit, but 百亿 is another.
     text = re.sub(r"(?<![十百千万亿兆])亿\s?(?=立方米|m3)", " 亿 ", text)
-    # One word each, so that a comment about them is found; neither is read.
-    text = re.sub(r"(?<![a-z])(?:m?l|lit[re]{2}s?)\s?/\s?s(?:ec)?(?![a-z])", " lps ", text)
+    # One word each, so that a comment about them is found; of these only litres a second are read.
+    text = re.sub(r"(?<![a-z])(?:l|lit[re]{2}s?)\s?/\s?s(?:ec)?(?![a-z])", " lps ", text)
+    text = re.sub(r"(?<![a-z])ml\s?/\s?s(?:ec)?(?![a-z])", " mlps ", text)
     text = re.sub(r"(?<![a-z])mm\s?/\s?(?:d|day|month|mon|a|yr|year)(?![a-z])", " mmday ", text)
     for token in re.findall(r"""[()\[\]{}/]|[^\s()\[\]{}/<>,;:=|"'.?!]+""", text):
         if "-" in token.strip("-") and token not in _UNIT_OF and token != "s-1":

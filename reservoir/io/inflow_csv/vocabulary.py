@@ -21,15 +21,21 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {
         *("cfs", "cusec", "cusecs", "ft3s", "ft3 s", "ft3 s-1", "cubic feet per second", "cubic foot per second"),
         *("ft3 / s", "ft3 / sec", "ft3 / second", "ft3 per s", "ft3 per second"),
     ),
+    "kcfs": ("kcfs",),
+    "l/s": ("lps", "ls", "l s-1"),
     "hm3": ("hm3", "cubic hectometres", "cubic hectometers"),
     "Mm3": ("mm3",),
     "MCM": ("mcm",),
     "1e8m3": ("1e8m3", "1e8 m3", "亿 m3", "亿 立方米"),
+    "km3": ("km3",),
     "m3": ("m3", "cubic metres", "cubic meters", "立方米"),
     "acre-ft": (
         *("acre-ft", "acre-foot", "acre-feet", "acre ft", "acre foot", "acre feet", "acreft", "acrefeet"),
         *("af", "acft", "ac-ft", "ac ft"),
     ),
+    "kaf": ("kaf",),
+    "taf": ("taf",),
+    "maf": ("maf",),
 }
 
 
@@ -74,7 +80,7 @@ STRANGE = _words(
     "per litre litres liter liters gallon gallons barrel barrels bushel foot feet inch inches acre acres hectare "
     "hectares metre metres meter meters cubic second seconds minute minutes hour hours day days week weeks year years "
     "decade decades dekad dekads pentad quarter hundred hundreds dozen ten tens crore crores lakh lakhs tonne "
-    "half halves halved double doubled twice triple treble quadruple "
+    "mlps half halves halved double doubled twice triple treble quadruple "
     "tonnes tons mmday kilo mega giga hecto deka deca centi milli micro tera times multiply "
     "multiplied divide divided scale scaled factor tausend tsd mille miles mill tmcft cubics mgal mcft bcft "
     "mcuft mcum тыс млн млрд"

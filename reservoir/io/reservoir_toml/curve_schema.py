@@ -12,7 +12,7 @@ from reservoir.hydro.curves.checks import LARGEST_EXPONENT, MOST_COEFFICIENTS
 from reservoir.hydro.curves.curve import Curve, Polynomial, PowerLaw, Table
 from reservoir.hydro.reservoir_checks.curve_constraints import CURVE_CONSTRAINTS
 from reservoir.hydro.reservoir_checks.curves import Domain
-from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
+from reservoir.hydro.units import AREA_KM2, FLOW_M3S, LENGTH_M, RATE_M3_PER_KWH, VOLUME_HM3
 
 
 def refusal(problem: str, expected: str = "", mend: str = "") -> PydanticCustomError:
@@ -43,7 +43,7 @@ def _moderate(value: float) -> float:
 def _one_of(units: Iterable[str]) -> AfterValidator:
     def check(value: str) -> str:
         if value not in units:
-            mend = "convert the coefficients, or the factor and the origin, to one of these units"
+            mend = "convert the coefficients, or the factor, to one of these units"
             raise refusal("is not a known unit", f"one of {', '.join(units)}", mend)
         return value
 
@@ -53,8 +53,15 @@ def _one_of(units: Iterable[str]) -> AfterValidator:
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Numbers = tuple[Number, ...]
 Interval = Annotated[Numbers, AfterValidator(_lower_end_first)]
-_KINDS_OF_UNITS: Mapping[str, Mapping[str, float]] = {"hm3": VOLUME_HM3, "m3s": FLOW_M3S}
-_SIZES = {unit: size for sizes in _KINDS_OF_UNITS.values() for unit, size in sizes.items()}
+#: The units of a formula's variable and of its value, by the end of their names.
+_FAMILIES: Mapping[str, Mapping[str, float]] = {
+    "hm3": VOLUME_HM3,
+    "m3s": FLOW_M3S,
+    "m": LENGTH_M,
+    "km2": AREA_KM2,
+    "m3_per_kwh": RATE_M3_PER_KWH,
+}
+_SIZES = {unit: size for sizes in _FAMILIES.values() for unit, size in sizes.items()}
 
 _KIND = '"table", "polynomial" or "power": the kind of curve'
 _HOLDS = "the interval in which the formula is valid (default: wherever it is needed)"
@@ -84,7 +91,7 @@ class Points(Block):
 
 
 class Formula(Block):
-    """What polynomials and power laws share; `domain` and, where there is one, ``unit`` are named after the curve."""
+    """What polynomials and power laws share; `domain` and, where there are any, the units are named after the curve."""
 
     domain: Interval | None = None
 
@@ -92,6 +99,11 @@ class Formula(Block):
     def unit_size(self) -> float:
         """The program's units in one unit of the variable."""
         return _SIZES.get(getattr(self, "unit", ""), 1.0)
+
+    @property
+    def value_size(self) -> float:
+        """The program's units in one unit of the value."""
+        return _SIZES.get(getattr(self, "value_unit", ""), 1.0)
 
     def reach(self, needed: Domain | None) -> Domain | None:
         """Where the formula holds: as the file says, or else wherever it is needed."""
@@ -108,7 +120,8 @@ class PolynomialCurve(Formula):
 
     def curve(self, domain: Domain) -> Curve:
         """Bring it to the program's units."""
-        scaled = (value / self.unit_size**power for power, value in enumerate(self.coefficients))
+        value_size, size = self.value_size, self.unit_size
+        scaled = (value * value_size / size**power for power, value in enumerate(self.coefficients))
         return Polynomial(tuple(scaled), domain)
 
 
@@ -123,12 +136,30 @@ class PowerCurve(Formula):
 
     def curve(self, domain: Domain) -> Curve:
         """Bring it to the program's units."""
-        factor = self.factor / self.unit_size**self.exponent
-        return PowerLaw(self.offset, factor, self.origin, self.exponent, domain)
+        factor = self.factor * self.value_size / self.unit_size**self.exponent
+        return PowerLaw(self.offset_in_own_unit, factor, self.origin, self.exponent, domain)
+
+    @property
+    def offset_in_own_unit(self) -> float:
+        """The offset in the program's unit; of a level, its key has the unit already."""
+        return self.offset if type(self).model_fields["offset"].alias else self.offset * self.value_size
 
 
 #: A curve's section, whatever its kind.
 Form = Points | PolynomialCurve | PowerCurve
+
+
+def _unit_fields(variable: str, value: str) -> dict[str, Any]:
+    """The keys of a formula that name the units of its variable and of its value, where they have any."""
+    fields: dict[str, Any] = {}
+    for field, (word, _, suffix) in {"unit": variable.partition("_"), "value_unit": value.partition("_")}.items():
+        units = _FAMILIES.get(suffix)
+        if units:
+            usual = next(iter(units))
+            meaning = f"the unit of {word} in the formula (default: {usual})"
+            own = Field(default=usual, alias=f"{word}_unit", description=meaning)
+            fields[field] = Annotated[str, _one_of(units)], own
+    return fields
 
 
 def curve_section(name: str, values: str) -> Any:
@@ -152,11 +183,7 @@ def curve_section(name: str, values: str) -> Any:
     formula: dict[str, Any] = {
         "domain": (Interval | None, Field(default=None, alias=f"domain_{suffix}", description=_HOLDS))
     }
-    units = _KINDS_OF_UNITS.get(suffix)
-    if units:
-        meaning = f"the unit of {variable} in the formula"
-        own = Field(default=next(iter(units)), alias=f"{variable}_unit", description=meaning)
-        formula["unit"] = Annotated[str, _one_of(units)], own
+    formula |= _unit_fields(law.x, law.y)
     offset = Field(default=0.0, description=f"the offset of {_LAW}")
     if law.y == "level_m":
         offset = Field(alias="offset_m", description="the level at the origin, m")

@@ -1,7 +1,7 @@
 """A reservoir file as written, and the same tree in the program's units.
 
-The unit of a volume or a flow stands at the end of its key. It is read here, once, so that the schema and the checks
-know hm3 and m3/s only, while every message names the key, the number and the unit that the user wrote.
+The unit of a quantity stands at the end of its key. It is read here, once, so that the schema and the checks know the
+program's units only, while every message names the key, the number and the unit that the user wrote.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Draft:
     file : str
         Its name, for messages.
     tree : dict
-        What it holds, with volumes in hm3 and flows in m3/s, under keys that end so.
+        What it holds, in the program's units, under keys that end so.
     entries : mapping of tuple of str to Entry
         What the user wrote, by place in `tree`.
     mistakes : tuple of Mistake
@@ -102,7 +102,7 @@ class Draft:
     def amount(self, name: str, value: float) -> str:
         """Say a value in the unit that the user chose for a key."""
         unit = self.entry(name).unit
-        if unit is None or unit.name == "m3_per_kwh":
+        if unit is None:
             return plain(value)
         return f"{plain(value / unit.size)} {'x ' * unit.name[0].isdigit()}{unit.name}"
 

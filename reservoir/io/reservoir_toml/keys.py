@@ -12,7 +12,8 @@ from typing import NamedTuple, get_args
 
 from pydantic import BaseModel
 
-from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3, key_suffix
+from reservoir.hydro import units
+from reservoir.hydro.units import key_suffix
 from reservoir.io.reservoir_toml.schema import FILE
 
 
@@ -24,21 +25,32 @@ class Unit(NamedTuple):
     size: float
 
 
-def _units(sizes: Mapping[str, float]) -> tuple[Unit, ...]:
+#: How else the unit of a key is written, by its usual ending.
+_SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "m3s": ("cms", "cumecs"),
+    "cfs": ("ft3s",),
+    "acre_ft": ("af", "acft"),
+    "ha": ("hectares",),
+    "in": ("inches",),
+    "ft": ("feet",),
+}
+
+
+def _family(sizes: Mapping[str, float]) -> tuple[Unit, ...]:
     return tuple(Unit(name, key_suffix(name), size) for name, size in sizes.items())
 
 
 #: The units of a quantity, the program's own first, by the end of the schema's keys.
 _FAMILIES: Mapping[str, tuple[Unit, ...]] = {
-    "gwh_per_hm3": _units({"GWh_per_hm3": 1.0}),
-    "hm3": _units(VOLUME_HM3),
-    "m3s": _units(FLOW_M3S),
-    "m3_per_kwh": _units({"m3_per_kwh": 1.0}),
-    "km2": _units({"km2": 1.0}),
-    "mm": _units({"mm": 1.0}),
-    "mw": _units({"MW": 1.0}),
-    "gwh": _units({"GWh": 1.0}),
-    "m": _units({"m": 1.0}),
+    "gwh_per_hm3": _family(units.WATER_VALUE_GWH_PER_HM3),
+    "hm3": _family(units.VOLUME_HM3),
+    "m3s": _family(units.FLOW_M3S),
+    "m3_per_kwh": _family(units.RATE_M3_PER_KWH),
+    "km2": _family(units.AREA_KM2),
+    "mm": _family(units.DEPTH_MM),
+    "mw": _family(units.POWER_MW),
+    "gwh": _family(units.ENERGY_GWH),
+    "m": _family(units.LENGTH_M),
 }
 #: How like a stem a misspelt one is, and how like a whole key without a unit.
 _LIKE_STEM, _LIKE_KEY, _SURELY = 0.75, 0.6, 0.9
@@ -53,9 +65,9 @@ class Key(NamedTuple):
     @classmethod
     def of(cls, name: str) -> Key:
         """Take a key of the schema apart."""
-        for ending, units in _FAMILIES.items():
+        for ending, family in _FAMILIES.items():
             if name.endswith(f"_{ending}"):
-                return cls(name.removesuffix(f"_{ending}"), units)
+                return cls(name.removesuffix(f"_{ending}"), family)
         return cls(name, ())
 
     @property
@@ -69,7 +81,10 @@ class Key(NamedTuple):
 
     def unit(self, written: str) -> Unit | None:
         """The unit of a key as written; None where it is not wholly this stem and a unit of this quantity."""
-        return next((unit for unit in self.units if written.lower() == self.written(unit)), None)
+        ending = written.lower().removeprefix(f"{self.stem}_")
+        if ending == written.lower():
+            return None
+        return next((unit for unit in self.units if ending in (unit.suffix, *_SPELLINGS.get(unit.suffix, ()))), None)
 
     @property
     def choices(self) -> str:

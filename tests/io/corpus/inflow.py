@@ -20,87 +20,88 @@ date,inflow_m3s
 
 #: Of a record by months.
 BY_MONTHS: dict[str, tuple[str, str, str]] = {
-    "kcfs": (
+    "a million cfs": (
         "inflow_m3s",
-        "inflow_kcfs",
+        "inflow_mcfs",
         (
-            'inflow.csv, row 1, column inflow_kcfs: unknown unit (found "kcfs"); expected m3/s, cfs (mean flow) '
-            "or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of "
-            "these units."
+            'inflow.csv, row 1, column inflow_mcfs: unknown unit (found "mcfs"); expected m3/s, l/s, cfs, kcfs (mean '
+            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "the values, or give one of these units."
         ),
     ),
-    "thousand acre-feet": (
+    "trillion cubic feet": (
         "inflow_m3s",
-        "inflow_taf",
+        "inflow_tcf",
         (
-            'inflow.csv, row 1, column inflow_taf: unknown unit (found "taf"); expected m3/s, cfs (mean flow) or '
-            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these "
-            "units."
+            'inflow.csv, row 1, column inflow_tcf: unknown unit (found "tcf"); expected m3/s, l/s, cfs, kcfs (mean '
+            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "the values, or give one of these units."
         ),
     ),
-    "million acre-feet": (
+    "billion cubic feet": (
         "inflow_m3s",
-        "inflow_maf",
+        "inflow_bcf",
         (
-            'inflow.csv, row 1, column inflow_maf: unknown unit (found "maf"); expected m3/s, cfs (mean flow) or '
-            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these "
-            "units."
+            'inflow.csv, row 1, column inflow_bcf: unknown unit (found "bcf"); expected m3/s, l/s, cfs, kcfs (mean '
+            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "the values, or give one of these units."
         ),
     ),
-    "litres a second": (
+    "millilitres a second": (
         "inflow_m3s",
-        "inflow (l/s)",
+        "inflow (ml/s)",
         (
-            'inflow.csv, row 1, column inflow (l/s): unknown unit (found "lps"); expected m3/s, cfs (mean flow) '
-            "or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of "
-            "these units."
+            'inflow.csv, row 1, column inflow (ml/s): unknown unit (found "mlps"); expected m3/s, l/s, cfs, '
+            "kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "the values, or give one of these units."
         ),
     ),
-    "cubic kilometres": (
+    "cubic decametres": (
         "inflow_m3s",
-        "volume_km3",
+        "volume_dam3",
         (
-            'inflow.csv, row 1, column volume_km3: unknown unit (found "km3"); expected m3/s, cfs (mean flow) or '
-            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these "
-            "units."
+            'inflow.csv, row 1, column volume_dam3: unknown unit (found "dam3"); expected m3/s, l/s, cfs, kcfs (mean '
+            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "the values, or give one of these units."
         ),
     ),
     "a depth": (
         "inflow_m3s",
         "runoff_mm",
         (
-            'inflow.csv, row 1, column runoff_mm: unknown unit (found "mm"); expected m3/s, cfs (mean flow) or '
-            "hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these "
-            "units."
+            'inflow.csv, row 1, column runoff_mm: unknown unit (found "mm"); expected m3/s, l/s, cfs, kcfs (mean '
+            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "the values, or give one of these units."
         ),
     ),
     "ten thousand m3": (
         "inflow_m3s",
         "径流量(万m3)",
         (
-            'inflow.csv, row 1, column 径流量(万m3): m3 with the unknown "万" (found "万"); expected m3/s, cfs (mean '
-            "flow) or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one "
-            "of these units."
+            'inflow.csv, row 1, column 径流量(万m3): m3 with the unknown "万" (found "万"); expected m3/s, l/s, cfs, '
+            "kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "the values, or give one of these units."
         ),
     ),
     "a day's volume": (
         "inflow_m3s",
         "inflow (m3/day)",
         (
-            'inflow.csv, row 1, column inflow (m3/day): m3 with the unknown "/ day" (found "/ day"); expected '
-            "m3/s, cfs (mean flow) or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the "
-            "values, or give one of these units."
+            'inflow.csv, row 1, column inflow (m3/day): m3 with the unknown "/ day" (found "/ day"); expected m3/s, '
+            "l/s, cfs, kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). "
+            "Fix: convert the values, or give one of these units."
         ),
     ),
     "a level": (
         "inflow_m3s",
         "level_m",
         (
-            'inflow.csv, row 1, column level_m: unknown unit (found "m"); expected m3/s, cfs (mean flow) or hm3, '
-            "Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these units.\n"
-            "inflow.csv, row 1, column level_m: the column does not seem to be inflow; expected monthly inflow, "
-            "as mean flow or volume. Fix: keep the inflow column; if this is it, name it inflow_m3s, or inflow "
-            "with another unit."
+            'inflow.csv, row 1, column level_m: unknown unit (found "m"); expected m3/s, l/s, cfs, kcfs (mean flow) '
+            "or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert the values, or "
+            "give one of these units.\n"
+            "inflow.csv, row 1, column level_m: the column does not seem to be inflow; expected monthly inflow, as "
+            "mean flow or volume. Fix: keep the inflow column; if this is it, name it inflow_m3s, or inflow with "
+            "another unit."
         ),
     ),
     "an outflow": (
@@ -116,9 +117,9 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow_m3s",
         "volume",
         (
-            "inflow.csv, row 1, column volume: the unit of the values is not given; expected m3/s, cfs (mean "
-            "flow) or hm3, Mm3, MCM, 1e8m3, m3, acre-ft (monthly volume). Fix: name the column inflow_m3s (or "
-            'inflow_hm3, ...), add a line "# unit: m3/s", or give the unit (--unit m3/s).'
+            "inflow.csv, row 1, column volume: the unit of the values is not given; expected m3/s, l/s, cfs, kcfs "
+            "(mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: name the "
+            'column inflow_m3s (or inflow_hm3, ...), add a line "# unit: m3/s", or give the unit (--unit m3/s).'
         ),
     ),
     "day, month's name, year": (
@@ -386,16 +387,18 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "date,inflow_m3s",
         ("# values x 1000\ndate,inflow_m3s"),
         (
-            'inflow.csv, row 1: unknown unit (found "x 1000"); expected m3/s, cfs (mean flow) or hm3, Mm3, MCM, '
-            "1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these units."
+            'inflow.csv, row 1: unknown unit (found "x 1000"); expected m3/s, l/s, cfs, kcfs (mean flow) or hm3, '
+            "Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert the values, or give one "
+            "of these units."
         ),
     ),
     "comment of no unit": (
         "date,inflow_m3s",
         ("# unit: buckets\ndate,inflow_m3s"),
         (
-            'inflow.csv, row 1: unknown unit (found "buckets"); expected m3/s, cfs (mean flow) or hm3, Mm3, MCM, '
-            "1e8m3, m3, acre-ft (monthly volume). Fix: convert the values, or give one of these units."
+            'inflow.csv, row 1: unknown unit (found "buckets"); expected m3/s, l/s, cfs, kcfs (mean flow) or hm3, '
+            "Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert the values, or give one "
+            "of these units."
         ),
     ),
     "a caveat with a bell": (

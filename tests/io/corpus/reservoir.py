@@ -8,16 +8,16 @@ ODD: dict[str, tuple[str, str, str]] = {
         "dead_ft3 = 20",
         (
             'r.toml, storage.dead_ft3: is not a known key: "ft3" is not a known unit (found 20); expected one of '
-            "dead_hm3, dead_mm3 (Mm3), dead_mcm (MCM), dead_1e8m3, dead_m3, dead_acre_ft. Fix: convert it to one "
-            "of these units."
+            "dead_hm3, dead_mm3 (Mm3), dead_mcm (MCM), dead_1e8m3, dead_km3, dead_m3, dead_acre_ft, dead_kaf, "
+            "dead_taf, dead_maf. Fix: convert it to one of these units."
         ),
     ),
-    "level in feet": (
+    "level in inches": (
         "normal_m = 445",
-        "normal_ft = 1460",
+        "normal_in = 17520",
         (
-            'r.toml, marks.normal_ft: is not a known key: "ft" is not a known unit (found 1460); expected '
-            "normal_m. Fix: convert the value."
+            'r.toml, marks.normal_in: is not a known key: "in" is not a known unit (found 17520); expected one of '
+            "normal_m, normal_ft. Fix: convert it to one of these units."
         ),
     ),
     "two limits crossed": (
@@ -174,12 +174,13 @@ ODD: dict[str, tuple[str, str, str]] = {
             "0.0001 MW: the installed capacity of the plant, MW."
         ),
     ),
-    "kilowatts": (
+    "horsepower": (
         "installed_capacity_mw = 30",
-        "installed_capacity_kw = 30000",
+        "installed_capacity_hp = 40000",
         (
-            'r.toml, plant.installed_capacity_kw: is not a known key: "kw" is not a known unit (found 30000); '
-            "expected installed_capacity_mw (MW). Fix: convert the value."
+            'r.toml, plant.installed_capacity_hp: is not a known key: "hp" is not a known unit (found 40000); '
+            "expected one of installed_capacity_mw (MW), installed_capacity_kw. Fix: convert it to one of these "
+            "units."
         ),
     ),
     "a month's name": (
@@ -202,8 +203,8 @@ ODD: dict[str, tuple[str, str, str]] = {
         "lower_m3s = 4",
         "lower_barrels = 4",
         (
-            'r.toml, release.lower_barrels: is not a known key: "barrels" is not a known unit (found 4); '
-            "expected one of lower_m3s, lower_cfs. Fix: convert it to one of these units."
+            'r.toml, release.lower_barrels: is not a known key: "barrels" is not a known unit (found 4); expected '
+            "one of lower_m3s, lower_ls, lower_cfs, lower_kcfs. Fix: convert it to one of these units."
         ),
     ),
     "efficiency in per cent": (
