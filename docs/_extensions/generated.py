@@ -74,7 +74,7 @@ def keys_of(section: type[BaseModel]) -> Iterator[tuple[str, ...]]:
     for name, field in section.model_fields.items():
         if field.description and name != "kind":
             needed = "required" if field.is_required() else "optional"
-            yield (f'`"{kind}"`', f"`{field.alias or name}`", needed, field.description)
+            yield (f'`"{kind}"`' if kind else "", f"`{field.alias or name}`", needed, field.description)
 
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -53,8 +53,12 @@ def curve_mistakes(constraint: CurveConstraint, curve: Curve, needed: Domain | N
         yield words.mistake("", f"covers {have}", f"values within {allowed}", "check the numbers and their units")
         return
     yield from check_curve(constraint, curve, words)
-    if needed is None:
-        return
+    if needed is not None:
+        yield from coverage_mistakes(constraint, curve, needed, words)
+
+
+def coverage_mistakes(constraint: CurveConstraint, curve: Curve, needed: Domain, words: Words) -> Iterator[Mistake]:
+    """Require a curve to cover a range, but for what volumes in two units differ by."""
     slack = SLACK * (needed[1] - needed[0])
     if curve.domain[0] > needed[0] + slack or curve.domain[1] < needed[1] - slack:
         have, need = (" to ".join(words.amount(constraint.x, end) for end in ends) for ends in (curve.domain, needed))

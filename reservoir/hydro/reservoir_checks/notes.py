@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reservoir.hydro.reservoir_checks.whole import most_power_of, storages_of
+from reservoir.hydro.curves.curve import Curve
+from reservoir.hydro.reservoir_checks.curves import SLACK, Domain
+from reservoir.hydro.reservoir_checks.whole import most_power_of, storages_of, turbines_within
 
 #: An installed capacity above so many times what water and head can give, or below such a part of it, is told.
 SURPRISING, TINY = 3.0, 0.01
@@ -17,6 +19,7 @@ def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
     """Say what should be looked at again, by the fields of a reservoir."""
     yield from _installed(parts)
     yield from _marks(parts)
+    yield from _short_curves(parts)
 
 
 def _installed(parts: Mapping[str, Any]) -> Iterator[str]:
@@ -43,3 +46,20 @@ def _marks(parts: Mapping[str, Any]) -> Iterator[str]:
                 f"The {name} level (marks.{name}_m) is {mark:.7g} m, but the level curve gives {level:.7g} m at the "
                 f"{word} storage, {storage:,.6g} hm3; marks are drawn in figures and are no limits."
             )
+
+
+def _short_curves(parts: Mapping[str, Any]) -> Iterator[str]:
+    """Say where a curve of the turbines is held at its end because what is missing changes nothing."""
+    turbines, heads = turbines_within(parts)
+    capacity = "which limits nothing there", _missing(turbines.capacity_m3s, heads)
+    conversion = "where the turbines stand still", _missing(turbines.conversion, heads)
+    for name, (why, missing) in {"hydraulic capacity": capacity, "conversion to power": conversion}.items():
+        if missing:
+            yield f"The {name} is not given for heads of {missing}: it is held at its last value, {why}."
+
+
+def _missing(curve: Curve, heads: Domain) -> str:
+    (low, high), slack = curve.domain, SLACK * (heads[1] - heads[0])
+    below = [f"{heads[0]:.4g} to {low:.4g} m"] if low > heads[0] + slack else []
+    above = [f"{high:.4g} to {heads[1]:.4g} m"] if high < heads[1] - slack else []
+    return " and ".join(below + above)

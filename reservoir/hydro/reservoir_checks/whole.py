@@ -14,12 +14,14 @@ from reservoir.hydro.reservoir_checks.curves import (
     CONVERSIONS,
     SLACK,
     Domain,
+    coverage_mistakes,
     curve_mistakes,
     heads_of,
     lake_above_tailrace,
     most_power_mw,
 )
 from reservoir.hydro.reservoir_checks.fields import sound_fields
+from reservoir.hydro.reservoir_checks.turbine_heads import Turbines, turbines_of
 from reservoir.hydro.wording import FieldWords
 
 _CURVES = ("level", "tailrace", "conversion", "capacity_m3s")
@@ -69,22 +71,39 @@ def _mistakes_of_curves(parts: Mapping[str, Any]) -> list[Mistake]:
     found: list[Mistake] = []
     heads: Domain | None = None
     for name, constraint in constraints.items():
-        needed = {"level": storages, "tailrace": releases}.get(name, heads)
-        of_curve = FieldWords(name, names={CURVE_CONSTRAINTS[constraint].x: "x", CURVE_CONSTRAINTS[constraint].y: "y"})
-        found += curve_mistakes(CURVE_CONSTRAINTS[constraint], parts[name], needed, of_curve)
+        needed = {"level": storages, "tailrace": releases}.get(name)
+        found += curve_mistakes(CURVE_CONSTRAINTS[constraint], parts[name], needed, _words_of(name, constraint))
         if name == "tailrace" and not found:
             found += lake_above_tailrace(parts["level"], parts["tailrace"], storages, releases, words)
             heads = None if found else heads_of(parts["level"], parts["tailrace"], storages, releases)
+    if heads is not None and not found:
+        turbines = turbines_of(parts, heads, releases[1])
+        for name, covered in (
+            ("conversion", turbines.heads_of_conversion),
+            ("capacity_m3s", turbines.heads_of_capacity),
+        ):
+            constraint = constraints[name]
+            of_curve = _words_of(name, constraint)
+            found += coverage_mistakes(CURVE_CONSTRAINTS[constraint], parts[name], covered, of_curve)
     for name, constraint in (("area_km2", "area"), ("seepage_m3s", "seepage")):
         if parts[name] is not None:
-            of_curve = FieldWords(
-                name, names={CURVE_CONSTRAINTS[constraint].x: "x", CURVE_CONSTRAINTS[constraint].y: "y"}
-            )
+            of_curve = _words_of(name, constraint)
             found += curve_mistakes(CURVE_CONSTRAINTS[constraint], parts[name], storages, of_curve)
     if found:
         return found
     most = {"installed_mw": parts["installed_mw"], "most_power_mw": most_power_of(parts), "words": words}
     return failures(CLAIMS, most)
+
+
+def _words_of(field: str, constraint: str) -> FieldWords:
+    return FieldWords(field, names={CURVE_CONSTRAINTS[constraint].x: "x", CURVE_CONSTRAINTS[constraint].y: "y"})
+
+
+def turbines_within(parts: Mapping[str, Any]) -> tuple[Turbines, Domain]:
+    """The turbines and all heads (m) that storages and releases allow, by the fields of a reservoir."""
+    storages, releases = storages_of(parts), _releases(parts)
+    heads = heads_of(parts["level"], parts["tailrace"], storages, releases)
+    return turbines_of(parts, heads, releases[1]), heads
 
 
 def most_power_of(parts: Mapping[str, Any]) -> float:

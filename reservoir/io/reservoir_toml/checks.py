@@ -15,6 +15,7 @@ CONVERSIONS = (
     "curves.conversion_rate",
     "curves.output_coefficient",
     "curves.efficiency",
+    "curves.turbine",
     "plant.output_coefficient",
     "plant.efficiency",
 )
@@ -29,10 +30,36 @@ def one_conversion(draft: Draft) -> Iterator[Mistake]:
         yield draft.mistake(key, f"contradicts {given[0]}", f"only one of {', '.join(given)}")
 
 
+#: The ways to say how much water the turbines can take.
+CAPACITIES = (
+    "curves.capacity",
+    "curves.turbine",
+    "plant.hydraulic_capacity_m3s",
+    "plant.unit_hydraulic_capacity_m3s",
+)
+
+
 def one_capacity(draft: Draft) -> Iterator[Mistake]:
-    """Allow one hydraulic capacity."""
-    if draft.has("curves.capacity") and draft.has("plant.hydraulic_capacity_m3s"):
-        yield draft.mistake("plant.hydraulic_capacity_m3s", "contradicts curves.capacity", "only one of the two")
+    """Allow one hydraulic capacity, and one installed capacity."""
+    given = [key for key in CAPACITIES if draft.has(key)]
+    for key in given[1:]:
+        yield draft.mistake(key, f"contradicts {given[0]}", "only one of the two")
+    if draft.has("plant.installed_capacity_mw") and draft.has("plant.unit_capacity_mw"):
+        yield draft.mistake("plant.unit_capacity_mw", "contradicts plant.installed_capacity_mw", "only one of the two")
+
+
+def units_counted(plant: PlantSection, draft: Draft) -> Iterator[Mistake]:
+    """Require the number of units where something is given of one, and only there."""
+    of_one = [
+        f"plant.{key}" for key in ("unit_capacity_mw", "unit_hydraulic_capacity_m3s") if draft.has(f"plant.{key}")
+    ]
+    if of_one and plant.units is None:
+        yield draft.mistake("plant.units", "is missing", f"the number of equal units, as {of_one[0]} is given")
+    if plant.units is not None and not of_one:
+        expected = "plant.unit_capacity_mw or plant.unit_hydraulic_capacity_m3s beside it"
+        yield draft.mistake(
+            "plant.units", "is used by nothing", expected, "remove it, or give the capacity of one unit"
+        )
 
 
 def one_seepage(draft: Draft) -> Iterator[Mistake]:
@@ -94,6 +121,7 @@ def final_within_its_month(storage: StorageSection, first_month: int, draft: Dra
 CHECKS: tuple[Claim, ...] = (
     one_conversion,
     one_capacity,
+    units_counted,
     one_seepage,
     one_plant_factor,
     hours_within_their_month,

@@ -50,6 +50,8 @@ def _one_of(units: Iterable[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
+#: More turbines than any plant has.
+MOST_UNITS = 1000
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Numbers = tuple[Number, ...]
 Interval = Annotated[Numbers, AfterValidator(_lower_end_first)]
@@ -145,6 +147,17 @@ class PowerCurve(Formula):
         return self.offset if type(self).model_fields["offset"].alias else self.offset * self.value_size
 
 
+class TurbineTable(Block):
+    """What the turbines take and give at full gate, by head."""
+
+    head_m: Numbers = Field(description="a list of heads, m")
+    flow_m3s: Numbers = Field(description="a list of discharges at full gate, one for each head")
+    power_mw: Numbers = Field(description="a list of powers at full gate, MW, one for each head")
+    units: Annotated[int, Field(strict=True, ge=1, le=MOST_UNITS)] = Field(
+        default=1, description="the number of equal units, where discharge and power are of one of them"
+    )
+
+
 #: A curve's section, whatever its kind.
 Form = Points | PolynomialCurve | PowerCurve
 
@@ -213,4 +226,5 @@ CURVES: type[Block] = create_model(
     capacity=(curve_section("capacity", "hydraulic capacities"), None),
     area=(curve_section("area", "areas of the lake, km2"), None),
     seepage=(curve_section("seepage", "flows that seep away"), None),
+    turbine=(TurbineTable | None, None),
 )

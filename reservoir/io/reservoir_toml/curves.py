@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,15 +14,18 @@ from reservoir.hydro.reservoir_checks.curve_constraints import CURVE_CONSTRAINTS
 from reservoir.hydro.reservoir_checks.curves import (
     CONVERSIONS,
     Domain,
+    coverage_mistakes,
     curve_mistakes,
     heads_of,
     lake_above_tailrace,
     most_power_mw,
 )
+from reservoir.hydro.reservoir_checks.turbine_heads import turbines_of
 from reservoir.hydro.reservoir_kinds import ConversionKind
 from reservoir.io.reservoir_toml.curve_schema import Form, Points, PowerCurve
 from reservoir.io.reservoir_toml.draft import Draft
-from reservoir.io.reservoir_toml.schema import File, ReleaseSection, StorageSection
+from reservoir.io.reservoir_toml.schema import File, PlantSection, ReleaseSection, StorageSection
+from reservoir.io.reservoir_toml.turbine import turbine_curves
 
 #: A file's level curve has no level stretch: there a level would say nothing of the storage.
 FILE_LAWS = {
@@ -63,18 +67,9 @@ def curves_of(file: File, draft: Draft) -> tuple[dict[str, Any], list[Mistake]]:
         apart = list(lake_above_tailrace(*ends, replace(draft, section="curves")))
         mistakes += apart
         heads = None if apart else heads_of(*ends)
-    for meaning, name in CONVERSIONS.items():
-        value = getattr(file.plant, name, None)
-        if getattr(file.curves, name) is not None:
-            found["conversion_kind"] = meaning
-            build("conversion", name, heads)
-        elif value is not None and heads:
-            found |= {"conversion_kind": meaning, "conversion": constant(value, heads)}
-    if file.curves.capacity is not None:
-        build("capacity_m3s", "capacity", heads)
-    elif file.plant and releases and heads:
-        # Left out, the hydraulic capacity never binds: the installed capacity and the release do.
-        found["capacity_m3s"] = constant(file.plant.hydraulic_capacity_m3s or releases[1], heads)
+    of_turbines, wrong = _turbines(file, draft, heads, releases)
+    found |= of_turbines
+    mistakes += wrong
     build("area_km2", "area", storages)
     build("seepage_m3s", "seepage", storages)
     if file.losses.seepage_m3s is not None and storages and file.curves.seepage is None:
@@ -82,7 +77,57 @@ def curves_of(file: File, draft: Draft) -> tuple[dict[str, Any], list[Mistake]]:
     if "conversion" in found and "capacity_m3s" in found and heads and releases:
         conversion = found["conversion"], found["conversion_kind"]
         found["most_power_mw"] = most_power_mw(*conversion, found["capacity_m3s"], heads, releases[1])
+        if file.plant and file.plant.installed_mw:
+            mistakes += _uncovered(file.plant, found, heads, releases, draft)
     return found, mistakes
+
+
+def _turbines(
+    file: File, draft: Draft, heads: Domain | None, releases: Domain | None
+) -> tuple[dict[str, Any], list[Mistake]]:
+    """Build the conversion to power and the hydraulic capacity."""
+    found: dict[str, Any] = {}
+    mistakes: list[Mistake] = []
+    if file.curves.turbine is not None:
+        curves, mistakes = turbine_curves(file.curves.turbine, draft)
+        if curves:
+            found = {"conversion_kind": ConversionKind.COEFFICIENT}
+            found["capacity_m3s"], found["conversion"] = curves
+        return found, mistakes
+
+    def build(field: str, name: str) -> None:
+        curve, wrong = inspected(name, getattr(file.curves, name), heads, draft, whole=False)
+        mistakes.extend(wrong)
+        if curve:
+            found[field] = curve
+
+    for meaning, name in CONVERSIONS.items():
+        value = getattr(file.plant, name, None)
+        if getattr(file.curves, name) is not None:
+            found["conversion_kind"] = meaning
+            build("conversion", name)
+        elif value is not None and heads:
+            found |= {"conversion_kind": meaning, "conversion": constant(value, heads)}
+    if file.curves.capacity is not None:
+        build("capacity_m3s", "capacity")
+    elif file.plant and releases and heads:
+        # Left out, the hydraulic capacity never binds: the installed capacity and the release do.
+        found["capacity_m3s"] = constant(file.plant.turbine_capacity_m3s or releases[1], heads)
+    return found, mistakes
+
+
+def _uncovered(
+    plant: PlantSection, found: Mapping[str, Any], heads: Domain, releases: Domain, draft: Draft
+) -> Iterator[Mistake]:
+    """State which curve of the turbines misses heads that matter."""
+    of_plant = {"operating_level_m": plant.operating_level_m, "plant_factor": plant.running_factor}
+    turbines = turbines_of({**found, **of_plant, "installed_mw": plant.installed_mw}, heads, releases[1])
+    covered = {"conversion": turbines.heads_of_conversion, "capacity_m3s": turbines.heads_of_capacity}
+    names = {"conversion": CONVERSIONS[found["conversion_kind"]], "capacity_m3s": "capacity"}
+    for field, needed in covered.items():
+        section = "turbine" if draft.has("curves.turbine") else names[field]
+        words = replace(draft, section=f"curves.{section}")
+        yield from coverage_mistakes(FILE_LAWS[names[field]], found[field], needed, words)
 
 
 def _storages(storage: StorageSection | None) -> Domain | None:
@@ -97,7 +142,9 @@ def _releases(release: ReleaseSection | None) -> Domain | None:
     return min(release.lower_m3s), max(release.upper_m3s)
 
 
-def inspected(name: str, block: Form | None, needed: Domain | None, draft: Draft) -> tuple[Curve | None, list[Mistake]]:
+def inspected(
+    name: str, block: Form | None, needed: Domain | None, draft: Draft, *, whole: bool = True
+) -> tuple[Curve | None, list[Mistake]]:
     """Build a curve and check it against its law.
 
     Parameters
@@ -110,6 +157,8 @@ def inspected(name: str, block: Form | None, needed: Domain | None, draft: Draft
         The range on which the curve will be asked; None where a mistake elsewhere leaves it unknown.
     draft : Draft
         The file, for messages.
+    whole : bool
+        Whether a curve that does not cover the range is a mistake.
 
     Returns
     -------
@@ -135,5 +184,5 @@ def inspected(name: str, block: Form | None, needed: Domain | None, draft: Draft
         # Sound numbers that are none any more in the program's units.
         mend = "check the numbers and their units"
         return None, [words.mistake("", "does not give a finite number everywhere", mend=mend)]
-    mistakes += curve_mistakes(law, curve, needed, words)
+    mistakes += curve_mistakes(law, curve, needed if whole else None, words)
     return (None if mistakes else curve), mistakes

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from reservoir.errors import InputError
-from reservoir.hydro.calendar import HOURS_OF_MONTHS, HOURS_PER_YEAR
+from reservoir.hydro.calendar import HOURS_PER_YEAR
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_checks.claims import CLAIMS, Lake, failures
@@ -20,7 +20,7 @@ from reservoir.hydro.reservoir_kinds import ReferenceLevels
 from reservoir.io.reservoir_toml.checks import CHECKS
 from reservoir.io.reservoir_toml.curves import curves_of
 from reservoir.io.reservoir_toml.draft import Draft
-from reservoir.io.reservoir_toml.schema import File, PlantSection, StorageSection
+from reservoir.io.reservoir_toml.schema import File, StorageSection
 from reservoir.io.reservoir_toml.text import file_content, parsed
 from reservoir.io.reservoir_toml.wording import validated
 
@@ -93,12 +93,13 @@ def _fields(file: File) -> dict[str, Any]:
     parts["horizon"] = Horizon.of(file.horizon.span)
     parts["marks"] = ReferenceLevels(**file.marks.model_dump())
     if file.plant:
-        installed, penalty = file.plant.installed_capacity_mw, file.objective.penalty_gwh
-        parts["installed_mw"] = installed
+        installed, penalty = file.plant.installed_mw, file.objective.penalty_gwh
+        if installed is not None:
+            parts["installed_mw"] = installed
+            parts["penalty_gwh"] = installed * HOURS_PER_YEAR / 1000 if penalty is None else penalty
         parts["guaranteed_energy_gwh"] = file.plant.guaranteed_energy_gwh
-        parts["penalty_gwh"] = installed * HOURS_PER_YEAR / 1000 if penalty is None else penalty
         parts["operating_level_m"] = file.plant.operating_level_m
-        parts |= _monthly(power_lower_mw=file.plant.power_lower_mw, plant_factor=_plant_factor(file.plant))
+        parts |= _monthly(power_lower_mw=file.plant.power_lower_mw, plant_factor=file.plant.running_factor)
     if file.storage:
         parts |= _of_storage(file.storage)
     parts |= _monthly(evaporation_mm=file.losses.evaporation_mm, withdrawal_m3s=file.losses.withdrawal_m3s)
@@ -107,13 +108,6 @@ def _fields(file: File) -> dict[str, Any]:
         parts["release_lower_m3s"] = np.array(file.release.lower_m3s)
         parts["release_upper_m3s"] = np.array(file.release.upper_m3s)
     return parts
-
-
-def _plant_factor(plant: PlantSection) -> Sequence[float] | None:
-    hours = plant.full_load_hours
-    if hours is None:
-        return plant.plant_factor
-    return [given / most for given, most in zip(hours, HOURS_OF_MONTHS, strict=True)]
 
 
 def _monthly(**given: Sequence[float] | None) -> dict[str, Any]:

@@ -14,12 +14,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
 from reservoir.errors import InputError
 from reservoir.hydro import ranges
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTHS_PER_YEAR
 from reservoir.hydro.horizon import YEAR, Horizon
 from reservoir.hydro.reservoir_checks.curve_constraints import LOSSLESS_COEFFICIENT
 from reservoir.hydro.reservoir_checks.fields import text_fault
 from reservoir.hydro.reservoir_kinds import YearEnd
-from reservoir.io.reservoir_toml.curve_schema import CURVES, Block, Number, Numbers, refusal
+from reservoir.io.reservoir_toml.curve_schema import CURVES, MOST_UNITS, Block, Number, Numbers, refusal
 from reservoir.text.quantities import counted
 
 _ENTRY = "one number, or a list of twelve (January to December)"
@@ -83,7 +83,14 @@ Monthly = Annotated[Numbers, BeforeValidator(_twelve)]
 class PlantSection(Block):
     """The turbines."""
 
-    installed_capacity_mw: PowerMw = Field(description="the installed capacity of the plant, MW")
+    installed_capacity_mw: PowerMw | None = Field(default=None, description="the installed capacity of the plant, MW")
+    units: Annotated[int, Field(strict=True, ge=1, le=MOST_UNITS)] | None = Field(
+        default=None, description="the number of equal units"
+    )
+    unit_capacity_mw: PowerMw | None = Field(default=None, description="the installed capacity of one of the units, MW")
+    unit_hydraulic_capacity_m3s: CapacityM3s | None = Field(
+        default=None, description="the maximum turbine discharge of one of the units"
+    )
     guaranteed_energy_gwh: EnergyGwh | None = Field(default=None, description="the guaranteed annual energy, GWh")
     output_coefficient: Coefficient | None = Field(
         default=None, description="K in power (kW) = K x flow (m3/s) x head (m); 9.80665 for a plant without losses"
@@ -102,6 +109,27 @@ class PlantSection(Block):
     operating_level_m: LevelM | None = Field(
         default=None, description="the minimum operating level, below which the turbines stand still, m"
     )
+
+    @property
+    def installed_mw(self) -> float | None:
+        """Installed capacity of all units, MW."""
+        if self.installed_capacity_mw is not None or self.unit_capacity_mw is None:
+            return self.installed_capacity_mw
+        return self.unit_capacity_mw * self.units if self.units else None
+
+    @property
+    def turbine_capacity_m3s(self) -> float | None:
+        """Hydraulic capacity of all units, m3/s."""
+        if self.hydraulic_capacity_m3s is not None or self.unit_hydraulic_capacity_m3s is None:
+            return self.hydraulic_capacity_m3s
+        return self.unit_hydraulic_capacity_m3s * self.units if self.units else None
+
+    @property
+    def running_factor(self) -> Numbers | None:
+        """Part of each month in which the turbines can run at full load."""
+        if self.full_load_hours is None:
+            return self.plant_factor
+        return tuple(given / most for given, most in zip(self.full_load_hours, HOURS_OF_MONTHS, strict=True))
 
 
 class MarksSection(Block):

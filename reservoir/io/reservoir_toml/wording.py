@@ -25,6 +25,12 @@ _REQUIRED = {
     "curves.tailrace": "a section [curves.tailrace]: the tailrace level by release",
 }
 
+#: What is required only where another key does not stand in for it.
+_INSTALLED, _OF_ONE_UNIT = "plant.installed_capacity_mw", "plant.unit_capacity_mw"
+
+#: How a curve may be written, as it stands in the validator's path.
+_KINDS = (("table",), ("polynomial",), ("power",))
+
 #: What a value is not, and what it should have been, by the validator's name for the error.
 _TYPES: Mapping[str, tuple[str, str]] = {
     "float_type": ("is not a number", "a number"),
@@ -55,6 +61,10 @@ def validated(draft: Draft) -> tuple[File, list[Mistake]]:
     mistakes = [_mistake(error, draft) for error in told.values()]
     absent = (key for key in _REQUIRED if not draft.has(key) and key not in meant)
     mistakes += (draft.mistake(key, "is missing", _REQUIRED[key]) for key in absent)
+    said = {_INSTALLED, _OF_ONE_UNIT} & {*meant, *filter(draft.has, (_INSTALLED, _OF_ONE_UNIT))}
+    if isinstance(draft.tree.get("plant"), dict) and not said:
+        mend = f"add installed_capacity_mw = ... {_home(_INSTALLED)}"
+        mistakes.append(draft.mistake(_INSTALLED, "is missing", KEYS[_INSTALLED], mend))
     return FILE.model_validate(_sound(draft.tree, errors)), mistakes
 
 
@@ -69,7 +79,7 @@ def _errors(tree: dict[str, Any]) -> list[ErrorDetails]:
 def _path(error: ErrorDetails) -> tuple[str | int, ...]:
     path = error["loc"]
     # A curve's kind is part of the validator's path, but not of the file's.
-    return path[:2] + path[3:] if path[0] == "curves" else path
+    return path[:2] + path[3:] if path[0] == "curves" and path[2:3] in _KINDS else path
 
 
 def _dotted(error: ErrorDetails) -> str:
