@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+#: A plan that compiles little: in a new place, nothing is compiled yet.
+PLAN = ("plan", "--generations", "3000", "--no-reference", "--no-figures", "--out", "out")
 
 
 @pytest.fixture(scope="module")
@@ -17,10 +19,11 @@ def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(CHECKOUT)]
     subprocess.run(build, check=True, capture_output=True)
-    venv.create(folder / "venv", with_pip=True)
+    venv.create(folder / "venv")
     python = folder / "venv" / "bin" / "python"
     (wheel,) = folder.glob("*.whl")
-    install = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    install = [*pip, "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
     subprocess.run(install, check=True, capture_output=True)
     return python, folder
 
@@ -33,7 +36,7 @@ def test_the_wheel_plans_the_bundled_case_from_its_own_files(installed):
         "import sys, runpy, pathlib, reservoir\n"
         f"sys.path.append({site!r})\n"
         "print(pathlib.Path(reservoir.__file__).parent)\n"
-        "sys.argv = ['reservoir', 'plan', '--generations', '3000', '--no-figures', '--out', 'out']\n"
+        f"sys.argv = {['reservoir', *PLAN]}\n"
         "runpy.run_module('reservoir', run_name='__main__')"
     )
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}

@@ -15,6 +15,8 @@ from reservoir import caches
 
 COMMAND = [sys.executable, "-m", "reservoir"]
 ROOT = Path(__file__).resolve().parents[2]
+#: A search that compiles little.
+SEARCH = ("--solver", "lshade", "--evaluations", "2000", "--no-polish", "--no-reference", "--no-figures")
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +31,8 @@ def warm(tmp_path_factory, device) -> Path:
 
 
 def planned(folder: Path, cache: Path | str, **environment: str) -> subprocess.CompletedProcess[str]:
-    solve = ("--solver", "lshade", "--evaluations", "2000", "--no-reference", "--no-figures", "--out", "out", "--force")
     finished = subprocess.run(
-        [*COMMAND, "plan", "one.csv", *solve],
+        [*COMMAND, "plan", "one.csv", *SEARCH, "--out", "out", "--force"],
         cwd=folder,
         env=surroundings(XDG_CACHE_HOME=str(cache), **environment),
         capture_output=True,
@@ -209,9 +210,14 @@ def on_terminal(columns: int, *arguments: str, **environment: str) -> str:
     return shown.decode()
 
 
+@pytest.fixture(scope="module")
+def listed(device) -> dict:
+    """The first device as `devices --json` lists it."""
+    return json.loads(called("devices", "--json").stdout)["devices"][0]
+
+
 @pytest.mark.parametrize("columns", [20, 40, 60, 80, 200])
-def test_no_digit_is_lost_on_a_narrow_terminal(columns, device):
-    listed = json.loads(called("devices", "--json").stdout)["devices"][0]
+def test_no_digit_is_lost_on_a_narrow_terminal(columns, listed):
     shown = on_terminal(columns, "devices")
     assert f"{listed['global_memory_bytes'] / 2**30:.1f}" in re.split(r"[\s│]+", shown)
     if columns > 100:
@@ -219,9 +225,12 @@ def test_no_digit_is_lost_on_a_narrow_terminal(columns, device):
         assert listed["name"] in shown
 
 
+def test_a_terminal_of_no_columns_does_not_matter():
+    assert "0" in on_terminal(0, "devices")
+
+
 @pytest.mark.parametrize("columns", ["0", "abc", "-1", "9" * 5000])
 def test_columns_that_are_no_number_do_not_matter(columns):
-    assert "0" in on_terminal(0, "devices")
     assert called("devices", COLUMNS=columns, LINES=columns, TERM="xterm").returncode == 0
 
 
