@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reservoir.bench.case.scaling import Point, ScalingSetup
 from reservoir.cli import main
 
 
@@ -69,6 +70,16 @@ def call_in(monkeypatch, capsys):
         return output
 
     return execute
+
+
+@pytest.fixture
+def brief(monkeypatch) -> None:
+    """Quick trials of the experiments that take seconds: a point, few generations."""
+    monkeypatch.setattr(ScalingSetup, "points", lambda _: [Point("generations", 3, generations=20)])
+    monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
+    monkeypatch.setattr("reservoir.bench.case.experiment.QUICK_GENERATIONS", 50)
+    monkeypatch.setattr("reservoir.bench.models.runs.QUICK_GENERATIONS", 5)
+    monkeypatch.setattr("reservoir.bench.models.runs.CASE_SWARMS", 2)
 
 
 @pytest.fixture

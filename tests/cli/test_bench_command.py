@@ -4,20 +4,11 @@ import json
 
 import pytest
 
-from reservoir.bench.case.scaling import Point, ScalingSetup
 from reservoir.bench.folder import default_folder
 from reservoir.bench.result import ExperimentResult
 from reservoir.cases import bundled_case, case_names
 from reservoir.cli import INTERRUPTED
 from reservoir.planning.checks import Check
-
-
-@pytest.fixture
-def brief(monkeypatch, device):
-    """A bench that takes seconds: a point, few generations."""
-    monkeypatch.setattr(ScalingSetup, "points", lambda _: [Point("generations", 3, generations=20)])
-    monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
-    monkeypatch.setattr("reservoir.bench.case.experiment.QUICK_GENERATIONS", 50)
 
 
 def test_experiments_and_cases_are_listed_without_importing_anything_heavy(heavy_imports):

@@ -13,41 +13,6 @@ from reservoir.cli.bench import BenchGroup
 from reservoir.cli.bench import _run as run_of
 from reservoir.errors import InputError, Mistake
 
-#: Tiny runs of each experiment, and of every kind of its own options.
-TINY = {
-    "case": ["--runs", "2"],
-    "clpso": ["--functions", "f5", "--models", "lanes", "--runs", "2"],
-    "ann": [
-        "--tables",
-        "1",
-        "--iterations",
-        "2",
-        "--baseline-iterations",
-        "2",
-        "--group",
-        "16",
-        "--inertia",
-        "0.9",
-        "--exchange-every",
-        "2",
-        "--cognitive",
-        "1.5",
-        "--social",
-        "1.5",
-        "--velocity-fraction",
-        "0.02",
-    ],
-    "ring-pso": ["--dimensions", "2", "--generations", "4", "--particles", "4", "--runs", "2"],
-    "tsp": ["--iterations", "3", "--populations", "256", "--runs", "1"],
-    "dsmga2": ["--problems", "mk", "--sizes", "20", "--runs", "1"],
-    "zoo": [
-        *("--part", "tuning", "--solvers", "lshade,dp-opencl", "--reservoirs", "1", "--years", "1"),
-        *("--host-reservoirs", "1", "--host-years", "1", "--jobs", "1"),
-    ],
-    "scale": ["--years", "50", "--solvers", "lshade", "--no-reference", "--runs", "1"],
-    "functions": ["--solver", "clpso", "--dim", "3", "--functions", "f1", "--generations", "5", "--runs", "2"],
-}
-
 
 def commands() -> dict[str, click.Command]:
     """All that are no groups, by name."""
@@ -160,26 +125,3 @@ def _case():
 
     case = bundled_case()
     return Inputs(case.reservoir(), case.inflow(), True, True, None, None)
-
-
-def test_every_experiment_has_a_tiny_run():
-    assert TINY.keys() == EXPERIMENTS.keys()
-
-
-@pytest.mark.parametrize("name", [name for name in TINY if name != "dsmga2"])  # which takes half a minute
-def test_every_experiment_runs_as_it_is_typed(call, device, tmp_path, monkeypatch, name, short_record):
-    from reservoir.bench.case import experiment as case
-    from reservoir.bench.case.scaling import Point, ScalingSetup
-    from reservoir.bench.models import runs
-    from reservoir.bench.networks import experiment
-
-    monkeypatch.setattr(ScalingSetup, "points", lambda _: [Point("generations", 3, generations=20)])
-    monkeypatch.setattr("reservoir.bench.case.arithmetic.LEAST_SECONDS", 1e-4)
-    monkeypatch.setattr(case, "QUICK_GENERATIONS", 20)
-    monkeypatch.setattr(runs, "QUICK_GENERATIONS", 5)
-    monkeypatch.setattr(runs, "CASE_SWARMS", 2)
-    monkeypatch.setitem(experiment.QUICK_ITERATIONS, 1, 2)
-    files = [short_record] if name == "case" else []
-    output = call("bench", name, *files, *TINY[name], "--quick", "--out", "out", status=None)
-    assert "Written to out" in output.out, output.err
-    assert (tmp_path / "out" / "tables.md").exists()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from reservoir.bench import EXPERIMENTS
 from tests.cli.test_every_option import commands, experiments
 from tests.problems.tours.square import SQUARE
 
@@ -101,6 +102,10 @@ CALLS: list[tuple[list[str], int]] = [
     (["validate", *OWN, *SWARM, "--runs", "2", "--no-zoo", "--json", "--debug"], 1),
     (["validate", *OWN, "--horizon", "record"], 0),
     (["validate", "inflow.csv", "--case", "xiaowan", *SWARM, "--zoo"], 1),
+    (
+        ["bench", "functions", "--solver", "lshade", "--functions", "f1", "--evaluations", "99", *BENCH, "--out", "b8"],
+        0,
+    ),
     (["bench", "case", *OWN, *BENCH, "--case", "xiaowan", "--peers", "--out", "b0"], 0),
     (
         [
@@ -154,10 +159,6 @@ CALLS: list[tuple[list[str], int]] = [
         ],
         0,
     ),
-    (
-        ["bench", "functions", "--solver", "lshade", "--functions", "f1", "--evaluations", "99", *BENCH, "--out", "b8"],
-        0,
-    ),
 ]
 
 
@@ -186,7 +187,7 @@ def is_first(call: int) -> bool:
 
 @pytest.mark.pocl(reason="the calls name a device")
 @pytest.mark.parametrize("number", range(len(CALLS)), ids=[" ".join(words) for words, _ in CALLS])
-def test_the_call_ends_as_it_should(workplace, call_in, number):
+def test_the_call_ends_as_it_should(workplace, call_in, brief, number):
     words, status = CALLS[number]
     if is_first(number):
         line = [sys.executable, "-m", "reservoir", *words]
@@ -195,6 +196,12 @@ def test_the_call_ends_as_it_should(workplace, call_in, number):
         assert "Traceback" not in done.stderr
     else:
         assert "Traceback" not in call_in(workplace, *words, status=status).err
+    if words[0] == "bench" and status != 2:
+        assert (workplace / words[-1] / "tables.md").is_file()
+
+
+def test_every_experiment_is_run():
+    assert {words[1] for words, status in CALLS if words[0] == "bench" and status != 2} == EXPERIMENTS.keys()
 
 
 def test_no_option_of_the_program_is_left_out():
