@@ -66,6 +66,14 @@ def named_as(names: Mapping[str, str]) -> Iterator[None]:
         ) from error
 
 
+def read_record(file: Path, reading: Mapping[str, Any], first_month: int | None) -> Inflow:
+    """Read an inflow, and call what is wrong in the call by its option."""
+    from reservoir.io.inflow_file import read_inflow
+
+    with named_as({name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS if name != "unit"}):
+        return read_inflow(file, first_month=first_month, **reading)
+
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -101,6 +109,15 @@ class Request:
     reservoir_file: Path | None
     case: str | None
     unit: str | None
+    column: str | None
+    water_year: str | None
+    missing_days: int
+    negative: str | None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the inflow is to be read, as arguments of `reservoir.read_inflow`."""
+        return {name: getattr(self, name) for name in READING_OPTIONS}
 
     def read(self) -> Inputs:
         """Read what the options name.
@@ -112,7 +129,6 @@ class Request:
         """
         from reservoir.cases import bundled_case
         from reservoir.errors import InputError, Mistake
-        from reservoir.io.inflow_file import read_inflow
         from reservoir.io.reservoir_toml.reader import read_reservoir
 
         bundled = bundled_case(self.case)
@@ -124,7 +140,7 @@ class Request:
         except InputError as error:
             mistakes += error.mistakes
         try:
-            record = read_inflow(self.inflow_file or bundled.inflow_file, unit=self.unit, first_month=first_month)
+            record = read_record(self.inflow_file or bundled.inflow_file, self.reading, first_month)
         except InputError as error:
             mistakes += error.mistakes
         if mistakes:
@@ -182,9 +198,35 @@ def out(default: str) -> Decorator:
     return click.option("--out", type=FolderPath(), help=f"Output folder.  [default: {default} in ./reports]")
 
 
-unit = click.option(
-    "--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs (mean flow), hm3, 1e8m3, ... (monthly volume)."
+_READING = (
+    click.option(
+        "--unit",
+        metavar="UNIT",
+        help="Unit of the inflow: m3/s, cfs (mean flow), hm3, acre-ft, ... (volume of the month, or day).",
+    ),
+    click.option("--column", metavar="NAME", help="Column of the inflow, if the file has several."),
+    click.option(
+        "--water-year",
+        type=click.Choice(["begins", "ends"]),
+        help="Calendar year by which a table by years names its water years.  [default: as the file says, else begins]",
+    ),
+    click.option(
+        "--missing-days",
+        type=click.IntRange(0, 30),
+        default=0,
+        show_default=True,
+        help="Days that a month of a daily record may lack.",
+    ),
+    click.option(
+        "--negative",
+        type=click.Choice(["keep", "zero"]),
+        help="What becomes of negative values, such as those of a reservoir balance.  [default: they are refused]",
+    ),
 )
+#: How an inflow is read; a command gets them as ``reading``, arguments of `reservoir.read_inflow`.
+reading = _gathered("reading", dict, *_READING)
+#: Their names.
+READING_OPTIONS = tuple(map(_name_of, _READING))
 
 rule = click.argument("rule_file", metavar="RULE.json", type=_path)
 
@@ -202,7 +244,7 @@ inputs = _gathered(
     click.argument("inflow_file", metavar="[INFLOW.csv]", required=False, type=_path),
     click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=_path, help="Reservoir file."),
     click.option("--case", metavar="NAME", help="Bundled case; used for files that are not given."),
-    unit,
+    *_READING,
 )
 
 seed = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True, help="Random seed.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -59,7 +59,7 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
     type=options.FilePath(),
     help="Test the rules fitted to all years on another record or ensemble, too.",
 )
-@click.option("--unit", metavar="UNIT", help="Unit of the inflow of --test, as of `reservoir plan --unit`.")
+@options.reading
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
 @click.option("--force", is_flag=True, help="Replace earlier rules in that folder.")
 @options.json
@@ -71,7 +71,7 @@ def command(
     families: tuple[str, ...],
     horizon: str | None,
     test_file: Path | None,
-    unit: str | None,
+    reading: dict[str, Any],
     figures: bool,
     force: bool,
     as_json: bool,
@@ -99,7 +99,7 @@ def command(
         inflow = saved.plan.inflow
         units = inflow.member_count if inflow.member_count > 1 else inflow.years
         _check_request(families, folds, units, "members" if inflow.member_count > 1 else "years")
-        test = _read_test(test_file, unit, saved.plan.reservoir)
+        test = _read_test(test_file, reading, saved.plan.reservoir)
         with progress_bars() as progress:
             evaluation = evaluate(
                 saved.plan,
@@ -129,13 +129,15 @@ def command(
     return 0 if all_pass(checks) else 1
 
 
-def _read_test(file: Path | None, unit: str | None, plant: Reservoir) -> Inflow | None:
+def _read_test(file: Path | None, reading: dict[str, Any], plant: Reservoir) -> Inflow | None:
     """The inflow to test rules on, before any is fitted."""
-    from reservoir.io.inflow_file import read_inflow
-
-    if file is None and unit is not None:
-        raise InputError(Mistake("is given without --test", "the inflow file of --test", column="--unit"))
-    return None if file is None else read_inflow(file, unit=unit, first_month=plant.first_month)
+    if file is not None:
+        return options.read_record(file, reading, plant.first_month)
+    given = next((name for name, value in reading.items() if value), None)
+    if given is not None:
+        column = f"--{given.replace('_', '-')}"
+        raise InputError(Mistake("is given without --test", "the inflow file of --test", column=column))
+    return None
 
 
 def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str) -> None:

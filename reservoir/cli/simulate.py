@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @options.rule
 @click.argument("inflow_file", metavar="INFLOW.csv", type=options.FilePath())
 @options.rule_reservoir
-@options.unit
+@options.reading
 @click.option(
     "--level", type=float, help="Forebay level at the start of the record, m.  [default: the reservoir's initial level]"
 )
@@ -31,7 +31,7 @@ def command(
     rule_file: Path,
     inflow_file: Path,
     reservoir_file: Path | None,
-    unit: str | None,
+    reading: dict[str, Any],
     level: float | None,
     yearly: bool,
     foresight: bool,
@@ -47,12 +47,11 @@ def command(
     from reservoir.cli.screen import progress_bars, show_json
     from reservoir.cli.streams import say
     from reservoir.hydro.level_storage import storage_at_level
-    from reservoir.io.inflow_file import read_inflow
     from reservoir.report.simulation_folder import claimed_for_simulation, write_simulation
     from reservoir.rules.evaluation.record_evaluation import evaluate_record
 
     found = read_rule_inputs(rule_file, reservoir_file)
-    inflow = read_inflow(inflow_file, unit=unit, first_month=found.reservoir.first_month)
+    inflow = options.read_record(inflow_file, reading, found.reservoir.first_month)
     start = None if level is None else storage_at_level(found.reservoir, level, "--level")
     with claimed_for_simulation(out, found.rule.family) as claim, progress_bars() as progress:
         run = evaluate_record(

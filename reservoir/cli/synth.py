@@ -117,9 +117,7 @@ def _read(request: options.Request) -> tuple[Reservoir | None, Inflow]:
     if request.inflow_file is None or request.reservoir_file or request.case:
         found = request.read()
         return found.reservoir, found.inflow
-    from reservoir.io.inflow_file import read_inflow
-
-    return None, read_inflow(request.inflow_file, unit=request.unit)
+    return None, options.read_record(request.inflow_file, request.reading, None)
 
 
 def _show(record: Inflow, ensemble: Inflow, files: SyntheticFiles, found: Assessment | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ class Inflow:
     Parameters
     ----------
     flow_m3s : ndarray, shape (years, steps)
-        Mean flow of each step (m3/s), finite and not negative; kept as a read-only copy.
+        Mean flow of each step (m3/s), finite and, unless `allow_negative`, not negative; kept as a read-only copy.
     calendar : Calendar
         The water years that the flows belong to.
     notes : tuple of str
@@ -47,6 +48,10 @@ class Inflow:
         Net evaporation and the withdrawal demanded in each step; without them, the reservoir's of the calendar month.
     members : ndarray of str, optional
         Names of the members of an ensemble, in their order; without them, they are numbered from 1.
+    reading : mapping
+        How the caller asked for that file to be read, where it was not as usual.
+    allow_negative : bool
+        Whether flows may be negative, as those computed from a reservoir's balance are.
 
     Raises
     ------
@@ -66,9 +71,11 @@ class Inflow:
     evaporation_mm: NDArray[np.float64] | None = None
     withdrawal_m3s: NDArray[np.float64] | None = None
     members: NDArray[np.str_] | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    allow_negative: bool = False
 
     def __post_init__(self) -> None:
-        flow = _checked(self.flow_m3s, self.calendar)
+        flow = _checked(self.flow_m3s, self.calendar, -np.inf if self.allow_negative else 0.0)
         flow.setflags(write=False)
         object.__setattr__(self, "flow_m3s", flow)
         if self.calendar.is_ensemble:
@@ -199,8 +206,8 @@ class Inflow:
         return mean
 
 
-def _checked(given: ArrayLike, calendar: Calendar) -> NDArray[np.float64]:
-    """Flows as a copy, refused if they do not fit the calendar, or are not finite, or are negative."""
+def _checked(given: ArrayLike, calendar: Calendar, least: float) -> NDArray[np.float64]:
+    """Flows as a copy, refused if they do not fit the calendar, or are not finite, or too low."""
     refused = partial(Mistake, column="flow_m3s")
     try:
         flow = np.array(given, dtype=np.float64)
@@ -213,7 +220,7 @@ def _checked(given: ArrayLike, calendar: Calendar) -> NDArray[np.float64]:
         expected = f"the shape {shape}: water years x steps"
         mend = "give one row per water year and one value per step"
         raise InputError(refused("the flows do not fit the calendar", expected, mend, value=flow.shape))
-    wrong = np.argwhere(~(np.isfinite(flow) & (flow >= 0)))
+    wrong = np.argwhere(~(np.isfinite(flow) & (flow >= least)))
     if len(wrong):
         year, step = wrong[0]
         count = "one flow is" if len(wrong) == 1 else f"{len(wrong)} flows are"

@@ -14,6 +14,7 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.ranges import FLOW_M3S
 from reservoir.hydro.water_years import month_name, whole_years
+from reservoir.io.negative_values import NAMED, negative_values
 
 FloatArray = NDArray[np.float64]
 
@@ -45,7 +46,7 @@ def inflow_of_series(
     first : int
         The first month, counted from January of year 0.
     values : ndarray, shape (members, months)
-        In the unit; finite, and not negative.
+        In the unit; finite, and not negative unless `about` allows it.
     members : sequence of str, optional
         Their names; None for a single record that is no ensemble.
     unit : InflowUnit
@@ -70,12 +71,37 @@ def inflow_of_series(
         return series[:, inside].reshape(count, MONTHS_PER_YEAR)
 
     flow = unit.flow_m3s(in_years(values), calendar)
-    if flow.max(initial=0.0) > FLOW_M3S.most:
+    if max(flow.max(initial=0.0), -flow.min(initial=0.0)) > FLOW_M3S.most:
         raise InputError(_too_large(flow, unit, first + inside.start, members, values))
     columns: dict[str, Any] = {name: in_years(series) for name, series in (companions or {}).items()}
     notes = (*about.pop("notes", ()), *left_out)
     names = None if members is None else np.array(members, np.str_)
     return Inflow(flow, calendar, notes=notes, members=names, unit=unit.name, **columns, **about)
+
+
+def without_negative(
+    values: FloatArray, unit: Unit, first: int, negative: str | None
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Series, shape (members, months), with zeros for negative values if that is asked for, and what that adds.
+
+    Parameters
+    ----------
+    values : ndarray, shape (members, months)
+    unit : InflowUnit
+    first : int
+        The first month, counted from January of year 0.
+    negative : str or None
+        ``keep`` or ``zero``; None where there are no negative values.
+    """
+    if negative is None or not (values < 0).any():
+        return values, ()
+    calendar = Calendar(first // MONTHS_PER_YEAR, 1, first % MONTHS_PER_YEAR + 1, values.shape[1])
+    volumes = (unit.flow_m3s(values, calendar) * calendar.hm3_per_m3s).ravel()
+    months = values.shape[1]
+    below = np.flatnonzero(volumes < 0)[:NAMED].tolist()
+    dates = {at: f"{month_name(first + at % months)} of member {at // months + 1}" for at in below}
+    told = tuple(negative_values(volumes, dates).note(negative))
+    return np.maximum(values, 0.0) if negative == "zero" else values, told
 
 
 def _too_large(
@@ -84,7 +110,7 @@ def _too_large(
     series = flow.reshape(len(values), -1)
     problem = f"the flow is too large for a river, if the unit is {unit.name}"
     expected, mend = f"a mean flow of at most {FLOW_M3S.most:,.0f} m3/s", "check the value and the unit"
-    places = np.argwhere(series > FLOW_M3S.most)[: MOST_MISTAKES + 1].tolist()
+    places = np.argwhere(np.abs(series) > FLOW_M3S.most)[: MOST_MISTAKES + 1].tolist()
     return worth_telling(
         (
             Mistake(f"{where(first + at[1], at[0], members)}: {problem}", expected, mend, value=float(series[at]))

@@ -8,22 +8,35 @@ from dataclasses import replace
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.inflow import Inflow
 from reservoir.io.inflow_csv.ensemble import member_file, read_ensemble
+from reservoir.io.inflow_csv.layouts import no_names_of_years
 from reservoir.io.inflow_csv.reader import MONTHS, no_month, read_record_file
 from reservoir.io.inflow_netcdf import is_netcdf, read_netcdf
+from reservoir.io.inflow_reading import InflowReading
 
 
-def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_month: int | None = None) -> Inflow:
+def read_inflow(
+    path: str | os.PathLike[str],
+    *,
+    unit: str | None = None,
+    first_month: int | None = None,
+    column: str | None = None,
+    water_year: str | None = None,
+    missing_days: int = 0,
+    negative: str | None = None,
+) -> Inflow:
     """Read monthly inflows: one record, or an ensemble of several members.
 
     Parameters
     ----------
     path : str or path-like
-        A CSV file, or NetCDF (``.nc``) or Zarr (``.zarr``), which need the extra ``netcdf``.
+        A CSV file; a workbook (``.xlsx``), which needs the extra ``excel``; or NetCDF (``.nc``) or Zarr (``.zarr``),
+        which need the extra ``netcdf``.
 
         CSV is UTF-8 text; cells separated by commas, semicolons or tabs; lines that begin with ``#`` are comments, of
         which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year`` and twelve months (``m01``,
-        ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01`` or ``1953-01-31``) and one column of values; beside it,
-        ``evaporation_mm`` (net) and ``withdrawal_m3s`` are read too. At most 16 MB and 8,000 years.
+        ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01``, ``1953-01-31`` or ``31-Jan-1953``) and one column of
+        values, with a row a month or a day; beside it, ``evaporation_mm`` (net) and ``withdrawal_m3s`` are read too.
+        At most 16 MB and 8,000 years.
 
         With a further column ``member`` or ``scenario``, it is an ensemble, of any size: every member has the same
         months, in any order of rows.
@@ -38,10 +51,22 @@ def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_
         Calendar month (1 to 12) in which the water year begins; by default, that of the first column of months, or
         January where there is one value a month. Months at either end that fill no whole water year are left out.
 
+    column : str, optional
+        Name of the column of values, or of the variable of NetCDF and Zarr, if there are several.
+    water_year : str, optional
+        ``begins`` or ``ends``: the calendar year by which rows of a table by years are named, where the water year
+        does not begin in January. Without it, a column or a label ``WY`` means its end, a plain year its beginning.
+    missing_days : int
+        Days that a month may lack in a daily record; it is then the mean of the others.
+    negative : str, optional
+        ``keep`` or ``zero``: what becomes of negative values, which are refused without it. A note says how much
+        water that is.
+
     Returns
     -------
     Inflow
-        Mean flows (m3/s) of whole water years; its notes say which months were left out.
+        Mean flows (m3/s) of whole water years; its notes say how the file was understood, and which months were left
+        out.
 
     Raises
     ------
@@ -50,21 +75,24 @@ def read_inflow(path: str | os.PathLike[str], *, unit: str | None = None, first_
     """
     file = os.fspath(path)
     try:
-        return _read(file, unit, first_month)
+        reading = InflowReading(unit, column, water_year, missing_days, negative)
+        return _read(file, reading, first_month)
     except InputError as refused:
         in_order = sorted(refused.mistakes, key=lambda mistake: mistake.row or 0)
         mistakes = [_in_file(mistake, file) for mistake in worth_telling(in_order, file)]
     raise InputError(mistakes)
 
 
-def _read(file: str, unit: str | None, first_month: int | None) -> Inflow:
+def _read(file: str, reading: InflowReading, first_month: int | None) -> Inflow:
     netcdf = is_netcdf(file)
     members = None if netcdf else member_file(file)
     if not netcdf and members is None:
-        return read_record_file(file, unit, first_month)
+        return read_record_file(file, reading, first_month)
     if first_month is not None and first_month not in MONTHS:
         raise InputError(no_month(first_month))
-    return read_ensemble(members, unit, first_month) if members else read_netcdf(file, unit, first_month)
+    if reading.water_year is not None:
+        raise InputError(no_names_of_years(reading.water_year))
+    return read_ensemble(members, reading, first_month) if members else read_netcdf(file, reading, first_month)
 
 
 def _in_file(mistake: Mistake, file: str) -> Mistake:

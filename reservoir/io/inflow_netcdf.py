@@ -14,9 +14,10 @@ from reservoir.errors import MOST_MISTAKES, InputError, Mistake, worth_telling
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.water_years import month_name
 from reservoir.io.content_hash import content_sha256
-from reservoir.io.ensemble_years import inflow_of_series, where
+from reservoir.io.ensemble_years import inflow_of_series, where, without_negative
 from reservoir.io.inflow_csv.companions import COMPANIONS, is_companion
 from reservoir.io.inflow_csv.units import ACCEPTED, InflowUnit, unit_named
+from reservoir.io.inflow_reading import InflowReading
 
 #: Ends of the names of files that are read here, and of folders.
 SUFFIXES, ZARR = (".nc", ".nc4", ".cdf", ".netcdf"), ".zarr"
@@ -36,7 +37,7 @@ def is_netcdf(file: str) -> bool:
     return file.casefold().rstrip("/\\").endswith((*SUFFIXES, ZARR))
 
 
-def read_netcdf(file: str, unit: str | None, first_month: int | None) -> Inflow:
+def read_netcdf(file: str, reading: InflowReading, first_month: int | None) -> Inflow:
     """Read a record or an ensemble, see `reservoir.read_inflow`.
 
     Raises
@@ -46,17 +47,24 @@ def read_netcdf(file: str, unit: str | None, first_month: int | None) -> Inflow:
     """
     with _opened(file) as dataset:
         time = _time_of(dataset)
-        column = dataset[_variable(dataset, time)]
+        column = dataset[_variable(dataset, time, reading.column)]
         dimension = _members_of(column, time)
         first, members = _first_of(dataset[time]), _names(column, dimension)
-        chosen, said_by = _unit(column, unit)
-        series = _series(column, time, dimension, first, members)
+        chosen, said_by = _unit(column, reading.unit)
+        series = _series(column, time, dimension, first, members, negative=reading.negative is not None)
         companions = {
             known.field: _companion(dataset[name], known.allowed.least, time, dimension, column.shape) * known.size
             for name, known in ((each, COMPANIONS[str(each).casefold()]) for each in _companions(dataset))
         }
         caveat = str(dataset.attrs.get("caveat", ""))
-    about = {"caveat": caveat, "source": file, "sha256": content_sha256(Path(file)), "unit_from": said_by}
+    series, notes = without_negative(series, chosen, first, reading.negative)
+    about: dict[str, Any] = {
+        "caveat": caveat,
+        "source": file,
+        "sha256": content_sha256(Path(file)),
+        "unit_from": said_by,
+    }
+    about |= {"notes": notes, "reading": reading.as_dict(), "allow_negative": reading.negative == "keep"}
     return inflow_of_series(first, series, members, chosen, first_month or 1, companions, **about)
 
 
@@ -114,18 +122,25 @@ def _companions(dataset: Any) -> list[str]:
     return [name for name in dataset.data_vars if is_companion(str(name))]
 
 
-def _variable(dataset: Any, time: str) -> str:
+def _variable(dataset: Any, time: str, wanted: str | None) -> str:
     """The name of the inflow."""
     beside = _companions(dataset)
     found = [str(name) for name, column in dataset.data_vars.items() if time in column.dims and name not in beside]
     found = [name for name in found if np.issubdtype(dataset[name].dtype, np.number) and not name.endswith("_bnds")]
+    if wanted is not None and wanted not in found:
+        problem = f"no such variable by {time}; the file has {', '.join(found)}"
+        raise InputError(Mistake(problem, "the name of a variable", "give one of them", column="column", value=wanted))
+    if wanted is not None:
+        return wanted
     named = [name for name in _INFLOW_NAMES if name in found] or [
         name for name in found if "water_volume_transport" in str(dataset[name].attrs.get("standard_name", ""))
     ]
     if len(named or found) == 1:
         return (named or found)[0]
     problem = f"{len(found)} variables by {time}: {', '.join(found)}" if found else f"no variable by {time}"
-    raise InputError(Mistake(problem, "one variable, the inflow", f"keep one of them, or call it {_INFLOW_NAMES[0]}"))
+    raise InputError(
+        Mistake(problem, "one variable, the inflow", f"name one (--column NAME), or call it {_INFLOW_NAMES[0]}")
+    )
 
 
 def _members_of(column: Any, time: str) -> str | None:
@@ -188,10 +203,12 @@ def _by_member(column: Any, time: str, dimension: str | None) -> FloatArray:
     return np.asarray(ordered.values, np.float64).reshape(-1, column.sizes[time])
 
 
-def _series(column: Any, time: str, dimension: str | None, first: int, members: Sequence[str] | None) -> FloatArray:
-    """Values of the inflow, shape (members, months), finite and not negative."""
+def _series(
+    column: Any, time: str, dimension: str | None, first: int, members: Sequence[str] | None, *, negative: bool
+) -> FloatArray:
+    """Values of the inflow, shape (members, months), finite and, unless that is asked for, not negative."""
     series = _by_member(column, time, dimension)
-    wrong = np.argwhere(~((series >= 0) & (series < np.inf)))[: MOST_MISTAKES + 1].tolist()
+    wrong = np.argwhere(~(np.isfinite(series) & (negative | (series >= 0))))[: MOST_MISTAKES + 1].tolist()
     expected, mend = "a number of 0 or more", "fill in or correct the value, or leave out the member"
     if wrong:
         raise InputError(

@@ -230,6 +230,7 @@ def record_provenance(record: Inflow) -> dict[str, Any]:
         "last": record.labels[-1],
         "unit": record.unit,
         "unit_from": record.unit_from,
+        **({"reading": dict(record.reading)} if record.reading else {}),
         "mean_m3s": record.mean_m3s,
     }
 

@@ -12,6 +12,7 @@ from reservoir.io.inflow_netcdf import is_netcdf
 from reservoir.io.plan_folder.tables import INFLOW, RESERVOIR
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
+from reservoir.io.workbook import is_workbook
 from reservoir.planning.plan import Plan
 
 
@@ -28,7 +29,7 @@ def copy_inputs(plan: Plan, folder: Path) -> dict[str, str]:
     source, ensemble = plan.inflow.source, plan.inflow.calendar.is_ensemble
     # An ensemble may be large, and plan.json has its hash.
     record = plan.inflow.content or (b"" if ensemble or is_netcdf(source) else _still_there(source))
-    if _sha256(record) == plan.inflow.sha256:
+    if _sha256(record) == plan.inflow.sha256 and not is_workbook(record):
         (folder / INFLOW).write_bytes(record)
     plant = plan.start.reservoir if plan.start else plan.reservoir
     content = plant.content or _still_there(plant.source)

@@ -9,7 +9,7 @@ from statistics import median
 
 from reservoir.errors import Mistake
 from reservoir.io.inflow_csv.cells import FILL_IN
-from reservoir.io.inflow_csv.record import MonthlyValue
+from reservoir.io.inflow_csv.record import StepValue
 
 #: 99, 999, 9999, 999.9, 9999.99 and their like.
 _CODE = re.compile(r"99+(\.(9+|0*))?")
@@ -22,9 +22,9 @@ _STANDS_OUT, _SHORT_STANDS_OUT, _SHORT = 2.0, 5.0, 100.0
 _LARGER, _HUNDREDS = 10.0, range(100, 1000)
 
 
-def code_mistakes(readings: Sequence[MonthlyValue]) -> Iterator[Mistake]:
+def code_mistakes(values: Sequence[StepValue]) -> Iterator[Mistake]:
     """Refuse codes that stand out of the record, or in months that follow each other."""
-    codes, largest = _codes(readings)
+    codes, largest = _codes(values)
     for code, places in codes.items():
         if _is_surely_code(code, places, largest):
             for reading in places:
@@ -33,9 +33,9 @@ def code_mistakes(readings: Sequence[MonthlyValue]) -> Iterator[Mistake]:
                 yield reading.mistake("looks like a missing-value code", "the flow or volume of the month", mend)
 
 
-def code_notes(readings: Sequence[MonthlyValue]) -> Iterator[str]:
+def code_notes(values: Sequence[StepValue]) -> Iterator[str]:
     """Codes that may well be flows."""
-    codes, largest = _codes(readings)
+    codes, largest = _codes(values)
     for code, places in codes.items():
         if code >= _SHORT and not _is_surely_code(code, places, largest):
             first = places[0]
@@ -44,11 +44,11 @@ def code_notes(readings: Sequence[MonthlyValue]) -> Iterator[str]:
             yield f"{first.text} ({place}) is read as a value, not as a missing-value code"
 
 
-def _codes(readings: Sequence[MonthlyValue]) -> tuple[dict[float, list[MonthlyValue]], float]:
+def _codes(values: Sequence[StepValue]) -> tuple[dict[float, list[StepValue]], float]:
     """What may be codes and where they stand, and the largest other value."""
-    found: dict[float, list[MonthlyValue]] = {}
+    found: dict[float, list[StepValue]] = {}
     largest = 0.0
-    for reading in readings:
+    for reading in values:
         if _CODE.fullmatch(reading.text):
             found.setdefault(reading.value, []).append(reading)
         elif reading.value > largest:
@@ -56,20 +56,20 @@ def _codes(readings: Sequence[MonthlyValue]) -> tuple[dict[float, list[MonthlyVa
     return found, largest
 
 
-def _is_surely_code(code: float, places: Sequence[MonthlyValue], largest: float) -> bool:
+def _is_surely_code(code: float, places: Sequence[StepValue], largest: float) -> bool:
     if code > (_STANDS_OUT if code >= _SHORT else _SHORT_STANDS_OUT) * largest:
         return True
-    months = [reading.month.ordinal for reading in places]
+    times = [reading.ordinal for reading in places]
     return len(places) > 1 and (
-        code > largest or (code >= _SHORT and any(after == before + 1 for before, after in pairwise(months)))
+        code > largest or (code >= _SHORT and any(after == before + 1 for before, after in pairwise(times)))
     )
 
 
-def thousands_mistakes(readings: Sequence[MonthlyValue]) -> Iterator[Mistake]:
+def thousands_mistakes(values: Sequence[StepValue]) -> Iterator[Mistake]:
     """Refuse ``1.110`` among whole numbers, where the point may stand between thousands."""
-    grouped = [reading for reading in readings if _GROUPED.fullmatch(reading.text)]
-    whole = [reading.value for reading in readings if _WHOLE.fullmatch(reading.text)] if grouped else []
-    if not whole or len(grouped) + len(whole) < len(readings):
+    grouped = [reading for reading in values if _GROUPED.fullmatch(reading.text)]
+    whole = [reading.value for reading in values if _WHOLE.fullmatch(reading.text)] if grouped else []
+    if not whole or len(grouped) + len(whole) < len(values):
         return
     hundreds = max(whole) in _HUNDREDS
     for reading in grouped:

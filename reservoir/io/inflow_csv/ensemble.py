@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.water_years import month_name
-from reservoir.io.ensemble_years import inflow_of_series
+from reservoir.io.ensemble_years import inflow_of_series, without_negative
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
-from reservoir.io.inflow_csv.cells import parse_flow
-from reservoir.io.inflow_csv.companions import COMPANIONS, is_companion
+from reservoir.io.inflow_csv.cells import MISSING_CODES, parse_flow, parse_signed_flow
+from reservoir.io.inflow_csv.companions import COMPANIONS
 from reservoir.io.inflow_csv.lines import Content, content_of
-from reservoir.io.inflow_csv.long import not_one_value
+from reservoir.io.inflow_csv.long import date_column
 from reservoir.io.inflow_csv.member_table import MemberLayout, MemberRows, NumberColumn, read_member_rows
-from reservoir.io.inflow_csv.record import MonthlyRecord
+from reservoir.io.inflow_csv.record import Record
 from reservoir.io.inflow_csv.table import InflowTable, Row, cut
 from reservoir.io.inflow_csv.units import choose_unit
+from reservoir.io.inflow_csv.value_column import value_column
+from reservoir.io.inflow_reading import InflowReading
 
 #: Names of the column of members, in small letters.
 MEMBER_NAMES = ("member", "scenario")
@@ -52,12 +54,13 @@ def member_file(file: str) -> MemberFile | None:
         header = cut(content.lines[0], content.delimiter)
         names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
         member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
-        if member is not None and "date" in names and isinstance(header, Row):
-            return MemberFile(file, content, header, member, names.index("date"))
+        date = date_column(names)
+        if member is not None and date is not None and isinstance(header, Row):
+            return MemberFile(file, content, header, member, date)
     return None
 
 
-def read_ensemble(found: MemberFile, unit: str | None, first_month: int | None) -> Inflow:
+def read_ensemble(found: MemberFile, reading: InflowReading, first_month: int | None) -> Inflow:
     """Read an ensemble, see `reservoir.read_inflow`.
 
     Raises
@@ -67,27 +70,25 @@ def read_ensemble(found: MemberFile, unit: str | None, first_month: int | None) 
     """
     header = found.header
     table = InflowTable(b"", header, (), found.content.comments, ())
-    others = [place for place in range(len(header.cells)) if place not in (found.member, found.date)]
-    beside = [place for place in others if is_companion(header.cells[place])]
-    value_columns = [place for place in others if place not in beside]
-    if len(value_columns) != 1:
-        raise InputError(not_one_value(table, value_columns))
-    (value,) = value_columns
+    column = value_column(table, (found.member, found.date), reading.column)
+    value = column.place
     name = header.cells[value]
-    chosen = choose_unit(table, MonthlyRecord(value_column=name, unit_texts=((name, name),)), unit)
+    chosen = choose_unit(table, Record(value_column=name, unit_texts=((name, name),)), reading.unit)
     mistakes = [*chosen.mistakes, *caveat_mistakes(table)]
     if mistakes:
         raise InputError(mistakes)
-    known = {place: COMPANIONS[header.cells[place].casefold()] for place in beside}
-    numbers = {value: NumberColumn(parse_flow)}
+    known = {place: COMPANIONS[header.cells[place].casefold()] for place in column.companions}
+    signed = reading.negative is not None
+    numbers = {value: NumberColumn(parse_signed_flow, -np.inf, MISSING_CODES) if signed else NumberColumn(parse_flow)}
     numbers |= {place: NumberColumn(each.parse, each.allowed.least / each.size) for place, each in known.items()}
     rows = read_member_rows(
         MemberLayout(found.file, found.content.delimiter, header, found.member, found.date, numbers)
     )
     first, series = _series(rows)
+    inflow, negative = without_negative(series[value], chosen.unit, first, reading.negative)
     return inflow_of_series(
         first,
-        series[value],
+        inflow,
         rows.names,
         chosen.unit,
         first_month or 1,
@@ -96,6 +97,9 @@ def read_ensemble(found: MemberFile, unit: str | None, first_month: int | None) 
         source=found.file,
         sha256=_sha256(found.file),
         unit_from=chosen.said_by,
+        notes=(*column.notes(header.cells), *negative),
+        reading=reading.as_dict(),
+        allow_negative=reading.negative == "keep",
     )
 
 

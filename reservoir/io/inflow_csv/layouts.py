@@ -4,37 +4,53 @@ from __future__ import annotations
 
 import re
 
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.io.inflow_csv.long import read_long
+from reservoir.io.inflow_csv.long import date_column, read_long
 from reservoir.io.inflow_csv.month_headers import month_columns, year_column
-from reservoir.io.inflow_csv.record import MOST_YEARS, MonthlyRecord, too_many_years
+from reservoir.io.inflow_csv.record import MOST_YEARS, Record, too_many_years
 from reservoir.io.inflow_csv.table import InflowTable
 from reservoir.io.inflow_csv.wide import read_wide
+from reservoir.io.inflow_reading import InflowReading
 
-_LAYOUTS = '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month'
+_LAYOUTS = '"year,m01,...,m12" with one row per year, or "date,inflow_m3s" with one row per month or day'
 
 
-def read_record(table: InflowTable) -> MonthlyRecord:
-    """Read the months of `table`, whichever layout its header announces.
+def read_record(table: InflowTable, reading: InflowReading) -> Record:
+    """Read the months, or days, of `table`, whichever layout its header announces.
 
     Returns
     -------
-    MonthlyRecord
-        With every mistake found; its readings are to be used only if there is none.
+    Record
+        With every mistake found; its values are to be used only if there is none.
+
+    Raises
+    ------
+    InputError
+        If the column of values is not clear.
     """
     names = [cell.casefold() for cell in table.header.cells]
-    if "date" in names and len(month_columns(table.header.cells)) < MONTHS_PER_YEAR:
-        return read_long(table)
+    date_at = date_column(table.header.cells)
+    if date_at is not None and len(month_columns(table.header.cells)) < MONTHS_PER_YEAR:
+        if reading.water_year is not None:
+            raise InputError(no_names_of_years(reading.water_year))
+        return read_long(table, date_at, reading)
     year_at = year_column(table.header.cells)
     if year_at is not None and month_columns(table.header.cells):
         # Told at once: every cell of so many rows could be wrong.
         rows = len(table.rows)
         if rows > MOST_YEARS:
-            return MonthlyRecord(mistakes=(too_many_years(rows),))
-        return read_wide(table, year_at)
+            return Record(mistakes=(too_many_years(rows),))
+        return read_wide(table, year_at, reading)
     problem, mend = _unknown_header(names)
     mistake = table.at_header(problem, _LAYOUTS, mend, value=", ".join(table.header.cells))
-    return MonthlyRecord(mistakes=(mistake,))
+    return Record(mistakes=(mistake,))
+
+
+def no_names_of_years(asked: str) -> Mistake:
+    """Refuse to name water years by one of their years where dates say which they are."""
+    problem = "the file has dates, which say in which year a month is"
+    return Mistake(problem, "a table by years", "leave it out", column="water_year", value=asked)
 
 
 def _unknown_header(names: list[str]) -> tuple[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,10 +20,14 @@ MOST_COMMENTS = 1_000
 MOST_COMMENTED = 100_000
 
 DELIMITERS = ",;\t"
+#: Names of the column of dates, and of years, in small letters; a water year is named by its end.
+DATE_NAMES = frozenset({"date", "datetime", "date time", "date/time"})
+WATER_YEAR_NAMES = frozenset({"wy", "water year", "water_year", "wateryear", "hydrological year", "hydrologic year"})
+YEAR_NAMES = frozenset({"year"}) | WATER_YEAR_NAMES
 #: Lines above the header that are looked through for it.
 _MOST_TITLES = 20
 #: Columns that every header has one of.
-_HEADER_NAMES = frozenset({"date", "year"})
+_HEADER_NAMES = DATE_NAMES | YEAR_NAMES
 
 
 class Line(NamedTuple):
@@ -35,10 +38,11 @@ class Line(NamedTuple):
 
 
 class Comment(NamedTuple):
-    """One comment line, without its mark."""
+    """One comment line, without its mark, or a title above the header."""
 
     number: int
     text: str
+    noun: str = "comment"
 
     def says(self, key: str) -> str | None:
         """Give what stands after ``key:``, or None where the comment is about something else."""
@@ -96,7 +100,8 @@ def content_of(data: bytes) -> Content:
         problem = "the file has only comments" if comments else "the file is empty"
         expected, mend = "a header line and data rows", "check that this is the right file"
         raise InputError(Mistake(problem, expected, mend))
-    _refuse_titles(content, delimiter)
+    titles, content = _titles(content, delimiter)
+    comments = tuple(sorted((*comments, *titles)))
     return Content(tuple(content), delimiter or delimiter_of(content[0].text), comments)
 
 
@@ -143,16 +148,20 @@ def _announced_delimiter(content: list[Line]) -> tuple[str, list[Line]]:
     return found[1], content[1:]
 
 
-def _refuse_titles(content: Sequence[Line], delimiter: str) -> None:
-    """Refuse lines above the header that are no comments; where there is no header, its own mistake is told later."""
+def _titles(content: list[Line], delimiter: str) -> tuple[list[Comment], list[Line]]:
+    """Lines above the header, which are read like comments, and the lines from the header on.
+
+    Where there is no header, nothing is a title: the mistake of the first line is told later.
+    """
     headers = (_is_header(line.text, delimiter or delimiter_of(line.text)) for line in content[:_MOST_TITLES])
     place = next((place for place, is_header in enumerate(headers) if is_header), 0)
-    if place:
-        count = "a line that is not a comment" if place == 1 else f"{place} lines that are not comments"
-        problem = f"{count} above the header in row {content[place].number}"
-        mend = 'put "# " before it, or delete it' if place == 1 else 'put "# " before them, or delete them'
-        first = content[0]
-        raise InputError(Mistake(problem, "the header as the first line", mend, row=first.number, value=first.text))
+    data = next((line for line in content[:place] if re.match(r"\W*\d{4}\b[^a-zA-Z]*$", line.text)), None)
+    if data:
+        problem = f"a line of data above the header in row {content[place].number}"
+        mend = 'put the header above all data, or "# " before the line'
+        raise InputError(Mistake(problem, "the header as the first line", mend, row=data.number, value=data.text))
+    titles = [Comment(line.number, _comment(line.text).lstrip("/%; "), "title") for line in content[:place]]
+    return titles, content[place:]
 
 
 def _is_header(line: str, delimiter: str) -> bool:

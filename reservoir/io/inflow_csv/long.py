@@ -1,63 +1,97 @@
-"""The long layout: one row per month, with its date and its value."""
+"""The long layout: one row per month or day, with its date and its value."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from itertools import pairwise
 
 from reservoir.errors import Mistake
-from reservoir.io.inflow_csv.cells import Month, parse_date, parse_flow
-from reservoir.io.inflow_csv.companions import COMPANIONS, is_companion, read_companions
-from reservoir.io.inflow_csv.record import MonthlyRecord, MonthlyValue, PeriodIndex, TimeAxis, sequence_mistakes
+from reservoir.io.inflow_csv.cells import is_missing, parse_flow, parse_signed_flow
+from reservoir.io.inflow_csv.companions import read_companions
+from reservoir.io.inflow_csv.dates import Month, Stamp, parse_date
+from reservoir.io.inflow_csv.lines import DATE_NAMES
+from reservoir.io.inflow_csv.number_style import number_style
+from reservoir.io.inflow_csv.record import PeriodIndex, Record, StepValue, TimeAxis, sequence_mistakes
 from reservoir.io.inflow_csv.table import InflowTable
+from reservoir.io.inflow_csv.value_column import value_column
+from reservoir.io.inflow_reading import InflowReading
 
 #: More rows than this in one month, or more months of several rows, are a record of shorter steps, not a slip.
 _MOST_SLIPS = 3
+#: Rows of a record of days follow each other by a day at least this often.
+_DAILY_FRACTION = 0.5
 
 
-def read_long(table: InflowTable) -> MonthlyRecord:
-    """Read a table with a column ``date`` and one column of values, of any name, besides known companions."""
-    date_column = [cell.casefold() for cell in table.header.cells].index("date")
-    others = [index for index in range(len(table.header.cells)) if index != date_column]
-    companion_columns = [index for index in others if is_companion(table.header.cells[index])]
-    value_columns = [index for index in others if index not in companion_columns]
-    dates, undated = table.parsed(date_column, parse_date)
-    mistakes = (*undated, *_sequence_mistakes(table, dates, undated, date_column))
-    if len(value_columns) != 1:
-        return MonthlyRecord(mistakes=(not_one_value(table, value_columns), *mistakes))
-    (value_column,) = value_columns
-    name = table.header.cells[value_column]
-    flows, wrong = table.parsed(value_column, parse_flow)
-    companions, wrong_beside = read_companions(table, companion_columns)
-    return MonthlyRecord(
-        readings=tuple(
+def date_column(header: Sequence[str]) -> int | None:
+    """Find the column of dates."""
+    return next((place for place, cell in enumerate(header) if cell.casefold() in DATE_NAMES), None)
+
+
+def read_long(table: InflowTable, date_at: int, reading: InflowReading) -> Record:
+    """Read a table with a column of dates, at the place `date_at`, and one of values, besides known companions.
+
+    Raises
+    ------
+    InputError
+        If the column of values is not clear.
+    """
+    found = value_column(table, (date_at,), reading.column)
+    header, place = table.header.cells, found.place
+    stamps, undated = table.parsed(date_at, parse_date)
+    daily = _is_daily(list(stamps.values()))
+    style = number_style((row.cells[place] for row in table.rows), table.delimiter)
+    parse = parse_flow if reading.negative is None else parse_signed_flow
+    flows, wrong = table.parsed(place, lambda text: style.parsed(text, parse))
+    companions, wrong_beside = read_companions(table, found.companions)
+    ordinals = {row: stamp.day_ordinal if daily else stamp.month.ordinal for row, stamp in stamps.items()}
+    sequence = _day_mistakes if daily else _month_mistakes
+    return Record(
+        values=tuple(
             sorted(
-                MonthlyValue(dates[number], flows[number], number, name, cells[value_column])
+                StepValue(ordinals[number], flows[number], number, header[place], style.plain(cells[place]))
                 for number, cells in table.rows
-                if number in dates and number in flows
+                if number in ordinals and number in flows
             )
         ),
-        value_column=name,
-        unit_texts=((name, name),),
-        first_stamp=_first_stamp([row.cells[date_column] for row in table.rows]),
+        daily=daily,
+        value_column=header[place],
+        unit_texts=((header[place], header[place]),),
+        first_stamp="" if daily else _first_stamp(table, date_at, stamps),
         companions=companions,
-        mistakes=(*mistakes, *wrong, *wrong_beside),
+        mistakes=(
+            *undated,
+            *sequence(table, ordinals, undated, date_at),
+            *(each for each in wrong if not (daily and is_missing(str(each.value)))),
+            *wrong_beside,
+        ),
+        notes=(*found.notes(header), *style.notes),
     )
 
 
-def _first_stamp(stamps: Sequence[str]) -> str:
-    """The first of the dates, if every one is the first day of a month."""
-    return stamps[0] if stamps and all(stamp[7:10] == "-01" for stamp in stamps) else ""
+def _is_daily(stamps: Sequence[Stamp]) -> bool:
+    """Whether dates are those of days: each names one, and most follow the one before by a day."""
+    if len(stamps) < 2 or not all(stamp.day for stamp in stamps):
+        return False
+    days = sorted(stamp.day_ordinal for stamp in stamps)
+    return sum(after == before + 1 for before, after in pairwise(days)) >= _DAILY_FRACTION * (len(days) - 1)
 
 
-def _sequence_mistakes(
-    table: InflowTable, dates: Mapping[int, Month], undated: Sequence[Mistake], column: int
+def _first_stamp(table: InflowTable, date_at: int, stamps: Mapping[int, Stamp]) -> str:
+    """The first of the dates as it is written, if every one is the first day of a month."""
+    at_first_day = len(stamps) == len(table.rows) > 0 and all(stamp.day == 1 for stamp in stamps.values())
+    return table.rows[0].cells[date_at] if at_first_day else ""
+
+
+def _month_mistakes(
+    table: InflowTable, ordinals: Mapping[int, int], undated: Sequence[Mistake], column: int
 ) -> Iterator[Mistake]:
-    stamps = [PeriodIndex(date.ordinal, row) for row, date in dates.items()]
+    stamps = [PeriodIndex(ordinal, row) for row, ordinal in ordinals.items()]
     scale = TimeAxis(
         "month",
         column=table.header.cells[column],
-        mend_double="delete one of the rows; average daily values to monthly values first",
+        mend_double="delete one of the rows; average values of shorter steps than a month first",
         written=lambda ordinal: str(Month.at(ordinal)),
         unreadable=table.unreadable(undated),
     )
@@ -72,18 +106,21 @@ def _sequence_mistakes(
         yield from sequence_mistakes(stamps, scale)
 
 
+def _day_mistakes(
+    table: InflowTable, ordinals: Mapping[int, int], undated: Sequence[Mistake], column: int
+) -> Iterator[Mistake]:
+    """Days that stand twice; those that are missing are counted by month."""
+    rows: dict[int, int] = {}
+    for row, ordinal in ordinals.items():
+        first = rows.setdefault(ordinal, row)
+        if first != row:
+            problem, mend = f"the day appears twice, first in row {first}", "delete one of the rows"
+            day = date.fromordinal(ordinal).isoformat()
+            yield Mistake(problem, "one row per day", mend, row=row, column=table.header.cells[column], value=day)
+
+
 def _shorter_steps(stamps: Sequence[PeriodIndex], crowded: int, scale: TimeAxis) -> Mistake:
     rows = [stamp.row for stamp in stamps if stamp.ordinal == crowded]
     problem = f"the time step is shorter than a month: {len(rows)} rows in {scale.written(crowded)}"
     mend = "average the flows of each month first, or keep only one station"
-    return Mistake(problem, "one row per month", mend, row=rows[1], column=scale.column)
-
-
-def not_one_value(table: InflowTable, columns: Sequence[int]) -> Mistake:
-    """Refuse a table that has none, or several, columns of values beside the date."""
-    names = [table.header.cells[index] or "(no name)" for index in columns]
-    problem, mend = "no column besides the date", "add an inflow column"
-    if names:
-        problem = f"{len(names)} columns besides the date: {', '.join(names)}"
-        mend = f"keep only the inflow column, and {', '.join(COMPANIONS)} if there are any"
-    return table.at_header(problem, "one value column, such as inflow_m3s", mend)
+    return Mistake(problem, "one row per month, or per day", mend, row=rows[1], column=scale.column)

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake
-from reservoir.io.inflow_csv.cells import parse_date
+from reservoir.io.inflow_csv.dates import parse_date
 from reservoir.io.inflow_csv.table import Row
 from reservoir.text.printable import first_unprintable
 
@@ -23,10 +23,16 @@ _PIECE, MOST_NAME = 500_000, 100
 
 
 class NumberColumn(NamedTuple):
-    """How one cell of a column of numbers is read, and the lowest number that it takes."""
+    """How one cell of a column of numbers is read, the lowest number that it takes, and those that mean none."""
 
     parse: Callable[[str], float | Mistake]
     lowest: float = 0.0
+    codes: frozenset[float] = frozenset()
+
+    def takes(self, values: NDArray[np.float64]) -> bool:
+        """Whether these are all numbers of the column."""
+        coded = bool(self.codes) and np.isin(values[values < 0], list(self.codes)).any()
+        return bool(np.isfinite(values).all() and (values >= self.lowest).all() and not coded)
 
 
 @dataclass(frozen=True)
@@ -97,10 +103,7 @@ def read_member_rows(layout: MemberLayout) -> MemberRows:
             member = _codes(piece[layout.member], lambda name: names.setdefault(name, len(names)))
             month = _codes(piece[layout.date], _ordinal)
             values = [piece[place].to_numpy() for place in layout.numbers]
-            lowest = [column.lowest for column in layout.numbers.values()]
-            good = (
-                np.isfinite(each).all() and (each >= least).all() for each, least in zip(values, lowest, strict=True)
-            )
+            good = (column.takes(each) for column, each in zip(layout.numbers.values(), values, strict=True))
             if (month < 0).any() or not all(good):
                 raise ValueError("a number or a date is out of range")
             parts.append((member, month, *values))
@@ -150,8 +153,8 @@ def _codes(column: pd.Series[Any], code_of: Callable[[str], int]) -> NDArray[np.
 
 def _ordinal(date: str) -> int:
     """Months since the beginning of the calendar; -1 of what is no date."""
-    month = parse_date(date)
-    return -1 if isinstance(month, Mistake) else month.ordinal
+    stamp = parse_date(date)
+    return -1 if isinstance(stamp, Mistake) else stamp.month.ordinal
 
 
 def _wrong_name(name: str) -> Mistake | None:

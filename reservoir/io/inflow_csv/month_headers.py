@@ -7,26 +7,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reservoir.io.inflow_csv.column_words import Saying, understand
+from reservoir.io.inflow_csv.lines import YEAR_NAMES
+from reservoir.io.inflow_csv.month_names import MONTH_OF_NAME
 
-_FULL_NAMES = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
 _MONTH_OF = {
-    name: month
-    for month, full in enumerate(_FULL_NAMES, start=1)
-    for name in (f"m{month:02}", f"m{month}", f"{month:02}", f"{month}", full[:3], f"{full[:3]}.", full)
-} | {"sept": 9, "sept.": 9}
+    **{name: month for month in range(1, 13) for name in (f"m{month:02}", f"m{month}", f"{month:02}", f"{month}")},
+    **{name + point: month for name, month in MONTH_OF_NAME.items() for point in ("", ".")},
+}
 #: A month and what stands behind it: ``Jan (hm3)``, ``m01_cfs``; behind a bare number only what is in brackets.
 _MONTH_AND_MORE = re.compile(r"\s*(?:([a-z]+\.?|m\d{1,2})(?=[\s_\-,:(\[])|(\d{1,2})\s*(?=[(\[]))(.+)", re.IGNORECASE)
 
@@ -46,9 +33,16 @@ def month_columns(header: Sequence[str]) -> tuple[MonthColumn, ...]:
 
 def year_column(header: Sequence[str]) -> int | None:
     """Find the column of years; a unit may stand behind its name, where it means that of the months."""
-    places = [index for index, cell in enumerate(header) if cell.casefold() == "year"]
-    places += [index for index, cell in enumerate(header) if _unit_of_year(cell)]
-    return places[0] if places else None
+    places = [index for index, cell in enumerate(header) if year_name(cell) is not None]
+    return min(places, key=lambda place: len(header[place])) if places else None
+
+
+def year_name(cell: str) -> str | None:
+    """The name of a column of years in small letters, without a unit that stands behind it; None of another column."""
+    folded = cell.casefold()
+    if folded in YEAR_NAMES:
+        return folded
+    return "year" if _unit_of_year(cell) else None
 
 
 def unit_texts(header: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +15,26 @@ from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.ranges import FLOW_M3S
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
+from reservoir.io.inflow_csv.cells import FILL_IN
 from reservoir.io.inflow_csv.companions import companion_arrays
+from reservoir.io.inflow_csv.daily import month_edges, monthly_record
+from reservoir.io.inflow_csv.dates import Month
 from reservoir.io.inflow_csv.doubtful_values import code_mistakes, code_notes, thousands_mistakes
 from reservoir.io.inflow_csv.layouts import read_record
-from reservoir.io.inflow_csv.record import MOST_YEARS, MonthlyRecord, MonthlyValue, too_many_years
+from reservoir.io.inflow_csv.record import MOST_YEARS, Record, StepValue, too_many_years
 from reservoir.io.inflow_csv.stamps import stamp_mistakes, stamp_notes
 from reservoir.io.inflow_csv.table import InflowTable, read_table
-from reservoir.io.inflow_csv.units import InflowUnit, choose_unit
+from reservoir.io.inflow_csv.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
 from reservoir.io.inflow_csv.years import whole_years
+from reservoir.io.inflow_reading import InflowReading
+from reservoir.io.negative_values import negative_values
+from reservoir.io.workbook import is_workbook
 
 #: Calendar months.
 MONTHS = range(1, MONTHS_PER_YEAR + 1)
 
 
-def read_record_file(file: str, unit: str | None, first_month: int | None) -> Inflow:
+def read_record_file(file: str, reading: InflowReading, first_month: int | None) -> Inflow:
     """Read the record of one series, see `reservoir.read_inflow`.
 
     Raises
@@ -35,10 +43,10 @@ def read_record_file(file: str, unit: str | None, first_month: int | None) -> In
         With every mistake in the file and in the call.
     """
     table = read_table(file)
-    record = read_record(table)
-    chosen = choose_unit(table, record, unit)
+    record = read_record(table, reading)
+    chosen = choose_unit(table, record, reading.unit)
     begins = int(first_month) if first_month is not None and first_month in MONTHS else record.first_month
-    whole = len(record.readings) // MONTHS_PER_YEAR
+    whole = 0 if record.daily else len(record.values) // MONTHS_PER_YEAR
     mistakes = [
         *([too_many_years(whole)] if whole > MOST_YEARS else ()),
         *table.mistakes,
@@ -46,28 +54,56 @@ def read_record_file(file: str, unit: str | None, first_month: int | None) -> In
         *chosen.mistakes,
         *caveat_mistakes(table),
         *_month_mistakes(table, record, first_month),
-        *code_mistakes(record.readings),
-        *thousands_mistakes(record.readings),
+        *code_mistakes(record.values),
+        *thousands_mistakes(record.values),
         *stamp_mistakes(table, record, begins),
     ]
+    if not mistakes and not record.values:
+        mistakes = [Mistake("no row has a value", mend=FILL_IN, row=table.header.number)]
     if mistakes:
         raise InputError(mistakes)
-    inside, calendar, left_out = whole_years(record.readings, begins, record.first_month)
+    notes = (*record.notes, *stamp_notes(record), *code_notes(record.values))
+    negative = _negative_notes(record, chosen.unit, reading.negative)
+    if reading.negative == "zero":
+        record = replace(record, values=tuple(each._replace(value=max(each.value, 0.0)) for each in record.values))
+    if record.daily:
+        monthly = monthly_record(record, reading.missing_days)
+        notes, record = (*notes, *monthly.notes[len(record.notes) :]), replace(monthly, daily=True)
+    inside, calendar, left_out = whole_years(record.values, begins, record.first_month)
     return Inflow(
-        _flow_m3s(inside, calendar, chosen.unit),
+        _flow_m3s(inside, calendar, chosen.unit, daily=record.daily),
         calendar,
-        notes=(*record.notes, *stamp_notes(record), *left_out, *code_notes(record.readings)),
+        notes=(*notes, *left_out, *negative),
         caveat=caveat_of(table),
         source=file,
         sha256=hashlib.sha256(table.content).hexdigest(),
         unit=chosen.unit.name,
         unit_from=chosen.said_by,
-        content=table.content,
-        **companion_arrays(record.companions, [reading.row for reading in inside], calendar.steps),
+        content=b"" if is_workbook(table.content) else table.content,
+        reading=reading.as_dict(),
+        allow_negative=reading.negative == "keep",
+        **companion_arrays(record.companions, [value.row for value in inside], calendar.steps),
     )
 
 
-def _month_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int | None) -> Iterator[Mistake]:
+def _negative_notes(record: Record, unit: InflowUnit, negative: str | None) -> tuple[str, ...]:
+    """How many values are negative, and how much water that is, if they are not refused."""
+    if negative is None:
+        return ()
+    values = np.array([each.value for each in record.values])
+    ordinals = np.array([each.ordinal for each in record.values])
+    if record.daily:
+        volumes = unit.flow_of_days_m3s(values) * HM3_PER_M3S_DAY
+        named = [date.fromordinal(each.ordinal).isoformat() if each.value < 0 else "" for each in record.values]
+    else:
+        edges = month_edges(int(ordinals[0]), int(ordinals[-1] - ordinals[0]) + 1)
+        days = np.diff(edges)
+        volumes = values * unit.size if unit.is_volume else values * unit.size * days * HM3_PER_M3S_DAY
+        named = [str(Month.at(each.ordinal)) for each in record.values]
+    return tuple(negative_values(volumes, named).note(negative))
+
+
+def _month_mistakes(table: InflowTable, record: Record, first_month: int | None) -> Iterator[Mistake]:
     if first_month is None:
         return
     if first_month not in MONTHS:
@@ -89,13 +125,14 @@ def no_month(found: int) -> Mistake:
     return Mistake("is not a month", "1 to 12", mend, column="first_month", value=found)
 
 
-def _flow_m3s(readings: Sequence[MonthlyValue], calendar: Calendar, unit: InflowUnit) -> NDArray[np.float64]:
-    values = np.array([reading.value for reading in readings]).reshape(-1, MONTHS_PER_YEAR)
-    flow = unit.flow_m3s(values, calendar)
-    excessive = np.flatnonzero(flow > FLOW_M3S.most)
+def _flow_m3s(inside: Sequence[StepValue], calendar: Calendar, unit: InflowUnit, *, daily: bool) -> NDArray[np.float64]:
+    """Mean flow of each month (m3/s), shape (years, steps); where the record is daily, values are means of days."""
+    values = np.array([value.value for value in inside]).reshape(-1, MONTHS_PER_YEAR)
+    flow = unit.flow_of_days_m3s(values) if daily else unit.flow_m3s(values, calendar)
+    excessive = np.flatnonzero(np.abs(flow) > FLOW_M3S.most)
     if excessive.size:
         problem = f"the flow is too large for a river, if the unit is {unit.name}"
         expected = f"a mean flow of at most {FLOW_M3S.most:,.0f} m3/s"
         mend = 'check the value; if the unit is another, add a comment line such as "# unit: hm3"'
-        raise InputError(readings[index].mistake(problem, expected, mend) for index in excessive.tolist())
+        raise InputError(inside[index].mistake(problem, expected, mend) for index in excessive.tolist())
     return flow

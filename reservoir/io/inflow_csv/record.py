@@ -1,4 +1,4 @@
-"""An inflow record from either layout: one value per month, checked for missing and repeated months."""
+"""An inflow record from either layout: one value per month or day, checked for missing and repeated ones."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from reservoir.errors import Mistake
-from reservoir.io.inflow_csv.cells import Month
 
 #: Water years of a record: a few fewer than the calendar has. Longer records are planned in parts.
 MOST_YEARS = 8_000
 
 
-class MonthlyValue(NamedTuple):
-    """The value of one month, the cell it stands in, and how it is written there."""
+class StepValue(NamedTuple):
+    """The value of one month or day, as an ordinal number, the cell it stands in, and how it is written there."""
 
-    month: Month
+    ordinal: int
     value: float
     row: int
     column: str
@@ -30,13 +29,16 @@ class MonthlyValue(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MonthlyRecord:
+class Record:
     """An inflow file, understood.
 
     Parameters
     ----------
-    readings : tuple of MonthlyValue
-        Every month, in order and without holes wherever `mistakes` is empty; values in the unit of the file.
+    values : tuple of StepValue
+        Every month in order, and without holes wherever `mistakes` is empty; or every day that has a value, in order.
+        In the unit of the file; a negative value only where it was asked for.
+    daily : bool
+        Whether they are those of days.
     first_month : int
         Calendar month (1 to 12) in which the file's own years begin.
     names_water_years : bool
@@ -55,7 +57,8 @@ class MonthlyRecord:
         What the user should know about how the file was understood.
     """
 
-    readings: tuple[MonthlyValue, ...] = ()
+    values: tuple[StepValue, ...] = ()
+    daily: bool = False
     first_month: int = 1
     names_water_years: bool = False
     value_column: str | None = None

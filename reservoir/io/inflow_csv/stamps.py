@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from reservoir.errors import Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
-from reservoir.io.inflow_csv.record import MonthlyRecord
+from reservoir.io.inflow_csv.dates import Month
+from reservoir.io.inflow_csv.record import Record
 from reservoir.io.inflow_csv.table import InflowTable
 
 _ENDS = re.compile(
@@ -15,17 +16,17 @@ _ENDS = re.compile(
 )
 
 
-def stamp_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int) -> Iterator[Mistake]:
+def stamp_mistakes(table: InflowTable, record: Record, first_month: int) -> Iterator[Mistake]:
     """Refuse dates on the first of a month where the file tells that they may stand at the end of the month before.
 
     A comment says so, or whole years begin one month after January or after `first_month`, in which the water year
     begins.
     """
-    if not record.first_stamp or not record.readings:
+    if not record.first_stamp or not record.values:
         return
-    first, last = record.readings[0].month, record.readings[-1].month
+    first, last = Month.at(record.values[0].ordinal), Month.at(record.values[-1].ordinal)
     late = first.month in {2, first_month % MONTHS_PER_YEAR + 1} and first.month != first_month
-    whole = len(record.readings) % MONTHS_PER_YEAR == 0
+    whole = len(record.values) % MONTHS_PER_YEAR == 0
     said = next((comment for comment in table.comments if _ENDS.search(comment.text)), None)
     if said is None and not (late and whole):
         return
@@ -36,13 +37,13 @@ def stamp_mistakes(table: InflowTable, record: MonthlyRecord, first_month: int) 
     )
     problem = f"each date may be the day after the end of its month: {why}"
     expected = f"the month of the flow: {first.before} or {first}"
-    yield Mistake(problem, expected, "write dates as YYYY-MM", row=record.readings[0].row, value=record.first_stamp)
+    yield Mistake(problem, expected, "write dates as YYYY-MM", row=record.values[0].row, value=record.first_stamp)
 
 
-def stamp_notes(record: MonthlyRecord) -> Iterator[str]:
+def stamp_notes(record: Record) -> Iterator[str]:
     """How dates on the first of a month were read."""
-    if record.first_stamp and record.readings:
-        month = record.readings[0].month
+    if record.first_stamp and record.values:
+        month = Month.at(record.values[0].ordinal)
         yield (
             f"dates on the first of a month are read as that month: {month}-01 is {MONTH_NAMES[month.month - 1]} "
             f"{month.year}; if the flow is that of the previous month, write {month.before}"

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from reservoir.errors import InputError, Mistake
 from reservoir.io.inflow_csv.lines import Comment, Content, Line, bytes_of, content_of
+from reservoir.io.workbook import csv_of_workbook, is_workbook
 from reservoir.text.printable import first_unprintable
 
 #: Columns of a file; a year, twelve months and what people keep beside them are far fewer.
@@ -43,6 +44,8 @@ class InflowTable:
         Lines that begin with ``#``.
     mistakes : tuple of Mistake
         Rows that cannot be cut into cells; they are not in `rows`.
+    delimiter : str
+        The character between cells.
     """
 
     content: bytes
@@ -50,6 +53,7 @@ class InflowTable:
     rows: tuple[Row, ...]
     comments: tuple[Comment, ...]
     mistakes: tuple[Mistake, ...]
+    delimiter: str = ","
 
     def unreadable(self, mistakes: Iterable[Mistake]) -> frozenset[int]:
         """Give the numbers of the rows that could not be cut into cells, or have one of the mistakes of a column."""
@@ -81,7 +85,7 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
         If the file cannot be read, is too large, is not UTF-8 text, or holds no header.
     """
     data = bytes_of(path)
-    content = content_of(data)
+    content = content_of(csv_of_workbook(data) if is_workbook(data) else data)
     header = cut(content.lines[0], content.delimiter)
     if isinstance(header, Mistake):
         raise InputError(header)
@@ -91,7 +95,7 @@ def read_table(path: str | os.PathLike[str]) -> InflowTable:
     header, filled = _without_padding(header, filled)
     rows = tuple(row for row in filled if isinstance(row, Row) and len(row.cells) == len(header.cells))
     mistakes = tuple(_row_mistakes(filled, header, content))
-    return InflowTable(data, header, rows, content.comments, mistakes)
+    return InflowTable(data, header, rows, content.comments, mistakes, content.delimiter)
 
 
 def cut(line: Line, delimiter: str) -> Row | Mistake:

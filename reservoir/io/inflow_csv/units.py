@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import Mistake
-from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.calendar import SECONDS_PER_DAY, Calendar
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 from reservoir.io.inflow_csv.column_words import Saying, understand
 from reservoir.io.inflow_csv.comment_claims import claims_of, mentions_of
-from reservoir.io.inflow_csv.record import MonthlyRecord
+from reservoir.io.inflow_csv.record import Record
 from reservoir.io.inflow_csv.table import InflowTable
 from reservoir.io.inflow_csv.unit_words import Kind
 
 #: Where the unit was said, if it was not.
 ASSUMED = "assumed: the file gives no unit"
+#: Volume that 1 m3/s carries in a day.
+HM3_PER_M3S_DAY = SECONDS_PER_DAY / 1e6
 #: Units that are understood.
 ACCEPTED = f"{', '.join(FLOW_M3S)} (mean flow) or {', '.join(VOLUME_HM3)} (monthly volume)"
 
@@ -45,6 +47,10 @@ class InflowUnit:
     def flow_m3s(self, values: NDArray[np.float64], calendar: Calendar) -> NDArray[np.float64]:
         """Convert values of this unit, shape (years, steps), to mean flow (m3/s) with each month's real days."""
         return values * self.size / calendar.hm3_per_m3s if self.is_volume else values * self.size
+
+    def flow_of_days_m3s(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Convert flows, or volumes of one day each, to mean flow (m3/s)."""
+        return values * (self.size / HM3_PER_M3S_DAY if self.is_volume else self.size)
 
 
 _UNITS = {name: InflowUnit(name, size, is_volume=False) for name, size in FLOW_M3S.items()} | {
@@ -80,14 +86,14 @@ class _Claim:
         return _UNITS[self.saying.units[0]] if whole else None
 
 
-def choose_unit(table: InflowTable, record: MonthlyRecord, argument: str | None) -> UnitChoice:
+def choose_unit(table: InflowTable, record: Record, argument: str | None) -> UnitChoice:
     """Find the unit of `table`: m3/s where nobody names one and the values are said to be flows.
 
     Parameters
     ----------
     table : InflowTable
         Its comments may name a unit: ``# unit: hm3``.
-    record : MonthlyRecord
+    record : Record
         Its headers may name a unit: ``inflow_m3s``, ``Jan (hm3)``.
     argument : str or None
         The unit that the caller names.
@@ -115,13 +121,13 @@ def _argued(argument: str | None) -> Iterator[_Claim]:
 def _commented(table: InflowTable) -> Iterator[_Claim]:
     for comment in table.comments:
         for text, saying in () if comment.says("caveat") is not None else claims_of(comment.text):
-            source = f"the comment in row {comment.number}"
+            source = f"the {comment.noun} in row {comment.number}"
             # A name beside a unit that is claimed may be a multiplier in a language that is not known here.
             whole = saying if not saying.names else understand("")
             yield _Claim(source, text, whole, partial(Mistake, row=comment.number))
 
 
-def _headed(table: InflowTable, record: MonthlyRecord) -> Iterator[_Claim]:
+def _headed(table: InflowTable, record: Record) -> Iterator[_Claim]:
     seen = set()
     for column, text in record.unit_texts:
         saying = understand(text)
@@ -131,7 +137,7 @@ def _headed(table: InflowTable, record: MonthlyRecord) -> Iterator[_Claim]:
             yield _Claim("the column name", " ".join(saying.strange) or ", ".join(saying.units), saying, at)
 
 
-def _of_something_else(table: InflowTable, record: MonthlyRecord) -> Iterator[Mistake]:
+def _of_something_else(table: InflowTable, record: Record) -> Iterator[Mistake]:
     if record.value_column is not None and understand(record.value_column).is_other:
         yield table.at_header(
             "the column does not seem to be inflow",
@@ -141,7 +147,7 @@ def _of_something_else(table: InflowTable, record: MonthlyRecord) -> Iterator[Mi
         )
 
 
-def _doubts(table: InflowTable, record: MonthlyRecord) -> Iterator[Mistake]:
+def _doubts(table: InflowTable, record: Record) -> Iterator[Mistake]:
     """Why m3/s must not be taken for granted."""
     if record.value_column is not None and not understand(record.value_column).means_flow:
         mend = 'name the column inflow_m3s (or inflow_hm3, ...), add a line "# unit: m3/s", or give the unit'
@@ -151,7 +157,7 @@ def _doubts(table: InflowTable, record: MonthlyRecord) -> Iterator[Mistake]:
     for comment in table.comments:
         others = [unit for unit in mentions_of(comment.text) if unit != "m3/s"]
         if others:
-            problem = f"a comment mentions {others[0]}, but the unit of the values is not given"
+            problem = f"a {comment.noun} mentions {others[0]}, but the unit of the values is not given"
             mend = f'add a line such as "# unit: m3/s" or "# unit: {others[0]}", or give --unit'
             yield Mistake(problem, ACCEPTED, mend, row=comment.number)
 

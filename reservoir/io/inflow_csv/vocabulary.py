@@ -67,6 +67,13 @@ OTHER = _words(
     "generation demand demands withdrawal withdrawals seepage area depth capacity quality flag flags "
     "code remark remarks"
 )
+#: Columns that say where and how a value was measured, and sums: beside a column of values they are passed over.
+BESIDE = _words(
+    "agency annual average avg cd class code codes comment comments count day days duration flag flags gage gauge "
+    "grade id ids index lat latitude location lon longitude mean month n name no note notes number obs provisional "
+    "qc qual qualifier quality record remark remarks river row sensor sens site source stat station status sum "
+    "total totals type units valid water wy year yr"
+)
 #: What is not the mean or the sum of a month, whatever it is of.
 STATISTIC = _words(
     "max maximum min minimum peak median std stdev sd cv variance percentile quantile cumulative cumulated accumulated "

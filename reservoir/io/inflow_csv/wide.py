@@ -2,90 +2,159 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
+from typing import NamedTuple
 
 from reservoir.errors import Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.year_labels import year_label
-from reservoir.io.inflow_csv.cells import Month, Year, parse_flow, parse_year
-from reservoir.io.inflow_csv.month_headers import MonthColumn, month_columns, unit_texts
-from reservoir.io.inflow_csv.record import MonthlyRecord, MonthlyValue, PeriodIndex, TimeAxis, sequence_mistakes
+from reservoir.io.inflow_csv.cells import parse_flow, parse_signed_flow
+from reservoir.io.inflow_csv.dates import Month
+from reservoir.io.inflow_csv.lines import WATER_YEAR_NAMES
+from reservoir.io.inflow_csv.month_headers import MonthColumn, month_columns, unit_texts, year_name
+from reservoir.io.inflow_csv.number_style import NumberStyle, number_style
+from reservoir.io.inflow_csv.record import PeriodIndex, Record, StepValue, TimeAxis, sequence_mistakes
 from reservoir.io.inflow_csv.table import InflowTable
+from reservoir.io.inflow_csv.value_column import passed_over_note
+from reservoir.io.inflow_csv.year_names import Year, YearForm, parse_year
+from reservoir.io.inflow_reading import InflowReading
 
 
-def read_wide(table: InflowTable, year_at: int) -> MonthlyRecord:
+def read_wide(table: InflowTable, year_at: int, reading: InflowReading) -> Record:
     """Read a table with a column of years, at the place `year_at`, and twelve month columns.
 
-    The first column of a month begins the water year. Where that is not January, a row named ``1953`` or ``1953/54``
-    begins in 1953.
+    The first column of a month begins the water year. Where that is not January, ``1953/54`` begins in 1953, and so
+    does 1953 unless the label, the column's name or the caller says that a water year is named by its end.
     """
-    columns = month_columns(table.header.cells)
+    header = table.header.cells
+    columns = month_columns(header)
     first_month = columns[0].month
     years, unnamed = table.parsed(year_at, partial(_parse_year, first_month=first_month))
-    flows = [table.parsed(column.position, parse_flow) for column in columns]
+    naming = _Naming.of(header[year_at], years.values(), first_month, reading.water_year)
+    starts = {row: year.start(by_end=naming.by_end) for row, year in years.items()}
+    style = number_style((row.cells[each.position] for row in table.rows for each in columns), table.delimiter)
+    parse = parse_flow if reading.negative is None else parse_signed_flow
+    flows = [table.parsed(column.position, lambda text: style.parsed(text, parse)) for column in columns]
     axis = TimeAxis(
         "year",
-        column=table.header.cells[year_at],
+        column=header[year_at],
         mend_double="delete one of the rows, or correct its year",
         written=partial(year_label, later=int(first_month > 1)),
         unreadable=table.unreadable(unnamed),
     )
-    return MonthlyRecord(
-        readings=tuple(sorted(_readings(table, columns, years, [understood for understood, _ in flows]))),
+    passed_over = [name for place, name in enumerate(header) if _is_extra(name, place, columns, year_at)]
+    return Record(
+        values=tuple(sorted(_values(table, columns, starts, [understood for understood, _ in flows], style))),
         first_month=first_month,
-        unit_texts=unit_texts(table.header.cells),
-        names_water_years=any(year.spans_two for year in years.values()),
+        unit_texts=unit_texts(header),
+        names_water_years=any(year.form is not YearForm.PLAIN for year in years.values()),
         mistakes=(
+            *_option_mistakes(reading),
             *_header_mistakes(table, columns, year_at),
+            *_january_mistakes(table, year_at, first_month),
             *unnamed,
-            *sequence_mistakes([PeriodIndex(year.start, row) for row, year in years.items()], axis),
+            *sequence_mistakes([PeriodIndex(start, row) for row, start in starts.items()], axis),
             *(mistake for _, wrong in flows for mistake in wrong),
         ),
-        notes=tuple(_notes(years.values(), first_month)),
+        notes=(
+            *((passed_over_note(passed_over, "read the columns of months"),) if passed_over else ()),
+            *style.notes,
+            *naming.notes(years.values(), first_month),
+        ),
     )
+
+
+class _Naming(NamedTuple):
+    """Which calendar year names a water year, and who says so."""
+
+    by_end: bool
+    told_by: str
+
+    @classmethod
+    def of(cls, column: str, years: Collection[Year], first_month: int, asked: str | None) -> _Naming:
+        if first_month == 1:
+            return cls(False, "")
+        if asked is not None:
+            return cls(asked == "ends", "as asked")
+        if any(year.form is YearForm.WATER for year in years):
+            return cls(True, "by the label WY")
+        named = year_name(column)
+        return cls(True, f"by the column name {column}") if named in WATER_YEAR_NAMES else cls(False, "")
+
+    def notes(self, years: Collection[Year], first_month: int) -> Iterator[str]:
+        """How rows are named."""
+        single = [year for year in years if year.form is not YearForm.BOTH]
+        if first_month == 1 or not single:
+            return
+        number, start = single[0].number, single[0].start(by_end=self.by_end)
+        begin, end = f"{MONTH_NAMES[first_month - 1]} {start}", f"{MONTH_NAMES[first_month - 2]} {start + 1}"
+        told = f" ({self.told_by})" if self.told_by else ""
+        verb = "ends" if self.by_end else "begins"
+        yield f"a row is named by the year in which it {verb}: {number} is {begin} to {end}{told}"
 
 
 def _parse_year(text: str, *, first_month: int) -> Year | Mistake:
     year = parse_year(text)
-    if isinstance(year, Year) and year.spans_two and first_month == 1:
+    if isinstance(year, Year) and year.form is not YearForm.PLAIN and first_month == 1:
         return Mistake(
             "a water year of two calendar years, but the months begin in January",
-            expected=str(year.start),
+            expected=str(year.number),
             mend="write one year, or begin the columns with the first month of the water year",
         )
     return year
 
 
-def _readings(
+def _values(
     table: InflowTable,
     columns: Sequence[MonthColumn],
-    years: Mapping[int, Year],
+    starts: Mapping[int, int],
     flows: Sequence[Mapping[int, float]],
-) -> Iterator[MonthlyValue]:
+    style: NumberStyle,
+) -> Iterator[StepValue]:
     first, names = columns[0].month, table.header.cells
     for number, cells in table.rows:
-        if number in years:
+        if number in starts:
             for (position, month), flow in zip(columns, flows, strict=True):
                 if number in flow:
-                    when = Month(years[number].start + (month < first), month)
-                    yield MonthlyValue(when, flow[number], number, names[position], cells[position])
+                    when = Month(starts[number] + (month < first), month).ordinal
+                    yield StepValue(when, flow[number], number, names[position], style.plain(cells[position]))
 
 
-def _notes(years: Iterable[Year], first_month: int) -> Iterator[str]:
-    plain = [year.start for year in years if not year.spans_two]
-    if first_month != 1 and plain:
-        begin, end = f"{MONTH_NAMES[first_month - 1]} {plain[0]}", f"{MONTH_NAMES[first_month - 2]} {plain[0] + 1}"
-        yield f"a row is named by the year in which it begins: {plain[0]} is {begin} to {end}"
+def _option_mistakes(reading: InflowReading) -> Iterator[Mistake]:
+    if reading.column is not None:
+        problem, mend = (
+            "the file has a column for each month",
+            "leave it out: columns that are no months are passed over",
+        )
+        yield Mistake(problem, "a table by date", mend, column="column", value=reading.column)
+
+
+def _january_mistakes(table: InflowTable, year_at: int, first_month: int) -> Iterator[Mistake]:
+    name = table.header.cells[year_at]
+    if first_month == 1 and year_name(name) in WATER_YEAR_NAMES:
+        yield table.at_header(
+            "the column names water years, but the months begin in January",
+            "the months from the first of the water year on",
+            'begin the columns with the first month of the water year, or name the column "year" for calendar years',
+            name,
+        )
+
+
+def _is_extra(name: str, place: int, columns: Sequence[MonthColumn], year_at: int) -> bool:
+    """Whether a column is passed over."""
+    known = place == year_at or any(place == column.position for column in columns)
+    return not known and name != "" and year_name(name) is None
 
 
 def _header_mistakes(table: InflowTable, columns: Sequence[MonthColumn], year_at: int) -> Iterator[Mistake]:
-    known = {column.position for column in columns} | {year_at}
-    for position, name in enumerate(table.header.cells):
-        if position not in known:
-            problem, mend = _not_a_month(name)
+    for place, name in enumerate(table.header.cells):
+        if place != year_at and not name:
+            problem, mend = "a column without a name", "delete the column, or the extra delimiter in the header"
             yield table.at_header(problem, "the year and twelve months", mend, name)
+        elif place != year_at and year_name(name) is not None:
+            yield table.at_header("a second year column", "the year and twelve months", "delete one of them", name)
     for earlier, column in combinations(columns, 2):
         if earlier.month == column.month:
             problem = f"a second column for {MONTH_NAMES[column.month - 1]}"
@@ -95,7 +164,10 @@ def _header_mistakes(table: InflowTable, columns: Sequence[MonthColumn], year_at
     missing = [name for month, name in enumerate(MONTH_NAMES, start=1) if month not in months]
     if missing:
         mend = "add the missing columns, named m01 to m12 or Jan to Dec"
-        yield table.at_header(f"no column for {', '.join(missing)}", "twelve month columns", mend)
+        extra = [name for place, name in enumerate(table.header.cells) if _is_extra(name, place, columns, year_at)]
+        yield table.at_header(
+            f"no column for {', '.join(missing)}", "twelve month columns", mend, value=", ".join(extra) or None
+        )
     elif len(months) == MONTHS_PER_YEAR and not _consecutive(months):
         yield table.at_header(
             "the month columns are out of order",
@@ -107,11 +179,3 @@ def _header_mistakes(table: InflowTable, columns: Sequence[MonthColumn], year_at
 
 def _consecutive(months: Sequence[int]) -> bool:
     return all((month - months[0]) % MONTHS_PER_YEAR == step for step, month in enumerate(months))
-
-
-def _not_a_month(name: str) -> tuple[str, str]:
-    if not name:
-        return "a column without a name", "delete the column, or the extra delimiter in the header"
-    if name.casefold() == "year":
-        return "a second year column", "delete one of them"
-    return "a column that is neither the year nor a month", "delete the column, or rename it after its month"

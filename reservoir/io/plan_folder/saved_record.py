@@ -65,8 +65,10 @@ def _inflow(tables: SavedTables, plant: Reservoir, origin: Mapping[str, Any]) ->
         raise changed(path, f"has {len(schedule)} months; the plan has {years * steps}")
     calendar = replace(calendar, years=years)
     flows = schedule["inflow_m3s"].to_numpy(float)
+    reading = source.get("reading") if isinstance(source.get("reading"), dict) else {}
+    kept = reading.get("negative") == "keep"
     negative = partial(Mistake, "is negative", "0 or more", AGAIN, str(path), column="inflow_m3s")
-    below = np.flatnonzero(flows < 0).tolist()
+    below = [] if kept else np.flatnonzero(flows < 0).tolist()
     if below:
         mistakes = (at_row(negative(value=float(flows[row])), schedule, row) for row in below)
         raise InputError(worth_telling(mistakes, str(path)))
@@ -79,6 +81,8 @@ def _inflow(tables: SavedTables, plant: Reservoir, origin: Mapping[str, Any]) ->
         sha256=str(source.get("sha256", "")),
         unit=str(source.get("unit", "")),
         unit_from=str(source.get("unit_from", "")),
+        reading=reading,
+        allow_negative=kept,
     )
 
 
@@ -90,9 +94,11 @@ def _as_read(path: Path, planned: Inflow) -> Inflow:
     """
     if not path.is_file() or sha256_of(path) != planned.sha256:
         return planned
-    told = planned.unit if planned.unit_from in BY_ARGUMENT else None
-    with suppress(InputError):
-        record = read_inflow(path, unit=told, first_month=planned.calendar.first_month)
+    reading = dict(planned.reading)
+    if planned.unit_from in BY_ARGUMENT:
+        reading.setdefault("unit", planned.unit)
+    with suppress(InputError, TypeError):  # what plan.json says of the reading may have been changed
+        record = read_inflow(path, first_month=planned.calendar.first_month, **reading)
         first = planned.calendar.first_year - record.calendar.first_year
         flow = record.flow_m3s[max(first, 0) : first + planned.years]
         if flow.shape == planned.flow_m3s.shape and np.abs(flow - planned.flow_m3s).max() <= INFLOW_M3S:

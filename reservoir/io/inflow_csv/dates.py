@@ -1,0 +1,118 @@
+"""One cell of a column of dates -> a month, and a day where it names one; or a mistake without its place."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+from typing import NamedTuple
+
+from reservoir.errors import Mistake
+from reservoir.io.inflow_csv.month_names import MONTH_OF_NAME
+from reservoir.io.inflow_csv.summary_words import NO_SUMMARY, is_summary
+
+#: No record is older than this; a year of fewer digits is a slip, or a synthetic year that can be numbered otherwise.
+FIRST_YEAR = 1000
+#: One less than the last year that Python's calendar knows, because a water year may end in the next.
+LAST_YEAR = 9998
+
+_ISO = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2})([T ]\d{2}:\d{2}(:\d{2})?)?)?", re.ASCII)
+_SEPARATOR = r"[-/ ,.]*"
+#: Dates with the month's name, which can be read in one way whatever their order.
+_NAMED = tuple(
+    re.compile(form + r"(?P<clock>[T ,]+\d{2}:?\d{2}(?::\d{2})?)?", re.ASCII | re.IGNORECASE)
+    for form in (
+        rf"(?P<day>\d{{1,2}}){_SEPARATOR}(?P<month>[a-z]{{3,9}}){_SEPARATOR}(?P<year>\d+)",
+        rf"(?P<year>\d{{3,}}){_SEPARATOR}(?P<month>[a-z]{{3,9}})(?:{_SEPARATOR}(?P<day>\d{{1,2}}))?",
+        r"(?P<month>[a-z]{3,9})\.?\s+(?P<day>\d{1,2}),?\s+(?P<year>\d{3,})",
+        rf"(?P<month>[a-z]{{3,9}}){_SEPARATOR}(?P<year>\d+)",
+    )
+)
+
+_EXPECTED = "1953-01 or 1953-01-31 (year, month, day), or a date with the month's name, such as 31-Jan-1953"
+_MEND = "write dates as YYYY-MM or YYYY-MM-DD, without a time zone"
+_NEXT_DAY = Mistake(
+    "24:00 is the start of the next day, possibly in the next month",
+    "the month of the flow, such as 1953-01",
+    "write dates as YYYY-MM",
+)
+_NO_SUCH_DATE = Mistake("the date does not exist", "a calendar date", "correct the date")
+
+
+class Month(NamedTuple):
+    """A month of a calendar year."""
+
+    year: int
+    month: int
+
+    @property
+    def ordinal(self) -> int:
+        """Months since the beginning of the calendar."""
+        return self.year * 12 + self.month - 1
+
+    @classmethod
+    def at(cls, ordinal: int) -> Month:
+        """Give the month whose `ordinal` this is."""
+        return cls(ordinal // 12, ordinal % 12 + 1)
+
+    @property
+    def before(self) -> Month:
+        """The month before this one."""
+        return Month.at(self.ordinal - 1)
+
+    def __str__(self) -> str:
+        return f"{self.year:04}-{self.month:02}"
+
+
+class Stamp(NamedTuple):
+    """A date as it is written: its month, and its day, 0 where it names none."""
+
+    month: Month
+    day: int = 0
+
+    @property
+    def day_ordinal(self) -> int:
+        """Days since the beginning of the calendar."""
+        return date(*self.month, self.day).toordinal()
+
+
+def parse_date(text: str) -> Stamp | Mistake:
+    """Read an ISO date, or one with the month's name; a time of day is checked and otherwise ignored."""
+    iso = _ISO.fullmatch(text)
+    if iso:
+        return _stamp(iso[1], int(iso[2]), iso[3], iso[4])
+    found = next(filter(None, (form.fullmatch(text) for form in _NAMED)), None)
+    parts = found.groupdict() if found else {}
+    month = MONTH_OF_NAME.get(parts.get("month", "").casefold())
+    return _stamp(parts["year"], month, parts.get("day"), parts["clock"]) if month else _no_date(text)
+
+
+def year_mistake(year: str) -> Mistake | None:
+    """Refuse a year of digits that no calendar has."""
+    if len(year) <= 4 and FIRST_YEAR <= int(year) <= LAST_YEAR:
+        return None
+    return Mistake(
+        "the year has two digits: the century is unknown" if len(year) == 2 else "the year is out of range",
+        f"a year from {FIRST_YEAR} to {LAST_YEAR}",
+        "write four digits, such as 1953; number synthetic years from 2001, for example",
+    )
+
+
+def _stamp(year: str, month: int, day: str | None, clock: str | None) -> Stamp | Mistake:
+    wrong = year_mistake(year)
+    if wrong:
+        return wrong
+    time = re.sub(r"\D", "", clock or "")
+    if time.startswith("2400"):
+        return _NEXT_DAY
+    try:
+        hour, minute, second = (int(time[at : at + 2] or 0) for at in (0, 2, 4))
+        datetime(int(year), month, int(day or 1), hour, minute, second)
+    except ValueError:
+        return _NO_SUCH_DATE
+    return Stamp(Month(int(year), month), int(day or 0))
+
+
+def _no_date(text: str) -> Mistake:
+    unordered = re.fullmatch(r"\d{1,2}[/.\-]\d{1,2}[/.\-](\d{2}|\d{4})", text)
+    problem = "ambiguous date: day and month cannot be distinguished" if unordered else "not a date that is understood"
+    return Mistake(problem, _EXPECTED, NO_SUMMARY if is_summary(text) else _MEND)
