@@ -120,5 +120,8 @@ def synthetic_inflow(
         mend = "extend the record, for example with that of a neighbouring gauge"
         raise InputError(Mistake(problem, expected, mend, file=record.source, value=record.years))
     flow = np.asarray(record.flow_m3s)
+    if flow.min() < 0:
+        problem, mend = "the record has negative flows", "set them to zero (--negative zero)"
+        raise InputError(Mistake(problem, "flows of 0 m3/s or more", mend, file=record.source, value=float(flow.min())))
     adjuster = FlowAdjuster.of(adjustments or Adjustments(), flow, record.calendar.first_month)
     return SyntheticInflow(record, method, chosen.fit(flow), adjuster, seed)

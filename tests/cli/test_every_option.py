@@ -13,6 +13,9 @@ from reservoir.cli.bench import BenchGroup
 from reservoir.cli.bench import _run as run_of
 from reservoir.errors import InputError, Mistake
 
+#: Arguments in which a command gets several options.
+GATHERED = ("settings", "where", "reading")
+
 
 def commands() -> dict[str, click.Command]:
     """All that are no groups, by name."""
@@ -86,7 +89,7 @@ def test_an_option_of_a_command_reaches_its_function(name, option):
         finally:
             cell.cell_contents = function
     request = vars(bound[0]["request"]) if "request" in bound[0] else {}
-    given = bound[0] | request | bound[0].get("settings", {}) | bound[0].get("where", {})
+    given = bound[0] | request | {name: each[name] for each in map(bound[0].get, GATHERED) if each for name in each}
     assert given[option] == values[option]
 
 

@@ -3,10 +3,12 @@
 The first call of each command is a process of its own, the others are typed in this one: a start takes seconds.
 """
 
+import math
 import shutil
 import subprocess
 import sys
 from collections import defaultdict
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,10 @@ from tests.problems.tours.square import SQUARE
 
 OWN = ["inflow.csv", "--reservoir", "hill-lake.toml", "--unit", "m3/s"]
 SWARM = ["--particles", "8", "--generations", "30", "--seed", "3", "--device", "pocl"]
+#: A daily record of two columns, of which some days are missing or negative.
+DAYS = ["days.csv", "--reservoir", "hill-lake.toml", "--column", "inflow_m3s", "--missing-days", "2"]
+#: Refused in the call: the file has dates.
+REFUSED = [*DAYS[3:], "--water-year", "ends", "--negative", "keep"]
 BENCH = ["--quick", "--runs", "2", "--seed", "3", "--device", "pocl", "--force", "--json", "--debug"]
 
 #: Calls in an order in which each finds what it needs, with the status they end with: 1 where a search of a few
@@ -47,6 +53,16 @@ CALLS: list[tuple[list[str], int]] = [
     (["plan", *OWN, "--solver", "ring-pso", "--mode", "async", "--generations", "20", "--out", "ring"], 0),
     (["plan", *OWN, "--solver", "dsmga2", "--model", "sequential", "--bits", "3", "--out", "bits"], 0),
     (["plan", "inflow.csv", "--case", "xiaowan", "--solver", "lshade", "--evaluations", "200", "--out", "other"], 1),
+    (["plan", *DAYS, "--negative", "zero", "--solver", "dp", "--no-figures", "--out", "from-days"], 0),
+    (["plan", *DAYS, "--negative", "keep", "--solver", "dp", "--no-figures", "--out", "with-negative"], 0),
+    (["rules", "with-negative", "--family", "linear", "--folds", "2", "--no-figures"], 0),
+    (["plan", "days.csv", *REFUSED], 2),
+    (["compare", "days.csv", *REFUSED], 2),
+    (["validate", "days.csv", *REFUSED], 2),
+    (["synth", "days.csv", *REFUSED], 2),
+    (["bench", "case", "days.csv", *REFUSED, "--out", "none"], 2),
+    (["bench", "scale", "days.csv", *REFUSED, "--out", "none"], 2),
+    (["rules", "best", "--test", "days.csv", *REFUSED, "--no-figures", "--force"], 2),
     (["rules", "best", "--family", "zones", "--family", "standard", "--folds", "2", "--no-figures", "--json"], 0),
     (["rules", "best", "--family", "standard", "--horizon", "record", "--folds", "2", "--no-figures", "--force"], 0),
     (
@@ -76,6 +92,7 @@ CALLS: list[tuple[list[str], int]] = [
         0,
     ),
     (["simulate", "best/rules/standard.json", "inflow.csv", "--unit", "m3/s", "--yearly", "--no-foresight"], 0),
+    (["simulate", "best/rules/standard.json", "days.csv", *REFUSED], 2),
     (
         [
             *("simulate", "best/rules/standard.json", "inflow.csv", "--reservoir", "hill-lake.toml", "--level", "317"),
@@ -171,9 +188,18 @@ def workplace(tmp_path_factory) -> Path:
     lines = (example / "inflow.csv").read_text().splitlines()
     (folder / "inflow.csv").write_text("\n".join(lines[:6]) + "\n")
     shutil.copy(example / "inflow.csv", folder / "record.csv")
+    (folder / "days.csv").write_text("\n".join(days()) + "\n")
     (folder / "square.tsp").write_text(SQUARE)
     (folder / "pair").write_text("3\n-1.0\n1 2 1\n2 3 1\n1 3 1\n")
     return folder
+
+
+def days() -> list[str]:
+    """Lines of a daily record of three years: two columns of flows, a day in fifty missing, some below zero."""
+    first = date(2001, 1, 1)
+    flows = ((day, 60 + 50 * math.sin(day / 58) - 400 * (day % 97 == 0)) for day in range(3 * 365) if day % 50)
+    rows = (f"{first + timedelta(day):%d-%b-%Y},{flow:.2f},{2 * flow:.2f}" for day, flow in flows)
+    return ["date,inflow_m3s,other_m3s", *rows]
 
 
 def name_of(words: list[str]) -> str:

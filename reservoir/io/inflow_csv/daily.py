@@ -53,12 +53,12 @@ def monthly_record(record: Record, missing_days: int) -> Record:
     months = [_month_of(day) for day in (days[0], days[-1])]
     edges = month_edges(months[0], months[1] - months[0] + 1)
     means = step_means(days, np.array([value.value for value in record.values]), edges)
-    lacking = means.missing > missing_days
+    lacking = (means.missing > missing_days) | np.isnan(means.mean)
     inside = slice(int(lacking[0]), len(lacking) - int(lacking[-1]))
     if inside.start >= inside.stop:
         raise InputError(_gaps(record, months[0], means, slice(0, len(lacking)), missing_days, np.array([0, 0])))
     first_rows = np.searchsorted(days, edges[:-1])
-    if (means.missing[inside] > missing_days).any():
+    if lacking[inside].any():
         raise InputError(_gaps(record, months[0], means, inside, missing_days, first_rows))
     values = tuple(
         StepValue(months[0] + at, float(means.mean[at]), cell.row, cell.column, f"{means.mean[at]:.6g}")
@@ -111,7 +111,8 @@ def _listed(first: int, missing: NDArray[np.int64], places: Sequence[int]) -> st
 def _gaps(
     record: Record, first: int, means: StepMeans, inside: slice, missing_days: int, first_rows: NDArray[np.int64]
 ) -> Mistake:
-    lacking = [at for at in range(inside.start, inside.stop) if means.missing[at] > missing_days]
+    wrong = (means.missing > missing_days) | np.isnan(means.mean)
+    lacking = [at for at in range(inside.start, inside.stop) if wrong[at]]
     most = max(int(means.missing[at]) for at in lacking)
     without = any(np.isnan(means.mean[at]) for at in lacking)
     problem = f"{counted(len(lacking), 'month')} with missing days: {_listed(first, means.missing, lacking)}"

@@ -66,7 +66,7 @@ def folded(text: str) -> str:
     # Compatibility would make 10⁶ of a million and 106 of both.
     text = re.sub("([0-9])([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", r"\1^\2", text)
     text = unicodedata.normalize("NFKC", text).translate(_DASHES).casefold()
-    text = re.sub(r"(?<![a-z])(h?m|mm|ft|км|м)\s?(?:\^|\*\*)\s?3(?!\d)", r"\g<1>3", text)
+    text = re.sub(r"(?<![a-z])([hk]?m|mm|ft|км|м)\s?(?:\^|\*\*)\s?3(?!\d)", r"\g<1>3", text)
     return re.sub(r"(?<![a-z])s\s?(?:\^|\*\*)\s?\(?-1\)?", "s-1", text)
 
 
