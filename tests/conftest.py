@@ -41,12 +41,15 @@ settings.load_profile("suite")
 POCL = "pocl"
 
 #: Files that take longest. Workers take whole files in this order: one that began last would keep a single one at work.
+#: Beside the first, which compiles most of all code where nothing is compiled yet, those with caches of their own.
 LONGEST = (
     "docs/test_documented_code.py",
-    "cli/test_typed_calls.py",
     "cli/test_environment.py",
-    "planning/test_warm_start.py",
     "test_wheel.py",
+    "cli/test_killed_plan.py",
+    "cli/test_typed_calls.py",
+    "planning/test_warm_start.py",
+    "solvers/exchanges/test_end_of_search.py",
 )
 
 
