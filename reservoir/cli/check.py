@@ -1,0 +1,94 @@
+"""``reservoir check``: read an inflow record, and say how it was understood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reservoir.cli import options
+
+if TYPE_CHECKING:
+    from reservoir.hydro.inflow_check import InflowCheck
+
+_ADVICE = {"choose": "choose another --out", "replace": "give --force to replace it"}
+
+
+@click.command("check")
+@click.argument("inflow_file", metavar="INFLOW.csv", type=options.FilePath())
+@click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=options.FilePath(), help="Reservoir file.")
+@options.reading
+@click.option("--out", type=options.FilePath(), help="Figure of the record to write: .png or .svg.  [default: none]")
+@click.option("--force", is_flag=True, help="Replace an existing figure.")
+@options.json
+@options.debug
+def command(
+    inflow_file: Path,
+    reservoir_file: Path | None,
+    reading: dict[str, Any],
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Read an inflow record, and say how it was understood. Plans nothing.
+
+    Shows unit, mean flow, years and their names, gaps, and outliers among the values of each calendar month; with a
+    reservoir also its active storage beside the mean annual inflow, and the mean inflow beside its turbines' capacity.
+    """
+    from reservoir.cli.screen import show_json
+    from reservoir.cli.streams import say
+    from reservoir.hydro.inflow_check import InflowCheck
+    from reservoir.io.reservoir_toml.reader import read_reservoir
+
+    if out is not None:
+        _require_figure(out, force=force)
+    reservoir = None if reservoir_file is None else read_reservoir(reservoir_file)
+    inflow = options.read_record(inflow_file, reading, None if reservoir is None else reservoir.first_month)
+    check = InflowCheck(inflow, reservoir)
+    if out is not None:
+        _draw(check, out, force=force)
+    if as_json:
+        show_json(check.as_dict() | ({"figure": str(out)} if out else {}))
+    else:
+        _show(check)
+        if out is not None:
+            say(f"Written to {out}")
+
+
+def _require_figure(out: Path, *, force: bool) -> None:
+    """Refuse a figure that cannot be written."""
+    from reservoir.errors import InputError, Mistake
+    from reservoir.io.placing.whole_file import require_free
+
+    if out.suffix.casefold() not in (".png", ".svg"):
+        expected, mend = "a name that ends in .png or .svg", "choose another name"
+        raise InputError(Mistake("no figure has this name", expected, mend, column="--out", value=str(out)))
+    require_free(out, force=force, **_ADVICE)
+
+
+def _draw(check: InflowCheck, out: Path, *, force: bool) -> None:
+    from reservoir.io.placing.whole_file import write_new
+    from reservoir.report.figures.inflow_record import inflow_record_figure
+    from reservoir.report.figures.style import rendered
+
+    drawn = rendered(inflow_record_figure(check), out.suffix.casefold()[1:])
+    write_new(out, lambda path: path.write_bytes(drawn), force=force, **_ADVICE)
+
+
+def _show(check: InflowCheck) -> None:
+    from rich.markup import escape
+
+    from reservoir.cli.console import console
+
+    screen = console()
+    screen.print(f"[bold]{'Inflow':<10}[/]{escape(check.inflow.source)}", soft_wrap=True)
+    if check.reservoir:
+        name = f"{check.reservoir.name} ({check.reservoir.source})"
+        screen.print(f"[bold]{'Reservoir':<10}[/]{escape(name)}", soft_wrap=True)
+    for caveat in (check.inflow.caveat, check.reservoir.caveat if check.reservoir else ""):
+        if caveat:
+            screen.print(f"{'':<10}[yellow]{escape(caveat)}[/]", soft_wrap=True)
+    for topic, sentences in check.sentences().items():
+        for place, sentence in enumerate(sentences):
+            screen.print(f"[bold]{'' if place else topic:<10}[/]{escape(sentence)}", soft_wrap=True)

@@ -1,0 +1,185 @@
+"""What an inflow is, before anything is planned: means, outliers against its own months, and its reservoir's size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.power import generation
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.text.quantities import counted, quantity
+
+FloatArray = NDArray[np.float64]
+
+#: Years from which values of a calendar month can be compared with each other.
+LEAST_YEARS = 8
+#: Tukey's fence of values far out, in interquartile ranges, and the least such range of a flow's logarithm.
+FENCE, LEAST_SPREAD = 3.0, 0.1
+#: Storages and releases at which the turbines are looked at.
+_STORAGES, _RELEASES = 25, 200
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """A value that lies far from the others of its calendar month.
+
+    Parameters
+    ----------
+    year : str
+        Water year, and member of an ensemble.
+    month : str
+    flow_m3s, median_m3s : float
+        The flow, and the median of that month.
+    place : tuple of (int, int)
+        Year and step in the inflow.
+    """
+
+    year: str
+    month: str
+    flow_m3s: float
+    median_m3s: float
+    place: tuple[int, int]
+
+    def __str__(self) -> str:
+        usual = f"the median {self.month} has {quantity(self.median_m3s)}"
+        return f"{self.month} of {self.year}: {quantity(self.flow_m3s)} m3/s, {usual}"
+
+
+@dataclass(frozen=True)
+class ReservoirSize:
+    """A reservoir beside its inflow.
+
+    Parameters
+    ----------
+    active_storage_hm3 : float
+        Between the lowest and the highest storage of any month.
+    storage_years : float
+        That storage, in mean annual inflows.
+    turbine_capacity_m3s : float
+        The largest discharge of the turbines at any storage.
+    inflow_fraction : float
+        Mean inflow over that discharge.
+    """
+
+    active_storage_hm3: float
+    storage_years: float
+    turbine_capacity_m3s: float
+    inflow_fraction: float
+
+    def sentences(self) -> tuple[str, ...]:
+        """What these say."""
+        carries = " - a year by itself says little, see --horizon record" if self.storage_years >= 1 else ""
+        active = f"active storage {quantity(self.active_storage_hm3)} hm3, {self.storage_years:.3g} mean annual inflows"
+        return (
+            active + carries,
+            f"mean inflow {self.inflow_fraction:.0%} of the turbines' capacity of "
+            f"{quantity(self.turbine_capacity_m3s)} m3/s",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class InflowCheck:
+    """An inflow, and the reservoir that it may be planned for."""
+
+    inflow: Inflow
+    reservoir: Reservoir | None = None
+
+    @cached_property
+    def annual_hm3(self) -> FloatArray:
+        """Volume of each water year (hm3), shape (years,)."""
+        return np.asarray((self.inflow.flow_m3s * self.inflow.calendar.hm3_per_m3s).sum(axis=1))
+
+    @cached_property
+    def outliers(self) -> tuple[Outlier, ...]:
+        """Values outside Tukey's fence of the logarithms of their calendar month, the furthest first."""
+        flow = self.inflow.flow_m3s
+        if self.inflow.years < LEAST_YEARS:
+            return ()
+        median = np.median(flow, axis=0)
+        size = np.log(np.maximum(flow, 1e-3 * np.maximum(median, 1e-9)))
+        low, high = np.percentile(size, [25, 75], axis=0)
+        spread = np.maximum(high - low, LEAST_SPREAD)
+        beyond = np.maximum(low - size, size - high) / spread
+        places = np.argwhere(beyond > FENCE)
+        order = np.argsort(-beyond[tuple(places.T)], kind="stable")
+        labels, months = self.inflow.labels, self.inflow.calendar.month_names
+        return tuple(
+            Outlier(labels[year], months[step], float(flow[year, step]), float(median[step]), (year, step))
+            for year, step in places[order].tolist()
+        )
+
+    @cached_property
+    def size(self) -> ReservoirSize | None:
+        """The reservoir beside its inflow; None without one."""
+        if self.reservoir is None:
+            return None
+        lower, upper = self.reservoir.storage_bounds_hm3
+        active = float(upper.max() - lower.min())
+        storages = np.linspace(lower.min(), upper.max(), _STORAGES)[:, np.newaxis]
+        releases = np.linspace(0.0, self.reservoir.release_upper_m3s.max(), _RELEASES)
+        capacity = float(generation(self.reservoir, storages, releases).turbined_m3s.max())
+        return ReservoirSize(active, active / float(self.annual_hm3.mean()), capacity, self.inflow.mean_m3s / capacity)
+
+    def as_dict(self) -> dict[str, object]:
+        """Everything as JSON has it."""
+        inflow, calendar = self.inflow, self.inflow.calendar
+        told: dict[str, object] = {
+            "file": inflow.source,
+            "years": inflow.years,
+            "members": inflow.member_count,
+            "first": inflow.labels[0],
+            "last": inflow.labels[-1],
+            "first_month": calendar.first_month,
+            "unit": inflow.unit,
+            "unit_from": inflow.unit_from,
+            "mean_m3s": inflow.mean_m3s,
+            "annual_hm3": {
+                "mean": float(self.annual_hm3.mean()),
+                "least": float(self.annual_hm3.min()),
+                "most": float(self.annual_hm3.max()),
+            },
+            "zero_months": int((inflow.flow_m3s == 0).sum()),
+            "negative_months": int((inflow.flow_m3s < 0).sum()),
+            "outliers": [
+                {"year": each.year, "month": each.month, "flow_m3s": each.flow_m3s, "median_m3s": each.median_m3s}
+                for each in self.outliers
+            ],
+            "caveat": inflow.caveat,
+            "notes": list(inflow.notes),
+        }
+        return told | ({"reservoir": vars(self.size)} if self.size else {})
+
+    def sentences(self) -> dict[str, tuple[str, ...]]:
+        """What a reader should know, by topic."""
+        inflow, calendar = self.inflow, self.inflow.calendar
+        begin, end = calendar.month_names[0], calendar.month_names[-1]
+        years = f"{counted(inflow.years)}, {inflow.span_text}"
+        years += (
+            f"; each {begin} to {end}" if calendar.first_month == 1 else f"; each {begin} to {end} of the next year"
+        )
+        volumes = (
+            f"{quantity(float(self.annual_hm3.mean()))} hm3 in a mean year "
+            f"({quantity(float(self.annual_hm3.min()))} to {quantity(float(self.annual_hm3.max()))})"
+        )
+        dry = int((inflow.flow_m3s <= 0).sum())
+        told = {
+            "Years": (years,),
+            "Unit": (inflow.scale, volumes),
+            **({"Reading": inflow.notes} if inflow.notes else {}),
+            "Gaps": ("none: every month of these years has a value",),
+            "Outliers": self._outlier_sentences(),
+        }
+        if dry:
+            told["No flow"] = (f"{counted(dry, 'month')} without inflow",)
+        return told | ({"Size": self.size.sentences()} if self.size else {})
+
+    def _outlier_sentences(self, most: int = 10) -> tuple[str, ...]:
+        if self.inflow.years < LEAST_YEARS:
+            return (f"not looked for: fewer than {LEAST_YEARS} years",)
+        more = len(self.outliers) - most
+        shown = tuple(map(str, self.outliers[:most])) or ("none among the values of each calendar month",)
+        return (*shown, *((f"and {more:,} more",) if more > 0 else ()))

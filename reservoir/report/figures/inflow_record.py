@@ -1,0 +1,75 @@
+"""An inflow record by itself: its months one after another, the months of the year, and the volumes of years."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+
+from reservoir.hydro.inflow_check import InflowCheck
+from reservoir.report.figures.axes import THOUSANDS, month_axis, month_middles, year_axis, year_title
+from reservoir.report.figures.bands import draw_bands
+from reservoir.report.figures.style import INFLOW, OUTSIDE_MARK, REFERENCE, shade, sheet_figure
+
+#: Inches.
+_HEIGHT = 5.4
+
+
+def inflow_record_figure(check: InflowCheck) -> Figure:
+    """Draw a record; of an ensemble, the months of its first member and the spread of all."""
+    inflow = check.inflow
+
+    def draw(sheet: SubFigure) -> Axes:
+        grid = sheet.add_gridspec(2, 2)
+        trace = draw_trace(sheet.add_subplot(grid[0, :]), check)
+        draw_months(sheet.add_subplot(grid[1, 0]), check)
+        draw_years(sheet.add_subplot(grid[1, 1]), check)
+        return trace
+
+    about = f"{inflow.span_text}; {inflow.scale}. Crosses: far from the other values of their calendar month."
+    return sheet_figure(_HEIGHT, (about, inflow.caveat), draw)
+
+
+def draw_trace(ax: Axes, check: InflowCheck) -> Axes:
+    """Draw the flow of every month, and the mean; returns the axis."""
+    calendar = check.inflow.calendar
+    years = calendar.years_each or calendar.years
+    starts = calendar.start_years[:years]
+    x = (starts[:, None] + (np.arange(calendar.steps) + 0.5) / calendar.steps).ravel()
+    ax.plot(x, check.inflow.flow_m3s[:years].ravel(), color=shade(INFLOW, 0.8), lw=0.9, label="flow of the month")
+    ax.axhline(check.inflow.mean_m3s, color=REFERENCE, lw=0.9, ls="--", label="mean")
+    outliers = [each for each in check.outliers if each.place[0] < years]
+    if outliers:
+        at = [each.place[0] * calendar.steps + each.place[1] for each in outliers]
+        ax.plot(x[at], [each.flow_m3s for each in outliers], **OUTSIDE_MARK, label="outlier")
+    ax.set_xlim(x[0] - 0.5, x[-1] + 0.5)
+    ax.set_xlabel(year_title(calendar))
+    return _flow_axis(ax, "Flow (m³/s)")
+
+
+def draw_months(ax: Axes, check: InflowCheck) -> Axes:
+    """Draw the spread of each calendar month, and its outliers; returns the axis."""
+    calendar, x = check.inflow.calendar, month_middles(check.inflow.calendar)
+    draw_bands(ax, x, check.inflow.flow_m3s, INFLOW, single="flow")
+    for each in check.outliers:
+        ax.plot(x[each.place[1]], each.flow_m3s, **OUTSIDE_MARK)
+    month_axis(ax, calendar)
+    ax.tick_params(axis="x", which="minor", labelsize=6.5)
+    return _flow_axis(ax, "Flow of the month (m³/s)")
+
+
+def draw_years(ax: Axes, check: InflowCheck) -> Axes:
+    """Draw the volume of each water year, of an ensemble the mean of its members; returns the axis."""
+    calendar = check.inflow.calendar
+    years = calendar.years_each or calendar.years
+    volumes = check.annual_hm3.reshape(-1, years).mean(axis=0)
+    ax.bar(calendar.start_years[:years], volumes, color=INFLOW, width=0.8)
+    ax.axhline(float(volumes.mean()), color=REFERENCE, lw=0.9, ls="--")
+    year_axis(ax, calendar.span(0, years))
+    return _flow_axis(ax, "Inflow of the year (hm³)")
+
+
+def _flow_axis(ax: Axes, label: str) -> Axes:
+    ax.set_ylabel(label)
+    ax.yaxis.set_major_formatter(THOUSANDS)
+    return ax
