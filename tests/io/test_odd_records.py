@@ -1,0 +1,37 @@
+"""A hundred odd but real-looking files: each is read as it is meant, or refused with the mend."""
+
+import numpy as np
+import pytest
+
+from reservoir.errors import InputError
+from reservoir.io.inflow_file import read_inflow
+from tests.io.odd_records import ODD_RECORDS, Read, Refused
+
+READ = [record for record in ODD_RECORDS if isinstance(record.expected, Read)]
+REFUSED = [record for record in ODD_RECORDS if isinstance(record.expected, Refused)]
+
+
+@pytest.mark.parametrize("record", READ, ids=lambda record: record.name)
+def test_it_is_read_as_it_is_meant(tmp_path, record):
+    (tmp_path / "inflow.csv").write_text(record.text, encoding="utf-8")
+    inflow = read_inflow(tmp_path / "inflow.csv", **record.options)
+    assert inflow.labels == record.expected.labels
+    np.testing.assert_allclose(inflow.flow_m3s, record.expected.flows, rtol=1e-9)
+    assert inflow.unit == record.expected.unit
+    assert any(record.expected.note in note for note in (*inflow.notes, ""))
+
+
+@pytest.mark.parametrize("record", REFUSED, ids=lambda record: record.name)
+def test_it_is_refused_with_the_mend(tmp_path, record):
+    (tmp_path / "inflow.csv").write_text(record.text, encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        read_inflow(tmp_path / "inflow.csv", **record.options)
+    first = refused.value.mistakes[0]
+    assert record.expected.problem in first.problem
+    assert record.expected.mend in first.mend
+    assert len(str(refused.value)) < 12_000
+
+
+def test_they_are_a_hundred_files_of_different_texts_or_options():
+    assert len({(record.text, str(record.options)) for record in ODD_RECORDS}) == len(ODD_RECORDS) >= 100
+    assert len({record.name for record in ODD_RECORDS}) == len(ODD_RECORDS)
