@@ -48,7 +48,7 @@ def prepare_driver_cache() -> bool:
     with _alone_in(folder) as alone:
         _remove_damaged(folder, alone=alone)
     os.environ[VARIABLE] = str(folder)
-    atexit.register(_record, folder)
+    atexit.register(_record, folder, time.time() - _WRITING_SECONDS)
     return True
 
 
@@ -94,7 +94,13 @@ def _alone_in(folder: Path) -> Iterator[bool]:
 
 def _programs(folder: Path) -> list[Path]:
     """Programs' folders, ``<two letters>/<the rest of a hash>``."""
-    return [path for path in folder.glob("[A-Z][A-Z]/*") if path.is_dir()]
+    return [Path(path) for letters in _folders(folder) if len(Path(letters).name) == 2 for path in _folders(letters)]
+
+
+def _folders(folder: Path | str) -> list[str]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        return [entry.path for entry in entries if entry.is_dir()]
+    return []
 
 
 def _remove_damaged(folder: Path, *, alone: bool = True) -> None:
@@ -107,8 +113,9 @@ def _remove_damaged(folder: Path, *, alone: bool = True) -> None:
     now = time.time()
     programs = [(_last_use(program), program) for program in _programs(folder)]
     for used, program in sorted(programs, reverse=True):
-        damaged = _damaged(program)
-        room -= sum(_size(path) for path in _files(program))
+        files = _files(program)
+        damaged = _damaged(program, files)
+        room -= sum(state.st_size for state in files.values())
         if alone and (damaged or (room < 0 and used < now - _DAY_SECONDS)):
             shutil.rmtree(program, ignore_errors=True)
         elif settled := [path for path in damaged if _last_change(path) < now - _WRITING_SECONDS]:
@@ -123,52 +130,66 @@ def _remove_files(*paths: Path) -> None:
             path.unlink()
 
 
-def _damaged(program: Path) -> list[Path]:
+def _damaged(program: Path, files: dict[str, os.stat_result]) -> list[Path]:
     """The files of a program that are not what was recorded, or not whole; or its record, if that is wrong."""
-    files = {str(path.relative_to(program)): path for path in _files(program)}
     try:
         known = _sums(program)
         missing = [program / SUMS] if known.keys() - files.keys() else []
-        return missing + [path for name, path in files.items() if not _sound(path, known.get(name))]
+        return missing + [
+            program / name for name, state in files.items() if not _sound(program, name, state, known.get(name))
+        ]
     except (OSError, ValueError, TypeError, AttributeError):
         return [program / SUMS]
 
 
-def _sound(path: Path, recorded: tuple[int, int, int] | None) -> bool:
-    # Of a process that was ended no sums are written: look at least whether the files are whole.
-    return _unchanged(path, *recorded) if recorded else _plausible(path)
+def _sound(program: Path, name: str, state: os.stat_result, recorded: tuple[int, int, int] | None) -> bool:
+    """Whether a file is as it was recorded; it is read only if it was touched since."""
+    if recorded is None:  # of a process that was ended no sums are written: look at least whether the files are whole
+        return _plausible(program / name)
+    size, changed, check_sum = recorded
+    return _stamp(state) == (size, changed) or _sum(program / name) == check_sum
 
 
-def _record(folder: Path) -> None:
-    """Write the check sums of programs that gained files in this run."""
+def _record(folder: Path, since: float = 0.0) -> None:
+    """Write the check sums of programs that gained files in this run, which began to use the folder at a time."""
     for program in _programs(folder):
+        if _last_use(program) < since:
+            continue
         with suppress(OSError, ValueError):
-            names = {str(path.relative_to(program)): path for path in _files(program)}
-            if names.keys() != _sums(program).keys():
+            files = _files(program)
+            if files.keys() != _sums(program).keys():
                 draft = program / f"{SUMS}.{os.getpid()}"
-                sums = {name: (*_stamp(path), _sum(path)) for name, path in names.items()}
+                sums = {name: (*_stamp(state), _sum(program / name)) for name, state in files.items()}
                 draft.write_text(json.dumps(sums), encoding="utf-8")
                 draft.replace(program / SUMS)
 
 
 def _sums(program: Path) -> dict[str, tuple[int, int, int]]:
-    path = program / SUMS
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+    try:
+        with open(f"{program}/{SUMS}", encoding="utf-8") as file:
+            return dict(json.load(file))
+    except FileNotFoundError:
+        return {}
 
 
-def _files(program: Path) -> list[Path]:
-    found = [Path(folder) / name for folder, _, names in os.walk(program) for name in names]
-    return [path for path in found if path.name != _USED and not path.name.startswith(SUMS)]
+def _files(program: Path) -> dict[str, os.stat_result]:
+    """Files of a program and their states, by path within it: a cache has tens of thousands, looked at by every run."""
+    found: dict[str, os.stat_result] = {}
+    below = [""]
+    while below:
+        inner = below.pop()
+        with suppress(OSError), os.scandir(f"{program}/{inner}") as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    below.append(f"{inner}{entry.name}/")
+                elif entry.name != _USED and not entry.name.startswith(SUMS):
+                    with suppress(FileNotFoundError):  # removed by another process
+                        found[inner + entry.name] = entry.stat()
+    return found
 
 
-def _unchanged(path: Path, size: int, changed: int, check_sum: int) -> bool:
-    """Whether a file is as it was written; it is read only if it was touched since."""
-    return _stamp(path) == (size, changed) or _sum(path) == check_sum
-
-
-def _stamp(path: Path) -> tuple[int, int]:
+def _stamp(state: os.stat_result) -> tuple[int, int]:
     """Size and time of the last change (ns)."""
-    state = path.stat()
     return state.st_size, state.st_mtime_ns
 
 
@@ -176,17 +197,11 @@ def _sum(path: Path) -> int:
     return zlib.crc32(path.read_bytes())
 
 
-def _size(path: Path) -> int:
-    """Zero for what another process has removed."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
 def _last_use(program: Path) -> float:
-    mark = program / _USED
-    return _last_change(mark if mark.exists() else program)
+    try:
+        return os.stat(f"{program}/{_USED}").st_mtime
+    except OSError:
+        return _last_change(program)
 
 
 def _last_change(path: Path) -> float:

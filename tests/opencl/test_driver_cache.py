@@ -47,6 +47,14 @@ def test_one_wrong_byte_is_found_once_the_program_is_recorded(program, tmp_path)
     assert not program.exists()
 
 
+def test_only_programs_that_a_run_has_used_are_recorded_at_its_end(program, tmp_path):
+    os.utime(program / "last_accessed", (100, 100))
+    driver_cache._record(tmp_path, since=101)
+    assert not (program / SUMS).exists()
+    driver_cache._record(tmp_path, since=99)
+    assert (program / SUMS).exists()
+
+
 @pytest.mark.parametrize("content", ["", "nonsense", "[1]", '{"program.bc": "x"}', "null"])
 def test_damaged_sums_do_not_stop_anything(program, tmp_path, content):
     (program / SUMS).write_text(content)
