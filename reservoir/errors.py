@@ -73,23 +73,37 @@ def shortened(text: str, longest: int = 60) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-#: Mistakes told in one go, and of one kind among them.
-MOST_MISTAKES, MOST_ALIKE = 50, 12
+#: Mistakes told in one go, and of one kind among them; kinds of others that are counted.
+MOST_MISTAKES, MOST_ALIKE, MOST_KINDS = 50, 12, 6
 
 
 def worth_telling(mistakes: Iterable[Mistake], file: str) -> list[Mistake]:
-    """Cut a long list of a file's mistakes short, so that one slip made everywhere does not hide the others."""
+    """Cut a long list of a file's mistakes short, so that one slip made everywhere does not hide the others.
+
+    The first ones are told in full, the others are counted by kind.
+    """
     told: list[Mistake] = []
     alike: Counter[str] = Counter()
+    untold: Counter[str] = Counter()
     for mistake in mistakes:
         alike[mistake.problem] += 1
         if alike[mistake.problem] <= MOST_ALIKE and len(told) < MOST_MISTAKES:
             told.append(mistake)
-    untold = alike.total() - len(told)
+        else:
+            untold[mistake.problem] += 1
     if untold:
-        more = "1 more mistake" if untold == 1 else f"{untold} more mistakes"
-        told.append(Mistake(f"{more} not shown", mend="correct these first, then try again", file=file))
+        more = "1 more mistake" if untold.total() == 1 else f"{untold.total()} more mistakes"
+        problem = f"{more} not shown: {_kinds(untold)}"
+        told.append(Mistake(problem, mend="correct these first, then try again", file=file))
     return told
+
+
+def _kinds(count: Counter[str]) -> str:
+    """The most frequent problems, and how often each is there."""
+    kinds = count.most_common(MOST_KINDS)
+    rest = count.total() - sum(number for _, number in kinds)
+    named = ", ".join(f"{number} x {shortened(problem)}" for problem, number in kinds)
+    return f"{named}, {rest} others" if rest else named
 
 
 class ReservoirError(Exception):

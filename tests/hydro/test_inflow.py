@@ -377,16 +377,18 @@ class TestValues:
 
     def test_one_slip_made_everywhere_does_not_hide_the_others(self, write: Write) -> None:
         path = write("date,inflow", *dated(0, 100, "x"), *dated(100, 103, "-1"))
-        *told, last = mistakes_of(path)
+        cause, *told, last = mistakes_of(path)
+        assert "nearly every row (100 of 103) has the same mistake" in cause.problem
         assert [mistake.problem for mistake in told] == ["not a number"] * MOST_ALIKE + ["negative flow"] * 3
-        assert last.problem == f"{100 - MOST_ALIKE} more mistakes not shown"
+        assert last.problem == f"{(more := 100 - MOST_ALIKE)} more mistakes not shown: {more} x not a number"
 
     def test_a_long_list_is_cut_short(self, write: Write) -> None:
         kinds = ["x", "-1", "inf", "", "-999"]
         path = write("date,inflow", *(dated(n, n + 1, kinds[n % 5])[0] for n in range(60)))
         *told, last = mistakes_of(path)
         assert len(told) == MOST_MISTAKES
-        assert (last.problem, last.file) == (f"{60 - MOST_MISTAKES} more mistakes not shown", str(path))
+        assert last.problem.startswith(f"{60 - MOST_MISTAKES} more mistakes not shown: 2 x not a number, 2 x negative")
+        assert last.file == str(path)
 
 
 class TestUnits:

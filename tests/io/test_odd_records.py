@@ -26,9 +26,8 @@ def test_it_is_refused_with_the_mend(tmp_path, record):
     (tmp_path / "inflow.csv").write_text(record.text, encoding="utf-8")
     with pytest.raises(InputError) as refused:
         read_inflow(tmp_path / "inflow.csv", **record.options)
-    first = refused.value.mistakes[0]
-    assert record.expected.problem in first.problem
-    assert record.expected.mend in first.mend
+    problem, mend = record.expected
+    assert any(problem in mistake.problem and mend in mistake.mend for mistake in refused.value.mistakes)
     assert len(str(refused.value)) < 12_000
 
 

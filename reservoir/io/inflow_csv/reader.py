@@ -21,6 +21,7 @@ from reservoir.io.inflow_csv.daily import month_edges, monthly_record
 from reservoir.io.inflow_csv.dates import Month
 from reservoir.io.inflow_csv.doubtful_values import code_mistakes, code_notes, thousands_mistakes
 from reservoir.io.inflow_csv.layouts import read_record
+from reservoir.io.inflow_csv.likely_cause import likely_cause
 from reservoir.io.inflow_csv.record import MOST_YEARS, Record, StepValue, too_many_years
 from reservoir.io.inflow_csv.stamps import stamp_mistakes, stamp_notes
 from reservoir.io.inflow_csv.table import InflowTable, read_table
@@ -61,7 +62,8 @@ def read_record_file(file: str, reading: InflowReading, first_month: int | None)
     if not mistakes and not record.values:
         mistakes = [Mistake("no row has a value", mend=FILL_IN, row=table.header.number)]
     if mistakes:
-        raise InputError(mistakes)
+        cause = likely_cause(table, mistakes)
+        raise InputError([*([cause] if cause else ()), *mistakes])
     notes = (*record.notes, *stamp_notes(record), *code_notes(record.values))
     negative = _negative_notes(record, chosen.unit, reading.negative)
     if reading.negative == "zero":
