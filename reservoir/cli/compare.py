@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     help="Runs per solver, with consecutive seeds; their median time is shown.",
 )
 @options.solving(**options.SWARM, **options.EVALUATIONS)
+@options.units
 @options.json
 @options.debug
 def command(
@@ -36,6 +37,7 @@ def command(
     solvers: tuple[str, ...],
     repeats: int,
     settings: dict[str, Any],
+    unit_system: str | None,
     as_json: bool,
     **where: Any,
 ) -> None:
@@ -45,11 +47,12 @@ def command(
     exclude compilation. Years whose limits cannot be satisfied are listed; they count only in the violation.
     """
     from reservoir.cli.screen import progress_bars, show_inputs, show_json
+    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.comparison import compare
 
     found = request.read()
     if not as_json:
-        show_inputs(found)
+        show_inputs(found, UnitSystem.of(unit_system or "si"))
     with progress_bars() as progress:
         rows = compare(
             found.reservoir,

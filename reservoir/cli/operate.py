@@ -14,6 +14,7 @@ from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
     from reservoir.cli.rule_inputs import RuleInputs
+    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules.advice import Advice, AnalogueYears, Situation
 
 #: No river carries as much (m3/s), and no lake holds as much (hm3).
@@ -45,10 +46,13 @@ _amount = Amount()
 @options.rule
 @options.rule_reservoir
 @click.option("--month", type=click.IntRange(1, 12), required=True, help="Calendar month, 1 to 12.")
-@click.option("--level", type=float, help="Forebay level at the start of the month, m.")
-@click.option("--storage", type=_amount, help="Storage at the start of the month, hm3, instead of --level.")
-@click.option("--inflow", type=_amount, help="Expected mean inflow of the month, m3/s.")
-@click.option("--inflow-before", type=_amount, help="Mean inflow of the previous month, m3/s.")
+@click.option("--level", type=float, help="Forebay level at the start of the month, m (or as --units).")
+@click.option(
+    "--storage", type=_amount, help="Storage at the start of the month, hm3 (or as --units), instead of --level."
+)
+@click.option("--inflow", type=_amount, help="Expected mean inflow of the month, m3/s (or as --units).")
+@click.option("--inflow-before", type=_amount, help="Mean inflow of the previous month, m3/s (or as --units).")
+@options.units
 @options.json
 @options.debug
 def command(
@@ -59,6 +63,7 @@ def command(
     storage: float | None,
     inflow: float | None,
     inflow_before: float | None,
+    unit_system: str | None,
     as_json: bool,
 ) -> None:
     """Recommend this month's release.
@@ -69,17 +74,20 @@ def command(
     """
     from reservoir.cli.rule_inputs import read_rule_inputs
     from reservoir.cli.screen import show_json
+    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules.advice import Situation, advise, step_of_month
 
-    found = read_rule_inputs(rule_file, reservoir_file)
+    found, units = read_rule_inputs(rule_file, reservoir_file), UnitSystem.of(unit_system or "si")
     _require_inflow(found, inflow)
     step = step_of_month(found.reservoir, month)
-    means = found.rule.months.inflow_m3s
+    means, flow = found.rule.months.inflow_m3s, units.size("inflow_m3s")
+    with options.told_in(units):
+        start = _storage(found, level, storage, units)
     situation = Situation(
         step,
-        _storage(found, level, storage),
-        means[step] if inflow is None else inflow,
-        means[step - 1] if inflow_before is None else inflow_before,
+        start,
+        means[step] if inflow is None else inflow * flow,
+        means[step - 1] if inflow_before is None else inflow_before * flow,
     )
     advice = advise(found.rule, found.reservoir, situation)
     zone, similar, caveats = _zone(found, situation), _alike(found, month, situation), _caveats(found)
@@ -89,16 +97,16 @@ def command(
                 "family": found.rule.family,
                 "reservoir": found.reservoir.name,
                 "month": month,
-                "situation": asdict(situation),
-                "advice": asdict(advice),
+                "situation": units.values(asdict(situation)),
+                "advice": units.values(asdict(advice)),
                 "zone": zone,
-                "optimised_years": None if similar is None else asdict(similar),
+                "optimised_years": None if similar is None else units.values(asdict(similar)),
                 "caveats": caveats,
             }
         )
     else:
         assumed = [name for name, given in (("inflow", inflow), ("previous inflow", inflow_before)) if given is None]
-        _show(found, situation, advice, zone, similar, caveats, assumed)
+        _show(found, situation, advice, zone, similar, caveats, assumed, units)
 
 
 def _require_inflow(found: RuleInputs, inflow: float | None) -> None:
@@ -108,16 +116,18 @@ def _require_inflow(found: RuleInputs, inflow: float | None) -> None:
         raise InputError(Mistake(problem, "a mean flow in m3/s", mend, column="--inflow"))
 
 
-def _storage(found: RuleInputs, level: float | None, storage: float | None) -> float:
+def _storage(found: RuleInputs, level: float | None, storage: float | None, units: UnitSystem) -> float:
     from reservoir.hydro.level_storage import storage_at_level
 
     if (level is None) == (storage is None):
         problem = "is missing" if level is None else "is given together with --storage"
-        raise InputError(Mistake(problem, "either --level in m or --storage in hm3", column="--level"))
+        names = units.amount(0.0, "m")[1], units.amount(0.0, "hm3")[1]
+        raise InputError(Mistake(problem, "either --level in {} or --storage in {}".format(*names), column="--level"))
     if level is not None:
-        return storage_at_level(found.reservoir, level, "--level")
+        return storage_at_level(found.reservoir, level * units.size("level_m"), "--level")
     low, high = found.reservoir.level.domain
     assert storage is not None
+    storage *= units.size("storage_hm3")
     if not low <= storage <= high:
         expected = f"{low:,.0f} to {high:,.0f} hm3, the range of the level curve of {found.reservoir.name}"
         raise InputError(Mistake("is outside the level curve", expected, column="--storage", value=storage))
@@ -169,6 +179,7 @@ def _show(
     similar: AnalogueYears | None,
     caveats: tuple[str, ...],
     assumed: list[str],
+    units: UnitSystem,
 ) -> None:
     from rich.markup import escape
 
@@ -198,7 +209,7 @@ def _show(
     if similar is not None:
         rows.append(("Optimised years", _alike_words(similar)))
     for title, text in rows:
-        screen.print(f"{title:<18}{text}", soft_wrap=True)
+        screen.print(f"{title:<18}{units.text(text)}", soft_wrap=True)
     if assumed:
         screen.print(f"[yellow]Not given, mean of the fitted years used: {', '.join(assumed)}[/]", soft_wrap=True)
     if not advice.within_bounds:
@@ -207,13 +218,14 @@ def _show(
 
 def _release_note(advice: Advice) -> str:
     seen = advice.spill_m3s >= _VISIBLE * advice.release_m3s
-    spill = f", of which {quantity(advice.spill_m3s)} spilled" if seen else ""
-    asked = f" (the rule gave {quantity(advice.asked_m3s)}, outside the limits)" if advice.repaired else ""
+    spill = f", of which {quantity(advice.spill_m3s)} m3/s spilled" if seen else ""
+    asked = f" (the rule gave {quantity(advice.asked_m3s)} m3/s, outside the limits)" if advice.repaired else ""
     return spill + asked
 
 
 def _alike_words(similar: AnalogueYears) -> str:
     span = (
-        f"{quantity(similar.lowest_m3s)} to {quantity(similar.highest_m3s)} m3/s, median {quantity(similar.median_m3s)}"
+        f"{quantity(similar.lowest_m3s)} to {quantity(similar.highest_m3s)} m3/s, "
+        f"median {quantity(similar.median_m3s)} m3/s"
     )
     return f"{span}, in the {len(similar.labels)} most similar years: {', '.join(similar.labels)}"

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from reservoir.errors import Mistake
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.unit_system import UnitSystem
 
 
 class FilePath(click.Path):
@@ -74,6 +76,24 @@ def read_record(file: Path, reading: Mapping[str, Any], first_month: int | None)
         return read_inflow(file, first_month=first_month, **reading)
 
 
+@contextmanager
+def told_in(units: UnitSystem) -> Iterator[None]:
+    """State mistakes in the units of a call: amounts, and values of options that were given in them."""
+    from reservoir.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(replace(each, **_in_units(each, units)) for each in error.mistakes) from error
+
+
+def _in_units(mistake: Mistake, units: UnitSystem) -> dict[str, Any]:
+    name = {"--level": "level_m", "--storage": "storage_hm3", "--inflow": "inflow_m3s"}.get(mistake.column, "")
+    value = mistake.value / units.size(name) if isinstance(mistake.value, float) else mistake.value
+    texts = {name: units.text(getattr(mistake, name)) for name in ("problem", "expected", "mend")}
+    return texts | {"value": value}
+
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -128,7 +148,7 @@ class Request:
             With every mistake of both files.
         """
         from reservoir.cases import bundled_case
-        from reservoir.errors import InputError, Mistake
+        from reservoir.errors import InputError
         from reservoir.io.reservoir_toml.reader import read_reservoir
 
         bundled = bundled_case(self.case)
@@ -227,6 +247,14 @@ _READING = (
 reading = _gathered("reading", dict, *_READING)
 #: Their names.
 READING_OPTIONS = tuple(map(_name_of, _READING))
+
+units = click.option(
+    "--units",
+    "unit_system",
+    type=click.Choice(["si", "us"]),
+    help="Units of the results, and of levels, storages and flows in options: si (m3/s, hm3, m) or us (cfs, acre-ft, "
+    "ft).  [default: si]",
+)
 
 rule = click.argument("rule_file", metavar="RULE.json", type=_path)
 

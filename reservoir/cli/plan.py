@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +38,15 @@ SHOWN_SHORTFALLS = 12
     help="Month in which the plan begins, with --level or --storage: each year of the record is a scenario of the "
     "inflow from then on.  [default: whole water years]",
 )
-@click.option("--level", "start_level_m", type=float, help="Forebay level at the start of the month of --from, m.")
-@click.option("--storage", "start_hm3", type=float, help="Storage at the start of that month, hm3, instead of --level.")
+@click.option(
+    "--level", "start_level_m", type=float, help="Forebay level at the start of the month of --from, m (or as --units)."
+)
+@click.option(
+    "--storage",
+    "start_hm3",
+    type=float,
+    help="Storage at the start of that month, hm3 (or as --units), instead of --level.",
+)
 @click.option(
     "--solver", help="Solver; an unknown name lists them.  [default: clpso; dp-opencl for a horizon of several years]"
 )
@@ -112,6 +120,7 @@ SHOWN_SHORTFALLS = 12
     "for N processes on this machine.",
 )
 @click.option("--profile", is_flag=True, help="Show the time of each stage; also written to profile.json.")
+@options.units
 @options.out("a new folder")
 @click.option("--force", is_flag=True, help="Replace an earlier plan in that folder.")
 @options.json
@@ -130,6 +139,7 @@ def command(
     table_format: str | None,
     cluster: str | None,
     profile: bool,
+    unit_system: str | None,
     out: Path | None,
     force: bool,
     as_json: bool,
@@ -148,6 +158,7 @@ def command(
     with watch("import"):
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
         from reservoir.cli.streams import say
+        from reservoir.hydro.unit_system import UnitSystem
         from reservoir.io.plan_folder.formats import format_of
         from reservoir.io.plan_parts import PartsFolder
         from reservoir.planning.checks import all_pass, plan_checks
@@ -156,7 +167,7 @@ def command(
         from reservoir.report.folder import claimed_for_plan, write_plan, write_profile
 
     with watch("read"):
-        found = request.read()
+        found, units = request.read(), UnitSystem.of(unit_system or "si")
         kind = format_of(table_format, found.inflow.years)
     with (
         claimed_for_plan(out, found.reservoir.name, force=force) as claim,
@@ -168,15 +179,15 @@ def command(
         ) as parts,
     ):
         if not as_json:
-            show_inputs(found)
-        with progress_bars() as progress, options.named_as(_OPTIONS):
+            show_inputs(found, units)
+        with progress_bars() as progress, options.told_in(units), options.named_as(_OPTIONS):
             plan = optimise(
                 found.reservoir,
                 found.inflow,
                 horizon=horizon,
                 start=start,
-                start_level_m=start_level_m,
-                start_hm3=start_hm3,
+                start_level_m=None if start_level_m is None else start_level_m * units.size("level_m"),
+                start_hm3=None if start_hm3 is None else start_hm3 * units.size("storage_hm3"),
                 solver=solver,
                 reference=reference,
                 engine_only=engine_only,
@@ -186,6 +197,7 @@ def command(
                 **where,
                 **settings,
             )
+            plan = replace(plan, units=units)
             watch.add(solver_stages(plan))
             with watch("certify"):
                 checks = plan_checks(plan)
@@ -209,7 +221,7 @@ def command(
         show_json(shown | ({"profile": measured.as_dict()} if measured else {}))
     else:
         _show_result(plan)
-        show_checks(checks)
+        show_checks(checks, units)
         if measured:
             _show_profile(measured)
         say(f"Written to {target}")

@@ -14,6 +14,7 @@ from reservoir.text.quantities import quantity
 if TYPE_CHECKING:
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules.evaluation.evaluation import Evaluation
 
 LEAVE_ONE_OUT = "leave-one-out"
@@ -60,6 +61,12 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
     help="Test the rules fitted to all years on another record or ensemble, too.",
 )
 @options.reading
+@click.option(
+    "--units",
+    "unit_system",
+    type=click.Choice(["si", "us"]),
+    help="Units of the results; the plan is in them too.  [default: those of the plan]",
+)
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
 @click.option("--force", is_flag=True, help="Replace earlier rules in that folder.")
 @options.json
@@ -72,6 +79,7 @@ def command(
     horizon: str | None,
     test_file: Path | None,
     reading: dict[str, Any],
+    unit_system: str | None,
     figures: bool,
     force: bool,
     as_json: bool,
@@ -95,16 +103,18 @@ def command(
 
     with claimed_for_rules(plan_folder, force=force) as claim:
         saved = read_plan(plan_folder)
+        units = saved.plan.units
+        _check_units(units, unit_system)
         check_pictures(saved)
         inflow = saved.plan.inflow
-        units = inflow.member_count if inflow.member_count > 1 else inflow.years
-        _check_request(families, folds, units, "members" if inflow.member_count > 1 else "years")
+        blocks = inflow.member_count if inflow.member_count > 1 else inflow.years
+        _check_request(families, folds, blocks, "members" if inflow.member_count > 1 else "years")
         test = _read_test(test_file, reading, saved.plan.reservoir)
         with progress_bars() as progress:
             evaluation = evaluate(
                 saved.plan,
                 forecast=Forecast(forecast),
-                folds=folds or units,
+                folds=folds or blocks,
                 families=dict.fromkeys(families) or FAMILIES,
                 horizon=horizon,
                 test=test,
@@ -113,8 +123,12 @@ def command(
             checks = rules_checks(evaluation)
             write_rules(evaluation, saved, checks, claim=claim, figures=figures, progress=progress)
     if as_json:
-        scores = evaluation.table().to_dict("records")
-        told = {"scores": scores, "best_fitted": _best(evaluation), "shortfalls": shortfalls(evaluation)}
+        scores = units.table(evaluation.table()).to_dict("records")
+        told = {
+            "scores": scores,
+            "best_fitted": _best(evaluation),
+            "shortfalls": [units.text(each) for each in shortfalls(evaluation)],
+        }
         told |= {"test": sentence_on_test(evaluation)} if evaluation.tests else {}
         robustness = robustness_table(evaluation)
         told |= {} if robustness is None else {"robustness": robustness.to_dict("records")}
@@ -123,7 +137,7 @@ def command(
     else:
         _show(evaluation)
         _show_robustness(evaluation)
-        show_checks(checks)
+        show_checks(checks, units)
         drawn = "figures, " if figures else ""
         say(f"Written to {plan_folder}: rules/*.json, scores.csv, rules.json, {drawn}report.html")
     return 0 if all_pass(checks) else 1
@@ -138,6 +152,13 @@ def _read_test(file: Path | None, reading: dict[str, Any], plant: Reservoir) -> 
         column = f"--{given.replace('_', '-')}"
         raise InputError(Mistake("is given without --test", "the inflow file of --test", column=column))
     return None
+
+
+def _check_units(units: UnitSystem, asked: str | None) -> None:
+    """Refuse units other than the plan's, whose tables and figures the report shows beside the rules'."""
+    if asked not in (None, units.name):
+        mend = f"leave out --units, or plan again with --units {asked}"
+        raise InputError(Mistake("are not the units of the plan", units.name, mend, column="--units", value=asked))
 
 
 def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str) -> None:
@@ -190,7 +211,7 @@ def _show(evaluation: Evaluation) -> None:
     from reservoir.rules.evaluation.shortfalls import shortfalls
 
     screen = console()
-    plan = evaluation.plan
+    plan, units = evaluation.plan, evaluation.plan.units
     for caveat in evaluation.caveats:
         screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
     if evaluation.fitted_to:
@@ -215,13 +236,16 @@ def _show(evaluation: Evaluation) -> None:
         if rows[-1][0] != result.family:
             lines.append(len(rows) - 1)
         cells = score.as_dict()
-        rows.append((result.family, str(score.sample), *(form(cells[name]) for _, name, form in _COLUMNS)))
-    columns = [Column("family"), Column("years"), *(Column(title, "right") for title, _, _ in _COLUMNS)]
+        written = (
+            form(cells[name] / units.size(name) if units.unit(name) else cells[name]) for _, name, form in _COLUMNS
+        )
+        rows.append((result.family, str(score.sample), *written))
+    columns = [Column("family"), Column("years"), *(Column(units.label(title), "right") for title, _, _ in _COLUMNS)]
     show_table(columns, rows, title=escape(title), lines_after=lines, screen=screen)
     if evaluation.tests:
         screen.print(escape(sentence_on_test(evaluation)), soft_wrap=True)
     for sentence in shortfalls(evaluation):
-        screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)
+        screen.print(f"[red]{escape(units.text(sentence))}[/]", soft_wrap=True)
 
 
 _ROBUSTNESS = (

@@ -21,6 +21,7 @@ from rich.progress import (
 
 from reservoir.cli.console import console
 from reservoir.cli.screen_table import Column, show_table
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.text.quantities import counted
 from reservoir.text.strict_json import strict_json
 
@@ -60,7 +61,7 @@ def progress_bars() -> Iterator[StageProgress]:
         yield show
 
 
-def show_inputs(found: Inputs) -> None:
+def show_inputs(found: Inputs, units: UnitSystem = SI) -> None:
     """Say what is worked on, what of it came with the program, and what must be said about it."""
     screen = console()
     plant, record = found.reservoir, found.inflow
@@ -73,9 +74,9 @@ def show_inputs(found: Inputs) -> None:
         screen.print(f"[bold]{title:<10}[/]{escape(what)} ({'bundled' if bundled else escape(source)})", soft_wrap=True)
         if caveat:
             screen.print(f"{'':<10}[yellow]{escape(caveat)}[/]", soft_wrap=True)
-    screen.print(f"{'':<10}{escape(record.scale)}", soft_wrap=True)
+    screen.print(f"{'':<10}{escape(record.scale_in(units))}", soft_wrap=True)
     for note in (*plant.notes, *record.notes):
-        screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)
+        screen.print(f"{'':<10}[yellow]{escape(units.text(note))}[/]", soft_wrap=True)
 
 
 def show_solver(plan: Plan) -> None:
@@ -96,14 +97,14 @@ def show_solver(plan: Plan) -> None:
     if sentence := source_sentence(plan):
         screen.print(f"[bold]{'Sources':<10}[/]{escape(sentence)}", soft_wrap=True)
     for note in plan.notes[len(plan.inflow.notes) + len(plan.reservoir.notes) :]:
-        screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)
+        screen.print(f"{'':<10}[yellow]{escape(plan.units.text(note))}[/]", soft_wrap=True)
 
 
-def show_checks(checks: Sequence[Check]) -> None:
+def show_checks(checks: Sequence[Check], units: UnitSystem = SI) -> None:
     """Print an acceptance table."""
     columns = (Column("check"), Column("value", "right"), Column("threshold", "right"), Column("pass", "center"))
     rows = []
-    for check in checks:
+    for check in (each.in_units(units) for each in checks):
         verdict = {True: "[green]yes[/]", False: "[bold red]NO[/]", None: ""}[check.passed]
         rows.append((escape(check.check), f"{check.value:.3g}", check.limit, verdict))
     show_table(columns, rows, title="Acceptance")

@@ -11,6 +11,7 @@ from reservoir.cli import options
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
+    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules.evaluation.record_evaluation import RecordEvaluation
 
 
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 @options.rule_reservoir
 @options.reading
 @click.option(
-    "--level", type=float, help="Forebay level at the start of the record, m.  [default: the reservoir's initial level]"
+    "--level",
+    type=float,
+    help="Forebay level at the start of the record, m (or as --units).  [default: the reservoir's initial level]",
 )
 @click.option("--yearly", is_flag=True, help="Start every year from that level instead of carrying the storage over.")
 @click.option("--foresight/--no-foresight", default=True, help="Compare with perfect foresight over the record.")
+@options.units
 @options.out("a new folder")
 @options.json
 @options.debug
@@ -35,6 +39,7 @@ def command(
     level: float | None,
     yearly: bool,
     foresight: bool,
+    unit_system: str | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -47,12 +52,16 @@ def command(
     from reservoir.cli.screen import progress_bars, show_json
     from reservoir.cli.streams import say
     from reservoir.hydro.level_storage import storage_at_level
+    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.report.simulation_folder import claimed_for_simulation, write_simulation
     from reservoir.rules.evaluation.record_evaluation import evaluate_record
 
     found = read_rule_inputs(rule_file, reservoir_file)
     inflow = options.read_record(inflow_file, reading, found.reservoir.first_month)
-    start = None if level is None else storage_at_level(found.reservoir, level, "--level")
+    units, start = UnitSystem.of(unit_system or "si"), None
+    if level is not None:
+        with options.told_in(units):
+            start = storage_at_level(found.reservoir, level * units.size("level_m"), "--level")
     with claimed_for_simulation(out, found.rule.family) as claim, progress_bars() as progress:
         run = evaluate_record(
             found.rule,
@@ -63,15 +72,15 @@ def command(
             foresight=foresight,
             progress=progress,
         )
-        target = write_simulation(run, claim, found.file)
+        target = write_simulation(run, claim, found.file, units)
     if as_json:
-        show_json({"score": run.score.as_dict(), "folder": str(target)})
+        show_json({"score": units.values(run.score.as_dict()), "folder": str(target)})
     else:
-        _show(run)
+        _show(run, units)
         say(f"Written to {target}")
 
 
-def _show(run: RecordEvaluation) -> None:
+def _show(run: RecordEvaluation, units: UnitSystem) -> None:
     from rich.markup import escape
 
     from reservoir.cli.console import console
@@ -81,8 +90,9 @@ def _show(run: RecordEvaluation) -> None:
     if run.inflow.members is not None:
         years = run.inflow.span_text
     screen.print(f"[bold]{escape(run.reservoir.name)}[/], {years}, rule {escape(score.family)}", soft_wrap=True)
-    screen.print(f"Inflow: {escape(run.inflow.scale)}", soft_wrap=True)
-    for caveat in (run.inflow.caveat, run.reservoir.caveat, *run.reservoir.notes, *run.inflow.notes):
+    screen.print(f"Inflow: {escape(run.inflow.scale_in(units))}", soft_wrap=True)
+    notes = map(units.text, (*run.reservoir.notes, *run.inflow.notes))
+    for caveat in (run.inflow.caveat, run.reservoir.caveat, *notes):
         if caveat:
             screen.print(f"[yellow]{escape(caveat)}[/]", soft_wrap=True)
     rows = [
@@ -105,9 +115,9 @@ def _show(run: RecordEvaluation) -> None:
         span = whole if run.continuous else "in every year"
         rows.insert(1, ("Foresight", f"{score.percent_of_foresight:.2f} % of perfect foresight {span}"))
     for title, text in rows:
-        screen.print(f"{title:<12}{text}", soft_wrap=True)
+        screen.print(f"{title:<12}{units.text(text)}", soft_wrap=True)
     for sentence in run.shortfalls():
-        screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)
+        screen.print(f"[red]{escape(units.text(sentence))}[/]", soft_wrap=True)
 
 
 def _targets(run: RecordEvaluation) -> str:

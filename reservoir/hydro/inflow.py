@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.month_series import flows_of_series, months_of
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.hydro.year_labels import YearLabels
 from reservoir.text.quantities import counted, quantity
 
@@ -194,8 +195,13 @@ class Inflow:
     @property
     def scale(self) -> str:
         """The unit that was understood, where it was said, and the mean flow: enough to notice a wrong unit."""
+        return self.scale_in(SI)
+
+    def scale_in(self, units: UnitSystem) -> str:
+        """The same, with the mean flow in some units."""
         unit = f"values in {self.unit} ({self.unit_from}); " if self.unit else ""
-        return f"{unit}mean flow {self.mean_m3s:{',.0f' if self.mean_m3s >= 1000 else '.3g'}} m3/s"
+        mean, name = units.amount(self.mean_m3s, "m3s")
+        return f"{unit}mean flow {mean:{',.0f' if mean >= 1000 else '.3g'}} {name}"
 
     @cached_property
     def annual_mean_m3s(self) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
+from reservoir.hydro.unit_system import UnitSystem
 from reservoir.planning.gap_limits import SWEPT_GAP as SWEPT_GAP
 from reservoir.planning.gap_limits import TOTAL_GAP as TOTAL_GAP
 from reservoir.planning.gap_limits import YEAR_GAP as YEAR_GAP
@@ -50,6 +51,14 @@ class Check:
     def limit(self) -> str:
         """The threshold in words; empty without one."""
         return "" if self.threshold is None else f"{'≥' if self.at_least else '≤'} {self.threshold:.3g}"
+
+    def in_units(self, units: UnitSystem) -> Check:
+        """The line with its value in the units in which results are shown."""
+        unit = units.of_label(self.check)
+        if unit is None:
+            return self
+        threshold = None if self.threshold is None else self.threshold / unit.size
+        return replace(self, check=units.label(self.check), value=self.value / unit.size, threshold=threshold)
 
     def as_dict(self) -> dict[str, Any]:
         """The line as ``--json`` prints it."""

@@ -18,6 +18,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.best_known import Sources
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
@@ -63,6 +64,9 @@ class Plan(OperatedRecord):
         Of a plan that was read from its folder.
     sources : Sources, optional
         Where the schedules come from; None if all are of the solver's first run.
+    units : UnitSystem
+        In which tables are written, and figures and sentences show results; arrays, tables in memory and datasets are
+        SI always.
     """
 
     reservoir: Reservoir
@@ -77,6 +81,7 @@ class Plan(OperatedRecord):
     start: PlanStart | None = None
     saved_water_values: WaterValues | None = None
     sources: Sources | None = None
+    units: UnitSystem = SI
 
     def __repr__(self) -> str:
         years, kept = counted(self.inflow.years, self.year_word), len(self.kept_energy_gwh)

@@ -70,10 +70,11 @@ def losses_sentence(plan: Plan) -> str:
     if not any(means.values()):
         return ""
     named = {"evaporation_hm3": "net evaporation", "seepage_hm3": "seepage", "withdrawal_hm3": "withdrawals"}
-    parts = [f"{name} {means[key]:,.4g}" for key, name in named.items() if means[key]]
-    short = means["shortage_hm3"]
-    shortage = f"; {short:,.4g} hm3 a year of the withdrawals are not delivered" if short else ""
-    return f"{', '.join(parts)} hm3 a year{shortage}"
+    amounts = {name: plan.units.amount(mean, "hm3") for name, mean in means.items()}
+    parts = [f"{name} {amounts[key][0]:,.4g}" for key, name in named.items() if means[key]]
+    short, unit = amounts["shortage_hm3"]
+    shortage = f"; {short:,.4g} {unit} a year of the withdrawals are not delivered" if short else ""
+    return f"{', '.join(parts)} {unit} a year{shortage}"
 
 
 def left_out_sentence(plan: Plan, marks: str = "") -> str:
@@ -102,7 +103,8 @@ def shortfalls(plan: Plan, most_months: int | None = None) -> list[str]:
     Of the first `most_months` that do not keep one, if that is given.
     """
     return [
-        f"{plan.inflow.labels[year]} {_month(plan, step)}: {shortfall}; {_blame(plan.feasible[year], plan)}"
+        f"{plan.inflow.labels[year]} {_month(plan, step)}: {plan.units.text(shortfall)}; "
+        f"{_blame(plan.feasible[year], plan)}"
         for year, step in np.argwhere(plan.operation.violation > 0)[:most_months].tolist()
         for shortfall in (*_storage_shortfall(plan, year, step), *demand_shortfalls(plan, year, step))
     ]

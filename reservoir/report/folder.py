@@ -196,6 +196,7 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
         "reservoir": _source(plan.reservoir) | {"name": plan.reservoir.name},
         "inflow": _source(plan.inflow) | record_provenance(plan.inflow),
         "years": plan.inflow.years,
+        "units": plan.units.as_dict,
         "horizon": str(plan.start.horizon if plan.start else plan.horizon),
         "start": plan.start.as_dict() if plan.start else None,
         **({} if plan.end_value_gwh_per_hm3 is None else {"end_value_gwh_per_hm3": plan.end_value_gwh_per_hm3}),
@@ -268,7 +269,8 @@ def _write_figures(
         from reservoir.report.figures.figures import plan_captions, save_figures
 
     save_figures(plan, place, lambda done, total: progress("figures", done, total), typical=typical_years, watch=watch)
-    return plan_captions(plan, typical=typical_years)
+    captions = plan_captions(plan, typical=typical_years)
+    return {name: plan.units.label(caption) for name, caption in captions.items()}
 
 
 def _write_report(plan: Plan, folder: Path, checks: Sequence[Check], origin: Mapping[str, Any]) -> None:

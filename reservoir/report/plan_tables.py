@@ -42,5 +42,5 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
     if plan.water_values:
         tables[WATER_VALUES] = plan.water_values.table
     for name, table in tables.items():
-        write_table(table, folder / name)
+        write_table(plan.units.table(table), folder / name)
     return [*datasets, *tables]

@@ -90,7 +90,7 @@ def write_rules(
         draft = claim.draft
         origin = rules_provenance(evaluation, saved, checks)
         _write_rule_files(evaluation, saved, draft / RULES, origin)
-        write_table(evaluation.table(), draft / SCORES)
+        write_table(evaluation.plan.units.table(evaluation.table()), draft / SCORES)
         robustness = robustness_table(evaluation)
         if robustness is not None:
             write_table(robustness, draft / ROBUSTNESS)
@@ -119,6 +119,7 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
         "years": [training.labels[0], training.labels[-1]],
         **({"fitted_to": evaluation.fitted_to} if evaluation.fitted_to else {}),
         "forecast": str(evaluation.forecast),
+        "units": evaluation.plan.units.as_dict,
         "cross_validation": evaluation.cross_validation,
         "folds": evaluation.folds,
         "targets": {
@@ -128,7 +129,7 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
         },
         **_test_provenance(evaluation),
         "caveats": list(evaluation.caveats),
-        "shortfalls": shortfalls(evaluation),
+        "shortfalls": [evaluation.plan.units.text(each) for each in shortfalls(evaluation)],
         "checks": [check.as_dict() for check in checks],
     }
 

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
@@ -37,8 +38,8 @@ def check_new(target: Path) -> None:
     to_replace(target, False, mend="choose another --out")
 
 
-def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: RuleFile) -> Path:
-    """Write ``simulation.csv``, ``summary.csv`` and ``simulation.json``.
+def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: RuleFile, units: UnitSystem = SI) -> Path:
+    """Write ``simulation.csv``, ``summary.csv`` and ``simulation.json``; both tables in the units that are given.
 
     Raises
     ------
@@ -47,9 +48,9 @@ def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: Rul
     """
     with drafted(target, check_new) as claim:
         draft = claim.draft
-        write_table(run.schedule(), draft / "simulation.csv")
-        write_table(run.summary(), draft / "summary.csv")
-        write_json(draft / "simulation.json", simulation_provenance(run, rule_file))
+        write_table(units.table(run.schedule()), draft / "simulation.csv")
+        write_table(units.table(run.summary()), draft / "summary.csv")
+        write_json(draft / "simulation.json", simulation_provenance(run, rule_file) | {"units": units.as_dict})
     return claim.place
 
 

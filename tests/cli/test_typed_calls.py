@@ -32,7 +32,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["new", "lake", "--out", "lake.toml", "--debug"], 0),
     (["new", "lake", "--force"], 0),
     (["plan", *OWN, "--solver", "dp", "--out", "best", "--json", "--debug"], 0),
-    (["plan", *OWN, "--horizon", "record", "--out", "whole"], 0),
+    (["plan", *OWN, "--horizon", "record", "--units", "us", "--out", "whole"], 0),
     (["plan", *OWN, "--solver", "dp", "--no-figures", "--format", "netcdf", "--out", "dataset"], 0),
     (["plan", *OWN, "--from", "2026-09", "--level", "320.5", "--solver", "dp", "--out", "from-today"], 0),
     (["plan", *OWN, "--from", "2026-9", "--storage", "80", "--horizon", "2", "--out", "two-years"], 0),
@@ -84,8 +84,9 @@ CALLS: list[tuple[list[str], int]] = [
         ],
         0,
     ),
-    (["rules", "dataset", "--family", "linear", "--folds", "3", "--no-figures"], 0),
+    (["rules", "dataset", "--family", "linear", "--folds", "3", "--units", "si", "--no-figures"], 0),
     (["operate", "dataset/rules/linear.json", "--month", "5", "--level", "317", "--inflow", "80"], 0),
+    (["operate", "dataset/rules/linear.json", "--month", "5", "--level", "1040", "--inflow", "80", "--units", "us"], 0),
     (["operate", "best/rules/standard.json", "--month", "5", "--level", "317", "--inflow", "80", "--json"], 0),
     (
         [
@@ -96,6 +97,7 @@ CALLS: list[tuple[list[str], int]] = [
     ),
     (["simulate", "best/rules/standard.json", "inflow.csv", "--unit", "m3/s", "--yearly", "--no-foresight"], 0),
     (["simulate", "best/rules/standard.json", "days.csv", *REFUSED], 2),
+    (["simulate", "best/rules/standard.json", "inflow.csv", "--units", "us", "--out", "in-feet"], 0),
     (
         [
             *("simulate", "best/rules/standard.json", "inflow.csv", "--reservoir", "hill-lake.toml", "--level", "317"),
@@ -117,7 +119,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["synth", "--case", "xiaowan", "--no-check", "--out", "made.nc"], 0),
     (["synth", "--case", "xiaowan", "--no-check", "--out", "made.nc", "--force"], 0),
     (["compare", *OWN, *SWARM, "--solver", "dp", "--repeats", "2", "--json", "--debug"], 0),
-    (["compare", *OWN, "--horizon", "2", "--solver", "dp"], 0),
+    (["compare", *OWN, "--horizon", "2", "--solver", "dp", "--units", "us"], 0),
     (["compare", "inflow.csv", "--case", "xiaowan", "--solver", "lshade", "--evaluations", "400"], 0),
     (["validate", *OWN, *SWARM, "--runs", "2", "--no-zoo", "--json", "--debug"], 1),
     (["validate", *OWN, "--horizon", "record"], 0),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.unit_system import SYSTEMS
 from reservoir.io.content_hash import content_sha256
 from reservoir.io.plan_folder.tables import (
     AGAIN,
@@ -66,6 +67,8 @@ _SOUND: Mapping[str, tuple[Callable[[object], bool], str]] = {
     **dict.fromkeys(("inflow.file", "inflow.sha256"), _TEXT),
     "inflow.caveat": (lambda value: value is _ABSENT or _is_text(value), "a string"),
     "years": (_is(int), "a number"),
+    "units": (lambda value: value is _ABSENT or _is_object(value), "an object"),
+    "units.system": (lambda value: value is _ABSENT or value in list(SYSTEMS), " or ".join(SYSTEMS)),
     "horizon": (lambda value: value is _ABSENT or _is_text(value), "a text"),
     "start": (lambda value: value in (None, _ABSENT) or _is_object(value), "an object or null"),
     "start.month": (lambda value: value is _ABSENT or _is_text(value), "a string"),

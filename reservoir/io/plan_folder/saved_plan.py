@@ -16,6 +16,7 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.unit_system import UnitSystem
 from reservoir.io.plan_folder.provenance import check_files, read_provenance
 from reservoir.io.plan_folder.saved_record import saved_record
 from reservoir.io.plan_folder.saved_solutions import references_of, solutions_of, sources_of
@@ -108,7 +109,8 @@ def read_plan(folder: Path) -> SavedPlan:
     operation, stopped = operation_of(problems, solutions), origin.get("stopped") or ""
     values = _water_values(folder, schedule, inflow)
     found = problems, operation, solutions, references
-    plan = Plan(plant, inflow, *found, notes, seconds, stopped, start, values, sources)
+    units = UnitSystem.of(origin.get("units", {}).get("system", "si"))
+    plan = Plan(plant, inflow, *found, notes, seconds, stopped, start, values, sources, units)
     _check_follows(tables, plan)
     plan = replace(plan, operation=stated_operation(tables, plan.operation)) if tables.is_dataset else plan
     _check_figures(folder, origin)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.unit_system import UnitSystem
 from reservoir.io.content_hash import content_sha256
 from reservoir.io.inflow_csv.record import MOST_YEARS
 from reservoir.io.plan_folder.csv_rows import wrong_row
@@ -135,9 +136,14 @@ def changed(path: Path, problem: str) -> InputError:
 
 
 def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> pd.DataFrame:
-    """A CSV file with the columns needed, and others if they are there, all but the year's label finite numbers."""
+    """A CSV file with the columns needed, and others if they are there, all but the year's label finite numbers.
+
+    In the program's units, whichever the file has.
+    """
     table = _cells(path)
-    missing = [name for name in needed if name not in table.columns]
+    units = UnitSystem.of_columns(table.columns)
+    table = table.rename(columns=units.program_column)
+    missing = [units.column(name) for name in needed if name not in table.columns]
     if missing:
         raise changed(path, f"has no column {', '.join(missing)}")
     if table.empty:
@@ -145,11 +151,16 @@ def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) 
     read = [name for name in (*needed, *optional) if name != "year" and name in table.columns]
     numbers = {name: pd.to_numeric(table[name], errors="coerce").astype(float) for name in read}
     mistakes = worth_telling(
-        (each for name in numbers for each in _not_numbers(path, table[name], numbers[name])), str(path)
+        (
+            replace(each, column=units.column(name))
+            for name in numbers
+            for each in _not_numbers(path, table[name], numbers[name])
+        ),
+        str(path),
     )
     if mistakes:
         raise InputError(mistakes)
-    return table.assign(**numbers)
+    return table.assign(**{name: each * units.size(name) for name, each in numbers.items()})
 
 
 def _cells(path: Path) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.unit_system import UnitSystem
 from reservoir.hydro.year_labels import year_label
 
 FloatArray = NDArray[np.float64]
@@ -99,17 +100,17 @@ def storage_at(reservoir: Reservoir, levels_m: FloatArray, near_hm3: tuple[float
     return np.asarray(np.interp(levels_m, levels[rising], storages[rising], left=np.nan, right=np.nan))
 
 
-def level_axis(ax: Axes, reservoir: Reservoir) -> Axes:
+def level_axis(ax: Axes, reservoir: Reservoir, units: UnitSystem) -> Axes:
     """Add a level axis on the right of a storage axis whose limits are final; returns the new axis."""
     limits = ax.get_ylim()
-    bottom, top = reservoir.level(np.array(limits))
+    bottom, top = reservoir.level(np.array(limits)) / units.size("level_m")
     levels = np.asarray(MaxNLocator(10, steps=[1, 2, 5, 10]).tick_values(bottom, top))
-    places = storage_at(reservoir, levels, limits)
+    places = storage_at(reservoir, levels * units.size("level_m"), limits)
     shown = _apart(places, limits)
     right = ax.twinx()
     right.set_ylim(limits)
     right.set_yticks(places[shown], [f"{level:g}" for level in levels[shown]])
-    right.set_ylabel("Level (m)")
+    right.set_ylabel(units.label("Level (m)"))
     right.grid(visible=False)
     right.spines["right"].set_visible(True)
     return right

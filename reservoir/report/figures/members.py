@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
+from reservoir.hydro.unit_system import UnitSystem
 from reservoir.planning.infeasible import counted
 from reservoir.planning.members import FIRM_QUANTILE, members_table
 from reservoir.planning.plan import Plan
@@ -29,13 +30,17 @@ _MOST_MARKED = 60
 def members_figure(plan: Plan) -> Figure | None:
     """Draw the panels; None where the plan is of no ensemble of several members."""
     table = members_table(plan)
-    return None if table is None or len(table) < 2 else plan_figure(plan, 4.4, lambda sheet: _draw(sheet, table))
+    return (
+        None
+        if table is None or len(table) < 2
+        else plan_figure(plan, 4.4, lambda sheet: _draw(sheet, table, plan.units))
+    )
 
 
-def _draw(sheet: SubFigure, table: pd.DataFrame) -> None:
+def _draw(sheet: SubFigure, table: pd.DataFrame, units: UnitSystem) -> None:
     for ax, (name, title, unit, colour) in zip(sheet.subplots(2, 2).flat, _PANELS, strict=True):
-        draw_exceedance(ax, table[name].to_numpy(float), colour)
-        ax.set(title=title, ylabel=unit)
+        draw_exceedance(ax, table[name].to_numpy(float) / units.size(name), colour)
+        ax.set(title=title, ylabel=units.label(unit))
     for ax in sheet.axes[2:]:
         ax.set_xlabel("Exceedance (% of members)")
 

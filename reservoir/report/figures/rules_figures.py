@@ -86,7 +86,8 @@ def rules_figures(evaluation: Evaluation) -> dict[str, Figure]:
 
 def rules_captions(evaluation: Evaluation) -> dict[str, str]:
     """Say how to read each figure of `rules_figures`."""
-    return {name: drawing.caption(evaluation) for name, drawing in _shown(evaluation).items()}
+    units = evaluation.plan.units
+    return {name: units.label(drawing.caption(evaluation)) for name, drawing in _shown(evaluation).items()}
 
 
 def _shown(evaluation: Evaluation) -> dict[str, _Drawing]:

@@ -47,7 +47,7 @@ def draw_storage_frame(ax: Axes, plan: Plan, storages: FloatArray) -> Axes:
     ax.yaxis.set_major_formatter(THOUSANDS)
     ax.set_ylabel("Storage (hm³)")
     not_below_zero(ax)
-    level_axis(ax, plan.reservoir)
+    level_axis(ax, plan.reservoir, plan.units)
     return ax
 
 

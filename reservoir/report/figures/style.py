@@ -21,8 +21,10 @@ from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Bbox
 
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.plan import Plan
 from reservoir.planning.source_sentences import solved_by
+from reservoir.report.figures.display_units import show_in_units
 
 # One colour for each meaning, in every figure. Okabe and Ito (2008, Color Universal Design), whose yellow is too pale
 # for lines on paper; indigo and wine, which are told apart from the rest by readers of any colour vision, make up the
@@ -133,15 +135,23 @@ def figure_style() -> Iterator[None]:
         yield
 
 
-def sheet_figure(height: float, foot: Sequence[str], draw: Callable[[SubFigure], Axes | None], **legend: Any) -> Figure:
-    """Make a figure of a sheet of `height` inches above texts (see `broken`).
+def sheet_figure(
+    height: float,
+    foot: Sequence[str],
+    draw: Callable[[SubFigure], Axes | None],
+    *,
+    units: UnitSystem = SI,
+    **legend: Any,
+) -> Figure:
+    """Make a figure of a sheet of `height` inches above texts (see `broken`), with its numbers in some units.
 
-    `draw` draws on the sheet, and returns the axes whose legend is put there as `add_legend` does with these options,
-    if any.
+    `draw` draws on the sheet, in SI, and returns the axes whose legend is put there as `add_legend` does with these
+    options, if any.
     """
     with figure_style():
         figure, sheet = footed_figure(height, broken(*foot))
         labelled = draw(sheet)
+        show_in_units(figure, units)
         if labelled is not None and labelled.get_legend_handles_labels()[1]:
             add_legend(sheet, labelled, **legend)
         return settled(figure)
@@ -151,7 +161,7 @@ def plan_figure(
     plan: Plan, height: float, draw: Callable[[SubFigure], Axes | None], note: str = "", **legend: Any
 ) -> Figure:
     """Make a figure as `sheet_figure` does, above a note of its own and what must be said of the plan."""
-    return sheet_figure(height, foot_texts(plan, note), draw, **legend)
+    return sheet_figure(height, foot_texts(plan, note), draw, units=plan.units, **legend)
 
 
 def on_axes(title: str, draw: Callable[..., Axes], *shown: Any) -> Callable[[SubFigure], Axes]:

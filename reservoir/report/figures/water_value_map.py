@@ -53,7 +53,7 @@ def water_value_figure(plan: Plan) -> Figure | None:
             draw_water_values(ax, plan, column)
             ax.set_title(title, fontsize=8.5, pad=4)
         panels[0].set_ylabel("Storage at the start of the month (hm³)")
-        level_axis(panels[-1], plan.reservoir)
+        level_axis(panels[-1], plan.reservoir, plan.units)
         bar = sheet.colorbar(
             ScalarMappable(norm, colours),
             ax=list(panels),

@@ -53,7 +53,7 @@ def plan_report(plan: Plan, checks: Sequence[Check], origin: Mapping[str, Any], 
 
 def plan_heading(plan: Plan, checks: Sequence[Check]) -> Heading:
     """What the report is about, and what a reader must know before any number."""
-    caveats = (*plan.caveats, *plan.notes)
+    caveats = (*plan.caveats, *map(plan.units.text, plan.notes))
     return Heading(
         title=f"Operation plan of {plan.reservoir.name}, {_span(plan)}",
         description=plan.reservoir.description,
@@ -69,7 +69,7 @@ def plan_sections(
     sections = [
         _shortfalls(plan),
         Section("planned", "Summary", facts=tuple(_planned(plan, origin))),
-        Section("acceptance", "Acceptance", tables=(acceptance_table(checks),)),
+        Section("acceptance", "Acceptance", tables=(acceptance_table(checks, plan.units),)),
         Section("figures", "Figures", pictures=tuple(pictures)) if pictures else None,
         Section("months", "Months", text=(_MONTHS,), tables=(monthly_table(plan),)),
         _members(plan),
@@ -81,7 +81,7 @@ def plan_sections(
 
 def _members(plan: Plan) -> Section | None:
     table = members_table(plan)
-    return None if table is None else Section("members", "Members", tables=(member_table(table),))
+    return None if table is None else Section("members", "Members", tables=(member_table(table, plan.units),))
 
 
 _MONTHS = (
@@ -113,8 +113,8 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts = [
         ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
         ("Record", f"{_span(plan)}, {counted(plan.inflow.years, 'year')} of monthly inflow"),
-        ("Horizon", "" if plan.horizon.is_year and not plan.start else horizon_text(plan)),
-        ("Mean inflow", f"{plan.inflow.annual_mean_m3s.mean():,.0f} m³/s"),
+        ("Horizon", "" if plan.horizon.is_year and not plan.start else plan.units.text(horizon_text(plan))),
+        ("Mean inflow", _mean_inflow(plan)),
         ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
         ("Energy", f"{plan.kept_energy_gwh.sum():,.1f} GWh in {kept_years(plan)}" if plan.keeps_limits.any() else ""),
         ("Guaranteed energy", _guaranteed(plan)),
@@ -124,6 +124,11 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Reference", f"dynamic programming, every {one}" if plan.references else "none"),
     ]
     return [fact for fact in facts if fact[1]]
+
+
+def _mean_inflow(plan: Plan) -> str:
+    mean, unit = plan.units.amount(float(plan.inflow.annual_mean_m3s.mean()), "m3s")
+    return f"{mean:,.0f} {unit.replace('m3', 'm³')}"
 
 
 def _guaranteed(plan: Plan) -> str:

@@ -52,7 +52,12 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
     """The rules' part of the report."""
     outside = shortfalls(evaluation)
     sections = [
-        Section("rules-shortfalls", "Storage limits violated by rules", items=tuple(outside), warning=True)
+        Section(
+            "rules-shortfalls",
+            "Storage limits violated by rules",
+            items=tuple(map(evaluation.plan.units.text, outside)),
+            warning=True,
+        )
         if outside
         else None,
         Section("rules", "Operation rules", text=_overview(evaluation), facts=tuple(_families(evaluation))),
@@ -80,7 +85,7 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
         Section(
             "rules-acceptance",
             "Acceptance of the rules",
-            tables=(acceptance_table(checks, "rules-acceptance-table"),),
+            tables=(acceptance_table(checks, evaluation.plan.units, "rules-acceptance-table"),),
         ),
         Section("rules-figures", "Figures of the rules", pictures=tuple(pictures)) if pictures else None,
     ]
@@ -183,7 +188,8 @@ def _stages(evaluation: Evaluation) -> tuple[str, ...]:
     if not {FITTED_NETWORK, SEARCHED_NETWORK} <= set(found):
         return ()
     fitted, searched = found[FITTED_NETWORK], found[SEARCHED_NETWORK]
-    misfits = [f"{result.misfit_m3s[Sample.HELD_OUT]:,.0f} m³/s" for result in (fitted, searched)]
+    units = evaluation.plan.units
+    misfits = [units.text(f"{result.misfit_m3s[Sample.HELD_OUT]:,.0f} m³/s") for result in (fitted, searched)]
     return (
         f"The network of {SEARCHED_NETWORK} is trained in two stages. The first ({FITTED_NETWORK}) fits it to the "
         f"releases of the plan: root mean square error {misfits[0]} (held-out years, in the states of the plan), "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from reservoir.hydro.unit_system import SI
 from reservoir.report.html.page import Column, HtmlTable
 from reservoir.report.html.rules_scores import ScoreColumn
 
@@ -26,7 +27,7 @@ def robustness_rows(table: pd.DataFrame) -> HtmlTable:
     """The table of `robustness.robustness_table` for reading; families that violate limits in any member are marked."""
     rows = table.to_dict("records")
     names = [(str(row["family"]).replace("foresight", "perfect foresight"), str(row["sample"])) for row in rows]
-    cells = [tuple(each.written(float(row[each.name])) for each in COLUMNS) for row in rows]
+    cells = [tuple(each.written(float(row[each.name]), SI) for each in COLUMNS) for row in rows]
     counts = "; ".join(f"{sample}: {count:,} members" for sample, count in _members(table).items())
     return HtmlTable(
         name="robustness",

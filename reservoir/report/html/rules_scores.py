@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.unit_system import UnitSystem
 from reservoir.planning.infeasible import counted
 from reservoir.report.html.page import Column, HtmlTable
 from reservoir.report.html.tables import QUANTITY, number
@@ -27,9 +28,9 @@ class ScoreColumn:
     form: str = QUANTITY
     times: float = 1.0
 
-    def written(self, value: float) -> str:
-        """Write a value as its cell."""
-        return number(self.times * value, self.form)
+    def written(self, value: float, units: UnitSystem) -> str:
+        """Write a value as its cell, in some units."""
+        return number(self.times * value / units.size(self.name), self.form)
 
 
 _ENERGY = (
@@ -67,11 +68,12 @@ _MODES = {
 
 def energy_table(evaluation: Evaluation, mode: SimulationMode) -> HtmlTable:
     """Energies of a mode by family, below those of perfect foresight."""
-    top = [_foresight_row("all", evaluation.foresight_gwh[mode], _foresight_spill_hm3(evaluation, mode))]
+    units = evaluation.plan.units
+    top = [_foresight_row("all", evaluation.foresight_gwh[mode], _foresight_spill_hm3(evaluation, mode), units)]
     test = evaluation.tests[0] if evaluation.tests and mode is SimulationMode.CONTINUOUS else None
     if test is not None and test.foresight_gwh is not None and test.foresight is not None:
         spill = test.foresight.spill_m3s.reshape(test.inflow.flow_m3s.shape) * test.inflow.calendar.hm3_per_m3s
-        top.append(_foresight_row(TEST, test.foresight_gwh, float(spill.sum(axis=1).mean())))
+        top.append(_foresight_row(TEST, test.foresight_gwh, float(spill.sum(axis=1).mean()), units))
     outside = {
         SimulationMode.CONTINUOUS: evaluation.foresight_violations.months > 0,
         SimulationMode.YEARLY: not evaluation.plan.keeps_limits.all(),
@@ -79,7 +81,7 @@ def energy_table(evaluation: Evaluation, mode: SimulationMode) -> HtmlTable:
     return scores_table(evaluation, mode, "energy", _ENERGY, top, top_marked=outside[mode])
 
 
-def _foresight_row(years: str, energy_gwh: FloatArray, spill_hm3: float) -> tuple[str, ...]:
+def _foresight_row(years: str, energy_gwh: FloatArray, spill_hm3: float, units: UnitSystem) -> tuple[str, ...]:
     """What perfect foresight comes to."""
     best = {
         "mean_gwh": energy_gwh.mean(),
@@ -90,7 +92,7 @@ def _foresight_row(years: str, energy_gwh: FloatArray, spill_hm3: float) -> tupl
         "worst_gwh": energy_gwh.min(),
         "spill_hm3": spill_hm3,
     }
-    return "perfect foresight", years, *(each.written(best.get(each.name, np.nan)) for each in _ENERGY)
+    return "perfect foresight", years, *(each.written(best.get(each.name, np.nan), units) for each in _ENERGY)
 
 
 def _foresight_spill_hm3(evaluation: Evaluation, mode: SimulationMode) -> float:
@@ -114,9 +116,9 @@ def scores_table(
 
     `top` are rows above the families', which are marked if `top_marked`.
     """
-    scores = evaluation.scores_of(mode)
+    scores, units = evaluation.scores_of(mode), evaluation.plan.units
     rows = [
-        (result.family, str(score.sample), *(each.written(getattr(score, each.name)) for each in shown))
+        (result.family, str(score.sample), *(each.written(getattr(score, each.name), units) for each in shown))
         for result, score in scores
     ]
     return HtmlTable(
@@ -127,7 +129,7 @@ def scores_table(
         columns=(
             Column("Family", text=True),
             Column("Years", text=True),
-            *(Column(each.title, each.unit) for each in shown),
+            *(Column(each.title, units.label(each.unit)) for each in shown),
         ),
         rows=(*top, *rows),
         marked=frozenset(range(len(top)) if top_marked else ())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTH_NAMES
+from reservoir.hydro.unit_system import UnitSystem
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
@@ -64,23 +66,23 @@ SHOWN_MEMBERS = 100
 _PERCENTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
-def acceptance_table(checks: Sequence[Check], name: str = "acceptance-table") -> HtmlTable:
+def acceptance_table(checks: Sequence[Check], units: UnitSystem, name: str = "acceptance-table") -> HtmlTable:
     """Every check with its value, threshold and verdict."""
     return HtmlTable(
         name=name,
         caption="A check passes if its value is within the threshold.",
         columns=(Column("Check", text=True), Column("Value"), Column("Threshold"), Column("Pass")),
-        rows=tuple(_checked(check) for check in checks),
+        rows=tuple(_checked(check.in_units(units)) for check in checks),
         marked=frozenset(row for row, check in enumerate(checks) if check.passed is False),
     )
 
 
 def yearly_table(plan: Plan) -> HtmlTable:
     """One row a year; years outside their bounds are marked."""
-    summary = plan.summary()
+    summary, units = plan.summary(), plan.units
     given = [column for column in _YEARLY if column[0] in summary and summary[column[0]].notna().any()]
-    shown = [(name, Column(title, unit), form) for name, title, unit, form in given]
-    cells = [[number(value, form) for value in summary[name].tolist()] for name, _, form in shown]
+    shown = [(name, Column(title, units.label(unit)), form) for name, title, unit, form in given]
+    cells = [[number(value / units.size(name), form) for value in summary[name].tolist()] for name, _, form in shown]
     source, names = ((Column("Schedule", text=True),), (plan.source.tolist(),)) if plan.sources else ((), ())
     return HtmlTable(
         name="yearly-table",
@@ -91,11 +93,14 @@ def yearly_table(plan: Plan) -> HtmlTable:
     )
 
 
-def member_table(members: pd.DataFrame) -> HtmlTable:
+def member_table(members: pd.DataFrame, units: UnitSystem) -> HtmlTable:
     """A row a member; of many, percentiles of each quantity."""
     many = len(members) > SHOWN_MEMBERS
     cells = [
-        [number(value, form) for value in (np.quantile(members[name], _PERCENTILES) if many else members[name])]
+        [
+            number(value / units.size(name), form)
+            for value in (np.quantile(members[name], _PERCENTILES) if many else members[name])
+        ]
         for name, _, _, form in _MEMBERS
     ]
     names = [f"exceeded by {100 * (1 - part):g} %" for part in _PERCENTILES] if many else members["member"].tolist()
@@ -103,7 +108,10 @@ def member_table(members: pd.DataFrame) -> HtmlTable:
     return HtmlTable(
         name="members-table",
         caption=f"{caption}Each member has {counted(int(members['years'].iloc[0]))}; means of its years.",
-        columns=(Column("Members" if many else "Member", text=True), *(Column(*each[1:3]) for each in _MEMBERS)),
+        columns=(
+            Column("Members" if many else "Member", text=True),
+            *(Column(title, units.label(unit)) for _, title, unit, _ in _MEMBERS),
+        ),
         rows=tuple(zip(names, *cells, strict=True)),
     )
 
@@ -112,16 +120,26 @@ def monthly_table(plan: Plan) -> HtmlTable:
     """The median of every quantity over the years that keep their limits, a row a month of the water year."""
     of_month, months = month_columns(plan.inflow, plan.operation), plan.inflow.calendar.months.tolist()
     columns = [
-        [number(_median(of_month[name][plan.keeps_limits], plan, month), f"{{:,.{places}f}}") for month in months]
+        [
+            number(_median(of_month[name][plan.keeps_limits], plan, month) / plan.units.size(name), f"{{:,.{places}f}}")
+            for month in months
+        ]
         for name, _, _, places in _MONTHLY
     ]
     rows = tuple(zip([MONTH_NAMES[month - 1] for month in months], *columns, strict=True))
     return HtmlTable(
         name="monthly-table",
         caption=f"Medians over {kept_years(plan)}, per column.",
-        columns=(Column("Month", text=True), *(Column(title, unit) for _, title, unit, _ in _MONTHLY)),
+        columns=(
+            Column("Month", text=True),
+            *(Column(title, plan.units.label(unit)) for _, title, unit, _ in _MONTHLY),
+        ),
         rows=rows,
     )
+
+
+def _heads(quantities: Sequence[tuple[str, str, str, Any]], units: UnitSystem) -> Iterator[Column]:
+    return (Column(title, units.label(unit)) for _, title, unit, _ in quantities)
 
 
 def _median(values: NDArray[np.float64], plan: Plan, month: int) -> float:

@@ -1,0 +1,133 @@
+"""`--units us`: the same results in cfs, acre-feet and feet, in every table, figure, sentence and page."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reservoir.hydro.unit_system import SI, US
+from reservoir.io.plan_folder.saved_plan import read_plan
+
+PLAN = ("plan", "inflow.csv", "--solver", "dp-opencl", "--device", "pocl")
+#: Amounts and units of SI, as results would state them; "hm3" of a heading, "3.5 m3/s" of a sentence.
+SI_AMOUNT = re.compile(r"\d (?:m3/s|m³/s|hm3|hm³|m)\b(?![³/])|\((?:m³/s|m3/s|hm³|hm3|m)\)|>(?:m³/s|hm³|m)<")
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory, call_in_module):
+    """A folder with a plan in both units, and what the command printed in US units."""
+    folder = tmp_path_factory.mktemp("units")
+    flows = [400, 380, 430, 520, 800, 1500, 2600, 2500, 2400, 1500, 850, 600]
+    rows = ["year," + ",".join(f"m{month:02d}" for month in range(1, 13))]
+    rows += [f"{1953 + year}," + ",".join(str(flow + 20 * year) for flow in flows) for year in range(3)]
+    (folder / "inflow.csv").write_text("\n".join(rows) + "\n")
+    call_in_module(folder, *PLAN, "--out", "si")
+    return folder, call_in_module(folder, *PLAN, "--units", "us", "--out", "us")
+
+
+@pytest.fixture(scope="module")
+def call_in_module(request):
+    from click.testing import CliRunner
+
+    from reservoir.cli import cli
+
+    def execute(folder, *arguments):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            result = CliRunner().invoke(cli, list(map(str, arguments)), standalone_mode=False)
+        assert result.exception is None, result.output
+        return result.output
+
+    return execute
+
+
+@pytest.mark.parametrize("table", ["schedule.csv", "summary.csv", "water_values.csv"])
+def test_tables_say_the_same_in_other_units(both, table):
+    folder, _ = both
+    si, us = (pd.read_csv(folder / name / table) for name in ("si", "us"))
+    assert list(us) == [US.column(name) for name in si]
+    assert not any(name.endswith(("_m3s", "_hm3", "_m")) for name in us)
+    for name in si.select_dtypes("number"):
+        size = US.size(name)
+        # Tables have six decimals, in both units.
+        np.testing.assert_allclose(us[US.column(name)] * size, si[name], rtol=1e-9, atol=1e-6 * max(1, size))
+
+
+def test_the_plan_says_its_units_and_is_read_back_in_si(both):
+    folder, _ = both
+    assert json.loads((folder / "us/plan.json").read_text())["units"] == {
+        "system": "us",
+        "flow": "cfs",
+        "volume": "acre-ft",
+        "level": "ft",
+    }
+    si, us = (read_plan(folder / name).plan for name in ("si", "us"))
+    assert (si.units, us.units) == (SI, US)
+    np.testing.assert_allclose(us.operation.storage_hm3, si.operation.storage_hm3, atol=1e-5)
+    np.testing.assert_allclose(us.energy_gwh, si.energy_gwh, rtol=1e-8)
+
+
+def test_screen_report_and_figures_have_no_amount_in_si(both):
+    folder, printed = both
+    report = (folder / "us/report.html").read_text()
+    assert "mean flow" in printed
+    assert "cfs" in printed
+    words = re.sub(r"<svg.*?</svg>|Inflow unit.*?</d[dt]>", "", report, flags=re.DOTALL)
+    for text in (printed, words):
+        assert not SI_AMOUNT.findall(text)
+    assert all(word in words for word in ("cfs", "acre-ft", ">ft<"))
+    assert SI_AMOUNT.search((folder / "si/report.html").read_text())
+
+
+def test_figures_label_their_axes_in_other_units(both):
+    from reservoir.report.figures.figures import plan_figures
+
+    for name, figure in plan_figures(read_plan(both[0] / "us").plan).items():
+        labels = [label for ax in figure.axes for label in (ax.get_xlabel(), ax.get_ylabel())]
+        texts = [text.get_text() for ax in figure.axes for text in ax.texts]
+        assert not SI_AMOUNT.findall("\n".join([*labels, *texts])), name
+
+
+def test_ticks_are_at_round_numbers_of_the_unit(both):
+    from reservoir.report.figures.figures import plan_figures
+
+    figure = plan_figures(read_plan(both[0] / "us").plan)["storage-fan"]
+    axis = figure.axes[0].yaxis
+    assert axis.get_label_text() == "Storage (acre-ft)"
+    places = np.array(list(axis.get_majorticklocs())) / US.size("storage_hm3")
+    assert len(places) > 2
+    np.testing.assert_allclose(places / 100_000, np.round(places / 100_000), atol=1e-9)
+    assert axis.get_major_formatter()(axis.get_majorticklocs()[0]) == f"{places[0]:,.0f}"
+
+
+def test_rules_follow_the_units_of_the_plan(both, call_in_module):
+    folder, _ = both
+    printed = call_in_module(folder, "rules", "us", "--family", "standard", "--folds", "3", "--no-figures")
+    assert "spill, acre-ft" in printed
+    assert "spill_acre_ft" in pd.read_csv(folder / "us/scores.csv")
+    said = ["operate", "us/rules/standard.json", "--month", "7", "--json"]
+    si = json.loads(call_in_module(folder, *said, "--level", "1200", "--inflow", "2000"))["advice"]
+    feet, cfs = str(1200 / US.size("level_m")), str(2000 / US.size("inflow_m3s"))
+    us = json.loads(call_in_module(folder, *said, "--level", feet, "--inflow", cfs, "--units", "us"))["advice"]
+    assert us["release_cfs"] * US.size("release_m3s") == pytest.approx(si["release_m3s"])
+    assert us["end_level_ft"] * US.size("level_m") == pytest.approx(si["end_level_m"])
+    assert us["energy_gwh"] == pytest.approx(si["energy_gwh"])
+    shown = call_in_module(folder, *said[:-1], "--level", feet, "--inflow", cfs, "--units", "us")
+    assert not SI_AMOUNT.findall(shown)
+
+
+def test_rules_in_other_units_than_the_plan_are_refused(both, call):
+    folder, _ = both
+    refused = call("rules", folder / "si", "--units", "us", status=2).err
+    assert "are not the units of the plan" in refused
+    assert "plan again with --units us" in refused
+
+
+def test_a_level_beyond_the_lake_is_refused_in_feet(both, call):
+    folder, _ = both
+    plan = ("plan", folder / "inflow.csv", "--from", "2026-09", "--units", "us", "--no-figures", "--out", "beyond")
+    refused = call(*plan, "--level", "1200", status=2).err
+    assert "found 1200" in refused
+    assert "3,608.92 to 4,084.65 ft" in refused
