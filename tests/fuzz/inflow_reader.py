@@ -13,6 +13,7 @@ from reservoir.io.inflow_file import read_inflow
 from reservoir.text.printable import first_unprintable
 from tests.fuzz.case import Reader, one_file
 from tests.fuzz.spoiling import spoiled
+from tests.io.odd_records import ODD_RECORDS
 from tests.io.test_inflow_zoo import FLOWS, READ, REFUSED
 
 _LINES = (
@@ -39,6 +40,13 @@ _LINES = (
     ),
     *(
         b"inflow (acre-ft)",
+        b"01-Jan-1953",
+        b"Jan 1953",
+        b'"1,470"',
+        b"1.470,5",
+        b"-12.5",
+        b"water_year",
+        b"Inflow to the lake\n",
         b"inflow in 10^6 m3",
         "入库水量(亿m3)".encode(),
         b"m01_cfs",
@@ -55,6 +63,7 @@ FILE = "inflow.csv"
 def reader() -> Reader:
     """`read_inflow`, in the file's water year or one that begins in June."""
     texts = [text if isinstance(text, bytes) else text.encode() for text, _ in (*READ.values(), *REFUSED.values())]
+    texts += [record.text.encode() for record in ODD_RECORDS]
     rows = "\n".join(f"{1953 + year},{','.join(FLOWS)}" for year in range(9))
     header = "year," + ",".join(f"m{month:02}" for month in range(1, MONTHS_PER_YEAR + 1))
     many = [f"{header}\n{rows}\n".encode()] * 300
@@ -64,7 +73,8 @@ def reader() -> Reader:
 def _read(folder: Path) -> None:
     path = folder / FILE
     first_month = 6 if path.is_file() and path.stat().st_size % 5 == 0 else None
-    inflow = read_inflow(path, first_month=first_month)
+    size = path.stat().st_size if path.is_file() else 0
+    inflow = read_inflow(path, first_month=first_month, missing_days=size % 4, negative=(None, "zero")[size % 2])
     flow = inflow.flow_m3s
     assert flow.shape == (inflow.years, MONTHS_PER_YEAR) == (len(inflow.labels), MONTHS_PER_YEAR)
     assert inflow.years >= 1

@@ -73,6 +73,7 @@ FITTING = {
     "solver": "dp",
     "case": "xiaowan",
     "unit": "m3/s",
+    "column": "inflow",
     "method": "knn",
     "mean": "-10%",
     "cv": "15%",

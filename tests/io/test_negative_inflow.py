@@ -90,3 +90,10 @@ def test_a_flow_made_in_python_may_be_negative_only_where_that_is_allowed():
 def test_what_the_call_cannot_mean_is_refused(record, call, said):
     with pytest.raises(InputError, match=said):
         read_inflow(record, **call)
+
+
+@pytest.mark.parametrize("flow", ["1e308", "-1e308"])
+def test_a_flow_beyond_all_rivers_is_refused_beside_negative_ones(record, flow):
+    record.write_text(record.read_text().replace("42", flow))
+    with pytest.raises(InputError, match="too large for a river"):
+        read_inflow(record, negative="keep")

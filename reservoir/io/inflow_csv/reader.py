@@ -65,7 +65,8 @@ def read_record_file(file: str, reading: InflowReading, first_month: int | None)
         cause = likely_cause(table, mistakes)
         raise InputError([*([cause] if cause else ()), *mistakes])
     notes = (*record.notes, *stamp_notes(record), *code_notes(record.values))
-    negative = _negative_notes(record, chosen.unit, reading.negative)
+    with np.errstate(over="ignore"):  # no flow is so large, but in months that are left out
+        negative = _negative_notes(record, chosen.unit, reading.negative)
     if reading.negative == "zero":
         record = replace(record, values=tuple(each._replace(value=max(each.value, 0.0)) for each in record.values))
     if record.daily:
@@ -130,7 +131,8 @@ def no_month(found: int) -> Mistake:
 def _flow_m3s(inside: Sequence[StepValue], calendar: Calendar, unit: InflowUnit, *, daily: bool) -> NDArray[np.float64]:
     """Mean flow of each month (m3/s), shape (years, steps); where the record is daily, values are means of days."""
     values = np.array([value.value for value in inside]).reshape(-1, MONTHS_PER_YEAR)
-    flow = unit.flow_of_days_m3s(values) if daily else unit.flow_m3s(values, calendar)
+    with np.errstate(over="ignore"):  # what is too large is refused below
+        flow = unit.flow_of_days_m3s(values) if daily else unit.flow_m3s(values, calendar)
     excessive = np.flatnonzero(np.abs(flow) > FLOW_M3S.most)
     if excessive.size:
         problem = f"the flow is too large for a river, if the unit is {unit.name}"
