@@ -61,6 +61,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Every program under test, in this process or another, takes the same device for ``auto``."""
     os.environ[ENVIRONMENT_VARIABLE] = config.getoption("device") or POCL
+    # Workers and these programs fill the cores: libraries' own threads would wait for each other, at work.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # The first of hundreds of processes keeps what Python compiles for the others, as a user's does.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     config.option.loadscopereorder = False  # pytest-xdist begins with the files of most tests, which are quick
 
 
