@@ -127,3 +127,26 @@ def test_a_file_that_is_none_of_these_formats_is_refused(tmp_path, content):
 def test_a_missing_file_is_told(tmp_path):
     with pytest.raises(InputError, match="the file does not exist"):
         read_inflow(tmp_path / "nothing.nc")
+
+
+def test_one_of_several_variables_is_read_where_the_call_names_it(tmp_path):
+    both = dataset(name="natural").assign(observed=(("member", "time"), VALUES + 100, {"units": "m3 s-1"}))
+    path = saved(tmp_path, both)
+    with pytest.raises(InputError, match=r"2 variables by time: natural, observed.*--column NAME"):
+        read_inflow(path)
+    assert read_inflow(path, column="observed").flow_m3s.ravel().tolist() == (VALUES + 100).ravel().tolist()
+    with pytest.raises(InputError, match="no such variable by time; the file has natural, observed"):
+        read_inflow(path, column="simulated")
+
+
+@pytest.mark.parametrize(("negative", "lowest"), [("keep", -4.0), ("zero", 0.0)])
+def test_negative_values_are_kept_or_set_to_zero_where_the_call_says_so(tmp_path, negative, lowest):
+    values = VALUES.copy()
+    values[1, 3] = -4.0
+    path = saved(tmp_path, dataset(values))
+    with pytest.raises(InputError, match="negative value at 2000-04 of member 2"):
+        read_inflow(path)
+    inflow = read_inflow(path, negative=negative)
+    assert inflow.flow_m3s.min() == lowest
+    assert f"{4 * 30 * 0.0864:.4g} hm3" in inflow.notes[0]
+    assert "(2000-04 of member 2)" in inflow.notes[0]
