@@ -12,16 +12,45 @@ from reservoir.cli import options
 @click.command("new")
 @click.argument("name")
 @click.option("--out", type=options.FilePath(), help="File to write.  [default: NAME.toml in the current folder]")
+@click.option(
+    "--from-csv",
+    "table_file",
+    metavar="LEVELS.csv",
+    type=options.FilePath(),
+    help="Table of level, storage and area, in any units that its header names; the file then has these curves.",
+)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @options.debug
-def command(name: str, out: Path | None, force: bool) -> None:
+def command(name: str, out: Path | None, table_file: Path | None, force: bool) -> None:
     """Write a commented reservoir file to start from.
 
     It describes an invented reservoir and works unchanged; replace its numbers with yours.
     """
     from reservoir.cli.streams import say
-    from reservoir.io.reservoir_toml.template import write_template
 
-    target = write_template(name, out or Path(f"{name}.toml"), force=force)
+    target = out or Path(f"{name}.toml")
+    if table_file is None:
+        from reservoir.io.reservoir_toml.template import write_template
+
+        write_template(name, target, force=force)
+    else:
+        _write_from_table(name, table_file, target, force=force)
     say(f"Written to {target}. Replace its numbers with those of your reservoir, then run:")
     say(f"  reservoir plan INFLOW.csv --reservoir {target}")
+
+
+def _write_from_table(name: str, table_file: Path, target: Path, *, force: bool) -> None:
+    from reservoir.cli.streams import say
+    from reservoir.io.level_table.reader import read_level_table
+    from reservoir.io.reservoir_toml.from_table import write_from_table
+
+    table = read_level_table(table_file)
+    write_from_table(name, table, target, force=force)
+    say(f"Read {table_file}: {len(table.level.values)} points")
+    for column in (table.level, table.storage, table.area):
+        if column is not None:
+            say(f"  {column.told}")
+    if table.area is None:
+        say("  no area: the slope of storage over level stands in for it")
+    for note in table.notes:
+        say(f"  {note}")

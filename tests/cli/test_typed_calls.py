@@ -31,6 +31,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["devices", "--json", "--debug"], 0),
     (["new", "lake", "--out", "lake.toml", "--debug"], 0),
     (["new", "lake", "--force"], 0),
+    (["new", "surveyed", "--from-csv", "levels.csv"], 0),
     (["plan", *OWN, "--solver", "dp", "--out", "best", "--json", "--debug"], 0),
     (["plan", *OWN, "--horizon", "record", "--units", "us", "--out", "whole"], 0),
     (["plan", *OWN, "--solver", "dp", "--no-figures", "--format", "netcdf", "--out", "dataset"], 0),
@@ -190,6 +191,7 @@ def workplace(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("user")
     example = Path(__file__).resolve().parents[2] / "docs" / "own-reservoir"
     shutil.copy(example / "hill-lake.toml", folder)
+    shutil.copy(example / "levels.csv", folder)
     lines = (example / "inflow.csv").read_text().splitlines()
     (folder / "inflow.csv").write_text("\n".join(lines[:6]) + "\n")
     shutil.copy(example / "inflow.csv", folder / "record.csv")

@@ -23,9 +23,20 @@ def write_template(name: str, target: Path, *, force: bool = False) -> Path:
     OutputError
         If the file exists and `force` is off, or cannot be written.
     """
+    text = template_text(name)
+    write_new(target, text, force=force, choose="choose another --out", replace="give --force to replace it")
+    return target
+
+
+def template_text(name: str) -> str:
+    """``data/template.toml`` under a reservoir's name.
+
+    Raises
+    ------
+    InputError
+        If the name has other characters than a reservoir file allows.
+    """
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         expected = f"letters, digits, - and _, at most {LONGEST_NAME} characters"
         raise InputError(Mistake("is not a valid reservoir name", expected, "choose another name", value=name))
-    text = resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
-    write_new(target, text, force=force, choose="choose another --out", replace="give --force to replace it")
-    return target
+    return resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
