@@ -7,8 +7,25 @@ from typing import Any
 import click
 
 from reservoir.cli import options
+from reservoir.cli.path_types import FilePath
 
 _functions = click.option("--functions", metavar="f1,f5,...", help="Functions to run (f1 to f8).  [default: all]")
+
+#: Settings of a swarm of two levels, for an experiment that gets those that were asked for as ``swarm``.
+_two_level_swarm = options.gathered(
+    "swarm",
+    options.given,
+    click.option("--group", type=int, help="Particles per group.  [default: 8]"),
+    click.option("--exchange-every", type=int, help="Iterations between exchanges.  [default: 100]"),
+    click.option("--inertia", type=float, help="Inertia weight (alpha in the paper).  [default: 1]"),
+    click.option("--cognitive", type=float, help="Cognitive coefficient (c1 in the paper).  [default: 2]"),
+    click.option("--social", type=float, help="Social coefficient (c2 in the paper).  [default: 2]"),
+    click.option(
+        "--velocity-fraction",
+        type=float,
+        help="Maximum velocity, as a fraction of the range of the initial weights.  [default: 0.01]",
+    ),
+)
 
 OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
     "case": (
@@ -38,7 +55,7 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             type=click.IntRange(2),
             help="Iterations of the CPU baseline where only its time is measured.  [default: 100]",
         ),
-        options.two_level_swarm,
+        _two_level_swarm,
         click.option(
             "--reach", type=float, default=1.0, show_default=True, help="Initial weights lie between -reach and reach."
         ),
@@ -66,7 +83,7 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             "--file",
             "path",
             metavar="NAME.tsp",
-            type=options.FilePath(),
+            type=FilePath(),
             help="Cities in TSPLIB format (EUC_2D or ATT).  [default: the bundled att48]",
         ),
         click.option(
@@ -97,7 +114,7 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             "--spin",
             metavar="FILE",
             multiple=True,
-            type=options.FilePath(),
+            type=FilePath(),
             help="Spin-glass file, repeatable (see data/spin/README.md).  [default: the bundled files]",
         ),
     ),

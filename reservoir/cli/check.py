@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
+from reservoir.cli.path_types import FilePath
 
 if TYPE_CHECKING:
     from reservoir.hydro.inflow_check import InflowCheck
@@ -16,10 +17,10 @@ _ADVICE = {"choose": "choose another --out", "replace": "give --force to replace
 
 
 @click.command("check")
-@click.argument("inflow_file", metavar="INFLOW.csv", type=options.FilePath())
-@click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=options.FilePath(), help="Reservoir file.")
+@click.argument("inflow_file", metavar="INFLOW.csv", type=FilePath())
+@click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=FilePath(), help="Reservoir file.")
 @options.reading
-@click.option("--out", type=options.FilePath(), help="Figure of the record to write: .png or .svg.  [default: none]")
+@click.option("--out", type=FilePath(), help="Figure of the record to write: .png or .svg.  [default: none]")
 @click.option("--force", is_flag=True, help="Replace an existing figure.")
 @options.json
 @options.debug

@@ -7,16 +7,17 @@ from pathlib import Path
 import click
 
 from reservoir.cli import options
+from reservoir.cli.path_types import FilePath
 
 
 @click.command("new")
 @click.argument("name")
-@click.option("--out", type=options.FilePath(), help="File to write.  [default: NAME.toml in the current folder]")
+@click.option("--out", type=FilePath(), help="File to write.  [default: NAME.toml in the current folder]")
 @click.option(
     "--from-csv",
     "table_file",
     metavar="LEVELS.csv",
-    type=options.FilePath(),
+    type=FilePath(),
     help="Table of level, storage and area, in any units that its header names; the file then has these curves.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing file.")

@@ -12,41 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reservoir.cli.path_types import FilePath, FolderPath
+
 if TYPE_CHECKING:
     from reservoir.errors import Mistake
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.hydro.unit_system import UnitSystem
-
-
-class FilePath(click.Path):
-    """A file or folder to read, or a file to write; its reader says what is wrong with one that cannot be used."""
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Read a path; click asks the system for it, which raises ValueError for what no file can be called."""
-        try:
-            return Path(super().convert(value, param, ctx))  # type: ignore[arg-type] # text, not bytes: see path_type
-        except ValueError:
-            return Path(value)
-
-
-class FolderPath(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 and later alone
-    """A folder to write; ``~`` at its beginning is the home folder, which shells leave as it is after ``--out=``."""
-
-    name = "path"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Read a path, and refuse an empty one, which would be the present folder."""
-        path = Path(value)
-        if not str(value).strip():
-            self.fail("the path is empty; for the current folder, give .", param, ctx)
-        try:
-            return path.expanduser() if path.parts[:1] == ("~",) else path
-        except RuntimeError:
-            self.fail(f"the home folder is unknown; for a folder of this name, give ./{path}", param, ctx)
 
 
 @contextmanager
@@ -69,7 +41,7 @@ def named_as(names: Mapping[str, str]) -> Iterator[None]:
 
 
 def read_record(file: Path, reading: Mapping[str, Any], first_month: int | None) -> Inflow:
-    """Read an inflow, and call what is wrong in the call by its option."""
+    """Read an inflow; messages call its arguments as the options."""
     from reservoir.io.inflow_file import read_inflow
 
     with named_as({name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS if name != "unit"}):
@@ -176,7 +148,7 @@ class Request:
         )
 
 
-def _gathered(name: str, gather: Callable[..., Any], *decorators: Any) -> Decorator:
+def gathered(name: str, gather: Callable[..., Any], *decorators: Any) -> Decorator:
     """Options that reach a command as one argument, `name`, made by `gather` from their values and no others'."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -205,7 +177,7 @@ def _name_of(decorator: Any) -> str:
     return str(parameter.name)
 
 
-def _given(**settings: Any) -> dict[str, Any]:
+def given(**settings: Any) -> dict[str, Any]:
     """Settings that were asked for; an engine has its own values for the others."""
     return {name: value for name, value in settings.items() if value is not None}
 
@@ -219,11 +191,7 @@ def out(default: str) -> Decorator:
 
 
 _READING = (
-    click.option(
-        "--unit",
-        metavar="UNIT",
-        help="Unit of the inflow: m3/s, cfs (mean flow), hm3, acre-ft, ... (volume of the month, or day).",
-    ),
+    click.option("--unit", metavar="UNIT", help="Unit of the inflow: m3/s, cfs, ... or hm3, acre-ft, ... (volume)."),
     click.option("--column", metavar="NAME", help="Column of the inflow, if the file has several."),
     click.option(
         "--water-year",
@@ -244,7 +212,7 @@ _READING = (
     ),
 )
 #: How an inflow is read; a command gets them as ``reading``, arguments of `reservoir.read_inflow`.
-reading = _gathered("reading", dict, *_READING)
+reading = gathered("reading", dict, *_READING)
 #: Their names.
 READING_OPTIONS = tuple(map(_name_of, _READING))
 
@@ -266,7 +234,7 @@ rule_reservoir = click.option(
     help="Reservoir file.  [default: that of the plan folder that contains the rule]",
 )
 
-inputs = _gathered(
+inputs = gathered(
     "request",
     Request,
     click.argument("inflow_file", metavar="[INFLOW.csv]", required=False, type=_path),
@@ -309,24 +277,7 @@ debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tra
 def settings(*own: Any, **budget: str) -> Decorator:
     """Sizes of a search, with a help text each, and `own`; a command gets ``settings``, those that were asked for."""
     sizes = (click.option(f"--{name}", type=int, help=text) for name, text in budget.items())
-    return _gathered("settings", _given, *sizes, *own)
-
-
-#: Settings of a swarm of two levels, for an experiment that gets those that were asked for as ``swarm``.
-two_level_swarm = _gathered(
-    "swarm",
-    _given,
-    click.option("--group", type=int, help="Particles per group.  [default: 8]"),
-    click.option("--exchange-every", type=int, help="Iterations between exchanges.  [default: 100]"),
-    click.option("--inertia", type=float, help="Inertia weight (alpha in the paper).  [default: 1]"),
-    click.option("--cognitive", type=float, help="Cognitive coefficient (c1 in the paper).  [default: 2]"),
-    click.option("--social", type=float, help="Social coefficient (c2 in the paper).  [default: 2]"),
-    click.option(
-        "--velocity-fraction",
-        type=float,
-        help="Maximum velocity, as a fraction of the range of the initial weights.  [default: 0.01]",
-    ),
-)
+    return gathered("settings", given, *sizes, *own)
 
 
 #: Sizes of a search by CLPSO, and by the solvers that count evaluations.

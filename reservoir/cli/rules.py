@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
+from reservoir.cli.path_types import FilePath
 from reservoir.errors import InputError, Mistake
 from reservoir.text.quantities import quantity
 
@@ -35,7 +36,7 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
 
 
 @click.command("rules")
-@click.argument("plan_folder", metavar="PLAN_DIR", type=options.FilePath())
+@click.argument("plan_folder", metavar="PLAN_DIR", type=FilePath())
 @options.forecast
 @click.option(
     "--folds",
@@ -57,7 +58,7 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
     "--test",
     "test_file",
     metavar="INFLOW",
-    type=options.FilePath(),
+    type=FilePath(),
     help="Test the rules fitted to all years on another record or ensemble, too.",
 )
 @options.reading

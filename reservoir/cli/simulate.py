@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
+from reservoir.cli.path_types import FilePath
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("simulate")
 @options.rule
-@click.argument("inflow_file", metavar="INFLOW.csv", type=options.FilePath())
+@click.argument("inflow_file", metavar="INFLOW.csv", type=FilePath())
 @options.rule_reservoir
 @options.reading
 @click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
+from reservoir.cli.path_types import FilePath
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ _OPTIONS = {"mean": "--mean", "cv": "--cv", "shift_season": "--shift-season", "m
 @options.device
 @click.option(
     "--out",
-    type=options.FilePath(),
+    type=FilePath(),
     help="File to write: NetCDF if it ends in .nc, else CSV.  [default: inflow-METHOD.csv in the current folder]",
 )
 @click.option("--force", is_flag=True, help="Replace existing files.")
