@@ -11,7 +11,9 @@ from click import Choice
 
 from reservoir.cases import bundled_case
 from reservoir.cli.plan import command
+from reservoir.hydro.unit_system import SYSTEMS
 from reservoir.io.inflow_file import read_inflow
+from reservoir.io.inflow_reading import NEGATIVES, WATER_YEARS
 from reservoir.io.plan_folder.formats import PlanFormat
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.solvers.clpso.random_schemes import RANDOM_SCHEMES
@@ -254,8 +256,8 @@ def test_a_plan_of_dsmga2_shows_which_months_hang_together(call, short_record, t
     assert "Interdependence of months" in (tmp_path / "out/report.html").read_text()
 
 
-def test_the_choices_are_those_of_the_engines():
-    """They are typed again in the command, which imports no engine before it runs."""
+def test_the_choices_are_those_of_the_engines_and_of_reading():
+    """They are typed again in the command, which imports nothing else before it runs."""
     choices = {option.name: set(option.type.choices) for option in command.params if isinstance(option.type, Choice)}
     assert choices == {
         "random": set(RANDOM_SCHEMES),
@@ -263,6 +265,9 @@ def test_the_choices_are_those_of_the_engines():
         "mode": set(MODES),
         "model": set(MODELS),
         "table_format": set(PlanFormat),
+        "unit_system": set(SYSTEMS),
+        "water_year": set(WATER_YEARS),
+        "negative": set(NEGATIVES),
     }
 
 
