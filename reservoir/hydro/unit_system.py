@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -165,11 +166,14 @@ class UnitSystem:
 
 
 def _rewritten(number: str, size: float) -> str:
-    """A number in a larger or smaller unit, with as many figures as it had."""
-    figures = len(re.sub(r"e.*|\D", "", number).lstrip("0"))
-    value = float(number.replace(",", "").replace("−", "-")) / size
-    rounded = float(f"{value:.{max(figures, _LEAST_FIGURES)}g}")
-    text = f"{rounded:,.0f}" if rounded == int(rounded) and abs(rounded) < 1e15 else f"{rounded:,.10g}"
+    """A number in a larger or smaller unit, no coarser than it was, and with three figures at least."""
+    mantissa, _, exponent = number.replace(",", "").replace("−", "-").partition("e")
+    value = float(f"{mantissa}e{exponent or 0}") / size
+    step = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])) / size
+    place = math.floor(math.log10(step))
+    if value:
+        place = min(place, math.floor(math.log10(abs(value))) + 1 - _LEAST_FIGURES)
+    text = f"{round(value, -place):,.{max(-place, 0)}f}"
     return text.replace("-", "−") if "−" in number else text
 
 

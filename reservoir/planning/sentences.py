@@ -10,6 +10,7 @@ from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan
 from reservoir.planning.schedule import loss_volumes_of_years
+from reservoir.text.quantities import quantity
 
 #: Part of a demand that rounding leaves undelivered.
 _NEGLIGIBLE = 1e-9
@@ -71,9 +72,9 @@ def losses_sentence(plan: Plan) -> str:
         return ""
     named = {"evaporation_hm3": "net evaporation", "seepage_hm3": "seepage", "withdrawal_hm3": "withdrawals"}
     amounts = {name: plan.units.amount(mean, "hm3") for name, mean in means.items()}
-    parts = [f"{name} {amounts[key][0]:,.4g}" for key, name in named.items() if means[key]]
+    parts = [f"{name} {quantity(amounts[key][0])}" for key, name in named.items() if means[key]]
     short, unit = amounts["shortage_hm3"]
-    shortage = f"; {short:,.4g} {unit} a year of the withdrawals are not delivered" if short else ""
+    shortage = f"; {quantity(short)} {unit} a year of the withdrawals are not delivered" if short else ""
     return f"{', '.join(parts)} {unit} a year{shortage}"
 
 
