@@ -199,7 +199,7 @@ def small() -> Reservoir:
         initial_storage_hm3=105.0,
         final_storage_hm3=95.0,
         year_end=YearEnd.FIXED,
-        penalty_gwh=260.0,
+        penalty=260.0,
         first_month=6,
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
+from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 @click.command("compare")
 @options.inputs
 @options.horizon
+@options.objective
 @click.option("--solver", "solvers", multiple=True, help="Solver to run, repeatable.  [default: all]")
 @click.option(
     "--repeats",
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 def command(
     request: options.Request,
     horizon: str | None,
+    objective: str | None,
     solvers: tuple[str, ...],
     repeats: int,
     settings: dict[str, Any],
@@ -50,7 +53,7 @@ def command(
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.comparison import compare
 
-    found = request.read()
+    found = request.read().optimised_for(objective)
     if not as_json:
         show_inputs(found, UnitSystem.of(unit_system or "si"))
     with progress_bars() as progress:
@@ -64,27 +67,33 @@ def command(
             progress=progress,
             **where,
         )
+    optimised = found.reservoir.objective
     if as_json:
-        shown = [{name: value for name, value in asdict(row).items() if name != "left_out"} for row in rows]
+        benefit = "energy_gwh" if optimised.is_energy else "objective"
+        shown = [
+            {benefit if name == "benefit" else name: value for name, value in asdict(row).items() if name != "left_out"}
+            for row in rows
+        ]
         show_json({"solvers": shown, "left_out": list(rows[0].left_out)})
     else:
-        _show(rows)
+        _show(rows, ", ".join(filter(None, (optimised.title, optimised.unit))))
 
 
-def _show(rows: Sequence[Comparison]) -> None:
+def _show(rows: Sequence[Comparison], title: str) -> None:
     from rich.markup import escape
 
     from reservoir.cli.screen_table import Column, show_table
     from reservoir.cli.streams import say
     from reservoir.planning.infeasible import counted, listed
 
-    titles = ("energy, GWh", "worst gap", "violation", "seconds", "device seconds")
+    titles = (title, "worst gap", "violation", "seconds", "device seconds")
     cells = []
     for row in rows:
         busy = "" if row.device_seconds is None else f"{row.device_seconds:.3g}"
         known = isfinite(row.gap)  # no year can keep its limits: there is neither an energy nor a gap
-        energy, gap = (f"{row.energy_gwh:,.1f}", f"{row.gap:.2e}") if known else ("–", "–")
-        numbers = (energy, gap, f"{row.violation:.2g}", f"{row.seconds:.3g}", busy)
+        benefit = f"{row.benefit:,.1f}" if abs(row.benefit) >= 1000 else quantity(row.benefit)
+        benefit, gap = (benefit, f"{row.gap:.2e}") if known else ("–", "–")
+        numbers = (benefit, gap, f"{row.violation:.2g}", f"{row.seconds:.3g}", busy)
         cells.append((row.solver, escape(row.device), *numbers))
     show_table((Column("solver"), Column("device"), *(Column(title, "right") for title in titles)), cells)
     left_out = rows[0].left_out

@@ -92,6 +92,14 @@ class Inputs:
     reference_gwh: float | None
     typical_years: Mapping[str, str] | None
 
+    def optimised_for(self, goal: str | None) -> Inputs:
+        """The same with another goal, if one is named."""
+        if goal is None:
+            return self
+        from reservoir.planning.goals import with_goal
+
+        return replace(self, reservoir=with_goal(self.reservoir, goal), reference_gwh=None)
+
 
 @dataclass(frozen=True)
 class Request:
@@ -259,6 +267,13 @@ horizon = click.option(
     metavar="year|record|N",
     help="What is planned as one problem: each year, the whole record, or windows of N years.  "
     "[default: as the reservoir file says, else year]",
+)
+
+objective = click.option(
+    "--objective",
+    metavar="GOAL",
+    help="What is optimised: energy, revenue, firm-power, power-shortage, supply-shortage or unused-capacity, with the "
+    "prices and targets of the reservoir file.  [default: as the reservoir file says, else energy]",
 )
 
 forecast = click.option(

@@ -31,6 +31,7 @@ SHOWN_SHORTFALLS = 12
 @click.command("plan")
 @options.inputs
 @options.horizon
+@options.objective
 @click.option(
     "--from",
     "start",
@@ -128,6 +129,7 @@ SHOWN_SHORTFALLS = 12
 def command(
     request: options.Request,
     horizon: str | None,
+    objective: str | None,
     start: str | None,
     start_level_m: float | None,
     start_hm3: float | None,
@@ -164,10 +166,10 @@ def command(
         from reservoir.planning.checks import all_pass, plan_checks
         from reservoir.planning.plan import optimise
         from reservoir.planning.profile import solver_stages
-        from reservoir.report.folder import claimed_for_plan, write_plan, write_profile
+        from reservoir.report.folder import claimed_for_plan, objective_provenance, write_plan, write_profile
 
     with watch("read"):
-        found, units = request.read(), UnitSystem.of(unit_system or "si")
+        found, units = request.read().optimised_for(objective), UnitSystem.of(unit_system or "si")
         kind = format_of(table_format, found.inflow.years)
     with (
         claimed_for_plan(out, found.reservoir.name, force=force) as claim,
@@ -218,6 +220,7 @@ def command(
     if as_json:
         shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(plan.kept_energy_gwh.sum())}
         shown["sources"] = plan.source_counts
+        shown |= {} if plan.objective.is_energy else {"objective": objective_provenance(plan)}
         show_json(shown | ({"profile": measured.as_dict()} if measured else {}))
     else:
         _show_result(plan)
@@ -234,11 +237,14 @@ def _show_result(plan: Plan) -> None:
 
     from reservoir.cli.console import console
     from reservoir.cli.screen import show_solver
+    from reservoir.planning.objective_sentences import objective_sentence
     from reservoir.planning.sentences import losses_sentence, outside_sentences, shortfall_months, shortfalls
 
     screen = console()
     show_solver(plan)
     screen.print(f"[bold]{'Energy':<10}[/]{_energy(plan)}", soft_wrap=True)
+    if objective := objective_sentence(plan):
+        screen.print(f"[bold]{'Objective':<10}[/]{escape(objective)}", soft_wrap=True)
     if losses := losses_sentence(plan):
         screen.print(f"[bold]{'Losses':<10}[/]{losses}", soft_wrap=True)
     for sentence in outside_sentences(plan):

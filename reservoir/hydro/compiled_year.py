@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reservoir.hydro.benefit import stage_benefit
+from reservoir.hydro.benefit import stage_benefit, terms_at
 from reservoir.hydro.conditions import (
     BY_YEAR,
     conditions_at,
@@ -35,10 +35,11 @@ class YearArrays(NamedTuple):
     ``reach_lower`` and ``reach_upper`` are the reachable bounds of eq. 16-17. In a cyclic year they hold for an open
     end, and the bounds for a given start are ``clip(start - drift_lower, reach_lower, reach_upper)`` and likewise
     with ``drift_upper``. ``capacity`` is the largest storage. ``conditions`` are `YearConditions` or nothing: with
-    them ``inflow`` is less the withdrawal demanded, and ``release_lower`` is the least draft. ``unrolled`` is a tuple
-    of so many zeros: unlike an array's, its length is known when code is compiled, so that loops over steps become
-    vector instructions (see `steps_in`). It is empty where there are more than `MOST_UNROLLED` steps, and in float64:
-    dynamic programming and certificates gain nothing by it, and would be compiled again for every number of steps.
+    them ``inflow`` is less the withdrawal demanded, and ``release_lower`` is the least draft. ``terms`` are `StepTerms`
+    of arrays, or nothing where the objective is energy. ``unrolled`` is a tuple of so many zeros: unlike an array's,
+    its length is known when code is compiled, so that loops over steps become vector instructions (see `steps_in`). It
+    is empty where there are more than `MOST_UNROLLED` steps, and in float64: dynamic programming and certificates gain
+    nothing by it, and would be compiled again for every number of steps.
     """
 
     inflow: Any
@@ -54,6 +55,7 @@ class YearArrays(NamedTuple):
     start: Any
     capacity: Any
     conditions: Any
+    terms: Any
     cyclic: bool
     unrolled: tuple[int, ...]
 
@@ -65,11 +67,11 @@ def some_years(years: YearArrays, which: Any) -> YearArrays:
     if conditions:
         of_conditions = {name: np.asarray(getattr(conditions, name))[which] for name in BY_YEAR}
         conditions = conditions._replace(**of_conditions)
-    return years._replace(**rows, conditions=conditions)
+    return years._replace(**rows, conditions=conditions, terms=terms_at(years.terms, which))
 
 
 #: Fields of `YearArrays` that are no arrays.
-_SHARED = ("conditions", "cyclic", "unrolled")
+_SHARED = ("conditions", "terms", "cyclic", "unrolled")
 
 
 @inlined
@@ -159,22 +161,25 @@ def follow_repairable(
 
 @inlined
 def benefit_of(
-    plant: Plant, year: YearArrays, drafts: RealArray, storages: RealArray, gwh_per_stage_benefit: float
+    plant: Plant, year: YearArrays, drafts: RealArray, storages: RealArray, per_stage_benefit: float
 ) -> float:
-    """Benefit of a year, GWh (eq. 6); the last argument is a constant in the precision of the arrays."""
+    """Benefit of a year (eq. 6); `objective_per_stage_benefit` in the precision of the arrays is the last argument."""
     benefit: float = storages[0] - storages[0]
     for step in range(steps_in(year)):
-        benefit += stage_benefit(power_in_step(plant, year, step, drafts, storages), year.hm3_per_m3s[step])
-    return benefit * gwh_per_stage_benefit
+        release, power = power_in_step(plant, year, step, drafts, storages)
+        benefit += stage_benefit(terms_at(year.terms, step), power, release, year.hm3_per_m3s[step])
+    return benefit * per_stage_benefit
 
 
 @inlined
-def power_in_step(plant: Plant, year: YearArrays, step: int, drafts: RealArray, storages: RealArray) -> float:
-    """Power of a step, MW."""
+def power_in_step(
+    plant: Plant, year: YearArrays, step: int, drafts: RealArray, storages: RealArray
+) -> tuple[float, float]:
+    """Release (m3/s) and power (MW) of a step."""
     conditions = conditions_at(year.conditions, step)
     release = released(conditions, drafts[step], year.release_lower[step])
     power: float = power_at(plant, mean(storages[step], storages[step + 1]), release, conditions)
-    return power
+    return release, power
 
 
 @inlined
@@ -182,6 +187,6 @@ def power_violation(plant: Plant, year: YearArrays, drafts: RealArray, storages:
     """Sum of the relative violations of the lowest power."""
     violation: float = storages[0] - storages[0]
     for step in range(steps_in(year)):
-        power = power_in_step(plant, year, step, drafts, storages)
+        _, power = power_in_step(plant, year, step, drafts, storages)
         violation += unmet_power(conditions_at(year.conditions, step), power)
     return violation

@@ -10,13 +10,12 @@ withdrawal is cut (a shortage).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from reservoir.hydro.elementwise import Numbers, choose, curve_value, every, greater, lesser, mean, rounding
+from reservoir.hydro.optional import ZERO, none_without
 
 #: A reservoir without conditions.
 NO_CONDITIONS: tuple[()] = ()
@@ -28,35 +27,7 @@ _CLOSE = np.float32(16.0)
 _KEPT = np.float32(1e-6)
 #: A loss smaller than this (hm3) tells nothing of its slope.
 _NEXT_TO_NOTHING: Any = np.float32(1e-30)
-#: In the least precision, so that they raise that of no other number.
-ZERO: Any = np.float32(0.0)
-_ONE: Any = np.float32(1.0)
-
-#: A function whose first argument are conditions.
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def _as_float(found: Any) -> Any:
-    """`ZERO` as a number of Python, whose own numbers it would bring to its precision."""
-    if isinstance(found, tuple):
-        return tuple(map(_as_float, found))
-    return 0.0 if found is ZERO else found
-
-
-def none_without(without: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Decorate a function of conditions with what it is where there are none (`jit` compiles one of the two)."""
-
-    def decorate(function: Function) -> Function:
-        @wraps(function)
-        def chosen(conditions: Any, *arguments: Any) -> Any:
-            if not conditions:
-                return _as_float(without(conditions, *arguments))
-            return function(conditions, *(np.float64(each) if type(each) is float else each for each in arguments))
-
-        chosen.without_conditions = without  # type: ignore[attr-defined]
-        return cast(Function, chosen)
-
-    return decorate
+_ONE: Any = np.float32(1.0)  # in the least precision, so that it raises that of no other number
 
 
 class StepConditions(NamedTuple):

@@ -12,6 +12,7 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits, later_sum, satisfiable
 from reservoir.hydro.record_conditions import conditions_of
+from reservoir.hydro.record_terms import terms_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import YearEnd
 
@@ -58,7 +59,8 @@ def open_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
     )
     starts = np.column_stack([lower[:, -1], upper[:, -1]])
     of_flow = inflow.flow_m3s, inflow.calendar.hm3_per_m3s, lowest, highest
-    return Limits(*of_flow, lower, upper, None, starts, conditions_of(reservoir, inflow))
+    further = conditions_of(reservoir, inflow), terms_of(reservoir, inflow)
+    return Limits(*of_flow, lower, upper, None, starts, *further)
 
 
 def _with_good_starts(years: Limits) -> Limits:

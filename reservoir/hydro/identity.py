@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from reservoir.hydro.curves.curve import Curve
+from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
 
 #: Digits that count: a value written in another unit differs beyond them.
@@ -35,13 +36,22 @@ def reservoir_digests(reservoir: Reservoir) -> dict[str, str]:
         "storage bounds": [plant.storage_lower_hm3, plant.storage_upper_hm3],
         "release bounds": [plant.release_lower_m3s, plant.release_upper_m3s],
         "year end": [str(plant.year_end), plant.initial_storage_hm3, plant.final_storage_hm3],
-        "penalty": plant.penalty_gwh,
+        "penalty": plant.penalty,
         "guaranteed energy": plant.guaranteed_energy_gwh,
         "first month": plant.first_month,
     }
+    if not plant.objective.is_energy:
+        parts["objective"] = _objective(plant.objective)
     if plant.has_conditions:
         parts |= _conditions(plant)
     return {name: _digest(part) for name, part in parts.items()}
+
+
+def _objective(objective: Objective) -> list[object]:
+    """What is optimised, unless it is energy."""
+    weights = sorted((str(goal), weight) for goal, weight in objective.weights.items())
+    given = objective.price_per_mwh, objective.power_target_mw, objective.supply_target_m3s
+    return [weights, *given, objective.firm_share]
 
 
 def _conditions(plant: Reservoir) -> dict[str, object]:

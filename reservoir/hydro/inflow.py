@@ -20,6 +20,8 @@ from reservoir.text.quantities import counted, quantity
 if TYPE_CHECKING:
     import pandas as pd
 
+#: What a record may say of its steps beside the inflow.
+COMPANIONS = ("evaporation_mm", "withdrawal_m3s", "price_per_mwh")
 #: From a member's random numbers to the next one's: 2**32 over the golden ratio, made odd.
 _STREAM_STEP = 0x9E3779B1
 
@@ -47,6 +49,8 @@ class Inflow:
         That file, which may have been a pipe.
     evaporation_mm, withdrawal_m3s : ndarray, shape (years, steps), optional
         Net evaporation and the withdrawal demanded in each step; without them, the reservoir's of the calendar month.
+    price_per_mwh : ndarray, shape (years, steps), optional
+        Price of energy in each step; without it, the reservoir's of the calendar month.
     members : ndarray of str, optional
         Names of the members of an ensemble, in their order; without them, they are numbered from 1.
     reading : mapping
@@ -71,6 +75,7 @@ class Inflow:
     content: bytes = field(default=b"", repr=False)
     evaporation_mm: NDArray[np.float64] | None = None
     withdrawal_m3s: NDArray[np.float64] | None = None
+    price_per_mwh: NDArray[np.float64] | None = None
     members: NDArray[np.str_] | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     allow_negative: bool = False
@@ -81,7 +86,7 @@ class Inflow:
         object.__setattr__(self, "flow_m3s", flow)
         if self.calendar.is_ensemble:
             object.__setattr__(self, "members", _names(self.members, self.calendar.of_member))
-        for name, lowest in (("evaporation_mm", -np.inf), ("withdrawal_m3s", 0.0)):
+        for name, lowest in (("evaporation_mm", -np.inf), ("withdrawal_m3s", 0.0), ("price_per_mwh", 0.0)):
             given = getattr(self, name)
             if given is not None:
                 object.__setattr__(self, name, _column(name, given, flow.shape, lowest))
@@ -126,7 +131,7 @@ class Inflow:
         if self.members is not None:
             of_member = self.calendar.of_member - self.calendar.of_member[0]
             members = self.members[of_member[first] : of_member[stop - 1] + 1]
-        columns = {name: getattr(self, name) for name in ("flow_m3s", "evaporation_mm", "withdrawal_m3s")}
+        columns = {name: getattr(self, name) for name in ("flow_m3s", *COMPANIONS)}
         some: dict[str, Any] = {name: None if each is None else each[first:stop] for name, each in columns.items()}
         return replace(self, **some, calendar=calendar, members=members)
 

@@ -151,13 +151,13 @@ _FOR_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
 }
 
 
-def _let_conditions_be_none(function: Callable[..., Any]) -> None:
-    """Compile one of two forms of a function of `conditions`, by the type of its first argument."""
+def _let_part_be_none(function: Callable[..., Any]) -> None:
+    """Compile one of two forms of a function of an `optional` part, by the type of its first argument."""
 
     @overload(function)
-    def _(conditions: Any, *_: Any) -> Callable[..., Any]:
-        none = conditions == numba.types.Tuple(())
-        return function.without_conditions if none else function.__wrapped__  # type: ignore[attr-defined,no-any-return]
+    def _(part: Any, *_: Any) -> Callable[..., Any]:
+        none = part == numba.types.Tuple(())
+        return function.without_part if none else function.__wrapped__  # type: ignore[attr-defined,no-any-return]
 
 
 @overload(elementwise.rounding)
@@ -190,8 +190,8 @@ for _module in (elementwise, step, benefit, forms, conversion, conditions):
     for _function in filter(isfunction, vars(_module).values()):
         if _function.__module__ != _module.__name__ or _function in _CHOSEN_BY_TYPE:
             continue
-        if hasattr(_function, "without_conditions"):
-            _let_conditions_be_none(_function)
+        if hasattr(_function, "without_part"):
+            _let_part_be_none(_function)
         else:
             _let_compiled_code_call(_function, _FOR_NUMBERS.get(_function, _function))
 

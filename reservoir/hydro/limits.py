@@ -17,6 +17,7 @@ from reservoir.hydro.compiled_year import MOST_UNROLLED, YearArrays
 from reservoir.hydro.conditions import NO_CONDITIONS
 from reservoir.hydro.reach import draw_in, follow_corridor
 from reservoir.hydro.record_conditions import RecordConditions, stacked
+from reservoir.hydro.record_terms import RecordTerms, stacked_terms
 from reservoir.hydro.step import volume_gained
 
 FloatArray = NDArray[np.float64]
@@ -49,6 +50,8 @@ class Limits:
         Between which the start may be chosen; both the initial storage where that is fixed.
     conditions : RecordConditions or None
         Losses of the lake and demands on the plant, if there are any.
+    terms : RecordTerms or None
+        Of the objective, unless it is energy.
     """
 
     inflow_m3s: FloatArray
@@ -60,6 +63,7 @@ class Limits:
     initial_storage_hm3: FloatArray | None
     start_bounds_hm3: FloatArray
     conditions: RecordConditions | None = None
+    terms: RecordTerms | None = None
 
     def __len__(self) -> int:
         return len(self.inflow_m3s)
@@ -72,10 +76,12 @@ class Limits:
     @classmethod
     def of(cls, years: Sequence[Limits]) -> Limits:
         """Limits of years that were made one by one, at least one."""
-        columns = ([getattr(year, name) for year in years] for name in _ARRAYS)
-        arrays: list[Any] = [None if column[0] is None else np.stack(column) for column in columns]
-        arrays.append(stacked([year.conditions for year in years]))
-        return cls(*arrays)
+        columns = {name: [getattr(year, name) for year in years] for name in _ARRAYS}
+        arrays: dict[str, Any] = {
+            name: None if column[0] is None else np.stack(column) for name, column in columns.items()
+        }
+        conditions, terms = [year.conditions for year in years], [year.terms for year in years]
+        return cls(**arrays, conditions=stacked(conditions), terms=stacked_terms(terms))
 
     @property
     def steps(self) -> int:
@@ -166,7 +172,8 @@ class Limits:
         )
         searched = dtype == np.float32 and self.steps <= MOST_UNROLLED
         unrolled = (0,) * (self.steps if searched else 0)
-        return YearArrays._make([*rows, conditions, self.cyclic, unrolled])
+        terms = () if self.terms is None else self.terms.arrays(dtype)
+        return YearArrays._make([*rows, conditions, terms, self.cyclic, unrolled])
 
     def joined(self, years: int) -> Limits:
         """Consecutive horizons joined, so many at a time; they divide the number of horizons."""
@@ -178,11 +185,12 @@ class Limits:
             initial_storage_hm3=None if self.initial_storage_hm3 is None else self.initial_storage_hm3[::years],
             start_bounds_hm3=self.start_bounds_hm3[::years],
             conditions=None if self.conditions is None else self.conditions.reshaped(*shape),
+            terms=None if self.terms is None else self.terms.reshaped(*shape),
         )
 
 
 #: The fields of `Limits` that are arrays.
-_ARRAYS = tuple(field.name for field in fields(Limits) if field.name != "conditions")
+_ARRAYS = tuple(field.name for field in fields(Limits) if field.name not in ("conditions", "terms"))
 
 
 def reachable_storage(limits: Limits, slack_hm3: float | FloatArray = 0.0) -> tuple[FloatArray, FloatArray]:

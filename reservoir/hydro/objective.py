@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
+from reservoir.hydro.benefit import stage_benefit, terms_at
 from reservoir.hydro.blocks import in_blocks
 from reservoir.hydro.compiled_year import YearArrays, follow, some_years, violation_at
 from reservoir.hydro.conditions import (
@@ -27,6 +27,7 @@ from reservoir.hydro.elementwise import curve_value, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
 from reservoir.hydro.step import head_at, power_of, turbined_at
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
 
 FloatArray = NDArray[np.float64]
 
@@ -37,7 +38,8 @@ class Operation:
 
     ``storage_hm3`` has shape (years, steps + 1): the start and the end of each step. ``violation`` is relative (eq.
     20), that of shortages, of the lowest power and of the change of release included; without ``has_conditions`` there
-    are none of these, and no losses. ``operation[i]`` is one year: the same without the axis of years.
+    are none of these, and no losses. ``stage_benefit`` is in the unit of the objective: the energy, if it is that.
+    ``operation[i]`` is one year: the same without the axis of years.
     """
 
     release_m3s: FloatArray
@@ -49,6 +51,7 @@ class Operation:
     head_m: FloatArray
     power_mw: FloatArray
     energy_gwh: FloatArray
+    stage_benefit: FloatArray
     violation: FloatArray
     evaporation_hm3: FloatArray
     seepage_hm3: FloatArray
@@ -73,9 +76,14 @@ class Operation:
         return self.release_m3s - self.shortage_m3s
 
     @property
-    def benefit_gwh(self) -> FloatArray:
-        """Energy of each year (eq. 6), shape (years,)."""
+    def annual_energy_gwh(self) -> FloatArray:
+        """Energy of each year, shape (years,)."""
         return np.asarray(self.energy_gwh.sum(axis=-1))
+
+    @property
+    def benefit(self) -> FloatArray:
+        """Benefit of each year (eq. 6), shape (years,): what is optimised, in its unit."""
+        return np.asarray(self.stage_benefit.sum(axis=-1))
 
     @property
     def violation_sum(self) -> FloatArray:
@@ -92,9 +100,9 @@ class Operation:
         starts, ends = (each.reshape(-1, steps) for each in (storage[:, :-1], storage[:, 1:]))
         return replace(self, **columns, storage_hm3=np.concatenate([starts[:, :1], ends], axis=1))
 
-    def fitness_gwh(self, penalty_gwh: float) -> FloatArray:
+    def fitness(self, penalty: float) -> FloatArray:
         """Benefit less violation cost of each year (eq. 21), shape (years,)."""
-        return self.benefit_gwh - penalty_gwh * self.violation_sum
+        return self.benefit - penalty * self.violation_sum
 
 
 def joined(operations: Sequence[Operation]) -> Operation:
@@ -134,12 +142,14 @@ def operate(
     storages[:, 0] = years.start if start_hm3 is None else start_hm3
     columns = np.zeros((_COLUMNS if years.conditions else _PLAIN_COLUMNS, count, steps))
     in_blocks(partial(_operate, plant, years, wanted, drafts, storages, columns), count)
-    energy = stage_benefit(columns[5], years.hm3_per_m3s) * GWH_PER_STAGE_BENEFIT
+    energy = columns[5] * years.hm3_per_m3s * GWH_PER_MW_VOLUME
     for array in (drafts, storages, columns, energy):
         array.setflags(write=False)
     turbined, level, mean_level, tailrace, head, power, violation, *others = columns
     none = np.broadcast_to(0.0, drafts.shape)
     release, evaporation, seepage, withdrawal, shortage = others or (drafts, none, none, none, none)
+    benefit = stage_benefit(years.terms, power, release, years.hm3_per_m3s) if years.terms else energy
+    benefit.setflags(write=False)
     return Operation(
         release_m3s=release,
         turbined_m3s=turbined,
@@ -150,6 +160,7 @@ def operate(
         head_m=head,
         power_mw=power,
         energy_gwh=energy,
+        stage_benefit=benefit,
         violation=violation,
         evaporation_hm3=evaporation,
         seepage_hm3=seepage,
@@ -196,6 +207,7 @@ def year_at(years: YearArrays, index: int) -> YearArrays:
         years.start[index],
         years.capacity[index],
         conditions_of_year(years.conditions, index),
+        terms_at(years.terms, index),
         years.cyclic,
         years.unrolled,
     )

@@ -34,11 +34,16 @@ EVAPORATION_MM = Range(-1e4, 2e3)
 PLANT_FACTOR = Range(0.0, 1.0)
 #: A hm3 from 10 km of head makes 27 GWh.
 WATER_VALUE_GWH_PER_HM3 = Range(0.0, 30.0)
+#: Of a goal in an objective.
+WEIGHT = Range(1e-6, 1e9)
+#: In any currency; a plant cannot stop where it would have to pay for its energy.
+PRICE_PER_MWH = Range(0.0, 1e9)
 LEVEL_M = Range(-1e3, 1e4)
 HEAD_M = Range(0.0, 1e4)
 #: The largest plant of all has 22,500 MW.
 POWER_MW = Range(1e-4, 1e5)
 ENERGY_GWH = Range(0.0, 1e6)
+PENALTY = Range(0.0, 1e12)
 PENALTY_GWH = Range(0.0, 1e7)
 #: Water that a kilowatt-hour takes at a head of 1 mm, and of 10 km.
 RATE_M3_PER_KWH = Range(0.03, 1e6)

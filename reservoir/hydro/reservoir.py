@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir_checks.notes import notes_of
 from reservoir.hydro.reservoir_checks.whole import checked, storages_of
 from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
@@ -47,8 +48,10 @@ class Reservoir:
         Storage at the start and at the end of a horizon; None where `year_end` leaves it open.
     year_end : YearEnd
         How a horizon begins and ends.
-    penalty_gwh : float
-        Penalty factor (paper eq. 21): cost of a relative violation of 1.
+    penalty : float
+        Penalty factor (paper eq. 21): cost of a relative violation of 1, in the unit of the objective.
+    objective : Objective
+        What is optimised: energy, if nothing else is said.
     horizon : Horizon
         What is planned as one problem where the call does not say it.
     area_km2 : Curve, optional
@@ -102,7 +105,8 @@ class Reservoir:
     initial_storage_hm3: float | None
     final_storage_hm3: float | None
     year_end: YearEnd
-    penalty_gwh: float
+    penalty: float
+    objective: Objective = field(default_factory=Objective)
     horizon: Horizon = field(default_factory=Horizon)
     area_km2: Curve | None = None
     evaporation_mm: NDArray[np.float64] = field(default_factory=lambda: np.zeros(MONTHS_PER_YEAR))

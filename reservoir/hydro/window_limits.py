@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.limits import FloatArray, Limits
 
 #: What `Limits` has once a horizon, and what is no array; all else it has once a step.
-_OF_HORIZON = ("initial_storage_hm3", "start_bounds_hm3", "conditions")
+_OF_HORIZON = ("initial_storage_hm3", "start_bounds_hm3", "conditions", "terms")
 PER_STEP = tuple(each.name for each in fields(Limits) if each.name not in _OF_HORIZON)
 
 
@@ -63,6 +63,7 @@ def window_limits(
         initial_storage_hm3=starts,
         start_bounds_hm3=np.column_stack([starts, starts]),
         conditions=conditions,
+        terms=None if horizons.terms is None else horizons.terms[rows, steps],
     )
     if conditions is not None and conditions.ramps:
         up, down = conditions.ramp_up_m3s, conditions.ramp_down_m3s

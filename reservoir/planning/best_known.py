@@ -89,7 +89,7 @@ def best_known(
         Where the callback ended the second run, or why it failed, in words; empty if it did neither.
     """
     limits = gap_limits(solver, problems)
-    places = np.flatnonzero(beyond_limits(first, references, limits))
+    places = np.flatnonzero(beyond_limits(first, references, limits, problems.least_gap_scale))
     if not places.size:
         return first, None, ""
     stage, swept = second_run(solver), is_swept(solver, problems)
@@ -109,7 +109,7 @@ def best_known(
     engine, from_second = first, places[:0]
     if second:
         engine, from_second = _better(first, second, references, places[: len(second)], limits[0])
-    beyond = np.flatnonzero(beyond_limits(engine, references, limits))
+    beyond = np.flatnonzero(beyond_limits(engine, references, limits, problems.least_gap_scale))
     of_problem = np.full(len(problems), solver, object)
     of_problem[from_second], of_problem[beyond] = stage, references.solver
     held = engine.replaced(beyond, references.some(beyond))

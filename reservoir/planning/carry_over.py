@@ -39,7 +39,7 @@ def carry_over_notes(problems: RecordProblems, operation: Operation) -> Iterator
             "each other, and a plan of each year alone does not represent the reservoir. Fix: plan the whole record as "
             "one problem with --horizon record."
         )
-    drawn, energy = drawn_gwh(problems, operation), operation.benefit_gwh.sum()
+    drawn, energy = drawn_gwh(problems, operation), operation.annual_energy_gwh.sum()
     if drawn > UNPAID * energy:
         yield (
             f"{drawn:,.4g} of {energy:,.4g} GWh come from storage: {one} begins with "
@@ -50,7 +50,7 @@ def carry_over_notes(problems: RecordProblems, operation: Operation) -> Iterator
 
 def free_end_notes(problems: RecordProblems, operation: Operation) -> Iterator[str]:
     """What a plan from a given month misses where its end is free: a sentence with the number, and what mends it."""
-    drawn, energy = drawn_gwh(problems, operation), operation.benefit_gwh.sum()
+    drawn, energy = drawn_gwh(problems, operation), operation.annual_energy_gwh.sum()
     if drawn > UNPAID * energy:
         yield (
             f"{drawn / energy:.0%} of the energy comes from storage: the end is free, and the plan leaves "

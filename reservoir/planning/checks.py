@@ -82,7 +82,13 @@ def plan_checks(plan: Plan) -> list[Check]:
     ]
     if plan.references:
         gaps = gap_limits(plan.solutions.solver, plan.problems)
-        checks += gap_checks(plan.solutions, plan.references, plan.feasible_problems, gaps=gaps)
+        checks += gap_checks(
+            plan.solutions,
+            plan.references,
+            plan.feasible_problems,
+            gaps=gaps,
+            least_scale=plan.problems.least_gap_scale,
+        )
     return [*checks, *source_lines(plan)]
 
 
@@ -98,7 +104,8 @@ def source_lines(plan: Plan) -> list[Check]:
     lines = [Check(f"{of} {name}", count, None) for name, count in others]
     if plan.from_reference.any():
         who = f"{own[0]} by itself: "
-        reached = gap_checks(plan.engine_solutions, plan.references, plan.feasible_problems, who)
+        of_engine = plan.engine_solutions, plan.references, plan.feasible_problems, who
+        reached = gap_checks(*of_engine, least_scale=plan.problems.least_gap_scale)
         lines += [Check(each.check, each.value, None) for each in reached]
         violation = float(plan.engine_solutions.violation.sum())
         lines.append(Check(f"{who}sum of relative violations", violation, None))
@@ -116,35 +123,40 @@ def gap_checks(
     who: str = "",
     *,
     gaps: tuple[float, float] = (YEAR_GAP, TOTAL_GAP),
+    least_scale: float = 0.0,
 ) -> list[Check]:
     """How close solutions come to their references; infeasible years are checked apart (see `Plan.feasible`).
 
-    `gaps` are the largest of a year and of the sum of all years.
+    `gaps` are the largest of a year and of the sum of all years, `least_scale` is `RecordProblems.least_gap_scale`.
 
     In those the fitness is an energy less what the violation costs, and their gap is a part of the reference's energy.
     """
     checks = []
     if feasible.any():
-        gap = relative_gap(solutions, references)[feasible]
+        gap = relative_gap(solutions, references, least_scale)[feasible]
         found, reference = (sum_of(each, feasible) for each in (solutions, references))
         which = "" if feasible.all() else counted(int(feasible.sum()), "feasible year")
         worst, summed = (f"worst of {which}", f"sum of {which}") if which else ("worst year", "sum of all years")
         checks += [
             Check(f"{who}gap to dp, {worst} (absolute value)", float(np.abs(gap).max()), gaps[0]),
-            Check(f"{who}gap to dp, {summed} (absolute value)", part_of(reference - found, reference), gaps[1]),
+            Check(
+                f"{who}gap to dp, {summed} (absolute value)",
+                part_of(reference - found, reference, least_scale),
+                gaps[1],
+            ),
         ]
     if not feasible.all():
         of_all = solutions.fitness, references.fitness, references.benefit
         lost, best, energy = (each[~feasible] for each in of_all)
-        short = np.abs(best - lost) / np.where(energy == 0, 1.0, np.abs(energy))
+        short = np.abs(best - lost) / np.where(energy == 0, least_scale or 1.0, np.maximum(np.abs(energy), least_scale))
         what = f"penalised energy against dp, worst of {counted(len(short), 'infeasible year')}"
         checks.append(Check(f"{who}{what} (absolute value)", float(np.max(short)), gaps[0]))
     return checks
 
 
-def part_of(difference: float, whole: float) -> float:
+def part_of(difference: float, whole: float, least: float = 0.0) -> float:
     """Size of a difference as a part of the whole; of a whole that is nothing, the size itself."""
-    return float(abs(difference) / (abs(whole) or 1.0))
+    return float(abs(difference) / (max(abs(whole), least) or 1.0))
 
 
 def sum_of(solutions: Solutions, which: NDArray[np.bool_]) -> float:

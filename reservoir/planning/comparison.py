@@ -15,7 +15,9 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.end_value import end_value_used, with_end_value
+from reservoir.planning.firm_power import firm_power_of, promising_all
 from reservoir.planning.infeasible import chosen, feasible_problems
+from reservoir.planning.objective_columns import shown
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.solution_numbers import relative_gap
 from reservoir.planning.solver_choice import is_swept, require_horizon
@@ -36,8 +38,8 @@ class Comparison:
         Median wall seconds of a repeat, compilation excluded; of baselines of devices on one thread.
     device_seconds : float or None
         Median seconds the device was busy.
-    energy_gwh : float
-        Energy of the years that can keep their limits, mean of the repeats.
+    benefit : float
+        Energy (GWh) of the years that can keep their limits, or what else the objective is; mean of the repeats.
     violation : float
         Sum of the relative violations of all years, worst repeat.
     gap : float
@@ -51,7 +53,7 @@ class Comparison:
     device: str
     seconds: float
     device_seconds: float | None
-    energy_gwh: float
+    benefit: float
     violation: float
     gap: float
     left_out: tuple[str, ...] = ()
@@ -91,6 +93,9 @@ def compare(
     problems = record_problems(with_end_value(reservoir, end_value_used(reservoir, inflow)), inflow, span)
     several = problems.steps > inflow.steps
     able = [name for name, solver in SOLVERS.items() if solver.long_horizons or not several]
+    if reservoir.objective.is_firm:
+        firm = firm_power_of(problems, partial(solve, solver=REFERENCE), progress)
+        problems = promising_all(problems, firm.power_mw)
     names = list(dict.fromkeys(solvers)) or [name for name in able if not why_unusable(name)]
     for name in names:
         require_horizon(name, problems)
@@ -126,13 +131,14 @@ def _compared(
         runs.append(solve(years, solver=name, seed=seed + repeat, device=device, **settings))
         progress(name, repeat + 1, repeats)
     busy = [run.device_seconds for run in runs if run.device_seconds is not None]
-    gaps = [relative_gap(run, references)[feasible] for run in runs]
+    gaps = [relative_gap(run, references, problems.least_gap_scale)[feasible] for run in runs]
+    objective = problems.model.reservoir.objective
     return Comparison(
         name,
         runs[0].device,
         statistics.median(run.wall_seconds for run in runs),
         statistics.median(busy) if busy else None,
-        statistics.fmean(sum(run.benefit[feasible].tolist()) for run in runs),
+        statistics.fmean(sum(shown(objective, run.benefit[feasible]).tolist()) for run in runs),
         max(sum(run.violation.tolist()) for run in runs),
         float(np.max(gaps)) if feasible.any() else float("nan"),
         tuple(chosen(problems.labels, ~feasible)),

@@ -29,7 +29,9 @@ def violates_more(found: Solutions, references: Solutions, limit: float) -> NDAr
     return np.asarray(found.violation > (1 + limit) * references.violation)
 
 
-def beyond_limits(found: Solutions, references: Solutions, limits: tuple[float, float]) -> NDArray[np.bool_]:
+def beyond_limits(
+    found: Solutions, references: Solutions, limits: tuple[float, float], least_scale: float = 0.0
+) -> NDArray[np.bool_]:
     """Which solutions are not accepted, shape (problems,).
 
     Those that violate more than their reference; those whose fitness falls short of the reference's by more than the
@@ -42,15 +44,18 @@ def beyond_limits(found: Solutions, references: Solutions, limits: tuple[float, 
     limits : (float, float)
         As of `gap_limits`, parts of the reference's fitness. Where the reference violates limits its fitness is less
         than its energy: then of the smaller of both.
+    least_scale : float
+        See `RecordProblems.least_gap_scale`.
     """
     most, most_of_sum = limits
     short = references.fitness - found.fitness
     kept, scale = references.violation == 0, np.abs(references.fitness)
     scale = np.where(kept, scale, np.minimum(scale, np.abs(references.benefit)))
+    scale = np.maximum(scale, least_scale)
     beyond = violates_more(found, references, most) | (short > most * np.where(scale == 0, 1.0, scale))
     rest = np.where(kept & ~beyond, short, 0.0)
     order = np.argsort(-rest, kind="stable")
     left = rest.sum() - np.concatenate([[0.0], np.cumsum(rest[order])])
-    whole = abs(float(references.fitness[kept].sum())) or 1.0
+    whole = max(abs(float(references.fitness[kept].sum())), least_scale) or 1.0
     beyond[order[: np.argmax(left <= most_of_sum * whole)]] = True
     return np.asarray(beyond)

@@ -47,7 +47,7 @@ class OperatedRecord:
     @cached_property
     def energy_gwh(self) -> FloatArray:
         """Energy of each year, shape (years,)."""
-        return self.operation.benefit_gwh
+        return self.operation.annual_energy_gwh
 
     @cached_property
     def violation(self) -> FloatArray:

@@ -17,10 +17,13 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.best_known import Sources
+from reservoir.planning.given_power import firm_power_of_problems
 from reservoir.planning.infeasible import feasible_problems
+from reservoir.planning.objective_columns import objective_columns, reference_column, shown
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.schedule import loss_volumes_of_years, year_columns
 from reservoir.planning.solution_numbers import reference_of_years, relative_gap
@@ -107,6 +110,21 @@ class Plan(OperatedRecord):
         return self.problems.model.approximation
 
     @property
+    def objective(self) -> Objective:
+        """What is optimised."""
+        return self.problems.model.reservoir.objective
+
+    @cached_property
+    def benefit(self) -> FloatArray:
+        """What is optimised, of each year, shape (years,): in the unit of the objective, costs as they are shown."""
+        return shown(self.objective, self.operation.benefit)
+
+    @cached_property
+    def firm_power_mw(self) -> FloatArray:
+        """The power that all steps of each problem give, or the share the objective asks for, shape (problems,)."""
+        return firm_power_of_problems(self.problems, self.operation)
+
+    @property
     def horizon(self) -> Horizon:
         """What was planned as one problem."""
         return self.problems.horizon
@@ -149,7 +167,8 @@ class Plan(OperatedRecord):
     def _gap_of(self, solutions: Solutions) -> FloatArray:
         if not self.references:
             return np.full(len(self.feasible), np.nan)
-        return np.where(self.feasible, relative_gap(solutions, self.references)[self.problems.of_year], np.nan)
+        gap = relative_gap(solutions, self.references, self.problems.least_gap_scale)
+        return np.where(self.feasible, gap[self.problems.of_year], np.nan)
 
     @property
     def engine_solutions(self) -> Solutions:
@@ -210,11 +229,12 @@ class Plan(OperatedRecord):
     def summary(self) -> pd.DataFrame:
         """One row a year, by its first day: mean inflow, energy, spill, violation, gap, generations.
 
-        ``reference_gwh`` is the reference's energy. Only where the reference violates limits too, in any year, a column
-        ``reference_violation`` says by how much. Horizons of several years have their gap and work in every row, their
-        name in a column ``horizon``, and beside the energy of each year the storage that it gained. Of a reservoir with
-        losses or withdrawals, there are their volumes. ``source`` says whose schedule the year holds; ``engine_gap`` is
-        the gap of the solver's own, only if a year holds the reference's.
+        ``reference_gwh`` is the reference's energy; of another objective than energy, ``objective`` is what it comes
+        to and ``reference_objective`` that of the reference. Only where the reference violates limits too, in any year,
+        a column ``reference_violation`` says by how much. Horizons of several years have their gap and work in every
+        row, their name in a column ``horizon``, and beside the energy of each year the storage that it gained. Of a
+        reservoir with losses or withdrawals, there are their volumes. ``source`` says whose schedule the year holds;
+        ``engine_gap`` is the gap of the solver's own, only if a year holds the reference's.
         """
         volume, storage = self.inflow.calendar.hm3_per_m3s, self.operation.storage_hm3
         of_year = self.problems.of_year
@@ -228,11 +248,12 @@ class Plan(OperatedRecord):
                 **year_columns(self.inflow),
                 "inflow_mean_m3s": self.inflow.annual_mean_m3s,
                 "energy_gwh": self.energy_gwh,
+                **objective_columns(self.problems, self.operation),
                 "spill_hm3": (self.spill_m3s * volume).sum(axis=1),
                 **loss_volumes_of_years(self.inflow, self.operation),
                 **horizons,
                 "violation": self.violation,
-                "reference_gwh": reference,
+                reference_column(self.objective): shown(self.objective, reference),
                 **({"reference_violation": violation} if violation.any() else {}),
                 "gap": self.gap,
                 "source": self.source,
@@ -250,7 +271,8 @@ class Plan(OperatedRecord):
         return {
             **super()._of_years(),
             "annual_violation": self.violation,
-            "reference_gwh": reference,
+            **objective_columns(self.problems, self.operation),
+            reference_column(self.objective): shown(self.objective, reference),
             **({"reference_violation": violation} if violation.any() else {}),
             **gaps,
             "source": self.source.astype(str),

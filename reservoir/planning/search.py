@@ -8,9 +8,11 @@ from typing import Any
 
 from reservoir.hydro.objective import Operation
 from reservoir.planning.best_known import Sources, best_known
+from reservoir.planning.firm_power import FIRM_POWER_STAGE, FirmPower, Solve, firm_power_of, promising_all
+from reservoir.planning.firm_schedules import closer_to
 from reservoir.planning.solution_numbers import operation_of
 from reservoir.planning.solver_choice import REFERENCE_SOLVERS
-from reservoir.planning.stages import StageProgress, references_of, solved
+from reservoir.planning.stages import StageProgress, references_of, silent_stage, solved
 from reservoir.planning.stopping import NO_REFERENCE, NotedStop, leading_problems, stop_sentence
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import RecordProblems
@@ -85,10 +87,17 @@ def search(
         Times the stages.
     """
     solver, device, options, notes = method.solver, method.device, dict(method.options), tuple[str, ...]()
+    firm: FirmPower | None = None
+    if problems.model.reservoir.objective.is_firm:
+        with watch(FIRM_POWER_STAGE):
+            firm = firm_power_of(problems, _solver_of_shortages(problems, method), progress)
+            problems = promising_all(problems, firm.power_mw)
     with watch(solver):
         solutions = solved(problems.each, solver, method.seed, device, progress, options | {"stop": stop})
     stopped = stop_sentence(solver, len(solutions), len(problems), stop)
     problems = leading_problems(problems, len(solutions)) if stopped else problems
+    if firm and solver in REFERENCE_SOLVERS:
+        solutions = closer_to(problems, solutions, firm.positions)
     references = solutions if solver in REFERENCE_SOLVERS else Solutions.of([])
     wanted = method.reference and not references and not stopped
     if wanted and problems.ramps:
@@ -97,6 +106,7 @@ def search(
         references = references_of(problems.each, solver, device, progress, stop, watch)
         stopped = stop_sentence(references.solver, len(references), len(problems), stop, NO_REFERENCE)
         references = Solutions.of([]) if stopped else references
+        references = closer_to(problems, references, firm.positions) if firm and references else references
     sources = None
     if references and solver not in REFERENCE_SOLVERS and not method.engine_only:
         call: dict[str, Any] = {"solver": solver, "seed": method.seed, "device": device, "options": options}
@@ -107,3 +117,11 @@ def search(
     with watch("certify"):
         operation = operation_of(problems, solutions)
     return Found(problems, operation, solutions, references, sources, notes, stopped)
+
+
+def _solver_of_shortages(problems: RecordProblems, method: Method) -> Solve:
+    """Dynamic programming; where it cannot limit the change of the release, the solver of the plan."""
+    solver, device = method.solver, method.device
+    if problems.ramps:
+        return lambda batch: solved(batch, solver, method.seed, device, silent_stage, method.options)
+    return lambda batch: references_of(batch, solver, device, silent_stage, None, Stopwatch())

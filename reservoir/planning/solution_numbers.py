@@ -18,19 +18,22 @@ def operation_of(problems: RecordProblems, solutions: Solutions) -> Operation:
     return operation.in_years(problems.inflow.steps)
 
 
-def relative_gap(solutions: Solutions, references: Solutions) -> FloatArray:
-    """Part by which each solution's fitness falls short of its reference, shape (problems,)."""
+def relative_gap(solutions: Solutions, references: Solutions, least_scale: float = 0.0) -> FloatArray:
+    """Part by which each solution's fitness falls short of its reference, shape (problems,).
+
+    `least_scale` is `RecordProblems.least_gap_scale`.
+    """
     found, best = solutions.fitness, references.fitness
-    scale = np.where(best == 0, 1.0, np.abs(best))
+    scale = np.where(best == 0, least_scale or 1.0, np.maximum(np.abs(best), least_scale))
     return np.asarray((best - found) / scale)
 
 
 def reference_of_years(problems: RecordProblems, references: Solutions) -> tuple[FloatArray, FloatArray]:
-    """Energy (GWh) and violation of the reference in each year; not a number, and zero, without one."""
+    """Benefit and violation of the reference in each year; not a number, and zero, without one."""
     years = problems.inflow.years
     if not references:
         return np.full(years, np.nan), np.zeros(years)
     if problems.horizon.is_year:
         return references.benefit, references.violation
     operation = operation_of(problems, references)
-    return operation.benefit_gwh, operation.violation_sum
+    return operation.benefit, operation.violation_sum

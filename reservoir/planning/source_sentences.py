@@ -60,7 +60,11 @@ def _beyond(plan: Plan) -> int:
     if not plan.references or solver in REFERENCE_SOLVERS:
         return 0
     limits = gap_limits(solver, plan.problems)
-    return int(beyond_limits(plan.solutions, plan.references, limits)[plan.problems.of_year].sum())
+    return int(
+        beyond_limits(plan.solutions, plan.references, limits, plan.problems.least_gap_scale)[
+            plan.problems.of_year
+        ].sum()
+    )
 
 
 def _more(plan: Plan) -> str:

@@ -200,6 +200,7 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
         "horizon": str(plan.start.horizon if plan.start else plan.horizon),
         "start": plan.start.as_dict() if plan.start else None,
         **({} if plan.end_value_gwh_per_hm3 is None else {"end_value_gwh_per_hm3": plan.end_value_gwh_per_hm3}),
+        **({} if plan.objective.is_energy else {"objective": objective_provenance(plan)}),
         "solver": first.solver,
         "device": first.device,
         "settings": dict(plan.settings),
@@ -219,6 +220,18 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
         "shortfall_months": shortfall_months(plan),
         "shortfalls": shortfalls(plan, MOST_TOLD),
         "checks": [check.as_dict() for check in checks],
+    }
+
+
+def objective_provenance(plan: Plan) -> dict[str, Any]:
+    """What was optimised, unless it is energy, and what it comes to in the years that keep their limits."""
+    objective, kept = plan.objective, plan.keeps_limits
+    return {
+        "title": objective.title,
+        "unit": objective.unit,
+        "weights": {str(goal): weight for goal, weight in objective.weights.items()},
+        "value": float(plan.benefit[kept].sum()),
+        **({"firm_share": objective.firm_share} if objective.is_firm else {}),
     }
 
 

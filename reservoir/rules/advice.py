@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import REPAIR_TOLERANCE
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.rules.base.month_end import month_end
 from reservoir.rules.base.rule import Forecast, Rule
 
@@ -85,7 +85,7 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
         end_level_m=float(plant.level(end)),
         head_m=float(made.head_m),
         power_mw=float(made.power_mw),
-        energy_gwh=stage_benefit(float(made.power_mw), volume) * GWH_PER_STAGE_BENEFIT,
+        energy_gwh=float(made.power_mw) * volume * GWH_PER_MW_VOLUME,
         within_bounds=storages[0] - slack <= end <= storages[1] + slack,
     )
 

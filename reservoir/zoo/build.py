@@ -88,7 +88,7 @@ def build_reservoir(
         initial_storage_hm3=None if cyclic else initial,
         final_storage_hm3=initial if fixed else None,
         year_end=traits.year_end,
-        penalty_gwh=_GRAVITY_KN_PER_M3 * traits.mean_inflow_m3s * traits.head_m * HOURS_PER_YEAR / 1e6,
+        penalty=_GRAVITY_KN_PER_M3 * traits.mean_inflow_m3s * traits.head_m * HOURS_PER_YEAR / 1e6,
         evaporation_mm=np.full(MONTHS_PER_YEAR, traits.evaporation_mm / MONTHS_PER_YEAR),
         first_month=first_month,
         caveat="Invented reservoir and inflow",

@@ -50,7 +50,7 @@ def assert_equal_worth(found: np.ndarray, year: ReservoirYear, positions: np.nda
     """Equal up to what the forms of the curves change; where the penalty counts, up to float32 storages."""
     certified = [year.certify(position) for position in positions]
     worth = np.array([each.fitness for each in certified])
-    scale = np.array([each.benefit + year.penalty_gwh * (each.violation + 0.01) for each in certified])
+    scale = np.array([each.benefit + year.penalty * (each.violation + 0.01) for each in certified])
     assert np.all(np.abs(found - worth) <= POWER_TOLERANCE * scale)
 
 

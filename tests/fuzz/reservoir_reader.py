@@ -91,7 +91,7 @@ def _read(folder: Path) -> None:
         values = curve(np.linspace(*curve.domain, 9))
         assert np.isfinite(values).all()
         assert (values >= 0).all()
-    assert np.isfinite([reservoir.installed_mw, reservoir.penalty_gwh]).all()
+    assert np.isfinite([reservoir.installed_mw, reservoir.penalty]).all()
     assert reservoir.installed_mw > 0
     assert reservoir.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     with suppress(

@@ -57,7 +57,7 @@ def random_reservoir(seed: int) -> Reservoir:
         initial_storage_hm3=full * 0.45,
         final_storage_hm3=None,
         year_end=YearEnd.FREE,
-        penalty_gwh=random.uniform(1, 1000),
+        penalty=random.uniform(1, 1000),
     )
 
 

@@ -62,7 +62,7 @@ def test_a_value_in_another_unit_is_the_same_value(tmp_path):
         ("release bounds", lambda plant: {"release_upper_m3s": np.roll(plant.release_upper_m3s, 1)}),
         ("year end", lambda plant: {"final_storage_hm3": 96.0}),
         ("year end", lambda plant: {"year_end": YearEnd.FREE, "final_storage_hm3": None}),
-        ("penalty", lambda plant: {"penalty_gwh": 261.0}),
+        ("penalty", lambda plant: {"penalty": 261.0}),
         ("guaranteed energy", lambda plant: {"guaranteed_energy_gwh": 90.0}),
         ("first month", lambda plant: {"first_month": 7}),
     ],

@@ -18,7 +18,7 @@ def test_benefit_is_the_energy_of_the_releases_and_storages(case: Case, draw: Dr
     tried = trial(case, draw)
     found = tried.operate()
     expected = paper.energy_gwh(tried.reservoir, tried.year, found.release_m3s.tolist(), found.storage_hm3.tolist())
-    assert found.benefit_gwh == pytest.approx(expected, rel=1e-12)
+    assert found.benefit == pytest.approx(expected, rel=1e-12)
 
 
 @given(ordinary_years)
@@ -73,9 +73,9 @@ def test_a_bound_of_nothing_is_measured_by_the_largest_storage(small: Reservoir,
 def test_fitness_is_benefit_less_the_penalty_of_the_violations(case: Case, draw: Draw, penalty: float) -> None:
     found = trial(case, draw).operate()
     expected = found.energy_gwh.sum() - penalty * found.violation.sum()
-    assert found.fitness_gwh(penalty) == pytest.approx(expected, rel=1e-12)
+    assert found.fitness(penalty) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_bundled_reservoir_makes_4200_mw_for_8760_hours_at_most(xiaowan: Reservoir, five_years: Inflow) -> None:
     found = trial((xiaowan, five_years), Draw(1, np.full(12, 1.5), np.full(12, 0.6))).operate()
-    assert 0.5 * 36_792 < found.benefit_gwh <= 36_792
+    assert 0.5 * 36_792 < found.benefit <= 36_792

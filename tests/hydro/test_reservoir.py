@@ -48,7 +48,7 @@ BROKEN: list[tuple[dict[str, Any], str, str]] = [
     ({"year_end": YearEnd.FREE}, "final_storage_hm3", "contradicts year_end"),
     ({"year_end": "open"}, "year_end", "fixed, cyclic, free"),
     ({"conversion_kind": "power"}, "conversion_kind", "rate, coefficient, efficiency"),
-    ({"penalty_gwh": -1.0}, "penalty_gwh", "out of range"),
+    ({"penalty": -1.0}, "penalty", "out of range"),
     ({"first_month": 13}, "first_month", "1 to 12"),
     ({"first_month": 1.0}, "first_month", "not a month"),
     ({"guaranteed_energy_gwh": 300.0}, "guaranteed_energy_gwh", "262.98 GWh"),

@@ -61,9 +61,9 @@ def test_a_sound_file_is_read_as_written(tmp_path: Path) -> None:
 
 
 def test_the_penalty_is_a_year_at_full_power_unless_given(tmp_path: Path) -> None:
-    assert read(tmp_path, SMALL).penalty_gwh == 30 * HOURS_PER_YEAR / 1000
-    assert read(tmp_path, SMALL + "[objective]\npenalty_gwh = 5\n").penalty_gwh == 5
-    assert read(tmp_path, SMALL + "[objective]\npenalty_gwh = 0\n").penalty_gwh == 0
+    assert read(tmp_path, SMALL).penalty == 30 * HOURS_PER_YEAR / 1000
+    assert read(tmp_path, SMALL + "[objective]\npenalty_gwh = 5\n").penalty == 5
+    assert read(tmp_path, SMALL + "[objective]\npenalty_gwh = 0\n").penalty == 0
 
 
 def test_without_a_hydraulic_capacity_every_release_fits_the_turbines(tmp_path: Path) -> None:
@@ -458,7 +458,7 @@ def test_xiaowan_is_as_published(file: str, rate: float) -> None:
     xiaowan = bundled(f"xiaowan/{file}.toml")
     assert [float(xiaowan.level(storage)) for storage in (4662, 13808, 14557)] == [1166, 1236, 1240]
     assert xiaowan.marks == ReferenceLevels(1240, 1236, 1166, (6, 7, 8, 9))
-    assert (xiaowan.installed_mw, xiaowan.guaranteed_energy_gwh, xiaowan.penalty_gwh) == (4200, 19000, 36800)
+    assert (xiaowan.installed_mw, xiaowan.guaranteed_energy_gwh, xiaowan.penalty) == (4200, 19000, 36800)
     assert (xiaowan.initial_storage_hm3, xiaowan.final_storage_hm3) == (14557, 14557)
     assert xiaowan.storage_upper_hm3.tolist() == [14557] * 5 + [13808] * 4 + [14557] * 3
     assert xiaowan.release_upper_m3s.tolist() == [3000] * 5 + [4000] + [6000] * 3 + [4000] + [3000] * 2

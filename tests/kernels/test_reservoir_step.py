@@ -38,7 +38,7 @@ __kernel void test(__global REAL *out, __global const REAL *steps, __global cons
     found[1] = kept.end;
     found[2] = cost_outside(kept.end, lowest, highest, row[6], row[7]);
     found[3] = power_at((storage + kept.end) * 0.5f, kept.release, step);
-    found[4] = STAGE_BENEFIT(found[3], (reals)(step.per_flow));
+    found[4] = STAGE_BENEFIT(reals, found[3], found[0], step, (reals)(step.per_flow));
     found[5] = RELEASE_TO_REACH(storage, (reals)(highest), step.inflow, (reals)(step.per_volume));
     for (int each = 0; each < 6; ++each)
         for (int lane = 0; lane < LANES; ++lane) out[each * STATES + first + lane] = REAL_OF(found[each], lane);
@@ -55,7 +55,7 @@ def in_python(plant, states, capacity, out):
         out[0, at], out[1, at] = enforce_limits(storage, states.wanted[at], inflow, per_flow, storages, releases)
         out[2, at] = relative_violation(out[1, at], storages[0], storages[1], capacity)
         out[3, at] = power_at(plant, mean(storage, out[1, at]), out[0, at])
-        out[4, at] = stage_benefit(out[3, at], per_flow)
+        out[4, at] = stage_benefit((), out[3, at], out[0, at], per_flow)
         out[5, at] = release_to_reach(storage, storages[1], inflow, per_flow)
 
 

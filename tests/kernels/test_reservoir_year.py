@@ -77,7 +77,7 @@ def with_the_solvers_curves(years: list[ReservoirYear], record: Inflow, position
             found = year.operate(position)
             told = paper.year_of(reservoir, record, index, float(found.storage_hm3[0]))
             energy = paper.energy_gwh(stand_in, told, found.release_m3s.tolist(), found.storage_hm3.tolist())
-            fitness[index, place] = energy - year.penalty_gwh * found.violation.sum()
+            fitness[index, place] = energy - year.penalty * found.violation.sum()
     return fitness
 
 

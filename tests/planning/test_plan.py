@@ -109,7 +109,7 @@ def test_the_summary_is_the_schedule_added_up(plan: Plan, schedule: pd.DataFrame
 
 
 def test_the_gap_is_the_part_that_the_optimum_is_better(plan: Plan, summary: pd.DataFrame) -> None:
-    fitness = summary["energy_gwh"] - plan.reservoir.penalty_gwh * summary["violation"]
+    fitness = summary["energy_gwh"] - plan.reservoir.penalty * summary["violation"]
     np.testing.assert_allclose(summary["gap"], 1 - fitness / summary["reference_gwh"], rtol=1e-6, atol=1e-12)
     assert summary["gap"].min() > -2e-5
     assert summary["gap"].max() < 0.05

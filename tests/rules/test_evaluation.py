@@ -98,7 +98,9 @@ def test_every_year_has_its_own_storage_to_come_back_to(training):
 def test_foresight_over_the_record_comes_back_to_its_start(evaluation):
     storage = evaluation.foresight.storage_hm3
     assert storage[-1] == pytest.approx(storage[0])
-    assert evaluation.foresight_gwh[SimulationMode.CONTINUOUS].sum() == pytest.approx(evaluation.foresight.benefit_gwh)
+    assert evaluation.foresight_gwh[SimulationMode.CONTINUOUS].sum() == pytest.approx(
+        evaluation.foresight.annual_energy_gwh
+    )
     assert len(evaluation.foresight_gwh[SimulationMode.CONTINUOUS]) == 10
 
 

@@ -32,7 +32,7 @@ def test_a_series_without_failure_recovers_always_and_is_not_vulnerable():
 
 def test_foresight_over_a_record_is_at_least_the_years_one_by_one(plan, foresight):
     assert foresight.violation.sum() == 0
-    assert foresight.benefit_gwh >= plan.energy_gwh.sum() * (1 - 1e-6)
+    assert foresight.annual_energy_gwh >= plan.energy_gwh.sum() * (1 - 1e-6)
 
 
 def test_years_foreseen_together_are_what_each_is_by_itself(training, ten_years):
@@ -46,7 +46,7 @@ def test_years_foreseen_together_are_what_each_is_by_itself(training, ten_years)
 def test_no_rule_makes_more_than_perfect_foresight(training, ten_years, foresight):
     for family in ("guide-curve", "linear", "standard"):
         run = simulate(fit(family, training), training.model, ten_years, FULL)
-        assert energy_at_equal_storage(run, training.model, FULL).sum() < foresight.benefit_gwh
+        assert energy_at_equal_storage(run, training.model, FULL).sum() < foresight.annual_energy_gwh
 
 
 def test_stored_water_is_worth_the_energy_it_makes(training):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
+from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.cursors import plant_with_cursors
 from reservoir.hydro.elementwise import mean
@@ -68,7 +68,8 @@ def by_the_step(plant: Plant, reservoir: Reservoir, states: States) -> Outcome:
     release, end = enforce_limits(states.storage, states.wanted, states.inflow, states.hm3_per_m3s, storages, releases)
     power = power_at(plant, mean(states.storage, end), release)
     violation = relative_violation(end, *storages, reservoir.storage_upper_hm3.max())
-    return Outcome(release, end, stage_benefit(power, states.hm3_per_m3s) * GWH_PER_STAGE_BENEFIT, violation)
+    benefit = in_objective_unit(NO_TERMS, stage_benefit(NO_TERMS, power, release, states.hm3_per_m3s))
+    return Outcome(release, end, benefit, violation)
 
 
 def walked(
@@ -106,7 +107,7 @@ def record_states(trial: Trial) -> States:
 
 def fitness_in_year(year: ReservoirYear, position: np.ndarray) -> tuple[float, Outcome]:
     found, _ = walked(year.model.reservoir, year_states(year), float(year.exact_year.start), lambda at, _: position[at])
-    return found.benefit.sum() - year.penalty_gwh * found.violation.sum(), found
+    return found.benefit.sum() - year.penalty * found.violation.sum(), found
 
 
 def positions(year: ReservoirYear) -> np.ndarray:
@@ -140,7 +141,7 @@ def test_sequential_solvers_see_the_certificates_fitness_but_for_forms_and_float
         for position in positions(year):
             found = sequential_fitness(context, position.astype(np.float32), scratch)
             expected, outcome = fitness_in_year(year, position)
-            tolerance = 2e-4 * outcome.benefit.sum() + 1e-5 * year.penalty_gwh
+            tolerance = 2e-4 * outcome.benefit.sum() + 1e-5 * year.penalty
             assert found == pytest.approx(expected, abs=tolerance)
 
 
@@ -152,7 +153,7 @@ def test_dynamic_programming_values_a_trajectory_as_its_steps_do(trial: Trial) -
     grid = np.linspace(lower, upper, states, axis=1)
     values, choices = np.empty((steps + 1, states)), np.empty((steps, states), np.int64)
     cursors = plant_with_cursors(plant)
-    recursion.bellman(cursors, arrays, grid, year.penalty_gwh, values, choices, np.empty(states))
+    recursion.bellman(cursors, arrays, grid, year.penalty, values, choices, np.empty(states))
     storages, releases = np.empty(steps + 1), np.empty(steps)
     recursion.trace(arrays, grid, values, choices, storages, releases)
     expected, found = fitness_in_year(year, releases)
@@ -176,7 +177,7 @@ def test_dynamic_programming_of_rules_sees_the_step_by_its_table_of_the_plant(tr
         of_month = of_month._replace(hm3_per_m3s=np.full(STATES // 12, physics.months.volume_per_flow[month]))
         end, gained = physics.after(month, of_month.storage, of_month.wanted, of_month.inflow)
         expected = by_the_step(plant_of(trial.reservoir), trial.reservoir, of_month)
-        cost = trial.reservoir.penalty_gwh * expected.violation
+        cost = trial.reservoir.penalty * expected.violation
         np.testing.assert_allclose(end, expected.end, rtol=1e-12)
         middle = mean(of_month.storage, expected.end)
         told = (middle >= bounds[0].min()) & (middle <= bounds[1].max())  # beyond, the table ends and the curves do not
@@ -196,8 +197,8 @@ def test_searches_of_rules_generate_what_the_step_does(trial: Trial) -> None:
     assert (expected.violation > 0).any()
     np.testing.assert_allclose(found[0], expected.benefit, rtol=1e-9)
     np.testing.assert_allclose(found[1], expected.end, rtol=1e-12)
-    cost = trial.reservoir.penalty_gwh * expected.violation
-    np.testing.assert_allclose(found[2], cost, rtol=1e-9, atol=1e-6 * trial.reservoir.penalty_gwh)
+    cost = trial.reservoir.penalty * expected.violation
+    np.testing.assert_allclose(found[2], cost, rtol=1e-9, atol=1e-6 * trial.reservoir.penalty)
 
 
 @pytest.mark.parametrize("part", [0.0, 0.35, 1.0])
@@ -216,7 +217,7 @@ def test_a_network_that_always_decides_the_same_makes_what_its_steps_make(trial:
 
     found, end = walked(trial.reservoir, limits, float(record.start), wanted)
     left = (end - record.start) * operation.water_value
-    expected = (found.benefit.sum() - trial.reservoir.penalty_gwh * found.violation.sum() + left) / YEARS
+    expected = (found.benefit.sum() - trial.reservoir.penalty * found.violation.sum() + left) / YEARS
     assert float(operation.mean_energies(position[None])[0]) == pytest.approx(expected, rel=1e-8)
 
 

@@ -162,8 +162,8 @@ def test_the_search_of_linear_rules_keeps_the_bounds_of_its_years(flood_plan):
 
 def test_a_search_counts_a_violation_as_the_objective_does(lake):
     below, above = violation_costs(lake)
-    assert below == pytest.approx(np.full(12, lake.penalty_gwh / 20))
-    assert above == pytest.approx(np.full(12, lake.penalty_gwh / 120))
+    assert below == pytest.approx(np.full(12, lake.penalty / 20))
+    assert above == pytest.approx(np.full(12, lake.penalty / 120))
 
 
 def test_a_record_that_a_rule_cannot_keep_is_scored_so(flood_plan, lake):

@@ -2,7 +2,7 @@
 // order of mlp_error.cl, with biases; fitness = the mean energy of a year, GWH, less the cost of violations and with the
 // energy value of the water left at the end. Lanes are networks. Stands behind fitted_curves.cl.
 //
-// Constants: KNOWN (inputs besides the start storage), HIDDEN, REACH (of first positions), GWH_PER_STAGE_BENEFIT, and where
+// Constants: KNOWN (inputs besides the start storage), HIDDEN, REACH (of first positions), PER_STAGE_BENEFIT, and where
 // each number stands in the head of the context, HEAD numbers, and in the ROW of each step behind it
 // (reservoir/rules/families/ann/problem.py).
 
@@ -51,9 +51,10 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
         const reals wanted = STEERED_RELEASE(asked, unlimited, target, (reals)(step.per_volume));
         const StepEnd kept = limit_release(storage, wanted, target, step);
         cost += CHOOSE(kept.limited, cost_outside(kept.end, lowest, highest, row[COST_BELOW], row[COST_ABOVE]), (reals)(0));
-        benefit = STAGE_BENEFIT(power_at((storage + kept.end) * 0.5f, kept.release, step), (reals)(step.per_flow)) + benefit;
+        const reals power = power_at((storage + kept.end) * 0.5f, kept.release, step);
+        benefit = STAGE_BENEFIT(reals, power, kept.release, step, (reals)(step.per_flow)) + benefit;
         storage = kept.end;
     }
     left += (storage - record[START]) * record[WATER_VALUE];
-    return (benefit * GWH_PER_STAGE_BENEFIT + left - cost) * record[PER_YEAR];
+    return (benefit * PER_STAGE_BENEFIT + left - cost) * record[PER_YEAR];
 }

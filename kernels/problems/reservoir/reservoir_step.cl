@@ -2,7 +2,7 @@
 // reservoir/hydro/step.py is for Python. What is a macro takes vectors and single numbers alike, and is fused with what it is
 // added to; per_flow is hm3 per m3/s, per_volume its reciprocal, so that no step divides.
 //
-// Constants: INSTALLED_MW; CONDITIONS.
+// Constants: INSTALLED_MW; CONDITIONS. Stands behind stage_benefit.cl.
 
 // Storage at the end of a step (eq. 10).
 #define STORAGE_AFTER(storage, inflow, release, per_flow) FUSED((inflow) - (release), per_flow, storage)
@@ -19,6 +19,9 @@ typedef struct {
     REAL inflow, per_flow, per_volume, least, most;
 #if CONDITIONS
     REAL evaporation, withdrawal, plant_factor, operating_storage, shortage_cost, power_lower, power_cost;
+#endif
+#if TERMS
+    Terms terms;
 #endif
 } Step;
 

@@ -1,7 +1,7 @@
 // One year of one reservoir (Yu et al. 2020, eq. 6-21): position = the releases of the steps, m3/s, then, in a cyclic
 // year, the storage at its start, hm3. Stands behind fitted_curves.cl.
 //
-// Constants: STEPS, CYCLIC, GWH_PER_STAGE_BENEFIT, and where in a year's CONTEXT each row of STEPS numbers and each number
+// Constants: STEPS, CYCLIC, PER_STAGE_BENEFIT, and where in a year's CONTEXT each row of STEPS numbers and each number
 // stands (reservoir/problems/reservoir/rows.py).
 
 #define AT(row, step) year[(row) + (step)]
@@ -45,7 +45,12 @@ Step year_step(const int step, CONTEXT_SPACE const REAL *year) {
                         AT(RELEASE_UPPER, step),
 #if CONDITIONS
                         AT(EVAPORATION, step), AT(WITHDRAWAL, step), AT(PLANT_FACTOR, step), year[OPERATING_STORAGE],
-                        AT(SHORTAGE_COST, step), AT(POWER_LOWER, step), AT(POWER_COST, step)
+                        AT(SHORTAGE_COST, step), AT(POWER_LOWER, step), AT(POWER_COST, step),
+#endif
+#if TERMS
+                        {AT(TERM_OFFSET, step), AT(TERM_POWER_VALUE, step), AT(TERM_POWER_TARGET, step),
+                         AT(TERM_POWER_COST, step), AT(TERM_POWER_COST_SQUARED, step), AT(TERM_POWER_COST_MOST, step),
+                         AT(TERM_SUPPLY_TARGET, step), AT(TERM_SUPPLY_COST_SQUARED, step)},
 #endif
     };
     return found;
@@ -92,14 +97,14 @@ reals fitness_with_violation(reals *releases, const reals start, CONTEXT_SPACE c
         if (number > 0) cost += GREATER(beyond - 1.0f, (reals)(0)) * year[PENALTY];
         before = release;
 #endif
-        benefit = STAGE_BENEFIT(power, (reals)(step.per_flow)) + benefit;
+        benefit = STAGE_BENEFIT(reals, power, release, step, (reals)(step.per_flow)) + benefit;
         releases[number] = kept.release;
         storage = kept.end;
     }
 #if CONDITIONS
     cost -= (storage - start) * year[END_VALUE];
 #endif
-    return benefit * GWH_PER_STAGE_BENEFIT - cost;
+    return benefit * PER_STAGE_BENEFIT - cost;
 }
 
 #ifndef STEPS_OF_BLOCK
@@ -128,11 +133,12 @@ ALWAYS_INLINE reals repaired_fitness(const reals *position, reals *repaired, CON
         const reals unlimited = STORAGE_AFTER(storage, step.inflow, position[number], (reals)(step.per_flow));
         const reals end = within_reach(unlimited, start, number, year);
         const reals kept = STEERED_RELEASE(position[number], unlimited, end, (reals)(step.per_volume));
-        benefit = STAGE_BENEFIT(power_within_bounds((storage + end) * 0.5f, kept, step), (reals)(step.per_flow)) + benefit;
+        const reals power = power_within_bounds((storage + end) * 0.5f, kept, step);
+        benefit = STAGE_BENEFIT(reals, power, kept, step, (reals)(step.per_flow)) + benefit;
         repaired[number] = LESSER(GREATER(kept, (reals)(step.least)), (reals)(step.most));
         storage = end;
     }
-    return benefit * GWH_PER_STAGE_BENEFIT;
+    return benefit * PER_STAGE_BENEFIT;
 }
 
 reals fitness(const reals *position, CONTEXT_SPACE const REAL *year) {

@@ -45,13 +45,13 @@ REAL released(const REAL draft, const Step step) {
 // Benefit of a step, GWH, between two storages with a draft, by the curves as given; less a cost.
 REAL stage_value(__global const REAL *tables, const REAL storage, const REAL end, const REAL draft, const Step *step,
                  const REAL violation) {
-    const REAL power = power_in(tables, (storage + end) / 2, released(draft, *step), *step);
+    const REAL release = released(draft, *step), power = power_in(tables, (storage + end) / 2, release, *step);
     REAL cost = violation;
 #if CONDITIONS
     const reals unmet = unmet_cost((reals)(draft), (reals)(power), *step);
     cost += REAL_OF(unmet, 0);
 #endif
-    return STAGE_BENEFIT(power, step->per_flow * GWH_PER_STAGE_BENEFIT) - cost;
+    return STAGE_BENEFIT(REAL, power, release, *step, step->per_flow * PER_STAGE_BENEFIT) - cost;
 }
 
 // What a storage at the end of the year is worth besides, GWH.
@@ -127,7 +127,7 @@ ints best_following(const reals storage, const Following *range, const Step *ste
     }
     ints choice = (ints)(-1);
     reals most = (reals)(-INFINITY);
-    const REAL gwh_per_flow = step->per_flow * GWH_PER_STAGE_BENEFIT;
+    const REAL benefit_per_mw = step->per_flow * PER_STAGE_BENEFIT;
     for (EACH_FOLLOWER(state, first, last)) {
         const REAL end = storage_at(next, state);
         const reals mean_storage = (storage + end) * 0.5f;
@@ -140,7 +140,7 @@ ints best_following(const reals storage, const Following *range, const Step *ste
         const reals draft = LESSER(GREATER(wanted, (reals)(step->least)), (reals)(step->most));
         const reals release = RELEASED(reals, draft, *step);
         const reals power = coarse ? power_at(mean_storage, release, *step) : power_near(near, mean_storage, release, *step);
-        reals value = STAGE_BENEFIT(power, (reals)(gwh_per_flow)) + (reals)(ahead[state]);
+        reals value = STAGE_BENEFIT(reals, power, release, *step, (reals)(benefit_per_mw)) + (reals)(ahead[state]);
 #if CONDITIONS
         value -= unmet_cost(draft, power, *step);
 #endif

@@ -48,7 +48,7 @@ def fitness(like: ReservoirYear, year: dict[str, jax.Array], position: jax.Array
     volume = year["hm3_per_m3s"]
     mean_storages = 0.5 * (storages[:-1] + storages[1:])
     energy = jnp.sum(_power(plant, mean_storages, releases) * volume) * GWH_PER_STAGE_BENEFIT
-    return energy - like.penalty_gwh * _violation(year, storages[1:], start, cyclic)
+    return energy - like.penalty * _violation(year, storages[1:], start, cyclic)
 
 
 def _follow(year: dict[str, jax.Array], wanted: Any, start: Any, cyclic: bool) -> tuple[Any, Any]:

@@ -14,6 +14,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro import ranges
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Objective
 from reservoir.hydro.ranges import Range
 from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.wording import plain
@@ -109,6 +110,12 @@ def _marks(value: object) -> ReferenceLevels:
     return ReferenceLevels(**levels, flood_months=tuple(_month(month) for month in value.flood_months))
 
 
+def _objective(value: object) -> Objective:
+    if not isinstance(value, Objective):
+        raise _refused("is not an objective", "Objective(...)")
+    return value
+
+
 def _bytes(value: object) -> bytes:
     if not isinstance(value, bytes):
         raise _refused("is not bytes", "the bytes of the file it was read from")
@@ -129,7 +136,8 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("ramp_up_m3s", "ramp_down_m3s"), partial(_number_or_none, ranges.RAMP_M3S)),
     "end_value_gwh_per_hm3": partial(_number_or_none, ranges.WATER_VALUE_GWH_PER_HM3),
     "year_end": partial(_choice, YearEnd),
-    "penalty_gwh": partial(_number, ranges.PENALTY_GWH),
+    "penalty": partial(_number, ranges.PENALTY),
+    "objective": _objective,
     "horizon": Horizon.of,
     "first_month": _month,
     "guaranteed_energy_gwh": partial(_number_or_none, ranges.ENERGY_GWH),

@@ -64,6 +64,9 @@ SUMMARY_COLUMNS: Mapping[str, str] = {
     "year": _MONTH["year"],
     "inflow_mean_m3s": "mean inflow of the year, m3/s",
     "energy_gwh": "energy of the year, GWh",
+    "objective": "what is optimised, in the unit that plan.json states; costs have no sign; only if it is not energy",
+    "firm_power_mw": "power that all steps of the problem give, or the share `firm_share`, MW; only with the goal "
+    "firm-power",
     "spill_hm3": "volume of spill, hm3",
     "evaporation_hm3": f"net evaporation, hm3; {_LOSSES}",
     "seepage_hm3": f"seepage, hm3; {_LOSSES}",
@@ -73,6 +76,7 @@ SUMMARY_COLUMNS: Mapping[str, str] = {
     "storage_change_hm3": "storage at the end of the year minus storage at its start, hm3; only with such a horizon",
     "violation": "sum of the months' violations; 0 if all bounds are kept",
     "reference_gwh": "energy of the reference optimum (dynamic programming), GWh; empty with `--no-reference`",
+    "reference_objective": "the same of an objective that is not in GWh, in place of `reference_gwh`",
     "reference_violation": "violation of the reference optimum; only present if a year cannot keep its limits",
     "gap": "relative difference to the reference optimum; empty in years that cannot keep their limits",
     "source": _SOURCE,

@@ -15,12 +15,14 @@ from reservoir.io.plan_folder.tables import (
     AGAIN,
     ENGINE_GAP,
     MEMBER,
+    OTHER_NAMES,
     REFERENCE_VIOLATION,
     SOURCE,
     WATER_VALUE,
     ZARR,
     changed,
 )
+from reservoir.planning.column_names import FIRM_POWER, REFERENCE_ENERGY
 from reservoir.planning.dataset import INSTALL, Dataset
 from reservoir.planning.schedule import CONDITION_COLUMNS
 
@@ -31,11 +33,12 @@ MONTHLY = (
 )
 _MONTHLY_MAYBE = (*CONDITION_COLUMNS, WATER_VALUE)
 #: By year, in the same way.
-_YEARLY, _YEARLY_MAYBE = ("reference_gwh", "generations", "evaluations"), (REFERENCE_VIOLATION, ENGINE_GAP)
+_YEARLY = (REFERENCE_ENERGY, "generations", "evaluations")
+_YEARLY_MAYBE = (REFERENCE_VIOLATION, ENGINE_GAP, FIRM_POWER)
 #: By year and boundary.
 STORAGE = "storage_hm3"
 #: Values that are not known are NaN.
-_SOMETIMES_NAN = {WATER_VALUE, ENGINE_GAP, "reference_gwh"}
+_SOMETIMES_NAN = {WATER_VALUE, ENGINE_GAP, REFERENCE_ENERGY}
 #: No number in a plan is as large.
 _LARGEST = 1e15
 #: What a file that was cut off or changed raises, somewhere in the libraries that read it.
@@ -66,7 +69,7 @@ def read_dataset(path: Path, years: int, sources: Sequence[str]) -> tuple[pd.Dat
     """
     try:
         with _opened(path) as dataset:
-            return _tables(path, dataset, years, sources)
+            return _tables(path, dataset.rename(_present(dataset)), years, sources)
     except ModuleNotFoundError as error:
         problem = f"needs {error.name}, which is not installed"
         raise InputError(Mistake(problem, mend=INSTALL, file=str(path))) from None
@@ -74,6 +77,11 @@ def read_dataset(path: Path, years: int, sources: Sequence[str]) -> tuple[pd.Dat
         raise
     except _UNREADABLE as error:
         raise changed(path, f"cannot be read ({str(error).partition(chr(10))[0]})") from error
+
+
+def _present(dataset: Dataset) -> dict[str, str]:
+    """Those of `OTHER_NAMES` that are there."""
+    return {name: known for name, known in OTHER_NAMES.items() if name in dataset.variables}
 
 
 def _opened(path: Path) -> Dataset:

@@ -36,7 +36,9 @@ from reservoir.io.plan_folder.tables import (
 )
 from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import Check
+from reservoir.planning.column_names import FIRM_POWER
 from reservoir.planning.end_value import implies_end_value, with_end_value
+from reservoir.planning.firm_power import promising_all
 from reservoir.planning.plan import Plan
 from reservoir.planning.schedule import year_columns
 from reservoir.planning.solution_numbers import operation_of
@@ -101,7 +103,7 @@ def read_plan(folder: Path) -> SavedPlan:
     inflow = saved_record(folder, tables, plant, origin)
     if any(list(summary.get(name, [])) != list(each) for name, each in year_columns(inflow).items()):
         raise changed(tables.summary_path, "has other years than schedule.csv")
-    problems = record_problems(_with_end_value(folder, origin, plant), inflow, horizon)
+    problems = _promising(record_problems(_with_end_value(folder, origin, plant), inflow, horizon), summary)
     solutions = solutions_of(problems, _positions(problems, schedule), summary, origin)
     references = references_of(problems, solutions, summary, origin)
     sources = sources_of(tables, problems, solutions, references, origin)
@@ -148,6 +150,14 @@ def _start(folder: Path, origin: Mapping[str, Any], plant: Reservoir, horizon: H
     except InputError as error:
         path = str(folder / PROVENANCE)
         raise InputError([replace(each, mend=AGAIN, file=path, column="start") for each in error.mistakes]) from None
+
+
+def _promising(problems: RecordProblems, summary: pd.DataFrame) -> RecordProblems:
+    """The problems with the firm power that the plan states, if its objective asks for that."""
+    if FIRM_POWER not in summary or not problems.model.reservoir.objective.is_firm:
+        return problems
+    first_years = np.unique(problems.of_year, return_index=True)[1]
+    return promising_all(problems, summary[FIRM_POWER].to_numpy(float)[first_years])
 
 
 def _with_end_value(folder: Path, origin: Mapping[str, Any], plant: Reservoir) -> Reservoir:

@@ -14,7 +14,9 @@ from reservoir.errors import InputError, Mistake
 from reservoir.io.plan_folder.saved_tables import SavedTables, at_row
 from reservoir.io.plan_folder.tables import AGAIN, ENGINE_GAP, REFERENCE_VIOLATION, SOURCE
 from reservoir.planning.best_known import Sources
+from reservoir.planning.column_names import REFERENCE_ENERGY
 from reservoir.planning.infeasible import feasible_problems
+from reservoir.planning.objective_columns import shown
 from reservoir.planning.source_names import second_run
 from reservoir.planning.stated_solutions import stated_solutions
 from reservoir.problems.base import CertifiedBatch, certify_all
@@ -51,14 +53,14 @@ def references_of(
     A plan that was written before tables had the violation states the fitness in place of the energy, which is then
     unknown in years that cannot keep their limits.
     """
-    if summary["reference_gwh"].isna().any() or not origin.get("reference"):
+    if summary[REFERENCE_ENERGY].isna().any() or not origin.get("reference"):
         return Solutions.of([])
     settings = dict(origin["reference"])
     solver = str(settings.pop("solver", "dp"))
-    stated = summary["reference_gwh"].to_numpy(float)
+    stated = shown(problems.model.reservoir.objective, summary[REFERENCE_ENERGY].to_numpy(float))
     of_years = np.asarray(summary.get(REFERENCE_VIOLATION, np.zeros(len(stated))), np.float64)
     energies, violations = (np.asarray(np.bincount(problems.of_year, each), np.float64) for each in (stated, of_years))
-    fitness = energies - problems.model.reservoir.penalty_gwh * violations
+    fitness = energies - problems.model.reservoir.penalty * violations
     if REFERENCE_VIOLATION not in summary:
         energies = np.where(feasible_problems(problems, solutions.violation), energies, np.nan)
     none = np.zeros(len(problems), np.int64)
@@ -115,4 +117,5 @@ def sources_of(
 def _fitness(references: Solutions, problems: RecordProblems, gap: FloatArray) -> FloatArray:
     """Fitness of each problem, from the gap that each of its years states."""
     best, of_problem = references.fitness, gap[np.unique(problems.of_year, return_index=True)[1]]
-    return np.asarray(best - of_problem * np.where(best == 0, 1.0, np.abs(best)))
+    scale = np.where(best == 0, problems.least_gap_scale or 1.0, np.maximum(np.abs(best), problems.least_gap_scale))
+    return np.asarray(best - of_problem * scale)

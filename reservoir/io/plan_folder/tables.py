@@ -17,6 +17,7 @@ from reservoir.hydro.unit_system import UnitSystem
 from reservoir.io.content_hash import content_sha256
 from reservoir.io.inflow_csv.record import MOST_YEARS
 from reservoir.io.plan_folder.csv_rows import wrong_row
+from reservoir.planning.column_names import FIRM_POWER, REFERENCE_ENERGY, REFERENCE_OBJECTIVE
 from reservoir.text.decoding import text_of
 from reservoir.text.limited_read import read_limited
 from reservoir.text.sound_json import read_json
@@ -44,7 +45,9 @@ _LONGEST_HEADING = 2_000
 #: No flow, volume, energy or count in a table is as large, and none but 0 as small: tables have six decimals.
 _LARGEST, _SMALLEST = 1e15, 1e-9
 _SCHEDULE = ("year", "month", "inflow_m3s", "release_m3s", "storage_start_hm3", "energy_gwh")
-_SUMMARY = ("year", "reference_gwh", "generations", "evaluations")
+_SUMMARY = ("year", REFERENCE_ENERGY, "generations", "evaluations")
+#: Columns of plans with another objective than energy, by the column that they stand for.
+OTHER_NAMES = {REFERENCE_OBJECTIVE: REFERENCE_ENERGY}
 #: Of plans by dynamic programming alone.
 WATER_VALUE = "water_value_gwh_per_hm3"
 #: Name of the member, in tables of ensembles.
@@ -106,7 +109,7 @@ def sha256_of(path: Path) -> str:
 
 def read_summary(folder: Path) -> pd.DataFrame:
     """The years of a plan, as ``summary.csv`` has them; raises as `read_schedule` does."""
-    return _table(folder / SUMMARY, _SUMMARY, (REFERENCE_VIOLATION, ENGINE_GAP))
+    return _table(folder / SUMMARY, _SUMMARY, (REFERENCE_VIOLATION, ENGINE_GAP, FIRM_POWER))
 
 
 def read_water_values(folder: Path) -> pd.DataFrame:
@@ -142,7 +145,7 @@ def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) 
     """
     table = _cells(path)
     units = UnitSystem.of_columns(table.columns)
-    table = table.rename(columns=units.program_column)
+    table = table.rename(columns=units.program_column).rename(columns=OTHER_NAMES)
     missing = [units.column(name) for name in needed if name not in table.columns]
     if missing:
         raise changed(path, f"has no column {', '.join(missing)}")
@@ -199,7 +202,7 @@ def _uneven(path: Path, text: str, reason: str) -> InputError:
 
 def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[Mistake]:
     # A plan without a reference has no number there, in any year.
-    if cells.name == "reference_gwh" and (cells == "").all():
+    if cells.name == REFERENCE_ENERGY and (cells == "").all():
         return
     values, texts = numbers.to_numpy(), cells.to_numpy()
     size = np.abs(values)

@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from reservoir.errors import InputError
-from reservoir.hydro.calendar import HOURS_PER_YEAR
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_checks.claims import CLAIMS, Lake, failures
 from reservoir.hydro.reservoir_checks.condition_claims import CONDITION_CLAIMS
+from reservoir.hydro.reservoir_checks.objective_claims import OBJECTIVE_CLAIMS
 from reservoir.hydro.reservoir_kinds import ReferenceLevels
 from reservoir.io.reservoir_toml.checks import CHECKS
 from reservoir.io.reservoir_toml.curves import curves_of
 from reservoir.io.reservoir_toml.draft import Draft
+from reservoir.io.reservoir_toml.objective import objective_of, one_penalty, one_way_to_state_goals, penalty_of
 from reservoir.io.reservoir_toml.schema import File, StorageSection
 from reservoir.io.reservoir_toml.text import file_content, parsed
 from reservoir.io.reservoir_toml.wording import validated
@@ -71,8 +72,10 @@ def reservoir_of(content: bytes, source: str) -> Reservoir:
     file, refused = validated(draft)
     curves, astray = curves_of(file, draft)
     sound = _fields(file) | curves
-    of_file = failures(CHECKS, _sections(file, draft))
-    of_reservoir = failures(CLAIMS + CONDITION_CLAIMS, sound | {"words": replace(draft, keys=_keys(draft))})
+    of_file = failures((*CHECKS, one_way_to_state_goals, one_penalty), _sections(file, draft))
+    of_reservoir = failures(
+        CLAIMS + CONDITION_CLAIMS + OBJECTIVE_CLAIMS, sound | {"words": replace(draft, keys=_keys(draft))}
+    )
     mistakes = [*draft.mistakes, *refused, *of_file, *of_reservoir, *astray]
     if mistakes:
         raise InputError(draft.in_order(mistakes))
@@ -91,12 +94,13 @@ def _fields(file: File) -> dict[str, Any]:
     """What is sound of the file but for its curves, by the fields of `Reservoir`, and what else claims name."""
     parts = {name: getattr(file, name) for name in ("name", "description", "caveat", "first_month")}
     parts["horizon"] = Horizon.of(file.horizon.span)
+    parts["objective"] = objective_of(file.objective)
     parts["marks"] = ReferenceLevels(**file.marks.model_dump())
     if file.plant:
-        installed, penalty = file.plant.installed_mw, file.objective.penalty_gwh
+        installed = file.plant.installed_mw
         if installed is not None:
             parts["installed_mw"] = installed
-            parts["penalty_gwh"] = installed * HOURS_PER_YEAR / 1000 if penalty is None else penalty
+            parts["penalty"] = penalty_of(file.objective, parts["objective"], installed)
         parts["guaranteed_energy_gwh"] = file.plant.guaranteed_energy_gwh
         parts["operating_level_m"] = file.plant.operating_level_m
         parts |= _monthly(power_lower_mw=file.plant.power_lower_mw, plant_factor=file.plant.running_factor)

@@ -16,6 +16,7 @@ from reservoir.errors import InputError
 from reservoir.hydro import ranges
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTHS_PER_YEAR
 from reservoir.hydro.horizon import YEAR, Horizon
+from reservoir.hydro.objectives import Goal
 from reservoir.hydro.reservoir_checks.curve_constraints import LOSSLESS_COEFFICIENT
 from reservoir.hydro.reservoir_checks.fields import text_fault
 from reservoir.hydro.reservoir_kinds import YearEnd
@@ -68,12 +69,14 @@ LevelM = Annotated[Number, Field(ge=ranges.LEVEL_M.least, le=ranges.LEVEL_M.most
 PowerMw = Annotated[Number, Field(ge=ranges.POWER_MW.least, le=ranges.POWER_MW.most)]
 CapacityM3s = Annotated[Number, Field(ge=ranges.LEAST_CAPACITY_M3S, le=ranges.FLOW_M3S.most)]
 EnergyGwh = Annotated[Number, Field(gt=ranges.ENERGY_GWH.least, le=ranges.ENERGY_GWH.most)]
+Penalty = Annotated[Number, Field(ge=ranges.PENALTY.least, le=ranges.PENALTY.most)]
 PenaltyGwh = Annotated[Number, Field(ge=ranges.PENALTY_GWH.least, le=ranges.PENALTY_GWH.most)]
 Coefficient = Annotated[Number, Field(ge=ranges.LEAST_COEFFICIENT, le=LOSSLESS_COEFFICIENT)]
 Efficiency = Annotated[Number, Field(ge=ranges.LEAST_EFFICIENCY, le=1)]
 PlantFactor = Annotated[Number, Field(ge=ranges.PLANT_FACTOR.least, le=ranges.PLANT_FACTOR.most)]
 RampM3s = Annotated[Number, Field(ge=ranges.RAMP_M3S.least, le=ranges.RAMP_M3S.most)]
 FlowM3s = Annotated[Number, Field(ge=ranges.FLOW_M3S.least, le=ranges.FLOW_M3S.most)]
+Weight = Annotated[Number, Field(ge=ranges.WEIGHT.least, le=ranges.WEIGHT.most)]
 WaterValue = Annotated[Number, Field(ge=ranges.WATER_VALUE_GWH_PER_HM3.least, le=ranges.WATER_VALUE_GWH_PER_HM3.most)]
 Text = Annotated[str, AfterValidator(_one_line)]
 Month = Annotated[int, Field(strict=True, ge=1, le=MONTHS_PER_YEAR)]
@@ -219,10 +222,39 @@ class LossesSection(Block):
     )
 
 
-class Objective(Block):
-    """What a violation costs."""
+class WeightsSection(Block):
+    """Goals of an objective with their weights."""
 
-    penalty_gwh: PenaltyGwh | None = Field(default=None, description="the cost of a relative violation of 1, GWh")
+    energy: Weight | None = Field(default=None, description="the weight of 1 GWh")
+    revenue: Weight | None = Field(default=None, description="the weight of a revenue of 1 million")
+    firm_power: Weight | None = Field(default=None, description="firm power; not together with others")
+    power_shortage: Weight | None = Field(default=None, description="the weight of the squared power shortage")
+    supply_shortage: Weight | None = Field(default=None, description="the weight of the squared supply shortage")
+    unused_capacity: Weight | None = Field(default=None, description="the weight of the unused capacity")
+
+
+class ObjectiveSection(Block):
+    """What is optimised, and what a violation costs."""
+
+    goal: Goal | None = Field(default=None, description=f"what is optimised, one of {', '.join(Goal)}; default: energy")
+    weights: WeightsSection | None = None
+    price_per_mwh: Monthly | None = Field(default=None, description=f"the price of energy, per MWh: {_ENTRY}")
+    currency: Text = Field(default="", description='the currency of the price, such as "EUR"')
+    power_target_mw: Monthly | None = Field(
+        default=None, description=f"the mean power of which less is a shortage, MW: {_ENTRY}"
+    )
+    supply_target_m3s: Monthly | None = Field(
+        default=None, description=f"the release of which less is a shortage: {_ENTRY}"
+    )
+    firm_share: Number = Field(
+        default=1.0, description="the share of the steps that must give the firm power, 0.5 to 1"
+    )
+    penalty_gwh: PenaltyGwh | None = Field(
+        default=None, description="the cost of a relative violation of 1, GWh; with the goals energy and firm-power"
+    )
+    penalty: Penalty | None = Field(
+        default=None, description="the cost of a relative violation of 1, in the unit of the objective"
+    )
 
 
 class File(Block):
@@ -240,7 +272,7 @@ class File(Block):
     horizon: HorizonSection = HorizonSection()
     release: ReleaseSection | None = None
     losses: LossesSection = LossesSection()
-    objective: Objective = Objective()
+    objective: ObjectiveSection = ObjectiveSection()
     curves: Any
 
 

@@ -19,6 +19,7 @@ from reservoir.hydro.reservoir_checks.curve_constraints import CURVE_CONSTRAINTS
 from reservoir.hydro.reservoir_checks.curves import CONVERSIONS
 from reservoir.hydro.reservoir_checks.whole import storages_of
 from reservoir.io.placing.whole_file import write_new
+from reservoir.io.reservoir_toml.objective import objective_keys, weight_keys
 from reservoir.io.reservoir_toml.reader import reservoir_of
 
 Value = str | float | Sequence[float] | None
@@ -128,7 +129,8 @@ def _sections(reservoir: Reservoir) -> Iterator[tuple[str, Mapping[str, Value]]]
             "withdrawal_m3s": _unless(plant.withdrawal_m3s, 0.0),
         },
     )
-    yield "objective", {"penalty_gwh": plant.penalty_gwh}
+    yield "objective", objective_keys(plant)
+    yield "objective.weights", weight_keys(plant.objective)
     curves = {
         "level": plant.level,
         "tailrace": plant.tailrace,

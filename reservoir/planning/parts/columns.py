@@ -24,7 +24,7 @@ Columns = Mapping[str, NDArray[Any]]
 #: Of every operation, and of reservoirs with losses or demands.
 _OPERATED = (
     *("release_m3s", "turbined_m3s", "storage_hm3", "level_m", "mean_level_m"),
-    *("tailrace_m", "head_m", "power_mw", "energy_gwh", "violation"),
+    *("tailrace_m", "head_m", "power_mw", "energy_gwh", "stage_benefit", "violation"),
 )
 _CONDITIONS = ("evaporation_hm3", "seepage_hm3", "withdrawal_m3s", "shortage_m3s")
 #: What solutions are worth, of the schedules held, of the solver's own and of the references.

@@ -27,9 +27,9 @@ _BY_BLOCK = ("CORRECTION_LOWER", "CORRECTION_UPPER", "RETAINED", "FLOW_PER_BLOCK
 _VARIATION = 1e-3
 
 
-def corrections_layout(steps: int, blocks: int, *, conditions: bool = False) -> ContextLayout:
+def corrections_layout(steps: int, blocks: int, *, conditions: bool = False, terms: bool = False) -> ContextLayout:
     """A window's context: that of a year, and what corrections need beside it."""
-    year = year_layout(steps, conditions=conditions).size
+    year = year_layout(steps, conditions=conditions, terms=terms).size
     return ContextLayout("CONTEXT", {"YEAR": year, "BASE_RELEASE": steps, **dict.fromkeys(_BY_BLOCK, blocks)})
 
 
@@ -151,7 +151,8 @@ class StorageCorrections(Sequence["StorageCorrection"]):
     @property
     def _layout(self) -> ContextLayout:
         limits = self.windows.limits
-        return corrections_layout(limits.steps, self.dimension, conditions=limits.conditions is not None)
+        further = {"conditions": limits.conditions is not None, "terms": limits.terms is not None}
+        return corrections_layout(limits.steps, self.dimension, **further)
 
 
 @dataclass(frozen=True, eq=False)

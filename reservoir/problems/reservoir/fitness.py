@@ -25,7 +25,7 @@ class ReservoirContext(NamedTuple):
     plant: Plant
     year: YearArrays
     penalty: Any
-    gwh_per_stage_benefit: Any
+    per_stage_benefit: Any
 
 
 class RepairableContext(NamedTuple):
@@ -34,13 +34,13 @@ class RepairableContext(NamedTuple):
     plant: Plant
     year: YearArrays
     flow_per_volume: Any
-    gwh_per_stage_benefit: Any
+    per_stage_benefit: Any
 
 
 def _fitness(context: ReservoirContext, position: RealArray, scratch: Scratch) -> float:
     releases, storages = _started(context.year, position, scratch)
     violation = follow(context.year, position, releases, storages)
-    benefit = benefit_of(context.plant, context.year, releases, storages, context.gwh_per_stage_benefit)
+    benefit = benefit_of(context.plant, context.year, releases, storages, context.per_stage_benefit)
     violation += power_violation(context.plant, context.year, releases, storages)
     change = end_value(context.year.conditions, storages[0], storages[steps_in(context.year)])
     fitness: float = benefit - context.penalty * violation + change
@@ -50,7 +50,7 @@ def _fitness(context: ReservoirContext, position: RealArray, scratch: Scratch) -
 def _fitness_repairable(context: RepairableContext, position: RealArray, scratch: Scratch) -> float:
     releases, storages = _started(context.year, position, scratch)
     follow_repairable(context.year, context.flow_per_volume, position, releases, storages)
-    return benefit_of(context.plant, context.year, releases, storages, context.gwh_per_stage_benefit)
+    return benefit_of(context.plant, context.year, releases, storages, context.per_stage_benefit)
 
 
 @inlined

@@ -31,6 +31,7 @@ def lake_source(area: Form, seepage: Form) -> str:
     return curve_source("area", area) + curve_source("seepage", seepage)
 
 
-def plant_constants(plant: Plant) -> dict[str, float]:
-    """Macros of `STEP_FILES` and of whatever sums up energy."""
-    return {"INSTALLED_MW": float(plant.installed_mw), "GWH_PER_STAGE_BENEFIT": GWH_PER_STAGE_BENEFIT}
+def plant_constants(plant: Plant, *, terms: bool = False) -> dict[str, float]:
+    """Macros of `STEP_FILES` and of whatever sums up benefits; with `terms`, where the objective is not energy."""
+    constants = {"INSTALLED_MW": float(plant.installed_mw), "PER_STAGE_BENEFIT": GWH_PER_STAGE_BENEFIT}
+    return {**constants, "PER_STAGE_BENEFIT": 1.0, "TERMS": 1} if terms else constants

@@ -57,6 +57,12 @@ class RecordProblems:
         return self.batches[0].model
 
     @property
+    def least_gap_scale(self) -> float:
+        """What a gap of fitness is at least a part of, in the unit of the objective."""
+        reservoir = self.model.reservoir
+        return reservoir.objective.least_scale(reservoir.installed_mw)
+
+    @property
     def steps(self) -> int:
         """Steps of the longest problem."""
         return self.batches[0].limits.steps

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from reservoir.hydro.benefit import StepTerms
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.repairable import always_repairable
@@ -52,20 +53,22 @@ _CONDITION_NUMBERS = (
     "PER_RAMP_DOWN",
     "END_VALUE",
 )
+#: Rows of the terms of an objective that is not energy, by their names in `StepTerms`.
+_TERM_ROWS = {name: f"TERM_{name.upper()}" for name in StepTerms._fields}
 _NUMBERS = ("START", "START_LOWER", "START_UPPER", "MAX_STORAGE", "PENALTY", "REPAIRABLE")
 
 
-def year_layout(steps: int, *, conditions: bool = False) -> ContextLayout:
+def year_layout(steps: int, *, conditions: bool = False, terms: bool = False) -> ContextLayout:
     """A year's context."""
     entries = {**dict.fromkeys(_ROWS, steps), **dict.fromkeys(_NUMBERS, 1)}
     if conditions:
         entries |= {**dict.fromkeys(_CONDITION_ROWS, steps), **dict.fromkeys(_CONDITION_NUMBERS, 1)}
+    if terms:
+        entries |= dict.fromkeys(_TERM_ROWS.values(), steps)
     return ContextLayout("CONTEXT", entries)
 
 
-def kernel_rows(
-    limits: Limits, margin: float, penalty_gwh: float, dtype: DTypeLike = np.float64
-) -> NDArray[np.floating]:
+def kernel_rows(limits: Limits, margin: float, penalty: float, dtype: DTypeLike = np.float64) -> NDArray[np.floating]:
     """Contexts of years of one reservoir.
 
     Parameters
@@ -74,7 +77,7 @@ def kernel_rows(
         The years, or one.
     margin : float
         By what part of the largest storage the reachable bounds are drawn in.
-    penalty_gwh : float
+    penalty : float
         Penalty factor (eq. 21).
     dtype : dtype
         Of the contexts.
@@ -85,9 +88,7 @@ def kernel_rows(
     """
     years = limits.arrays(margin)
     capacity = years.capacity[..., np.newaxis]
-    below, above = (
-        penalty_gwh / violation_scale(bound, capacity) for bound in (years.storage_lower, years.storage_upper)
-    )
+    below, above = (penalty / violation_scale(bound, capacity) for bound in (years.storage_lower, years.storage_upper))
     start_lower, start_upper = np.moveaxis(limits.start_bounds_hm3, -1, 0)
     values = {name.upper(): getattr(years, name) for name in years._fields if name.upper() in _ROWS + _NUMBERS}
     values |= {
@@ -97,15 +98,18 @@ def kernel_rows(
         "START_LOWER": start_lower,
         "START_UPPER": start_upper,
         "MAX_STORAGE": years.capacity,
-        "PENALTY": np.full_like(years.capacity, penalty_gwh),
+        "PENALTY": np.full_like(years.capacity, penalty),
         "REPAIRABLE": always_repairable(limits, years),
     }
     if years.conditions:
-        values |= _condition_values(years, penalty_gwh)
-    return year_layout(limits.steps, conditions=bool(years.conditions)).pack(values, np.shape(years.capacity), dtype)
+        values |= _condition_values(years, penalty)
+    if years.terms:
+        values |= {row: getattr(years.terms, name) for name, row in _TERM_ROWS.items()}
+    layout = year_layout(limits.steps, conditions=bool(years.conditions), terms=bool(years.terms))
+    return layout.pack(values, np.shape(years.capacity), dtype)
 
 
-def _condition_values(years: YearArrays, penalty_gwh: float) -> dict[str, FloatArray]:
+def _condition_values(years: YearArrays, penalty: float) -> dict[str, FloatArray]:
     """The further rows and numbers."""
     of_all = years.conditions
     lowest = of_all.power_lower * (1 + _TABLES)
@@ -116,9 +120,9 @@ def _condition_values(years: YearArrays, penalty_gwh: float) -> dict[str, FloatA
     return {
         **{name: getattr(of_all, name.lower()) for name in _CONDITION_ROWS if not name.endswith("_COST")},
         "POWER_LOWER": lowest,
-        "POWER_COST": np.where(lowest > 0, penalty_gwh / np.where(lowest > 0, lowest, 1.0), 0.0),
+        "POWER_COST": np.where(lowest > 0, penalty / np.where(lowest > 0, lowest, 1.0), 0.0),
         "MIDDLE_START": of_all.middle_start,
-        "SHORTAGE_COST": penalty_gwh * of_all.per_shortage,
+        "SHORTAGE_COST": penalty * of_all.per_shortage,
         "OPERATING_STORAGE": every_year(of_all.operating_storage),
         "RAMP_UP": every_year(of_all.ramp_up),
         "RAMP_DOWN": every_year(of_all.ramp_down),

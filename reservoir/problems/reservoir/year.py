@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
+from reservoir.hydro.benefit import objective_per_stage_benefit
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.conditions import end_value
@@ -95,14 +95,15 @@ class _Years:
         return self.limits.arrays()
 
     @property
-    def penalty_gwh(self) -> float:
+    def penalty(self) -> float:
         """Penalty factor (eq. 21)."""
-        return self.model.reservoir.penalty_gwh
+        return self.model.reservoir.penalty
 
     @property
     def program_key(self) -> Hashable:
         """Years of one reservoir with equally many steps share a program."""
-        return id(self.model), self.limits.steps, self.limits.cyclic, self.limits.conditions is not None
+        limits = self.limits
+        return id(self.model), limits.steps, limits.cyclic, limits.conditions is not None, limits.terms is not None
 
     def operate(self, positions: FloatArray) -> Operation:
         """Run a position of each year in float64 (`hydro.objective.operate`)."""
@@ -115,22 +116,21 @@ class _Years:
         return operate(self.model.exact, self.limits.starting_at(starts[..., 0]).arrays(), releases)
 
     def _fitness(self, operation: Operation) -> FloatArray:
-        fitness, storage = operation.fitness_gwh(self.penalty_gwh), operation.storage_hm3
+        fitness, storage = operation.fitness(self.penalty), operation.storage_hm3
         return np.asarray(fitness + end_value(self.exact_year.conditions, storage[..., 0], storage[..., -1]))
 
     def kernel_rows(self, margin: float, dtype: DTypeLike = np.float64) -> NDArray[np.floating]:
         """The context of a kernel, with reachable bounds drawn in by `margin`."""
-        return kernel_rows(self.limits, margin, self.penalty_gwh, dtype)
+        return kernel_rows(self.limits, margin, self.penalty, dtype)
 
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
         plant = (self.model.fine if fine else self.model.approximation).plant
         steps = self.limits.steps
-        constants = {"STEPS": steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(plant)}
-        conditions = self.limits.conditions is not None
-        constants |= year_layout(steps, conditions=conditions).constants()
-        if conditions:
-            constants["CONDITIONS"] = 1
+        conditions, terms = self.limits.conditions is not None, self.limits.terms is not None
+        constants = {"STEPS": steps, "CYCLIC": int(self.limits.cyclic), **plant_constants(plant, terms=terms)}
+        constants |= year_layout(steps, conditions=conditions, terms=terms).constants()
+        constants |= {"CONDITIONS": 1} if conditions else {}
         source = plant_source(plant) + (lake_source(*self.model.lake) if conditions else "")
         return KernelProblem(source, (*STEP_FILES, "problems/reservoir/reservoir_year.cl"), constants)
 
@@ -157,7 +157,7 @@ class ReservoirYear(_Years):
     def certify(self, position: FloatArray) -> Certified:
         """Benefit, violation and fitness in float64."""
         operation = self.operate(position)
-        benefit, violation = float(operation.benefit_gwh), float(operation.violation_sum)
+        benefit, violation = float(operation.benefit), float(operation.violation_sum)
         return Certified(float(self._fitness(operation)), benefit, violation)
 
     def kernel_context(self) -> NDArray[np.float32]:
@@ -166,11 +166,12 @@ class ReservoirYear(_Years):
 
     def compiled_context(self, *, fine: bool = False) -> ReservoirContext | RepairableContext:
         """The year and the plant's forms in float32."""
-        year, gwh = self._float32_year(), np.float32(GWH_PER_STAGE_BENEFIT)
+        year = self._float32_year()
+        per_stage_benefit = np.float32(objective_per_stage_benefit(year.terms))
         forms = self.model.fine if fine else self.model.approximation
         if always_repairable(self.limits, self.limits.arrays(FLOAT32_MARGIN)):
-            return RepairableContext(forms.unheld_plant, year, 1 / year.hm3_per_m3s, gwh)
-        return ReservoirContext(forms.plant, year, np.float32(self.penalty_gwh), gwh)
+            return RepairableContext(forms.unheld_plant, year, 1 / year.hm3_per_m3s, per_stage_benefit)
+        return ReservoirContext(forms.plant, year, np.float32(self.penalty), per_stage_benefit)
 
     def _float32_year(self) -> YearArrays:
         lake = None if self.limits.conditions is None else self.model.lake
@@ -230,7 +231,7 @@ class ReservoirYears(_Years, Sequence[ReservoirYear]):
     def certify(self, positions: FloatArray) -> CertifiedBatch:
         """Benefit, violation and fitness of a position of each year in float64."""
         operation = self.operate(positions)
-        return CertifiedBatch(self._fitness(operation), operation.benefit_gwh, operation.violation_sum, operation)
+        return CertifiedBatch(self._fitness(operation), operation.benefit, operation.violation_sum, operation)
 
     def kernel_contexts(self) -> NDArray[np.float32]:
         """Rows of ``kernels/problems/reservoir/reservoir_year.cl``."""

@@ -10,11 +10,13 @@ import numpy as np
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.members import members_table
+from reservoir.planning.objective_sentences import objective_sentence
 from reservoir.planning.plan import Plan
 from reservoir.planning.sentences import horizon_text, limits_word, outside_sentences, shortfall_months, shortfalls
 from reservoir.planning.source_sentences import source_sentence
 from reservoir.report.html.page import Heading, Picture, Section, render
 from reservoir.report.html.tables import acceptance_table, kept_years, member_table, monthly_table, number, yearly_table
+from reservoir.text.quantities import quantity
 
 #: Months with storages outside their limits that a report tells of; plan.json has more of them.
 SHOWN_SHORTFALLS = 24
@@ -101,10 +103,22 @@ def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
             (f"mean {what}{of}", f"{energy.mean():,.0f} GWh"),
             (f"lowest to highest {what}{of}", f"{energy.min():,.0f} to {energy.max():,.0f} GWh"),
         ]
+    found += _objective_figures(plan)
     found.append(("acceptance checks passed", f"{sum(claims)} of {len(claims)}"))
     if plan.references and plan.feasible.any():
         found.append(("largest gap to dynamic programming", number(float(np.nanmax(np.abs(plan.gap))), "{:.1e}")))
     return found
+
+
+def _objective_figures(plan: Plan) -> list[tuple[str, str]]:
+    """What the objective comes to, unless it is energy."""
+    objective, kept = plan.objective, plan.benefit[plan.keeps_limits]
+    if objective.is_energy or not kept.size:
+        return []
+    if objective.is_firm:
+        lowest, highest = (quantity(float(each)) for each in (plan.firm_power_mw.min(), plan.firm_power_mw.max()))
+        return [("firm power", f"{lowest} MW" if lowest == highest else f"{lowest} to {highest} MW")]
+    return [(f"mean annual {objective.title}", f"{quantity(float(kept.mean()))} {objective.unit}".strip())]
 
 
 def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -117,6 +131,7 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Mean inflow", _mean_inflow(plan)),
         ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
         ("Energy", f"{plan.kept_energy_gwh.sum():,.1f} GWh in {kept_years(plan)}" if plan.keeps_limits.any() else ""),
+        ("Objective", objective_sentence(plan)),
         ("Guaranteed energy", _guaranteed(plan)),
         ("Solver", f"{first.solver} on {first.device}"),
         ("Seed", str(settings.get("seed", ""))),

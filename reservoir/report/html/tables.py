@@ -38,6 +38,8 @@ QUANTITY = ""
 _YEARLY = (
     ("inflow_mean_m3s", "Mean inflow", "m³/s", "{:,.0f}"),
     ("energy_gwh", "Energy", "GWh", "{:,.1f}"),
+    ("objective", "Objective", "", QUANTITY),
+    ("firm_power_mw", "Firm power", "MW", QUANTITY),
     ("storage_change_hm3", "Change of storage", "hm³", "{:,.1f}"),
     ("spill_hm3", "Spill", "hm³", "{:,.1f}"),
     ("evaporation_hm3", "Evaporation", "hm³", "{:,.1f}"),
@@ -46,6 +48,7 @@ _YEARLY = (
     ("shortage_hm3", "Shortage", "hm³", "{:,.1f}"),
     ("violation", "Violation", "relative", "{:.3g}"),
     ("reference_gwh", "Reference optimum", "GWh", "{:,.1f}"),
+    ("reference_objective", "Reference objective", "", QUANTITY),
     ("reference_violation", "Reference violation", "relative", "{:.3g}"),
     ("gap", "Gap", "relative", "{:.1e}"),
     ("engine_gap", "Gap of the solver's own", "relative", "{:.1e}"),

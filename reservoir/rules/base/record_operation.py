@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
+from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
@@ -78,7 +78,7 @@ def record_of(training: Training, months: Months, forecast: Forecast) -> RecordA
 def violation_costs(plant: Reservoir) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What a hm3 below and above the storage bounds costs at the end of each step, GWh (eq. 20-21)."""
     capacity = float(plant.storage_upper_hm3.max())
-    below, above = (plant.penalty_gwh / violation_scale(bound, capacity) for bound in plant.storage_bounds_hm3)
+    below, above = (plant.penalty / violation_scale(bound, capacity) for bound in plant.storage_bounds_hm3)
     return below, above
 
 
@@ -126,4 +126,4 @@ def generated(
         cost = (lower - end) * record.cost_below[step]
     elif end > upper + record.rounding:
         cost = (end - upper) * record.cost_above[step]
-    return stage_benefit(power, per_flow) * GWH_PER_STAGE_BENEFIT, end, cost
+    return in_objective_unit(NO_TERMS, stage_benefit(NO_TERMS, power, release, per_flow)), end, cost

@@ -61,7 +61,7 @@ class Simulation:
     @cached_property
     def energy_gwh(self) -> FloatArray:
         """Energy of each year, shape (years,)."""
-        return self.operation.benefit_gwh
+        return self.operation.annual_energy_gwh
 
     @property
     def end_storage_hm3(self) -> FloatArray:

@@ -86,7 +86,7 @@ def _bounded_by_foresight(evaluation: Evaluation) -> list[Check]:
         SimulationMode.CONTINUOUS: _foresight_comes_back(evaluation.foresight),
         SimulationMode.YEARLY: _comes_back(evaluation.training),
     }
-    penalty = evaluation.plan.reservoir.penalty_gwh
+    penalty = evaluation.plan.reservoir.penalty
     violation = {
         SimulationMode.CONTINUOUS: evaluation.foresight_violations.relative,
         SimulationMode.YEARLY: float(evaluation.plan.violation.sum()),

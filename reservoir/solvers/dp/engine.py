@@ -67,7 +67,8 @@ class DpEngine(DeviceEngine[DeviceGridSettings]):
         years: ReservoirYears = as_batch(problems)
         limits = years.limits
         grids = self.settings.grids(limits.steps)
-        layout = layout_for(device, self.settings, limits.steps, conditions=limits.conditions is not None)
+        further = {"conditions": limits.conditions is not None, "terms": limits.terms is not None}
+        layout = layout_for(device, self.settings, limits.steps, **further)
         with clock("build"):
             program = build_program(device, years, grids, layout)
         with clock("prepare"):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from reservoir.errors import DeviceError, Mistake
+from reservoir.hydro.benefit import StepTerms
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.hydro.lake import lake_area, lake_seepage
@@ -46,6 +47,8 @@ _PER_STEP = 40
 _PER_STEP_OF_LONG, _BESIDE_STEPS = 42, 32
 #: Further numbers of a step with conditions.
 _PER_STEP_OF_CONDITIONS = 17
+#: Further numbers of a step where the objective is not energy.
+_PER_STEP_OF_TERMS = len(StepTerms._fields)
 #: Smallest change of a float32 fitness that is more than rounding.
 _FLOAT32_TOLERANCE = 2e-7
 
@@ -67,6 +70,8 @@ class GridLayout:
         it in global memory (``kernels/solvers/dp/long_horizon.cl``).
     conditions : bool
         Steps have losses of the lake or demands on the plant.
+    terms : bool
+        The objective is not energy.
     """
 
     lanes: int
@@ -75,6 +80,7 @@ class GridLayout:
     double: bool
     long: bool = False
     conditions: bool = False
+    terms: bool = False
 
     @property
     def dtype(self) -> DTypeLike:
@@ -83,13 +89,15 @@ class GridLayout:
 
     def group_numbers(self, steps: int) -> int:
         """Numbers that a group works on: in global memory for long horizons, else in local memory."""
-        more = _PER_STEP_OF_CONDITIONS * self.conditions
+        more = _PER_STEP_OF_CONDITIONS * self.conditions + _PER_STEP_OF_TERMS * self.terms
         if self.long:
             return 2 * self.room + (_PER_STEP_OF_LONG + more) * (steps + 1) + _BESIDE_STEPS
         return 2 * self.room + (_PER_STEP + more) * (steps + 1)
 
 
-def layout_for(device: DeviceInfo, settings: DeviceGridSettings, steps: int, *, conditions: bool = False) -> GridLayout:
+def layout_for(
+    device: DeviceInfo, settings: DeviceGridSettings, steps: int, *, conditions: bool = False, terms: bool = False
+) -> GridLayout:
     """Choose a layout for years of so many steps: on a CPU one work item in vectors of its width, on a GPU many items.
 
     Raises
@@ -115,7 +123,7 @@ def layout_for(device: DeviceInfo, settings: DeviceGridSettings, steps: int, *, 
     def layout(*, long: bool) -> GridLayout:
         usual = 1 if cpu else min(GPU_ITEMS_OF_LONG if long else GPU_ITEMS, device.max_work_group_size)
         of_group = items_for(device, room, usual if items is None else items)
-        return GridLayout(lanes, of_group, -(-room // lanes) * lanes, double, long, conditions)
+        return GridLayout(lanes, of_group, -(-room // lanes) * lanes, double, long, conditions, terms)
 
     year = layout(long=False)
     fits = year.group_numbers(steps) * np.dtype(year.dtype).itemsize <= device.local_memory_bytes

@@ -88,7 +88,7 @@ def _values(year: ReservoirYear, grid: FloatArray, first_step: int, last: FloatA
     values = np.empty_like(grid)
     values[-1] = last
     plant, arrays = plant_with_cursors(year.model.exact), lake_with_cursors(year.limits.arrays())
-    value_function(plant, arrays, grid, year.penalty_gwh, first_step, values)
+    value_function(plant, arrays, grid, year.penalty, first_step, values)
     return values
 
 

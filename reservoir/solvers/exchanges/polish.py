@@ -102,7 +102,7 @@ def _polished(years: ReservoirYears, positions: FloatArray, effort: Effort) -> P
     steps = years.limits.steps
     work, tables = np.zeros((_ROWS, steps + 1)), np.zeros((SIGNS, ROLES, steps))
     plant, arrays = plant_with_cursors(years.model.exact), lake_with_cursors(years.exact_year)
-    _exchange(plant, arrays, years.penalty_gwh, drafts, storages, lower, upper, effort, work, tables)
+    _exchange(plant, arrays, years.penalty, drafts, storages, lower, upper, effort, work, tables)
     found = np.column_stack([drafts, storages[:, 0]])[:, : years.dimension]
     gains = years.certify(found).fitness - before.fitness
     better = gains > 0

@@ -55,14 +55,14 @@ def by_the_physics(year: ReservoirYear, record: Inflow, index: int, positions: n
         found = year.operate(position)
         told = paper.year_of(year.model.reservoir, record, index, float(found.storage_hm3[0]))
         energy = paper.energy_gwh(stand_in, told, found.release_m3s.tolist(), found.storage_hm3.tolist())
-        fitness.append(energy - year.penalty_gwh * found.violation.sum())
+        fitness.append(energy - year.penalty * found.violation.sum())
     return np.array(fitness)
 
 
 def of_any_year(year: ReservoirYear) -> ReservoirContext:
     """The context that a year would have if it were not always repairable."""
     context = year.compiled_context()
-    constants = np.float32(year.penalty_gwh), context.gwh_per_stage_benefit
+    constants = np.float32(year.penalty), context.per_stage_benefit
     return ReservoirContext(year.model.approximation.plant, context.year, *constants)
 
 
@@ -72,7 +72,7 @@ def test_fitness_is_that_of_the_physics(case: Case, factor: float) -> None:
     for index, year in enumerate(years):
         positions = positions_in(year)
         found, expected = compiled(year.compiled_context(), positions), by_the_physics(year, record, index, positions)
-        np.testing.assert_allclose(found, expected, rtol=ROUNDING, atol=ROUNDING * year.penalty_gwh)
+        np.testing.assert_allclose(found, expected, rtol=ROUNDING, atol=ROUNDING * year.penalty)
 
 
 def test_a_year_that_is_always_repairable_is_worth_the_same_as_any_other(case: Case) -> None:

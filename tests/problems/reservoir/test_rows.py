@@ -62,7 +62,7 @@ def positions_in(problems: list[Problem]) -> list[np.ndarray]:
 
 def rows_of(limits: Limits, margin: float, dtype: type) -> Iterator[tuple[bytes, ...]]:
     """The arrays of years, year by year, as bytes."""
-    *arrays, _, _, _ = limits.arrays(margin, dtype)
+    *arrays, _, _, _, _ = limits.arrays(margin, dtype)
     return zip(*([row.tobytes() for row in each] for each in arrays), strict=True)
 
 
@@ -85,8 +85,8 @@ def test_arrays_of_stacked_years_are_those_of_each(
 ) -> None:
     limits = [with_steps(year, steps).limits for year in tried]
     for year, row in zip(limits, rows_of(Limits.of(limits), margin, dtype), strict=True):
-        *alone, conditions, cyclic, unrolled = year.arrays(margin, dtype)
-        assert conditions == ()
+        *alone, conditions, terms, cyclic, unrolled = year.arrays(margin, dtype)
+        assert conditions == terms == ()
         assert tuple(each.tobytes() for each in alone) == row
         assert cyclic == year.cyclic
         assert len(unrolled) in (0, steps)

@@ -46,7 +46,7 @@ def form_fitness(year: ReservoirYear, inflow: Inflow, index: int) -> Fitness:
 
     def fitness(position: np.ndarray) -> float:
         releases, storages = paper.repaired(told, [float(release) for release in position])
-        cost = reservoir.penalty_gwh * sum(each for each in paper.violations(told, storages) if each > 1e-9)
+        cost = reservoir.penalty * sum(each for each in paper.violations(told, storages) if each > 1e-9)
         return paper.energy_gwh(stand_in, told, releases, storages) - cost
 
     return fitness
@@ -120,7 +120,7 @@ def test_the_reported_fitness_is_that_of_the_reported_position(run: Solve, years
         assert solution.fitness == year.certify(solution.position).fitness
         assert solution.trace_fitness[-1] == pytest.approx(solution.fitness, rel=1e-4)
         assert solution.fitness_float32 == solution.trace_fitness[-1]
-        assert solution.fitness == pytest.approx(solution.benefit - year.penalty_gwh * solution.violation, rel=1e-12)
+        assert solution.fitness == pytest.approx(solution.benefit - year.penalty * solution.violation, rel=1e-12)
 
 
 def test_a_position_without_a_number_for_its_fitness_is_never_a_best(run: Solve) -> None:

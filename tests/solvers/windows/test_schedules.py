@@ -47,7 +47,7 @@ def test_of_windows_that_are_worse_together_the_good_ones_are_taken(schedules):
     trials = {
         (step, change): operation_of(schedules, {step: change}) for step in range(6, 20) for change in (-3.0, 3.0)
     }
-    gains = {key: float(each.fitness_gwh(schedules.horizons.penalty_gwh)[0]) for key, each in trials.items()}
+    gains = {key: float(each.fitness(schedules.horizons.penalty)[0]) for key, each in trials.items()}
     best, worst = max(gains, key=gains.get), min(gains, key=gains.get)
     before = float(schedules.fitness[0])
     assert gains[worst] < before < gains[best]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from reservoir.hydro.benefit import stage_benefit
+from reservoir.hydro.benefit import NO_TERMS, stage_benefit
 from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
@@ -40,7 +40,7 @@ class OperationContext(NamedTuple):
     storage_low: Any
     storage_scale: Any
     per_year: Any
-    gwh_per_stage_benefit: Any
+    per_stage_benefit: Any
     hidden: int
 
 
@@ -81,10 +81,11 @@ def _fitness(context: OperationContext, position: RealArray, scratch: object) ->
         release, end = limited(storage, wanted, target, inflow, per_flow, releases)
         cost += max(lowest - end, zero) * context.cost_below[step]
         cost += max(end - highest, zero) * context.cost_above[step]
-        benefit += stage_benefit(power_at(context.plant, mean(storage, end), release), per_flow)
+        power = power_at(context.plant, mean(storage, end), release)
+        benefit += stage_benefit(NO_TERMS, power, release, per_flow)
         storage = end
     left += (storage - context.start) * context.water_value
-    fitness: float = (benefit * context.gwh_per_stage_benefit + left - cost) * context.per_year
+    fitness: float = (benefit * context.per_stage_benefit + left - cost) * context.per_year
     return fitness
 
 

@@ -163,7 +163,7 @@ class NetworkOperation(SymmetricBox):
             "storage_low": scales.storage_low_hm3,
             "storage_scale": 2 / (scales.storage_high_hm3 - scales.storage_low_hm3),
             "per_year": 1 / (len(self.known) / len(self.model.reservoir.months)),
-            "gwh_per_stage_benefit": GWH_PER_STAGE_BENEFIT,
+            "per_stage_benefit": GWH_PER_STAGE_BENEFIT,
         }
         _, *names, _ = OperationContext._fields
         arrays = (np.array(values[name], precision, order="C")[()] for name in names)  # [()] makes a number of one

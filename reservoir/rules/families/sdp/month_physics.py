@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT, stage_benefit
+from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.step import enforce_limits, power_at, relative_violation, release_to_reach
 from reservoir.rules.base.monthly import Months
@@ -45,7 +45,7 @@ class Physics:
         """The months of the training years."""
         plant = training.model.reservoir
         lower, upper = map(tuple, plant.storage_bounds_hm3.tolist())
-        return cls(Months.of(training), PlantTable.of(plant), lower, upper, float(plant.penalty_gwh))
+        return cls(Months.of(training), PlantTable.of(plant), lower, upper, float(plant.penalty))
 
     def releases(self, step: int, storage: FloatArray, least_inflow: FloatArray, most_inflow: FloatArray) -> FloatArray:
         """Releases to compare, along a new first axis.
@@ -70,4 +70,4 @@ class Physics:
         violation = relative_violation(end, *storages, max(self.storage_upper_hm3))
         # Repair lets the end stand a rounding beyond its bound, which is no violation.
         cost = self.penalty_gwh * np.where(violation > ROUNDING, violation, 0.0)
-        return end, stage_benefit(power, volume) * GWH_PER_STAGE_BENEFIT - cost
+        return end, in_objective_unit(NO_TERMS, stage_benefit(NO_TERMS, power, kept, volume)) - cost

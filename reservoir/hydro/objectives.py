@@ -1,0 +1,155 @@
+"""What a plan is optimised for, as a planner states it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import HOURS_OF_MONTHS, HOURS_PER_YEAR, MONTHS_PER_YEAR
+
+FloatArray = NDArray[np.float64]
+
+
+class Goal(StrEnum):
+    """What an objective is a weighted sum of; shortages and unused capacity are to be small."""
+
+    ENERGY = "energy"
+    REVENUE = "revenue"
+    FIRM_POWER = "firm-power"
+    POWER_SHORTAGE = "power-shortage"
+    SUPPLY_SHORTAGE = "supply-shortage"
+    UNUSED_CAPACITY = "unused-capacity"
+
+
+#: Goals of which less is better.
+COSTS = (Goal.POWER_SHORTAGE, Goal.SUPPLY_SHORTAGE, Goal.UNUSED_CAPACITY)
+#: What an objective needs to be told for a goal, by the names of its fields.
+NEEDED: Mapping[Goal, str] = {
+    Goal.POWER_SHORTAGE: "power_target_mw",
+    Goal.SUPPLY_SHORTAGE: "supply_target_m3s",
+}
+#: A gap of a cost is a part of it, or of this part of the largest.
+_PART_OF_LARGEST = 1e-3
+_TITLES: Mapping[Goal, str] = {
+    Goal.ENERGY: "energy",
+    Goal.REVENUE: "revenue",
+    Goal.FIRM_POWER: "energy at firm power",
+    Goal.POWER_SHORTAGE: "squared power shortage",
+    Goal.SUPPLY_SHORTAGE: "squared supply shortage",
+    Goal.UNUSED_CAPACITY: "unused capacity",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """A weighted sum of goals, to be maximised; shortages and unused capacity count negatively.
+
+    Parameters
+    ----------
+    weights : mapping of Goal to float
+        Each more than 0.
+    price_per_mwh : ndarray, shape (12,), or None
+        Price of energy in each calendar month, January first; a record's own prices take precedence.
+    currency : str
+        Of the price.
+    power_target_mw, supply_target_m3s : ndarray, shape (12,), or None
+        Mean power and release of each calendar month, of which less is a shortage; it is relative to the largest.
+    firm_share : float
+        Share of the steps of a problem that must give the firm power.
+
+    Raises
+    ------
+    InputError
+        If prices or targets are no twelve numbers. Whether they fit each other is checked with the `Reservoir`.
+    """
+
+    weights: Mapping[Goal, float] = field(default_factory=lambda: {Goal.ENERGY: 1.0})
+    price_per_mwh: FloatArray | None = None
+    currency: str = ""
+    power_target_mw: FloatArray | None = None
+    supply_target_m3s: FloatArray | None = None
+    firm_share: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", {Goal(goal): float(weight) for goal, weight in self.weights.items()})
+        for name in ("price_per_mwh", "power_target_mw", "supply_target_m3s"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _monthly(name, getattr(self, name)))
+
+    @property
+    def is_energy(self) -> bool:
+        """Whether the benefit is energy and nothing else (Yu et al. 2020, eq. 6)."""
+        return dict(self.weights) == {Goal.ENERGY: 1.0}
+
+    @property
+    def is_firm(self) -> bool:
+        """Whether it asks for firm power."""
+        return Goal.FIRM_POWER in self.weights
+
+    @property
+    def is_cost(self) -> bool:
+        """Whether all its goals are to be small: it is shown as what is to be small then."""
+        return all(goal in COSTS for goal in self.weights)
+
+    @property
+    def single(self) -> Goal | None:
+        """Its goal, if there is one only, of weight 1."""
+        goals = list(self.weights)
+        return goals[0] if len(goals) == 1 and self.weights[goals[0]] == 1.0 else None
+
+    @property
+    def title(self) -> str:
+        """What it is called in tables and reports."""
+        if self.single:
+            return _TITLES[self.single]
+        return " + ".join(f"{weight:g} x {_TITLES[goal]}" for goal, weight in self.weights.items())
+
+    @property
+    def unit(self) -> str:
+        """Its unit; empty if it has none."""
+        million = f"million {self.currency}".strip()
+        units = {Goal.ENERGY: "GWh", Goal.FIRM_POWER: "GWh", Goal.REVENUE: million}
+        return units.get(self.single, "") if self.single else ""
+
+    def least_scale(self, installed_mw: float) -> float:
+        """What a gap is at least a part of: where all goals are costs, the optimum may be nothing."""
+        return _PART_OF_LARGEST * self.largest_per_year(installed_mw) if self.is_cost else 0.0
+
+    def largest_per_year(self, installed_mw: float) -> float:
+        """What a year at full load, or a year without power and release, comes to: the penalty factor by default."""
+        gwh = installed_mw * HOURS_PER_YEAR / 1000
+        hours = np.array(HOURS_OF_MONTHS)
+        price = 0.0 if self.price_per_mwh is None else float((self.price_per_mwh * hours).sum() / hours.sum())
+        largest = {
+            Goal.ENERGY: gwh,
+            Goal.FIRM_POWER: gwh,
+            Goal.REVENUE: gwh * (price or 1000.0) / 1000,
+            Goal.POWER_SHORTAGE: _squares(self.power_target_mw),
+            Goal.SUPPLY_SHORTAGE: _squares(self.supply_target_m3s),
+            Goal.UNUSED_CAPACITY: float(MONTHS_PER_YEAR),
+        }
+        return sum(weight * largest[goal] for goal, weight in self.weights.items())
+
+
+def _monthly(name: str, given: object) -> FloatArray:
+    """Twelve values as a read-only copy; one number is that of all months."""
+    expected = f"one number, or {MONTHS_PER_YEAR} finite numbers, January first"
+    try:
+        values = np.array(given, np.float64)
+        monthly = np.array(np.broadcast_to(values, MONTHS_PER_YEAR))
+    except (TypeError, ValueError):
+        raise InputError(Mistake("does not fit the months", expected, column=f"objective.{name}")) from None
+    if not np.isfinite(monthly).all():
+        raise InputError(Mistake("has a value that is not a finite number", expected, column=f"objective.{name}"))
+    monthly.setflags(write=False)
+    return monthly
+
+
+def _squares(target: FloatArray | None) -> float:
+    """Sum of the squared targets, relative to the largest."""
+    return 0.0 if target is None else float(((target / target.max()) ** 2).sum())
