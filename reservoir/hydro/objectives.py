@@ -152,4 +152,4 @@ def _monthly(name: str, given: object) -> FloatArray:
 
 def _squares(target: FloatArray | None) -> float:
     """Sum of the squared targets, relative to the largest."""
-    return 0.0 if target is None else float(((target / target.max()) ** 2).sum())
+    return 0.0 if target is None or not target.any() else float(((target / target.max()) ** 2).sum())

@@ -115,7 +115,7 @@ def test_units_of_a_kind_are_the_plant(tmp_path: Path) -> None:
     text = SMALL.replace("installed_capacity_mw = 30\n", "").replace(CAPACITY, of_units)
     one, other = read(tmp_path, SMALL), read(tmp_path, text)
     assert other.installed_mw == one.installed_mw == 30
-    assert other.penalty_gwh == one.penalty_gwh
+    assert other.penalty == one.penalty
     np.testing.assert_array_equal(other.capacity_m3s([50, 80]), one.capacity_m3s([50, 80]))
 
 

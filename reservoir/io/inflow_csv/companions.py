@@ -1,4 +1,4 @@
-"""Columns beside the inflow of one row a month: net evaporation and withdrawal."""
+"""Columns beside the inflow of one row a month: net evaporation, withdrawal and price."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reservoir.errors import Mistake
-from reservoir.hydro.ranges import EVAPORATION_MM, FLOW_M3S, Range
+from reservoir.hydro.ranges import EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH, Range
 from reservoir.hydro.units import FLOW_M3S as FLOW_UNITS
 from reservoir.hydro.units import key_suffix
 from reservoir.io.inflow_csv.cells import parse_flow, parse_number
@@ -27,6 +27,7 @@ class Companion(NamedTuple):
 #: Known columns, by their names in small letters.
 COMPANIONS: Mapping[str, Companion] = {
     "evaporation_mm": Companion("evaporation_mm", parse_number, 1.0, EVAPORATION_MM),
+    "price_per_mwh": Companion("price_per_mwh", parse_number, 1.0, PRICE_PER_MWH),
     **{
         f"withdrawal_{key_suffix(unit)}": Companion("withdrawal_m3s", parse_flow, size, FLOW_M3S)
         for unit, size in FLOW_UNITS.items()

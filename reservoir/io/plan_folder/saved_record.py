@@ -14,7 +14,7 @@ import pandas as pd
 
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
-from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.inflow import COMPANIONS, Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_tables import SavedTables, at_row
@@ -103,7 +103,7 @@ def _as_read(path: Path, planned: Inflow) -> Inflow:
         flow = record.flow_m3s[max(first, 0) : first + planned.years]
         if flow.shape == planned.flow_m3s.shape and np.abs(flow - planned.flow_m3s).max() <= INFLOW_M3S:
             same = record.span(max(first, 0), max(first, 0) + planned.years)
-            beside: dict[str, Any] = {"evaporation_mm": same.evaporation_mm, "withdrawal_m3s": same.withdrawal_m3s}
+            beside: dict[str, Any] = {name: getattr(same, name) for name in COMPANIONS}
             return replace(planned, flow_m3s=flow, **beside)
     return planned
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from reservoir.hydro.identity import reservoir_digests
+from reservoir.hydro.inflow import COMPANIONS
 from reservoir.planning.search import Method
 from reservoir.problems.reservoir.record import RecordProblems
 
@@ -25,7 +26,7 @@ def run_identity(problems: RecordProblems, method: Method, place: str) -> dict[s
         The devices that search.
     """
     inflow, hashed = problems.inflow, hashlib.sha256()
-    for each in (inflow.flow_m3s, inflow.rng_stream_ids, inflow.evaporation_mm, inflow.withdrawal_m3s):
+    for each in (inflow.flow_m3s, inflow.rng_stream_ids, *(getattr(inflow, name) for name in COMPANIONS)):
         hashed.update(b"" if each is None else np.ascontiguousarray(each).tobytes())
     reservoir = problems.model.reservoir
     identity = {

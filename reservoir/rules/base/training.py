@@ -63,8 +63,11 @@ class Training:
         Raises
         ------
         InputError
-            If it has no whole water years, or its reservoir has conditions that rules do not know.
+            If it has no whole water years, or its reservoir has conditions or an objective that rules do not know.
         """
+        if not plan.objective.is_energy:
+            problem = f"rules know energy only, and the plan optimises {plan.objective.title}"
+            raise InputError(Mistake(problem, "a plan of energy", "plan with --objective energy"))
         require_no_conditions(plan.operation.has_conditions)
         if plan.start:
             problem = f"the plan begins in {plan.start}, and has no whole water years"

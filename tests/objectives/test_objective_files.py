@@ -1,0 +1,123 @@
+"""An objective is read, written, and found again in a plan's folder; what does not fit is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reservoir import InputError, optimise, read_inflow, read_reservoir, save_plan, write_reservoir
+from reservoir.hydro.objectives import Goal, Objective
+from reservoir.io.plan_folder.saved_plan import read_plan
+from reservoir.planning.goals import with_goal
+from tests.objectives.test_dp_against_independent import CASES, POWER, PRICE, plan_for
+
+HILL_LAKE = Path(__file__).parents[2] / "docs/own-reservoir/hill-lake.toml"
+
+
+@pytest.fixture
+def read(tmp_path):
+    def reading(objective: str):
+        path = tmp_path / "lake.toml"
+        path.write_text(f"{HILL_LAKE.read_text()}\n[objective]\n{objective}")
+        return read_reservoir(path)
+
+    return reading
+
+
+def test_a_goal_is_read_with_its_prices_and_the_penalty_of_its_unit(read):
+    reservoir = read(f'goal = "revenue"\nprice_per_mwh = {PRICE.tolist()}\ncurrency = "EUR"\n')
+    assert (reservoir.objective.title, reservoir.objective.unit) == ("revenue", "million EUR")
+    assert reservoir.objective.price_per_mwh.tolist() == PRICE.tolist()
+    hours = np.array([744, 678, 744, 720, 744, 720, 744, 744, 720, 744, 720, 744])
+    mean = (PRICE * hours).sum() / hours.sum()
+    assert reservoir.penalty == pytest.approx(reservoir.installed_mw * 8766 / 1000 * mean / 1000)
+
+
+def test_targets_are_read_in_any_unit(read):
+    reservoir = read('goal = "supply-shortage"\nsupply_target_cfs = 353.147\n')
+    assert reservoir.objective.supply_target_m3s == pytest.approx(np.full(12, 10), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'goal = "firm-power"\nfirm_share = 0.95\npenalty_gwh = 5\n',
+        'goal = "power-shortage"\npower_target_mw = 12\npenalty = 3\n',
+        "supply_target_m3s = 12\n[objective.weights]\nenergy = 2\nsupply_shortage = 30\n",
+    ],
+)
+def test_what_is_written_is_read_back(read, tmp_path, text):
+    first = read(text)
+    again = read_reservoir_text(write_reservoir(first), tmp_path)
+    assert dict(again.objective.weights) == dict(first.objective.weights)
+    assert (again.penalty, again.objective.firm_share) == (first.penalty, first.objective.firm_share)
+
+
+def read_reservoir_text(text, folder):
+    path = folder / "again.toml"
+    path.write_text(text)
+    return read_reservoir(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('goal = "profit"\n', "energy, revenue, firm-power"),
+        ('goal = "power-shortage"\n', "power_target_mw: is missing"),
+        ('goal = "energy"\n[objective.weights]\nenergy = 1\n', "contradicts [objective.weights]"),
+        ("[objective.weights]\nfirm_power = 1\nenergy = 1\n", "cannot be weighted"),
+        ("[objective.weights]\nenergy = 0\n", "objective.weights.energy"),
+        ('goal = "firm-power"\nfirm_share = 0.2\n', "0.5 to 1"),
+        ('goal = "revenue"\nprice_per_mwh = -3\n', "price_per_mwh"),
+        ('goal = "unused-capacity"\npenalty_gwh = 3\n', "write penalty in place of penalty_gwh"),
+        ('goal = "supply-shortage"\nsupply_target_m3s = 0\n', "is zero in all months"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_mend(read, text, told):
+    with pytest.raises(InputError) as refused:
+        read(text)
+    assert told in str(refused.value)
+
+
+def test_revenue_without_prices_is_refused(lake, river):
+    with pytest.raises(InputError, match="price_per_mwh: is missing"):
+        optimise(with_goal(lake, "revenue"), river, solver="dp")
+
+
+def test_prices_of_the_record_take_precedence(lake, river, tmp_path):
+    prices = np.random.default_rng(5).uniform(10, 90, river.flow_m3s.shape)
+    months = river.calendar.month_starts.ravel().astype(str)
+    rows = zip(months, river.flow_m3s.ravel().tolist(), prices.ravel().tolist(), strict=True)
+    path = tmp_path / "record.csv"
+    path.write_text("date,inflow_m3s,price_per_mwh\n" + "".join(f"{a},{b!r},{c!r}\n" for a, b, c in rows))
+    record = read_inflow(path)
+    plan = plan_for(lake, record, Objective({Goal.REVENUE: 1}, price_per_mwh=PRICE), "dp")
+    expected = (plan.operation.energy_gwh * prices).sum() / 1000
+    assert plan.benefit.sum() == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["revenue", "power-shortage", "energy and supply"])
+def test_a_plan_is_read_back_from_its_folder(lake, river, tmp_path, name):
+    plan = plan_for(lake, river, CASES[name][0], "dp")
+    folder = save_plan(plan, tmp_path / "plan", figures=False)
+    again = read_plan(folder).plan
+    np.testing.assert_allclose(again.benefit, plan.benefit, rtol=1e-6)
+    np.testing.assert_allclose(again.gap, plan.gap, atol=1e-6)
+    assert again.objective.title == plan.objective.title
+
+
+def test_a_plan_of_firm_power_is_read_back_with_it(lake, river, tmp_path):
+    plan = plan_for(lake, river, Objective({Goal.FIRM_POWER: 1}), "dp")
+    again = read_plan(save_plan(plan, tmp_path / "plan", figures=False)).plan
+    np.testing.assert_allclose(again.firm_power_mw, plan.firm_power_mw, rtol=1e-6)
+    assert again.summary()["firm_power_mw"].nunique() == 1
+
+
+def test_a_goal_by_name_needs_the_targets_of_the_file(lake):
+    with pytest.raises(InputError, match="add power_target_mw to"):
+        with_goal(lake, "power-shortage")
+    able = replace(lake, objective=Objective(power_target_mw=POWER))
+    assert with_goal(able, "power-shortage").objective.single is Goal.POWER_SHORTAGE
