@@ -45,12 +45,13 @@ def piecewise_values(breaks: FloatArray, coefficients: FloatArray, x: FloatArray
     """
     piece = np.searchsorted(breaks[1:-1], x, side="right")
     cubic, square, linear, value = coefficients.T
-    distance = x - breaks[piece]
-    total = value[piece] + linear[piece] * distance
-    power = distance * distance
-    total += square[piece] * power
-    power *= distance
-    total += cubic[piece] * power
+    with np.errstate(over="ignore", invalid="ignore"):  # of points beyond all lakes, which are refused by their values
+        distance = x - breaks[piece]
+        total = value[piece] + linear[piece] * distance
+        power = distance * distance
+        total += square[piece] * power
+        power *= distance
+        total += cubic[piece] * power
     return np.asarray(total)
 
 
