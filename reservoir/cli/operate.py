@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reservoir.cli import options
+from reservoir.cli.call_words import told_in
 from reservoir.errors import InputError, Mistake
 from reservoir.text.quantities import quantity
 
@@ -81,7 +82,7 @@ def command(
     _require_inflow(found, inflow)
     step = step_of_month(found.reservoir, month)
     means, flow = found.rule.months.inflow_m3s, units.size("inflow_m3s")
-    with options.told_in(units):
+    with told_in(units):
         start = _storage(found, level, storage, units)
     situation = Situation(
         step,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -12,32 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reservoir.cli.call_words import named_as
 from reservoir.cli.path_types import FilePath, FolderPath
 
 if TYPE_CHECKING:
     from reservoir.errors import Mistake
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
-    from reservoir.hydro.unit_system import UnitSystem
-
-
-@contextmanager
-def named_as(names: Mapping[str, str]) -> Iterator[None]:
-    """Call the arguments of a function as the options of a command in messages about them."""
-    from reservoir.errors import InputError
-
-    def renamed(text: str) -> str:
-        return re.sub(rf"\b({'|'.join(names)})\b", lambda found: names[found[1]], text)
-
-    try:
-        yield
-    except InputError as error:
-        raise type(error)(
-            replace(each, column=names[each.column], expected=renamed(each.expected), mend=renamed(each.mend))
-            if each.column in names
-            else each
-            for each in error.mistakes
-        ) from error
 
 
 def read_record(file: Path, reading: Mapping[str, Any], first_month: int | None) -> Inflow:
@@ -46,24 +25,6 @@ def read_record(file: Path, reading: Mapping[str, Any], first_month: int | None)
 
     with named_as({name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS if name != "unit"}):
         return read_inflow(file, first_month=first_month, **reading)
-
-
-@contextmanager
-def told_in(units: UnitSystem) -> Iterator[None]:
-    """State mistakes in the units of a call: amounts, and values of options that were given in them."""
-    from reservoir.errors import InputError
-
-    try:
-        yield
-    except InputError as error:
-        raise type(error)(replace(each, **_in_units(each, units)) for each in error.mistakes) from error
-
-
-def _in_units(mistake: Mistake, units: UnitSystem) -> dict[str, Any]:
-    name = {"--level": "level_m", "--storage": "storage_hm3", "--inflow": "inflow_m3s"}.get(mistake.column, "")
-    value = mistake.value / units.size(name) if isinstance(mistake.value, float) else mistake.value
-    texts = {name: units.text(getattr(mistake, name)) for name in ("problem", "expected", "mend")}
-    return texts | {"value": value}
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

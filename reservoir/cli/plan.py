@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
+from reservoir.cli.call_words import named_as, told_in
 from reservoir.text.quantities import counted
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def command(
     ):
         if not as_json:
             show_inputs(found, units)
-        with progress_bars() as progress, options.told_in(units), options.named_as(_OPTIONS):
+        with progress_bars() as progress, told_in(units), named_as(_OPTIONS):
             plan = optimise(
                 found.reservoir,
                 found.inflow,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
+from reservoir.cli.call_words import told_in
 from reservoir.cli.path_types import FilePath
 from reservoir.text.quantities import counted, quantity
 
@@ -61,7 +62,7 @@ def command(
     inflow = options.read_record(inflow_file, reading, found.reservoir.first_month)
     units, start = UnitSystem.of(unit_system or "si"), None
     if level is not None:
-        with options.told_in(units):
+        with told_in(units):
             start = storage_at_level(found.reservoir, level * units.size("level_m"), "--level")
     with claimed_for_simulation(out, found.rule.family) as claim, progress_bars() as progress:
         run = evaluate_record(

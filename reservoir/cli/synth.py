@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli import options
+from reservoir.cli.call_words import named_as
 from reservoir.cli.path_types import FilePath
 from reservoir.text.quantities import counted, quantity
 
@@ -91,7 +92,7 @@ def command(
     from reservoir.synthetic.assessment import assessed
     from reservoir.synthetic.ensemble import synthetic_inflow
 
-    with options.named_as(_OPTIONS):
+    with named_as(_OPTIONS):
         adjustments = Adjustments.of(mean, cv, shift_season)
         reservoir, record = _read(request)
         source = synthetic_inflow(record, method, seed=seed, adjustments=adjustments)

@@ -77,9 +77,7 @@ class Limits:
     def of(cls, years: Sequence[Limits]) -> Limits:
         """Limits of years that were made one by one, at least one."""
         columns = {name: [getattr(year, name) for year in years] for name in _ARRAYS}
-        arrays: dict[str, Any] = {
-            name: None if column[0] is None else np.stack(column) for name, column in columns.items()
-        }
+        arrays: Any = {name: None if each[0] is None else np.stack(each) for name, each in columns.items()}
         conditions, terms = [year.conditions for year in years], [year.terms for year in years]
         return cls(**arrays, conditions=stacked(conditions), terms=stacked_terms(terms))
 
