@@ -1,0 +1,50 @@
+"""Mistakes in the words of a call: its options, and the units that it asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reservoir.errors import Mistake
+    from reservoir.hydro.unit_system import UnitSystem
+
+
+@contextmanager
+def named_as(names: Mapping[str, str]) -> Iterator[None]:
+    """Call the arguments of a function as the options of a command in messages about them."""
+    from reservoir.errors import InputError
+
+    def renamed(text: str) -> str:
+        return re.sub(rf"\b({'|'.join(names)})\b", lambda found: names[found[1]], text)
+
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(
+            replace(each, column=names[each.column], expected=renamed(each.expected), mend=renamed(each.mend))
+            if each.column in names
+            else each
+            for each in error.mistakes
+        ) from error
+
+
+@contextmanager
+def told_in(units: UnitSystem) -> Iterator[None]:
+    """State mistakes in the units of a call: amounts, and values of options that were given in them."""
+    from reservoir.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(replace(each, **_in_units(each, units)) for each in error.mistakes) from error
+
+
+def _in_units(mistake: Mistake, units: UnitSystem) -> dict[str, Any]:
+    name = {"--level": "level_m", "--storage": "storage_hm3", "--inflow": "inflow_m3s"}.get(mistake.column, "")
+    value = mistake.value / units.size(name) if isinstance(mistake.value, float) else mistake.value
+    texts = {name: units.text(getattr(mistake, name)) for name in ("problem", "expected", "mend")}
+    return texts | {"value": value}
