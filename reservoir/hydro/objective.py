@@ -82,7 +82,7 @@ class Operation:
 
     @property
     def benefit(self) -> FloatArray:
-        """Benefit of each year (eq. 6), shape (years,): what is optimised, in its unit."""
+        """Benefit of each year (eq. 6), in the unit of the objective, shape (years,)."""
         return np.asarray(self.stage_benefit.sum(axis=-1))
 
     @property

@@ -116,7 +116,7 @@ class Plan(OperatedRecord):
 
     @cached_property
     def benefit(self) -> FloatArray:
-        """What is optimised, of each year, shape (years,): in the unit of the objective, costs as they are shown."""
+        """What is optimised, of each year, in the unit of the objective and as tables show it, shape (years,)."""
         return shown(self.objective, self.operation.benefit)
 
     @cached_property
