@@ -12,6 +12,8 @@ from reservoir.hydro.year_labels import YearLabels
 
 MONTHS_PER_YEAR = 12
 SECONDS_PER_DAY = 86_400
+#: Of each month where all are equal.
+DAYS_OF_EQUAL_MONTH = 30
 #: Of a mean year, leap days included: what a steady power makes in "a year" of no particular length.
 HOURS_PER_YEAR = 8766
 #: Of each calendar month, February in the mean of years with and without a leap day.
@@ -39,6 +41,8 @@ class Calendar:
         Water years of each member of an ensemble; all if not given, for there is one series.
     left_out : int
         Water years of an ensemble before the first of these, of which this is a part.
+    equal_months : bool
+        Whether every month has 30 days, as in published test problems.
     """
 
     first_year: int
@@ -47,6 +51,7 @@ class Calendar:
     steps: int = MONTHS_PER_YEAR
     years_each: int = 0
     left_out: int = 0
+    equal_months: bool = False
 
     @property
     def is_ensemble(self) -> bool:
@@ -68,6 +73,8 @@ class Calendar:
     def days(self) -> NDArray[np.int64]:
         """Days in each step, shape (years, steps); leap years have a February of 29."""
         starts = self.month_starts
+        if self.equal_months:
+            return np.full(starts.shape, DAYS_OF_EQUAL_MONTH)
         length = (starts + np.timedelta64(1, "M")).astype("datetime64[D]") - starts.astype("datetime64[D]")
         return np.asarray(length.astype(np.int64))
 

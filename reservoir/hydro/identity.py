@@ -10,6 +10,7 @@ from dataclasses import fields
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_kinds import CalendarKind
 
 #: Digits that count: a value written in another unit differs beyond them.
 _DIGITS = 10
@@ -40,6 +41,8 @@ def reservoir_digests(reservoir: Reservoir) -> dict[str, str]:
         "guaranteed energy": plant.guaranteed_energy_gwh,
         "first month": plant.first_month,
     }
+    if plant.calendar is not CalendarKind.REAL:
+        parts["calendar"] = str(plant.calendar)
     if not plant.objective.is_energy:
         parts["objective"] = _objective(plant.objective)
     if plant.has_conditions:

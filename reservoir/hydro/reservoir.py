@@ -15,7 +15,7 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir_checks.notes import notes_of
 from reservoir.hydro.reservoir_checks.whole import checked, storages_of
-from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
+from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, ReferenceLevels, YearEnd
 from reservoir.text.quantities import quantity
 
 
@@ -74,6 +74,8 @@ class Reservoir:
         What a hm3 in store at the end of a horizon is worth, with `year_end` "valued"; None: as the record implies.
     first_month : int
         Calendar month in which the water year begins.
+    calendar : CalendarKind
+        How long months are.
     guaranteed_energy_gwh : float or None
         Energy promised for a year.
     marks : ReferenceLevels
@@ -119,6 +121,7 @@ class Reservoir:
     ramp_down_m3s: float | None = None
     end_value_gwh_per_hm3: float | None = None
     first_month: int = 1
+    calendar: CalendarKind = CalendarKind.REAL
     guaranteed_energy_gwh: float | None = None
     marks: ReferenceLevels = field(default_factory=ReferenceLevels)
     description: str = ""

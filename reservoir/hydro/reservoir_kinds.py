@@ -6,6 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
+class CalendarKind(StrEnum):
+    """How long months are: as they are, or 30 days each, as in published test problems."""
+
+    REAL = "real"
+    EQUAL_MONTHS = "equal-months"
+
+
 class YearEnd(StrEnum):
     """How a year's storage begins and ends."""
 

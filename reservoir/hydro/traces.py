@@ -43,4 +43,6 @@ def traces_of(inflow: Inflow, month: int, horizon: Horizon) -> Inflow:
         for field in fields(inflow)
         if isinstance(column := getattr(inflow, field.name), np.ndarray)
     }
-    return replace(inflow, **columns, calendar=Calendar(first_year, count, month, steps))
+    return replace(
+        inflow, **columns, calendar=Calendar(first_year, count, month, steps, equal_months=calendar.equal_months)
+    )

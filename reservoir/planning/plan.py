@@ -12,6 +12,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.planning.end_value import end_value_used, with_end_value
 from reservoir.planning.given_releases import first_positions
 from reservoir.planning.notes import plan_notes
@@ -29,7 +30,6 @@ from reservoir.planning.start import plan_start
 from reservoir.planning.stopping import NotedStop
 from reservoir.planning.stopwatch import Stopwatch
 from reservoir.problems.reservoir.record import record_problems
-from reservoir.problems.reservoir.year import check_first_month
 from reservoir.solvers import Stop
 from reservoir.solvers.base.progress import callers_own
 
@@ -112,7 +112,7 @@ def optimise(
     with watch("prepare"):
         asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
         begin = plan_start(start, start_level_m, start_hm3, asked, reservoir)
-        check_first_month(reservoir, inflow)
+        inflow = on_calendar_of(reservoir, inflow)
         end_value = end_value_used(reservoir, inflow, watch)
         if begin:
             reservoir, inflow, asked = begin.begun, begin.traces(inflow), Horizon()

@@ -19,10 +19,10 @@ from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation, joined, operate
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.planning.given_releases import releases_of
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.schedule import year_columns
-from reservoir.problems.reservoir.year import check_first_month
 from reservoir.text.quantities import counted, quantity
 
 
@@ -128,7 +128,7 @@ def simulate(
         If reservoir and record do not fit each other, the releases do not fit the record, are negative or not finite,
         the horizon is not known, or there is no storage to start with.
     """
-    check_first_month(reservoir, inflow)
+    inflow = on_calendar_of(reservoir, inflow)
     asked, spans = releases_of(release, inflow, "release"), Horizon.of(horizon).within(inflow.calendar)
     start = _start(reservoir, start_hm3)
     limits, plant, runs = open_limits(reservoir, inflow), exact_plant(reservoir), []

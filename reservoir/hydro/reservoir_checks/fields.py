@@ -16,7 +16,7 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.ranges import Range
-from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
+from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, ReferenceLevels, YearEnd
 from reservoir.hydro.wording import plain
 from reservoir.text.printable import first_unprintable
 from reservoir.text.quantities import counted
@@ -140,6 +140,7 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "objective": _objective,
     "horizon": Horizon.of,
     "first_month": _month,
+    "calendar": partial(_choice, CalendarKind),
     "guaranteed_energy_gwh": partial(_number_or_none, ranges.ENERGY_GWH),
     "marks": _marks,
     **dict.fromkeys(("description", "caveat"), partial(_text, ranges.LONGEST_TEXT)),

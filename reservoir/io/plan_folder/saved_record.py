@@ -16,6 +16,8 @@ from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import COMPANIONS, Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.hydro.reservoir_kinds import CalendarKind
 from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_tables import SavedTables, at_row
 from reservoir.io.plan_folder.tables import AGAIN, INFLOW, MEMBER, changed, sha256_of
@@ -43,7 +45,7 @@ def saved_record(folder: Path, tables: SavedTables, plant: Reservoir, origin: Ma
     InputError
         If the months of the schedule do not follow each other, or are not those that were planned.
     """
-    return _as_read(folder / INFLOW, _inflow(tables, plant, origin))
+    return _as_read(folder / INFLOW, _inflow(tables, plant, origin), plant)
 
 
 def _inflow(tables: SavedTables, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
@@ -56,7 +58,8 @@ def _inflow(tables: SavedTables, plant: Reservoir, origin: Mapping[str, Any]) ->
     years = origin["years"]
     steps = max(len(schedule) // max(years, 1), 1) if origin.get("start") else MONTHS_PER_YEAR
     source, members = origin["inflow"], None
-    calendar = Calendar(int(first), len(schedule) // steps + 1, plant.first_month, steps)
+    equal = plant.calendar is CalendarKind.EQUAL_MONTHS
+    calendar = Calendar(int(first), len(schedule) // steps + 1, plant.first_month, steps, equal_months=equal)
     if MEMBER in schedule:
         calendar = replace(calendar, years_each=int(source.get("years_each", 0)) or years)
         members = schedule[MEMBER].to_numpy(object)[:: calendar.years_each * steps].astype(str)
@@ -86,7 +89,7 @@ def _inflow(tables: SavedTables, plant: Reservoir, origin: Mapping[str, Any]) ->
     )
 
 
-def _as_read(path: Path, planned: Inflow) -> Inflow:
+def _as_read(path: Path, planned: Inflow, plant: Reservoir) -> Inflow:
     """The plan's record with the flows of its own file, of which the schedule states six decimals.
 
     The schedule's stand where there is no file, or the record was another when it was planned: changed in Python, or
@@ -98,7 +101,7 @@ def _as_read(path: Path, planned: Inflow) -> Inflow:
     if planned.unit_from in BY_ARGUMENT:
         reading.setdefault("unit", planned.unit)
     with suppress(InputError, TypeError):  # what plan.json says of the reading may have been changed
-        record = read_inflow(path, first_month=planned.calendar.first_month, **reading)
+        record = on_calendar_of(plant, read_inflow(path, first_month=planned.calendar.first_month, **reading))
         first = planned.calendar.first_year - record.calendar.first_year
         flow = record.flow_m3s[max(first, 0) : first + planned.years]
         if flow.shape == planned.flow_m3s.shape and np.abs(flow - planned.flow_m3s).max() <= INFLOW_M3S:

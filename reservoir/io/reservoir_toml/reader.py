@@ -92,7 +92,7 @@ def _sections(file: File, draft: Draft) -> dict[str, Any]:
 
 def _fields(file: File) -> dict[str, Any]:
     """What is sound of the file but for its curves, by the fields of `Reservoir`, and what else claims name."""
-    parts = {name: getattr(file, name) for name in ("name", "description", "caveat", "first_month")}
+    parts = {name: getattr(file, name) for name in ("name", "description", "caveat", "first_month", "calendar")}
     parts["horizon"] = Horizon.of(file.horizon.span)
     parts["objective"] = objective_of(file.objective)
     parts["marks"] = ReferenceLevels(**file.marks.model_dump())

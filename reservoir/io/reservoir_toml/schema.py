@@ -19,7 +19,7 @@ from reservoir.hydro.horizon import YEAR, Horizon
 from reservoir.hydro.objectives import Goal
 from reservoir.hydro.reservoir_checks.curve_constraints import LOSSLESS_COEFFICIENT
 from reservoir.hydro.reservoir_checks.fields import text_fault
-from reservoir.hydro.reservoir_kinds import YearEnd
+from reservoir.hydro.reservoir_kinds import CalendarKind, YearEnd
 from reservoir.io.reservoir_toml.curve_schema import CURVES, MOST_UNITS, Block, Number, Numbers, refusal
 from reservoir.text.quantities import counted
 
@@ -266,6 +266,10 @@ class File(Block):
     description: Text = Field(default="", description="a sentence about the reservoir")
     caveat: Text = Field(default="", description="a warning to print on every figure")
     first_month: Month = Field(default=1, description="the calendar month in which the water year begins, 1 to 12")
+    calendar: CalendarKind = Field(
+        default=CalendarKind.REAL,
+        description='"real" (default), or "equal-months": every month has 30 days, as in published test problems',
+    )
     plant: PlantSection | None = None
     marks: MarksSection = MarksSection()
     storage: StorageSection | None = None

@@ -18,6 +18,7 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_checks.curve_constraints import CURVE_CONSTRAINTS
 from reservoir.hydro.reservoir_checks.curves import CONVERSIONS
 from reservoir.hydro.reservoir_checks.whole import storages_of
+from reservoir.hydro.reservoir_kinds import CalendarKind
 from reservoir.io.placing.whole_file import write_new
 from reservoir.io.reservoir_toml.objective import objective_keys, weight_keys
 from reservoir.io.reservoir_toml.reader import reservoir_of
@@ -86,6 +87,7 @@ def _sections(reservoir: Reservoir) -> Iterator[tuple[str, Mapping[str, Value]]]
             "description": plant.description,
             "caveat": plant.caveat,
             "first_month": plant.first_month,
+            "calendar": None if plant.calendar is CalendarKind.REAL else str(plant.calendar),
         },
     )
     yield (

@@ -16,8 +16,9 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, joined
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.problems.base import FloatArray
-from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears, check_first_month
+from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +132,7 @@ def record_problems(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> R
     InputError
         If reservoir and record begin their water years in different months, or the curves cannot be approximated.
     """
-    check_first_month(reservoir, inflow)
+    inflow = on_calendar_of(reservoir, inflow)
     horizon = horizon.within(inflow.calendar)
     model, labels, streams = ReservoirModel.of(reservoir), inflow.labels, inflow.rng_stream_ids
     batches = []

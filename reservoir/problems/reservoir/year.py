@@ -10,9 +10,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from reservoir.errors import InputError, Mistake
 from reservoir.hydro.benefit import objective_per_stage_benefit
-from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.conditions import end_value
 from reservoir.hydro.curves.approximation import FINE, Approximation, Form, approximate, approximate_lake
@@ -23,6 +21,7 @@ from reservoir.hydro.objective import Operation, operate
 from reservoir.hydro.plant import Plant, exact_plant
 from reservoir.hydro.repairable import always_repairable
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.year_labels import some_labels
 from reservoir.problems.base import Certified, CertifiedBatch, FloatArray, KernelProblem
 from reservoir.problems.reservoir.fitness import RepairableContext, ReservoirContext
@@ -246,20 +245,5 @@ def reservoir_problems(reservoir: Reservoir, inflow: Inflow) -> ReservoirYears:
     InputError
         If reservoir and record begin their water years in different months, or the curves cannot be approximated.
     """
-    check_first_month(reservoir, inflow)
-    model = ReservoirModel.of(reservoir)
+    inflow, model = on_calendar_of(reservoir, inflow), ReservoirModel.of(reservoir)
     return ReservoirYears(model, year_limits(reservoir, inflow), inflow.labels, inflow.rng_stream_ids)
-
-
-def check_first_month(reservoir: Reservoir, inflow: Inflow) -> None:
-    """Refuse a record whose water years begin in another month than the reservoir's."""
-    if inflow.calendar.first_month != reservoir.first_month:
-        theirs, ours = (MONTH_NAMES[month - 1] for month in (inflow.calendar.first_month, reservoir.first_month))
-        raise InputError(
-            Mistake(
-                f"the record's water years begin in {theirs}, the reservoir's in {ours}",
-                expected="the same first month for both",
-                mend="set first_month in the reservoir file, or read the record with the reservoir's first month",
-                file=inflow.source,
-            )
-        )

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
 from reservoir.planning.sentences import horizon_text
 from reservoir.planning.solver_choice import HOST_REFERENCE
-from reservoir.problems.reservoir.year import check_first_month
 from reservoir.rules import FAMILIES, Forecast, Rule, Training, fit
 from reservoir.rules.base.foresight import foresight_over_record
 from reservoir.rules.base.simulation import Simulation, simulate
@@ -199,7 +199,7 @@ def evaluate(
         fit the reservoir.
     """
     if test is not None:
-        check_first_month(plan.reservoir, test)
+        test = on_calendar_of(plan.reservoir, test)
         test.require_whole_members("the test of rules")
         require_no_conditions(test.has_conditions)
     fitted_to = ""

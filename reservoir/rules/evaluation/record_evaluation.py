@@ -15,9 +15,10 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import month_starts
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.schedule import schedule_table, year_columns
-from reservoir.problems.reservoir.year import ReservoirModel, check_first_month
+from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.foresight import foresight_in_years, foresight_over_record
 from reservoir.rules.base.rule import Rule
 from reservoir.rules.base.simulation import Simulation, simulate
@@ -160,7 +161,7 @@ def evaluate_record(
     InputError
         If record and reservoir begin their water years in different months, or there is no storage to start with.
     """
-    check_first_month(reservoir, inflow)
+    inflow = on_calendar_of(reservoir, inflow)
     start = reservoir.initial_storage_hm3 if start_hm3 is None else start_hm3
     if start is None:
         problem = f"{reservoir.name} has no initial storage, since its years are cyclic"
