@@ -75,6 +75,14 @@ class Request:
     missing_days: int
     negative: str | None
 
+    def at_point(self, point: Path | None) -> Request:
+        """The same with the reservoir of a tradeoff's point, and with its record unless another is given."""
+        if point is None:
+            return self
+        from reservoir.io.tradeoff_point import point_inputs
+
+        return replace(self, **point_inputs(point, {"reservoir": self.reservoir_file, "inflow": self.inflow_file}))
+
     @property
     def reading(self) -> dict[str, Any]:
         """How the inflow is to be read, as arguments of `reservoir.read_inflow`."""

@@ -12,6 +12,7 @@ import click
 
 from reservoir.cli import options
 from reservoir.cli.call_words import named_as, told_in
+from reservoir.cli.path_types import FilePath
 from reservoir.text.quantities import counted
 
 if TYPE_CHECKING:
@@ -33,6 +34,12 @@ SHOWN_SHORTFALLS = 12
 @options.inputs
 @options.horizon
 @options.objective
+@click.option(
+    "--point",
+    metavar="FOLDER/NAME",
+    type=FilePath(),
+    help="Point of a tradeoff to plan, such as front/p07: its objective, reservoir and record.",
+)
 @click.option(
     "--from",
     "start",
@@ -131,6 +138,7 @@ def command(
     request: options.Request,
     horizon: str | None,
     objective: str | None,
+    point: Path | None,
     start: str | None,
     start_level_m: float | None,
     start_hm3: float | None,
@@ -170,7 +178,7 @@ def command(
         from reservoir.report.folder import claimed_for_plan, objective_provenance, write_plan, write_profile
 
     with watch("read"):
-        found, units = request.read().optimised_for(objective), UnitSystem.of(unit_system or "si")
+        found, units = request.at_point(point).read().optimised_for(objective), UnitSystem.of(unit_system or "si")
         kind = format_of(table_format, found.inflow.years)
     with (
         claimed_for_plan(out, found.reservoir.name, force=force) as claim,

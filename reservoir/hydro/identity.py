@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from reservoir.hydro.curves.curve import Curve
-from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import CalendarKind
 
@@ -44,17 +43,10 @@ def reservoir_digests(reservoir: Reservoir) -> dict[str, str]:
     if plant.calendar is not CalendarKind.REAL:
         parts["calendar"] = str(plant.calendar)
     if not plant.objective.is_energy:
-        parts["objective"] = _objective(plant.objective)
+        parts["objective"] = plant.objective.stated
     if plant.has_conditions:
         parts |= _conditions(plant)
     return {name: _digest(part) for name, part in parts.items()}
-
-
-def _objective(objective: Objective) -> list[object]:
-    """What is optimised, unless it is energy."""
-    weights = sorted((str(goal), weight) for goal, weight in objective.weights.items())
-    given = objective.price_per_mwh, objective.power_target_mw, objective.supply_target_m3s
-    return [weights, *given, objective.firm_share]
 
 
 def _conditions(plant: Reservoir) -> dict[str, object]:

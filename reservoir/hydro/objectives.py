@@ -61,6 +61,8 @@ class Objective:
         Mean power and release of each calendar month, of which less is a shortage; it is relative to the largest.
     firm_share : float
         Share of the steps of a problem that must give the firm power.
+    firm_power_mw : float, optional
+        Power that they must give, whatever else is optimised; the goal of firm power is to find the largest.
 
     Raises
     ------
@@ -74,6 +76,7 @@ class Objective:
     power_target_mw: FloatArray | None = None
     supply_target_m3s: FloatArray | None = None
     firm_share: float = 1.0
+    firm_power_mw: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", {Goal(goal): float(weight) for goal, weight in self.weights.items()})
@@ -81,10 +84,25 @@ class Objective:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, _monthly(name, getattr(self, name)))
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both state the same."""
+        return isinstance(other, Objective) and self.stated == other.stated
+
+    def __hash__(self) -> int:
+        return hash(self.stated)
+
+    @property
+    def stated(self) -> tuple[object, ...]:
+        """All that it says, as numbers and texts."""
+        weights = tuple(sorted((str(goal), weight) for goal, weight in self.weights.items()))
+        monthly = self.price_per_mwh, self.power_target_mw, self.supply_target_m3s
+        given = tuple(None if each is None else tuple(each.tolist()) for each in monthly)
+        return weights, *given, self.currency, self.firm_share, self.firm_power_mw
+
     @property
     def is_energy(self) -> bool:
         """Whether the benefit is energy and nothing else (Yu et al. 2020, eq. 6)."""
-        return dict(self.weights) == {Goal.ENERGY: 1.0}
+        return dict(self.weights) == {Goal.ENERGY: 1.0} and self.firm_power_mw is None
 
     @property
     def is_firm(self) -> bool:
@@ -105,9 +123,9 @@ class Objective:
     @property
     def title(self) -> str:
         """What it is called in tables and reports."""
-        if self.single:
-            return _TITLES[self.single]
-        return " + ".join(f"{weight:g} x {_TITLES[goal]}" for goal, weight in self.weights.items())
+        weighted = [f"{weight:g} x {_TITLES[goal]}" for goal, weight in self.weights.items()]
+        title = _TITLES[self.single] if self.single else " + ".join(weighted)
+        return title if self.firm_power_mw is None else f"{title} at {self.firm_power_mw:.6g} MW of firm power"
 
     @property
     def unit(self) -> str:
@@ -134,6 +152,13 @@ class Objective:
             Goal.UNUSED_CAPACITY: float(MONTHS_PER_YEAR),
         }
         return sum(weight * largest[goal] for goal, weight in self.weights.items())
+
+
+def goal_label(goal: Goal, currency: str = "") -> str:
+    """Name and unit of a goal, for tables and axes."""
+    title = "firm power" if goal is Goal.FIRM_POWER else _TITLES[goal]
+    unit = "MW" if goal is Goal.FIRM_POWER else Objective({goal: 1.0}, currency=currency).unit
+    return f"{title[:1].upper()}{title[1:]}{f' ({unit})' if unit else ''}"
 
 
 def _monthly(name: str, given: object) -> FloatArray:

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.record_terms import UNLIMITED, shortage_terms, with_power_target
-from reservoir.planning.given_power import allowed_failures, firm_power_mw
+from reservoir.hydro.record_terms import shortage_terms
+from reservoir.planning.given_power import firm_power_mw
 from reservoir.planning.stages import StageProgress, silent_stage
+from reservoir.problems.reservoir.promised_power import SLACK, allowed_failures, promising
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYears
 from reservoir.solvers import Solutions
@@ -31,17 +31,11 @@ Solve = Callable[[ReservoirYears], Solutions]
 
 #: How the search is called where progress and time are told.
 FIRM_POWER_STAGE = "firm power"
-#: Width of the bracket, and what the power promised stays below the firm power by; parts of it.
-PRECISION = 2e-6
 _MOST_TRIES = 40
 #: A try closer than this part of the bracket to one of its ends is moved there.
 _DISTANCE = 1e-3
 #: Where some steps may fail: a step that is short by this part of the power fails.
 _FAILED = 1e-3
-#: What a step costs that gives nothing, as a part of the penalty of each year: no energy of others is worth a shortage.
-_COST_OF_SHORTAGE = 10.0
-#: What a failed step costs, as a part of the penalty.
-_COST_OF_FAILURE = 0.05
 
 
 class FirmPower(NamedTuple):
@@ -77,16 +71,6 @@ def promising_all(problems: RecordProblems, power_mw: FloatArray) -> RecordProbl
     return replace(problems, batches=tuple(batches))
 
 
-def promising(batch: ReservoirYears, power_mw: FloatArray, share: float = 1.0) -> ReservoirYears:
-    """Problems that must give a power, shape (problems,), in a share of their steps."""
-    terms, target = batch.limits.terms, _each_step(batch, power_mw * (1 - PRECISION))
-    assert terms is not None  # those of firm power are there
-    of_all = _COST_OF_SHORTAGE * batch.penalty * batch.limits.steps / MONTHS_PER_YEAR
-    cost = np.where(target > 0, of_all / np.where(target > 0, target, 1.0), 0.0)
-    most = UNLIMITED if allowed_failures(batch.limits.steps, share) == 0 else _COST_OF_FAILURE * batch.penalty
-    return replace(batch, limits=replace(batch.limits, terms=with_power_target(terms, target, cost, most)))
-
-
 def largest_firm_power(
     batch: ReservoirYears, share: float, solve: Solve, progress: StageProgress = silent_stage
 ) -> tuple[FloatArray, FloatArray]:
@@ -98,7 +82,7 @@ def largest_firm_power(
     above, of_above = high * (1 + 1 / np.maximum(short, 1e-12)), 1 + short  # no more than a first guess of the slope
     progress(FIRM_POWER_STAGE, 0, len(batch))
     for number in range(_MOST_TRIES):
-        open_ = np.flatnonzero((high - low > PRECISION * high) & ~firm)
+        open_ = np.flatnonzero((high - low > SLACK * high) & ~firm)
         if not open_.size:
             break
         rows = low[open_], high[open_], short[open_], above[open_], of_above[open_]
@@ -147,7 +131,7 @@ def _tried(
     reached = firm_power_mw(batch.operate(positions).power_mw, 1 - failures / batch.limits.steps)
     cost = -np.asarray(found.benefit)
     short = (cost - failures).clip(min=0) if failures else np.sqrt(cost.clip(min=0))
-    return reached, np.where(reached >= power_mw * (1 - PRECISION / 4), 0.0, np.maximum(short, 1e-12)), positions
+    return reached, np.where(reached >= power_mw * (1 - SLACK / 4), 0.0, np.maximum(short, 1e-12)), positions
 
 
 def _each_step(batch: ReservoirYears, power_mw: FloatArray) -> FloatArray:

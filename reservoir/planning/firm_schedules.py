@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.planning.firm_power import PRECISION
 from reservoir.planning.given_power import firm_power_of_problems
 from reservoir.problems.base import certify_all
+from reservoir.problems.reservoir.promised_power import SLACK
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.processors import processors
 from reservoir.solvers import Solutions
@@ -32,7 +32,7 @@ def closer_to(problems: RecordProblems, solutions: Solutions, positions: Sequenc
     """
     promised = [batch.limits.terms.of_steps.power_target[:, 0] for batch in problems.batches if batch.limits.terms]
     given = firm_power_of_problems(problems, problems.operate(solutions.position))
-    places = np.flatnonzero(given < np.concatenate(promised) * (1 - PRECISION))
+    places = np.flatnonzero(given < np.concatenate(promised) * (1 - SLACK))
     each = problems.some(places)
 
     def nearby(number: int) -> FloatArray:

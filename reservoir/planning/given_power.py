@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.objective import Operation
+from reservoir.problems.reservoir.promised_power import allowed_failures
 from reservoir.problems.reservoir.record import RecordProblems
 
 FloatArray = NDArray[np.float64]
@@ -22,11 +23,6 @@ def firm_power_mw(power_mw: FloatArray, share: float) -> FloatArray:
     """
     failures = allowed_failures(power_mw.shape[-1], share)
     return np.asarray(np.partition(power_mw, failures, axis=-1)[..., failures])
-
-
-def allowed_failures(steps: int, share: float) -> int:
-    """How many of the steps may fail."""
-    return int((1 - share) * steps + 1e-9)
 
 
 def firm_power_of_problems(problems: RecordProblems, operation: Operation) -> FloatArray:

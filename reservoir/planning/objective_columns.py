@@ -30,6 +30,6 @@ def objective_columns(problems: RecordProblems, operation: Operation) -> Mapping
     """Columns of years, shape (years,); none if the objective is energy."""
     objective = problems.model.reservoir.objective
     columns = {} if objective.is_energy else {OBJECTIVE: shown(objective, operation.benefit)}
-    if objective.is_firm:
+    if objective.is_firm or objective.firm_power_mw is not None:
         columns[FIRM_POWER] = firm_power_of_problems(problems, operation)[problems.of_year]
     return columns

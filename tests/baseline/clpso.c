@@ -55,9 +55,9 @@ static float judged(const float *restrict position, const float *restrict year) 
     for (int step = 0; step < STEPS; ++step) {
         const float middle = (storages[step] + storages[step + 1]) * 0.5f;
         const float power = power_within_bounds(middle, releases[step], year_step(step, year));
-        benefit += STAGE_BENEFIT(power, AT(HM3_PER_M3S, step));
+        benefit += STAGE_BENEFIT(REAL, power, 0, 0, AT(HM3_PER_M3S, step));
     }
-    return benefit * GWH_PER_STAGE_BENEFIT;
+    return benefit * PER_STAGE_BENEFIT;
 }
 
 static void initialise(Particle *particle, const float *year) {

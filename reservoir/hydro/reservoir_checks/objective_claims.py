@@ -42,12 +42,21 @@ def price_in_range(objective: Objective, words: Words) -> Iterator[Mistake]:
         yield from monthly_in_range("objective.price_per_mwh", objective.price_per_mwh, PRICE_PER_MWH, words)
 
 
-def firm_power_is_alone_with_energy(objective: Objective, words: Words) -> Iterator[Mistake]:
-    """Allow firm power by itself: what is maximised beside it is energy."""
+def firm_power_is_possible(objective: Objective, installed_mw: float, words: Words) -> Iterator[Mistake]:
+    """Allow the goal of firm power by itself: what is maximised beside it is energy."""
     if objective.is_firm and len(objective.weights) > 1:
         problem = "cannot be weighted: firm power comes first, then energy at that firmness"
         mend = "give it alone; `reservoir tradeoff` shows firm power against another goal"
         yield words.mistake(weight_key(Goal.FIRM_POWER), problem, mend=mend)
+    if objective.firm_power_mw is not None:
+        name = "objective.firm_power_mw"
+        if objective.is_firm:
+            yield words.mistake(name, "is what the goal firm-power searches", mend="remove it, or choose another goal")
+        if Goal.POWER_SHORTAGE in objective.weights:
+            yield words.mistake(name, "contradicts the target of the power shortage", mend="keep one of the two")
+        if not 0 < objective.firm_power_mw <= installed_mw:
+            most = words.amount("installed_mw", installed_mw)
+            yield words.mistake(name, "is out of range", f"more than 0, at most the installed capacity ({most})")
     if not 0.5 <= objective.firm_share <= 1:
         yield words.mistake("objective.firm_share", "is out of range", "0.5 to 1: the share of steps")
 
@@ -63,5 +72,5 @@ OBJECTIVE_CLAIMS: tuple[Claim, ...] = (
     weights_are_positive,
     targets_are_given,
     price_in_range,
-    firm_power_is_alone_with_energy,
+    firm_power_is_possible,
 )

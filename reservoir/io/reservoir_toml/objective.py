@@ -20,7 +20,8 @@ def objective_of(section: ObjectiveSection) -> Objective:
     """The objective that a section states."""
     given = {name: getattr(section, name) for name in _MONTHLY}
     monthly: dict[str, Any] = {name: None if each is None else np.array(each) for name, each in given.items()}
-    return Objective(_weights(section), currency=section.currency, firm_share=section.firm_share, **monthly)
+    beside = {name: getattr(section, name) for name in ("currency", "firm_share", "firm_power_mw")}
+    return Objective(_weights(section), **beside, **monthly)
 
 
 def _weights(section: ObjectiveSection) -> Mapping[Goal, float]:
@@ -64,6 +65,7 @@ def objective_keys(plant: Reservoir) -> dict[str, Any]:
         values = getattr(objective, name)
         keys[name] = None if values is None else values.tolist()
     keys["currency"] = objective.currency or None
+    keys["firm_power_mw"] = objective.firm_power_mw
     keys["firm_share"] = None if objective.firm_share == 1.0 else objective.firm_share
     keys["penalty_gwh" if objective.unit == "GWh" else "penalty"] = plant.penalty
     return keys

@@ -249,6 +249,9 @@ class ObjectiveSection(Block):
     firm_share: Number = Field(
         default=1.0, description="the share of the steps that must give the firm power, 0.5 to 1"
     )
+    firm_power_mw: PowerMw | None = Field(
+        default=None, description="the power that the steps must give, whatever else is optimised, MW"
+    )
     penalty_gwh: PenaltyGwh | None = Field(
         default=None, description="the cost of a relative violation of 1, GWh; with the goals energy and firm-power"
     )

@@ -18,6 +18,7 @@ from reservoir.hydro.objective import Operation, joined
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.problems.base import FloatArray
+from reservoir.problems.reservoir.promised_power import promising
 from reservoir.problems.reservoir.year import ReservoirModel, ReservoirYear, ReservoirYears
 
 
@@ -135,11 +136,14 @@ def record_problems(reservoir: Reservoir, inflow: Inflow, horizon: Horizon) -> R
     inflow = on_calendar_of(reservoir, inflow)
     horizon = horizon.within(inflow.calendar)
     model, labels, streams = ReservoirModel.of(reservoir), inflow.labels, inflow.rng_stream_ids
-    batches = []
+    batches, promised = [], reservoir.objective.firm_power_mw
     spans = horizon.equal_spans(inflow.years)
     for limits, (first, stop, length) in zip(horizon_limits(reservoir, inflow, horizon), spans, strict=True):
         named = labels[first:stop] if length == 1 else _joined(labels[first:stop], length)
-        batches.append(ReservoirYears(model, limits, named, streams[first:stop:length]))
+        batch = ReservoirYears(model, limits, named, streams[first:stop:length])
+        if promised is not None:
+            batch = promising(batch, np.full(len(batch), promised), reservoir.objective.firm_share)
+        batches.append(batch)
     return RecordProblems(horizon, inflow, tuple(batches))
 
 

@@ -34,7 +34,7 @@ def record_of(reservoir: Reservoir, inflow: Inflow, repeat: int = 1) -> Reservoi
     per_step = (
         each.name
         for each in fields(Limits)
-        if each.name not in ("initial_storage_hm3", "start_bounds_hm3", "conditions")
+        if each.name not in ("initial_storage_hm3", "start_bounds_hm3", "conditions", "terms")
     )
     rows = {name: np.tile(getattr(years, name).reshape(1, -1), repeat) for name in per_step}
     record = replace(ends, **rows)

@@ -111,7 +111,12 @@ def held(problem: ReservoirYear, trajectory: np.ndarray) -> ReservoirYear:
 
 def rest_of(problem: ReservoirYear, step: int, storage: float) -> ReservoirYear:
     """The steps from one on, from a storage."""
-    per_step = {each.name for each in fields(Limits)} - {"initial_storage_hm3", "start_bounds_hm3", "conditions"}
+    per_step = {each.name for each in fields(Limits)} - {
+        "initial_storage_hm3",
+        "start_bounds_hm3",
+        "conditions",
+        "terms",
+    }
     cut = {name: getattr(problem.limits, name)[step:].copy() for name in per_step}
     if problem.limits.conditions is not None:
         monthly = ("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw")

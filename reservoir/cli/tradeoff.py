@@ -1,0 +1,85 @@
+"""``reservoir tradeoff``: the front between two goals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reservoir.cli import options
+from reservoir.text.quantities import quantity
+
+if TYPE_CHECKING:
+    from reservoir.planning.tradeoff import Tradeoff
+
+#: Points that the screen shows.
+_SHOWN = 11
+
+
+@click.command("tradeoff")
+@options.inputs
+@click.option(
+    "--between",
+    metavar="GOAL,GOAL",
+    default="energy,firm-power",
+    show_default=True,
+    help="Two of energy, revenue, firm-power, power-shortage, supply-shortage, unused-capacity.",
+)
+@click.option("--points", type=click.IntRange(3, 1001), default=21, show_default=True, help="Points of the front.")
+@options.horizon
+@options.device
+@click.option("--figures/--no-figures", default=True, help="Draw the figure.")
+@options.out("a new folder")
+@options.json
+@options.debug
+def command(
+    request: options.Request,
+    between: str,
+    points: int,
+    horizon: str | None,
+    device: str,
+    figures: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Find the front between two goals: what more of one costs of the other.
+
+    Writes front.csv, a figure, report.html and a reservoir file for each point to a new folder; `reservoir plan --point
+    FOLDER/NAME` plans a point in full.
+    """
+    from reservoir.cli.call_words import named_as
+    from reservoir.cli.screen import progress_bars, show_inputs, show_json
+    from reservoir.cli.streams import say
+    from reservoir.planning.tradeoff import tradeoff
+    from reservoir.report.tradeoff_folder import claimed_for_tradeoff, tradeoff_provenance, write_tradeoff
+
+    found = request.read()
+    with claimed_for_tradeoff(out, found.reservoir.name) as claim:
+        if not as_json:
+            show_inputs(found)
+        with progress_bars() as progress, named_as({"between": "--between", "horizon": "--horizon"}):
+            goals = [name.strip() for name in between.split(",")]
+            asked: dict[str, Any] = {"points": points, "horizon": horizon, "device": device, "progress": progress}
+            front = tradeoff(found.reservoir, found.inflow, goals, **asked)
+        target = write_tradeoff(front, claim, figures=figures)
+    if as_json:
+        show_json(tradeoff_provenance(front) | {"folder": str(target)})
+    else:
+        _show(front)
+        say(f"Written to {target}")
+
+
+def _show(front: Tradeoff) -> None:
+    from reservoir.cli.screen_table import Column, show_table
+
+    step = max(-(-len(front.points) // _SHOWN), 1)
+    places = sorted({*range(0, len(front.points), step), len(front.points) - 1})
+    rows = [(front.points[place].name, *map(quantity, front.points[place].values)) for place in places]
+    show_table((Column("point"), *(Column(_titled(goal, front), "right") for goal in front.goals)), rows)
+
+
+def _titled(goal: Any, front: Tradeoff) -> str:
+    from reservoir.hydro.objectives import goal_label
+
+    return goal_label(goal, front.reservoir.objective.currency)

@@ -1,0 +1,38 @@
+"""Problems whose steps must give a power: what they fall short of it by costs more than any energy is worth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.record_terms import UNLIMITED, with_power_target
+from reservoir.problems.base import FloatArray
+from reservoir.problems.reservoir.year import ReservoirYears
+
+#: What is promised is less than what is asked by this part: room for rounding.
+SLACK = 2e-6
+#: What a step costs that gives nothing, as a part of the penalty of each year.
+_COST_OF_SHORTAGE = 10.0
+#: What a failed step costs at most, where some may fail, as a part of the penalty.
+_COST_OF_FAILURE = 0.05
+
+
+def allowed_failures(steps: int, share: float) -> int:
+    """How many of so many steps may fail where a share of them must not."""
+    return int((1 - share) * steps + 1e-9)
+
+
+def promising(batch: ReservoirYears, power_mw: FloatArray, share: float = 1.0) -> ReservoirYears:
+    """The problems with a power that each must give, shape (problems,), in a share of their steps.
+
+    Their objective is not energy alone: it has terms.
+    """
+    limits = batch.limits
+    target = np.repeat((power_mw * (1 - SLACK))[:, np.newaxis], limits.steps, axis=1)
+    of_all = _COST_OF_SHORTAGE * batch.penalty * limits.steps / MONTHS_PER_YEAR
+    cost = np.where(target > 0, of_all / np.where(target > 0, target, 1.0), 0.0)
+    most = UNLIMITED if allowed_failures(limits.steps, share) == 0 else _COST_OF_FAILURE * batch.penalty
+    terms = None if limits.terms is None else with_power_target(limits.terms, target, cost, most)
+    return replace(batch, limits=replace(limits, terms=terms))

@@ -1,0 +1,51 @@
+"""The front between two goals."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+
+from reservoir.hydro.objectives import Goal, goal_label
+from reservoir.planning.tradeoff import Tradeoff
+from reservoir.report.figures.axes import THOUSANDS
+from reservoir.report.figures.style import POWER, REFERENCE, sheet_figure
+
+#: Points that bear their names: the ends and some between.
+_NAMED = 6
+
+
+def front_figure(front: Tradeoff) -> Figure:
+    """Draw the points of a front, joined, with the names of some."""
+    what = f"{front.reservoir.name}, {front.inflow.span_text}, {len(front.points)} points, solved by {front.solver}"
+    caveats = " · ".join(caveat[:1].upper() + caveat[1:] for caveat in front.caveats)
+
+    def draw(sheet: SubFigure) -> Axes:
+        ax: Axes = sheet.add_subplot()
+        draw_front(ax, front).set_title(" against ".join(front.goals).replace("-", " ").capitalize())
+        return ax
+
+    return sheet_figure(4.2, (what, caveats), draw)
+
+
+def draw_front(ax: Axes, front: Tradeoff) -> Axes:
+    """Draw the points; returns the axis."""
+    values = front.goal_values
+    ax.plot(values[:, 0], values[:, 1], color=POWER, lw=1.2, marker="o", ms=3.5, zorder=3)
+    step = max((len(values) - 1) // (_NAMED - 1), 1)
+    for place in sorted({*range(0, len(values), step), len(values) - 1}):
+        name = front.points[place].name
+        ax.annotate(name, values[place], xytext=(5, 4), textcoords="offset points", fontsize=7.5, color=REFERENCE)
+    for axis, goal in zip((ax.xaxis, ax.yaxis), front.goals, strict=True):
+        axis.set_label_text(goal_label(goal, front.reservoir.objective.currency))
+        axis.set_major_formatter(THOUSANDS)
+    ax.margins(0.08)
+    return ax
+
+
+def caption(front: Tradeoff) -> str:
+    """How to read the figure."""
+    if Goal.FIRM_POWER in front.goals:
+        way = "At each firm power, which all problems must give, the other goal is as good as it can be."
+    else:
+        way = "Each point is the best schedule for one weighting of both goals; points lie on the convex side."
+    return f"{way} Both goals are summed over the record. A point is planned in full by its name."

@@ -1,0 +1,150 @@
+"""A front between two goals as a folder of files, written as a whole or not at all."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reservoir.hydro.objectives import goal_label
+from reservoir.io.csv_table import write_table
+from reservoir.io.placing.claim import Claim
+from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
+from reservoir.io.plan_folder.saved_record import BY_ARGUMENT
+from reservoir.io.reservoir_toml.writer import write_reservoir
+from reservoir.io.tradeoff_point import INFLOW, POINTS, PROVENANCE
+from reservoir.planning.column_names import FIRM_POWER
+from reservoir.planning.tradeoff import Tradeoff
+from reservoir.report.folder import new_folder, record_provenance, run_provenance, write_json
+from reservoir.report.html.page import Column, Heading, HtmlTable, Section, picture, render
+from reservoir.report.simulation_folder import check_new
+from reservoir.text.quantities import quantity
+
+TABLE, REPORT = "front.csv", "report.html"
+
+
+def claimed_for_tradeoff(target: Path | None, name: str) -> AbstractContextManager[Claim]:
+    """Keep a folder for a front from before it is computed; by default a new one under ``./reports``.
+
+    Raises
+    ------
+    OutputError
+        If it holds something or cannot be written, or if another run is writing there.
+    """
+    return claimed_new(new_folder(f"tradeoff-{name}")) if target is None else claimed(target, check_new)
+
+
+def front_table(front: Tradeoff) -> pd.DataFrame:
+    """One row a point: its name, its weights or firm power, and what it gives of both goals."""
+    goals = [goal.replace("-", "_") for goal in front.goals]
+    rows = []
+    for point in front.points:
+        objective = point.objective
+        stated = {f"weight_{goal.replace('-', '_')}": weight for goal, weight in objective.weights.items()}
+        if objective.firm_power_mw is not None:
+            stated = {f"asked_{FIRM_POWER}": objective.firm_power_mw}
+        values = dict(zip(goals, point.values, strict=True))
+        rows.append({"point": point.name, **stated, **values, "energy_gwh": point.energy_gwh})
+    table = pd.DataFrame(rows)
+    if "energy" in table:
+        table = table.drop(columns="energy_gwh")
+    return table.assign(violation=[point.violation for point in front.points])
+
+
+def write_tradeoff(front: Tradeoff, target: Path | Claim, *, figures: bool = True) -> Path:
+    """Write table, figure, report, and a reservoir file for each point.
+
+    Raises
+    ------
+    OutputError
+        If the folder exists already or cannot be written.
+    """
+    with drafted(target, check_new) as claim:
+        draft = claim.draft
+        write_table(front_table(front), draft / TABLE)
+        (draft / POINTS).mkdir()
+        for point in front.points:
+            (draft / POINTS / f"{point.name}.toml").write_text(write_reservoir(point.reservoir), encoding="utf-8")
+        if front.inflow.content:
+            (draft / INFLOW).write_bytes(front.inflow.content)
+        drawn = _draw(front, draft) if figures else b""
+        write_json(draft / PROVENANCE, tradeoff_provenance(front))
+        (draft / REPORT).write_text(_report(front, drawn), encoding="utf-8")
+    return claim.place
+
+
+def tradeoff_provenance(front: Tradeoff) -> dict[str, Any]:
+    """Where a front comes from, and its points."""
+    return {
+        **run_provenance(),
+        "reservoir": {"name": front.reservoir.name, "sha256": front.reservoir.sha256},
+        "inflow": {
+            "file": Path(front.inflow.source).name,
+            "sha256": front.inflow.sha256,
+            "reading": _reading(front),
+            **record_provenance(front.inflow),
+        },
+        "between": [str(goal) for goal in front.goals],
+        "horizon": str(front.horizon),
+        "solver": front.solver,
+        "device": front.device,
+        "seconds": round(front.seconds, 3),
+        "caveats": list(front.caveats),
+        "points": front_table(front).to_dict("records"),
+    }
+
+
+def _reading(front: Tradeoff) -> dict[str, Any]:
+    """How the record was read, with the unit if the call named it."""
+    unit = {"unit": front.inflow.unit} if front.inflow.unit_from in BY_ARGUMENT else {}
+    return dict(front.inflow.reading) | unit
+
+
+def _draw(front: Tradeoff, folder: Path) -> bytes:
+    from reservoir.report.figures.front import front_figure
+    from reservoir.report.figures.style import rendered
+
+    figure = front_figure(front)
+    svg = rendered(figure, "svg")
+    (folder / "figures").mkdir()
+    (folder / "figures" / "front.svg").write_bytes(svg)
+    (folder / "figures" / "front.png").write_bytes(rendered(figure, "png"))
+    return svg
+
+
+def _report(front: Tradeoff, drawn: bytes) -> str:
+    from reservoir.report.figures.front import caption
+
+    labels = [goal_label(goal, front.reservoir.objective.currency) for goal in front.goals]
+    table = front_table(front)
+    cells = [
+        (str(row[0]), *(quantity(float(value)) if value == value else "–" for value in row[1:]))
+        for row in table.itertuples(index=False)
+    ]
+    columns = (Column("Point", text=True), *(Column(name.replace("_", " ")) for name in table.columns[1:]))
+    told = "The command 'reservoir plan --point FOLDER/NAME' plans a point in full."
+    first, last = front.goal_values[0], front.goal_values[-1]
+    figures = tuple(
+        (label, f"{quantity(float(one))} to {quantity(float(other))}")
+        for label, one, other in zip(labels, first, last, strict=True)
+    )
+    heading = Heading(
+        title=f"Tradeoff of {front.reservoir.name}: {' against '.join(front.goals).replace('-', ' ')}",
+        description=front.reservoir.description,
+        caveats=tuple(caveat[:1].upper() + caveat[1:] for caveat in front.caveats),
+        figures=figures,
+    )
+    pictures = (picture("front", "The front", caption(front), drawn),) if drawn else ()
+    facts = (
+        ("Record", f"{front.inflow.span_text}, {front.inflow.years} years"),
+        ("Horizon", str(front.horizon)),
+        ("Solver", f"{front.solver} on {front.device}, {front.seconds:.3g} s"),
+    )
+    sections = [
+        Section("figures", "Figure", pictures=pictures) if pictures else None,
+        Section("points", "Points", text=(told,), tables=(HtmlTable("points-table", "", columns, tuple(cells)),)),
+        Section("provenance", "Provenance", facts=facts),
+    ]
+    return render(heading, [section for section in sections if section is not None])

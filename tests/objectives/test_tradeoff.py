@@ -1,0 +1,96 @@
+"""A front between two goals: no point is better for both, its ends are the best of each, and points can be planned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir import InputError, optimise, read_reservoir
+from reservoir.hydro.objectives import Goal, Objective, goal_label
+from reservoir.planning.goals import with_goal
+from reservoir.planning.tradeoff import tradeoff
+from reservoir.report.tradeoff_folder import front_table, write_tradeoff
+from tests.objectives.test_dp_against_independent import PRICE, SUPPLY
+
+
+@pytest.fixture(scope="module")
+def able(lake):
+    """The lake with prices and targets."""
+    stated = Objective(price_per_mwh=PRICE, currency="EUR", supply_target_m3s=SUPPLY, power_target_mw=np.full(12, 20.0))
+    return replace(lake, objective=stated)
+
+
+@pytest.fixture(scope="module", params=["energy,firm-power", "energy,supply-shortage", "revenue,firm-power"])
+def front(request, able, river):
+    return tradeoff(able, river, request.param.split(","), points=5, horizon="record", device=None)
+
+
+def signed(front):
+    """Values of which more is better."""
+    return front.goal_values * [-1 if goal is Goal.SUPPLY_SHORTAGE else 1 for goal in front.goals]
+
+
+def test_what_is_gained_of_one_goal_is_lost_of_the_other(front):
+    first, second = signed(front).T
+    slack = 1e-6 * np.abs(front.goal_values).max(axis=0)
+    assert (np.diff(first) <= slack[0]).all()
+    assert (np.diff(second) >= -slack[1]).all()
+    assert first[0] > first[-1] + slack[0]
+    assert second[-1] > second[0] + slack[1]
+
+
+def test_the_first_point_is_the_best_for_the_first_goal(front, able, river):
+    alone = with_goal(replace(able, objective=front.reservoir.objective), front.goals[0])
+    best = optimise(alone, river, solver="dp", horizon="record").operation.benefit.sum()
+    assert signed(front)[0, 0] == pytest.approx(best, rel=2e-4)
+
+
+def test_a_point_planned_by_its_file_gives_what_the_front_says(front, river, tmp_path):
+    folder = write_tradeoff(front, tmp_path / "front", figures=False)
+    point = front.points[2]
+    plan = optimise(read_reservoir(folder / "points" / f"{point.name}.toml"), river, solver="dp", horizon="record")
+    assert plan.energy_gwh.sum() == pytest.approx(point.energy_gwh, rel=1e-3)
+    if Goal.FIRM_POWER in front.goals:
+        assert plan.firm_power_mw[0] == pytest.approx(point.values[1], rel=1e-4)
+
+
+def test_years_by_themselves_are_added_up(able, river):
+    front = tradeoff(able, river, ["energy", "firm-power"], points=3, device=None)
+    assert front.goal_values.shape == (3, 2)
+    assert front.points[0].violation == 0
+    best = optimise(able, river, solver="dp").energy_gwh.sum()
+    assert front.goal_values[0, 0] == pytest.approx(best, rel=1e-4)
+
+
+def test_the_table_names_points_weights_and_goals(front):
+    table = front_table(front)
+    assert table["point"].tolist() == ["p1", "p2", "p3", "p4", "p5"]
+    assert {goal.replace("-", "_") for goal in front.goals} <= set(table)
+    stated = "asked_firm_power_mw" if Goal.FIRM_POWER in front.goals else f"weight_{front.goals[1].replace('-', '_')}"
+    assert table[stated].notna().all()
+
+
+def test_labels_have_units():
+    assert goal_label(Goal.REVENUE, "EUR") == "Revenue (million EUR)"
+    assert goal_label(Goal.FIRM_POWER) == "Firm power (MW)"
+    assert goal_label(Goal.UNUSED_CAPACITY) == "Unused capacity"
+
+
+@pytest.mark.parametrize(
+    ("goals", "told"),
+    [
+        (["energy"], "are not two different goals"),
+        (["energy", "energy"], "are not two different goals"),
+        (["energy", "profit"], "one of energy"),
+    ],
+)
+def test_goals_that_make_no_front_are_refused(able, river, goals, told):
+    with pytest.raises(InputError, match=told):
+        tradeoff(able, river, goals, device=None)
+
+
+def test_a_goal_without_targets_is_refused(lake, river):
+    with pytest.raises(InputError, match="add power_target_mw"):
+        tradeoff(lake, river, ["energy", "power-shortage"], device=None)
