@@ -55,7 +55,8 @@ def command(
     from reservoir.cli.streams import say
     from reservoir.hydro.level_storage import storage_at_level
     from reservoir.hydro.unit_system import UnitSystem
-    from reservoir.report.simulation_folder import claimed_for_simulation, write_simulation
+    from reservoir.report.new_folder import claimed_empty
+    from reservoir.report.simulation_folder import write_simulation
     from reservoir.rules.evaluation.record_evaluation import evaluate_record
 
     found = read_rule_inputs(rule_file, reservoir_file)
@@ -64,7 +65,7 @@ def command(
     if level is not None:
         with told_in(units):
             start = storage_at_level(found.reservoir, level * units.size("level_m"), "--level")
-    with claimed_for_simulation(out, found.rule.family) as claim, progress_bars() as progress:
+    with claimed_empty(out, f"simulation-{found.rule.family}") as claim, progress_bars() as progress:
         run = evaluate_record(
             found.rule,
             found.reservoir,

@@ -52,10 +52,11 @@ def command(
     from reservoir.cli.screen import progress_bars, show_inputs, show_json
     from reservoir.cli.streams import say
     from reservoir.planning.tradeoff import tradeoff
-    from reservoir.report.tradeoff_folder import claimed_for_tradeoff, tradeoff_provenance, write_tradeoff
+    from reservoir.report.new_folder import claimed_empty
+    from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
     found = request.read()
-    with claimed_for_tradeoff(out, found.reservoir.name) as claim:
+    with claimed_empty(out, f"tradeoff-{found.reservoir.name}") as claim:
         if not as_json:
             show_inputs(found)
         with progress_bars() as progress, named_as({"between": "--between", "horizon": "--horizon"}):

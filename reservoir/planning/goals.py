@@ -12,7 +12,7 @@ from reservoir.hydro.reservoir import Reservoir
 def with_goal(reservoir: Reservoir, goal: str) -> Reservoir:
     """A reservoir that is operated for one goal, with the prices and targets of its file.
 
-    The penalty is what it is by default, unless the unit of the objective stays the same.
+    The penalty is what it is by default, unless the goal or the unit of the objective stays the same.
 
     Raises
     ------
@@ -22,6 +22,8 @@ def with_goal(reservoir: Reservoir, goal: str) -> Reservoir:
     if goal not in list(Goal):
         raise InputError(Mistake("is no goal", f"one of {', '.join(Goal)}", column="objective", value=goal))
     wanted, given = Goal(goal), reservoir.objective
+    if wanted is given.single:
+        return reservoir
     needed = NEEDED.get(wanted)
     if needed and getattr(given, needed) is None:
         mend = f"add {needed} to [objective] in the reservoir file"

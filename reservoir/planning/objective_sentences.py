@@ -22,7 +22,8 @@ def objective_sentence(plan: Plan) -> str:
     one = plan.year_word
     each = f"{_amount(objective, kept.mean())} a {one} ({_range(objective, kept)})"
     whole = "" if plan.start else f"{_amount(objective, kept.sum())}, "
-    return f"{objective.title}: {whole}{each}"
+    firm = "" if objective.firm_power_mw is None else f"; {firm_power_sentence(plan)}"
+    return f"{objective.title}: {whole}{each}{firm}"
 
 
 def firm_power_sentence(plan: Plan) -> str:

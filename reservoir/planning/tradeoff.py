@@ -125,7 +125,7 @@ def tradeoff(
     """
     pair = _pair(_plain(reservoir), goals)
     span = Horizon.of(reservoir.horizon if horizon is None else horizon)
-    reservoir = with_end_value(reservoir, end_value_used(reservoir, inflow))
+    reservoir = replace(with_end_value(reservoir, end_value_used(reservoir, inflow)), horizon=span)
     problems = record_problems(reservoir, inflow, span)
     if problems.ramps:
         problem = "dynamic programming, which finds the front, cannot limit the change of the release"
@@ -238,7 +238,10 @@ class _Run:
 
     def weighted(self, pair: tuple[Goal, Goal], points: int) -> list[Reservoir]:
         """Reservoirs whose objectives go from one goal to the other; each goal in parts of what it can change by."""
-        found = self.solved(_weighing(self.reservoir, pair, (1.0, 1.0), [_LEAST_WEIGHT, 1 - _LEAST_WEIGHT]))
+        installed, stated = self.reservoir.installed_mw, self.reservoir.objective
+        largest = [replace(stated, weights={goal: 1.0}).largest_per_year(installed) for goal in pair]
+        ends = [_LEAST_WEIGHT, 1 - _LEAST_WEIGHT]
+        found = self.solved(_weighing(self.reservoir, pair, (largest[0], largest[1]), ends))
         ranges = [float(np.ptp(self.value(goal, found))) or 1.0 for goal in pair]
         shares = np.clip(np.linspace(0, 1, points), _LEAST_WEIGHT, 1 - _LEAST_WEIGHT)
         return _weighing(self.reservoir, pair, (ranges[0], ranges[1]), shares.tolist())
@@ -269,11 +272,11 @@ def _plain(reservoir: Reservoir) -> Reservoir:
 def _weighing(
     reservoir: Reservoir, pair: tuple[Goal, Goal], ranges: tuple[float, float], shares: Sequence[float]
 ) -> list[Reservoir]:
-    """Reservoirs that weigh two goals, the second by a share, with one penalty."""
+    """Reservoirs that weigh two goals, the second by a share, with one penalty; one weight is 1 over the other."""
     objectives = []
     for share in shares:
-        weights = {goal: part / size for goal, part, size in zip(pair, (1 - share, share), ranges, strict=True)}
-        rounded = {goal: float(f"{weight:.{_DIGITS}g}") for goal, weight in weights.items()}
+        ratio = float(f"{np.sqrt((1 - share) / ranges[0] * ranges[1] / share):.{_DIGITS}g}")
+        rounded = {pair[0]: ratio, pair[1]: float(f"{1 / ratio:.{_DIGITS}g}")}
         objectives.append(replace(reservoir.objective, weights=rounded, firm_power_mw=None))
     penalty = max(each.largest_per_year(reservoir.installed_mw) for each in objectives)
     return [replace(reservoir, objective=each, penalty=penalty) for each in objectives]

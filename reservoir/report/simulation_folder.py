@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
-from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
+from reservoir.io.placing.draft_folder import drafted
 from reservoir.io.rule_file import RuleFile
-from reservoir.report.folder import new_folder, record_provenance, run_provenance, to_replace, write_json
+from reservoir.report.folder import record_provenance, run_provenance, write_json
+from reservoir.report.new_folder import check_new
 from reservoir.rules.evaluation.record_evaluation import RecordEvaluation
 from reservoir.text.strict_json import known
-
-
-def claimed_for_simulation(target: Path | None, family: str) -> AbstractContextManager[Claim]:
-    """Keep a folder for a simulation from before it is computed; by default a new one under ``./reports``.
-
-    Raises
-    ------
-    OutputError
-        If it holds something or cannot be written, or if another run is writing there.
-    """
-    return claimed_new(new_folder(f"simulation-{family}")) if target is None else claimed(target, check_new)
-
-
-def check_new(target: Path) -> None:
-    """Refuse a folder that holds something.
-
-    Raises
-    ------
-    OutputError
-        If it exists and is not an empty folder.
-    """
-    to_replace(target, False, mend="choose another --out")
 
 
 def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: RuleFile, units: UnitSystem = SI) -> Path:

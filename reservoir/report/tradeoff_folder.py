@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -11,29 +10,19 @@ import pandas as pd
 from reservoir.hydro.objectives import goal_label
 from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
-from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
+from reservoir.io.placing.draft_folder import drafted
 from reservoir.io.plan_folder.saved_record import BY_ARGUMENT
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.io.tradeoff_point import INFLOW, POINTS, PROVENANCE
 from reservoir.planning.column_names import FIRM_POWER
 from reservoir.planning.tradeoff import Tradeoff
-from reservoir.report.folder import new_folder, record_provenance, run_provenance, write_json
+from reservoir.report.folder import record_provenance, run_provenance, write_json
 from reservoir.report.html.page import Column, Heading, HtmlTable, Section, picture, render
-from reservoir.report.simulation_folder import check_new
+from reservoir.report.new_folder import check_new
 from reservoir.text.quantities import quantity
 
+#: Further names of the files.
 TABLE, REPORT = "front.csv", "report.html"
-
-
-def claimed_for_tradeoff(target: Path | None, name: str) -> AbstractContextManager[Claim]:
-    """Keep a folder for a front from before it is computed; by default a new one under ``./reports``.
-
-    Raises
-    ------
-    OutputError
-        If it holds something or cannot be written, or if another run is writing there.
-    """
-    return claimed_new(new_folder(f"tradeoff-{name}")) if target is None else claimed(target, check_new)
 
 
 def front_table(front: Tradeoff) -> pd.DataFrame:

@@ -50,10 +50,25 @@ def test_the_first_point_is_the_best_for_the_first_goal(front, able, river):
 def test_a_point_planned_by_its_file_gives_what_the_front_says(front, river, tmp_path):
     folder = write_tradeoff(front, tmp_path / "front", figures=False)
     point = front.points[2]
-    plan = optimise(read_reservoir(folder / "points" / f"{point.name}.toml"), river, solver="dp", horizon="record")
+    planned = read_reservoir(folder / "points" / f"{point.name}.toml")
+    assert str(planned.horizon) == "record"  # that of the front, not of the reservoir
+    plan = optimise(planned, river, solver="dp")
     assert plan.energy_gwh.sum() == pytest.approx(point.energy_gwh, rel=1e-3)
     if Goal.FIRM_POWER in front.goals:
         assert plan.firm_power_mw[0] == pytest.approx(point.values[1], rel=1e-4)
+
+
+def test_goals_of_very_different_size_have_weights_that_a_file_can_state(xiaowan, inflow):
+    stated = replace(xiaowan, objective=Objective(supply_target_m3s=1300.0))
+    front = tradeoff(stated, inflow.span(0, 2), ["energy", "supply-shortage"], points=3, device=None)
+    alone = optimise(with_goal(stated, "supply-shortage"), inflow.span(0, 2), solver="dp").benefit.sum()
+    assert front.goal_values[-1, 1] == pytest.approx(alone, rel=2e-3)
+    assert front.goal_values[0, 0] > front.goal_values[1, 0] > front.goal_values[2, 0]
+
+
+def test_the_goal_of_the_file_keeps_its_penalty(able):
+    own = replace(with_goal(able, "power-shortage"), penalty=3.0)
+    assert with_goal(own, "power-shortage").penalty == 3.0
 
 
 def test_years_by_themselves_are_added_up(able, river):
