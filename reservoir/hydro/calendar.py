@@ -1,4 +1,4 @@
-"""Water years, their months and the days of each month."""
+"""Water years, their steps and the days of each step."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.time_step import TimeStep, step_starts
 from reservoir.hydro.year_labels import YearLabels
 
 MONTHS_PER_YEAR = 12
@@ -23,7 +24,7 @@ MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "O
 
 @dataclass(frozen=True)
 class Calendar:
-    """Consecutive water years of twelve calendar months, or stretches of another length that begin a year apart.
+    """Consecutive water years of equally many steps, or stretches of another length that begin a year apart.
 
     An ensemble has the same years several times, one member after another; a part of it may begin and end within one.
 
@@ -35,23 +36,29 @@ class Calendar:
         Number of water years, of all members together.
     first_month : int
         Calendar month (1 to 12) in which every water year begins.
-    steps : int
-        Steps in a water year: 12. Stretches with more overlap; between those with fewer, months are left out.
+    steps : int, optional
+        Steps in a water year. Stretches with more overlap; between those with fewer, steps are left out.
     years_each : int, optional
         Water years of each member of an ensemble; all if not given, for there is one series.
     left_out : int
         Water years of an ensemble before the first of these, of which this is a part.
     equal_months : bool
         Whether every month has 30 days, as in published test problems.
+    step : TimeStep
+        What a step is: a month, unless something else is said.
     """
 
     first_year: int
     years: int
     first_month: int = 1
-    steps: int = MONTHS_PER_YEAR
+    steps: int = 0
     years_each: int = 0
     left_out: int = 0
     equal_months: bool = False
+    step: TimeStep = TimeStep.MONTH
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", self.steps or self.step.per_year)
 
     @property
     def is_ensemble(self) -> bool:
@@ -60,23 +67,38 @@ class Calendar:
 
     @cached_property
     def months(self) -> NDArray[np.int64]:
-        """Calendar month of each step, shape (steps,), values 1 to 12."""
-        return (self.first_month - 1 + np.arange(self.steps)) % MONTHS_PER_YEAR + 1
+        """Calendar month of each step, shape (steps,), values 1 to 12: the one in which its middle lies."""
+        return np.resize(self.step.months(self.first_month), self.steps)
 
     @cached_property
-    def month_starts(self) -> NDArray[np.datetime64]:
-        """First day of each step, shape (years, steps), in months (``datetime64[M]``)."""
-        starts = (self.start_years - 1970) * MONTHS_PER_YEAR + self.first_month - 1
-        return (starts[:, np.newaxis] + np.arange(self.steps)).astype("datetime64[M]")
+    def edges(self) -> NDArray[np.datetime64]:
+        """First day of each step, and the day after the last, shape (years, steps + 1) (``datetime64[D]``)."""
+        begins = (self.start_years - 1970) * MONTHS_PER_YEAR + self.first_month - 1
+        reached = np.arange(self.steps // self.step.per_year + 1) * MONTHS_PER_YEAR
+        years = (begins[:, np.newaxis] + reached).astype("datetime64[M]")
+        starts = step_starts(years, self.step).reshape(self.years, -1)
+        return starts[:, : self.steps + 1]
+
+    @property
+    def starts(self) -> NDArray[np.datetime64]:
+        """First day of each step, shape (years, steps) (``datetime64[D]``)."""
+        return self.edges[:, :-1]
 
     @cached_property
     def days(self) -> NDArray[np.int64]:
         """Days in each step, shape (years, steps); leap years have a February of 29."""
-        starts = self.month_starts
         if self.equal_months:
-            return np.full(starts.shape, DAYS_OF_EQUAL_MONTH)
-        length = (starts + np.timedelta64(1, "M")).astype("datetime64[D]") - starts.astype("datetime64[D]")
-        return np.asarray(length.astype(np.int64))
+            return np.full((self.years, self.steps), DAYS_OF_EQUAL_MONTH)
+        return np.asarray(np.diff(self.edges, axis=1).astype(np.int64))
+
+    @cached_property
+    def part_of_month(self) -> NDArray[np.float64]:
+        """Days of each step in parts of those of its month, shape (years, steps)."""
+        if self.step is TimeStep.MONTH:
+            return np.ones((self.years, self.steps))
+        month = (self.starts + (self.days - 1) // 2).astype("datetime64[M]")
+        days_of_month = ((month + 1).astype("datetime64[D]") - month.astype("datetime64[D]")).astype(np.int64)
+        return np.asarray(self.days / days_of_month)
 
     @cached_property
     def of_member(self) -> NDArray[np.int64]:
@@ -97,14 +119,27 @@ class Calendar:
     @cached_property
     def labels(self) -> YearLabels:
         """Name of each water year: ``1953``, ``1953/54`` where it spans two calendar years, or ``1953 to 1955``."""
-        return YearLabels(self.start_years, (self.first_month + self.steps - 2) // MONTHS_PER_YEAR)
+        years, place = divmod(self.steps - 1, self.step.per_year)
+        last = self.step.first_days(self.first_month)[place].astype("datetime64[M]").astype(np.int64)
+        return YearLabels(self.start_years, years + int(last % MONTHS_PER_YEAR < self.first_month - 1))
 
-    @property
-    def month_names(self) -> tuple[str, ...]:
-        """Short English name of each step's month."""
-        return tuple(MONTH_NAMES[month - 1] for month in self.months)
+    @cached_property
+    def step_names(self) -> tuple[str, ...]:
+        """Name of each step: its month's in short, or its first day such as ``11 Jan``."""
+        return tuple(np.resize(step_names(self.step, self.first_month), self.steps).tolist())
 
     @property
     def hm3_per_m3s(self) -> NDArray[np.float64]:
         """Volume (hm3) that a flow of 1 m3/s carries in each step, shape (years, steps)."""
         return self.days.astype(np.float64) * (SECONDS_PER_DAY / 1e6)
+
+
+def step_names(step: TimeStep, first_month: int) -> tuple[str, ...]:
+    """Name of each step of a water year: its month's in short, or its first day such as ``11 Jan``."""
+    days = step.first_days(first_month)[:-1]
+    months = days.astype("datetime64[M]")
+    names = [MONTH_NAMES[month] for month in (months.astype(np.int64) % MONTHS_PER_YEAR).tolist()]
+    if step is TimeStep.MONTH:
+        return tuple(names)
+    of_month = (days - months.astype("datetime64[D]")).astype(np.int64) + 1
+    return tuple(f"{day} {name}" for day, name in zip(of_month.tolist(), names, strict=True))

@@ -52,10 +52,15 @@ def _with_ends(reservoir: Reservoir, limits: Limits) -> Limits:
 
 
 def open_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
-    """Years with the bounds of their months, nothing said of their ends, any start within the last month's bounds."""
+    """Years with the bounds of their steps, nothing said of their ends, any start within the last step's bounds."""
     lowest, highest, lower, upper = (
-        np.tile(np.resize(bound, inflow.steps), (inflow.years, 1))
-        for bound in (*reservoir.release_bounds_m3s, *reservoir.storage_bounds_hm3)
+        reservoir.in_years(bound, inflow.calendar)
+        for bound in (
+            reservoir.release_lower_m3s,
+            reservoir.release_upper_m3s,
+            reservoir.storage_lower_hm3,
+            reservoir.storage_upper_hm3,
+        )
     )
     starts = np.column_stack([lower[:, -1], upper[:, -1]])
     of_flow = inflow.flow_m3s, inflow.calendar.hm3_per_m3s, lowest, highest

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.month_series import flows_of_series, months_of
+from reservoir.hydro.month_series import flows_of_series, periods_of
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.hydro.year_labels import YearLabels
 from reservoir.text.quantities import counted, quantity
@@ -122,7 +122,7 @@ class Inflow:
         """Mean flow of each month (m3/s), named ``inflow_m3s``, by a monthly PeriodIndex."""
         import pandas as pd
 
-        return pd.Series(self.flow_m3s.ravel(), index=months_of(self.calendar), name="inflow_m3s")
+        return pd.Series(self.flow_m3s.ravel(), index=periods_of(self.calendar), name="inflow_m3s")
 
     def span(self, first: int, stop: int) -> Inflow:
         """Consecutive years of the record, from the place `first` up to `stop`."""
@@ -235,7 +235,7 @@ def _checked(given: ArrayLike, calendar: Calendar, least: float) -> NDArray[np.f
     if len(wrong):
         year, step = wrong[0]
         count = "one flow is" if len(wrong) == 1 else f"{len(wrong)} flows are"
-        month = f"{calendar.month_names[step]} of {calendar.labels[int(year)]}"
+        month = f"{calendar.step_names[step]} of {calendar.labels[int(year)]}"
         problem = f"{count} negative or not finite, first {month}"
         expected, mend = "finite flows of 0 m3/s or more", "correct or fill in these months"
         raise InputError(refused(problem, expected, mend, value=float(flow[year, step])))

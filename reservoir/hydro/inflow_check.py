@@ -106,7 +106,7 @@ class InflowCheck:
         beyond = np.maximum(low - size, size - high) / spread
         places = np.argwhere(beyond > FENCE)
         order = np.argsort(-beyond[tuple(places.T)], kind="stable")
-        labels, months = self.inflow.labels, self.inflow.calendar.month_names
+        labels, months = self.inflow.labels, self.inflow.calendar.step_names
         return tuple(
             Outlier(labels[year], months[step], float(flow[year, step]), float(median[step]), (year, step))
             for year, step in places[order].tolist()
@@ -156,7 +156,7 @@ class InflowCheck:
     def sentences(self) -> dict[str, tuple[str, ...]]:
         """What a reader should know, by topic."""
         inflow, calendar = self.inflow, self.inflow.calendar
-        begin, end = calendar.month_names[0], calendar.month_names[-1]
+        begin, end = calendar.step_names[0], calendar.step_names[-1]
         years = f"{counted(inflow.years)}, {inflow.span_text}"
         years += (
             f"; each {begin} to {end}" if calendar.first_month == 1 else f"; each {begin} to {end} of the next year"

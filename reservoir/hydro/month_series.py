@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.water_years import month_name, whole_years
+from reservoir.text.quantities import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,31 +63,37 @@ def flows_of_series(
     return flow[inside].reshape(-1, MONTHS_PER_YEAR), calendar, notes
 
 
-def months_of(calendar: Calendar) -> pd.PeriodIndex:
-    """Every month of a calendar, in order."""
+def periods_of(calendar: Calendar) -> pd.PeriodIndex | pd.DatetimeIndex:
+    """Every month of a calendar, in order; of shorter steps the first days."""
     import pandas as pd
 
-    return pd.PeriodIndex(calendar.month_starts.ravel(), freq="M")
+    if calendar.step is not TimeStep.MONTH:
+        return first_days(calendar)
+    return pd.PeriodIndex(calendar.starts.ravel(), freq="M")
 
 
-def month_starts(calendar: Calendar) -> pd.DatetimeIndex:
-    """First day of every month of a calendar, named ``date``."""
+def first_days(calendar: Calendar) -> pd.DatetimeIndex:
+    """First day of every step of a calendar, named ``date``."""
     import pandas as pd
 
     # In seconds: nanoseconds reach back to 1677 only.
-    return pd.DatetimeIndex(calendar.month_starts.astype("datetime64[s]").ravel(), name="date")
+    return pd.DatetimeIndex(calendar.starts.astype("datetime64[s]").ravel(), name="date")
 
 
-def flows_by_month(series: pd.Series[float], calendar: Calendar, column: str) -> NDArray[np.float64]:
-    """Mean flows of the months of a calendar, by the dates of a series, shape (years, steps).
+def flows_by_date(series: pd.Series[float], calendar: Calendar, column: str) -> NDArray[np.float64]:
+    """Mean flows of the steps of a calendar, by the dates of a series, shape (years, steps).
+
+    Months may have any date within them; shorter steps have that of their first day.
 
     Raises
     ------
     InputError
         As `flows_of_series`, with the name of the argument (`column`); if months of the calendar are missing.
     """
+    if calendar.step is not TimeStep.MONTH:
+        return _flows_of_days(series, calendar, column)
     months, flow = _months(series), _numbers(series)
-    wanted = calendar.month_starts.astype(np.int64) + 1970 * MONTHS_PER_YEAR  # counted from January of year 0
+    wanted = calendar.starts.astype("datetime64[M]").astype(np.int64) + 1970 * MONTHS_PER_YEAR  # from January of year 0
     first, last = int(wanted.min()), int(wanted.max())
     mistakes = [*_sequence_mistakes(months), *_value_mistakes(months, flow)]
     if not mistakes and (months[0] > first or months[-1] < last):
@@ -98,7 +106,27 @@ def flows_by_month(series: pd.Series[float], calendar: Calendar, column: str) ->
     return np.asarray(flow[wanted - months[0]])
 
 
-def has_months(series: pd.Series[float]) -> bool:
+def _flows_of_days(series: pd.Series[float], calendar: Calendar, column: str) -> NDArray[np.float64]:
+    """Mean flows of steps shorter than a month, each with its first day."""
+    import pandas as pd
+
+    index = series.index.to_timestamp() if isinstance(series.index, pd.PeriodIndex) else pd.DatetimeIndex(series.index)
+    flow, wanted = pd.Series(_numbers(series), index.normalize()), first_days(calendar)
+    refused = partial(Mistake, column=column)
+    doubled = flow.index[flow.index.duplicated()]
+    if len(doubled):
+        raise InputError(refused(f"the day {doubled[0]:%Y-%m-%d} appears twice", "one value per step"))
+    found = np.asarray(flow.reindex(wanted), np.float64).reshape(calendar.years, calendar.steps)
+    wrong = wanted[~(np.isfinite(found) & (found >= 0)).ravel()]
+    if len(wrong):
+        noun = calendar.step.noun
+        problem = f"has no flow of 0 m3/s or more for {counted(len(wrong), noun)}, first that from {wrong[0]:%Y-%m-%d}"
+        expected = f"a value with the first day of every {noun} of the record"
+        raise InputError(refused(problem, expected, "add these values, or give an array in the order of the record"))
+    return found
+
+
+def has_dates(series: pd.Series[float]) -> bool:
     """Whether the index of a series has dates or periods."""
     import pandas as pd
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, HOURS_PER_YEAR, MONTHS_PER_YEAR
+from reservoir.hydro.time_step import TimeStep
 
 FloatArray = NDArray[np.float64]
 
@@ -35,6 +36,7 @@ NEEDED: Mapping[Goal, str] = {
 }
 #: A gap of a cost is a part of it, or of this part of the largest.
 _PART_OF_LARGEST = 1e-3
+_LIST_SHAPES = frozenset((step.per_year,) for step in TimeStep)
 _TITLES: Mapping[Goal, str] = {
     Goal.ENERGY: "energy",
     Goal.REVENUE: "revenue",
@@ -53,11 +55,11 @@ class Objective:
     ----------
     weights : mapping of Goal to float
         Each more than 0.
-    price_per_mwh : ndarray, shape (12,), or None
+    price_per_mwh : ndarray, shape (12,) or (steps,), or None
         Price of energy in each calendar month, January first; a record's own prices take precedence.
     currency : str
         Of the price.
-    power_target_mw, supply_target_m3s : ndarray, shape (12,), or None
+    power_target_mw, supply_target_m3s : ndarray, shape (12,) or (steps,), or None
         Mean power and release of each calendar month, of which less is a shortage; it is relative to the largest.
     firm_share : float
         Share of the steps of a problem that must give the firm power.
@@ -82,7 +84,7 @@ class Objective:
         object.__setattr__(self, "weights", {Goal(goal): float(weight) for goal, weight in self.weights.items()})
         for name in ("price_per_mwh", "power_target_mw", "supply_target_m3s"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _monthly(name, getattr(self, name)))
+                object.__setattr__(self, name, _by_step(name, getattr(self, name)))
 
     def __eq__(self, other: object) -> bool:
         """Whether both state the same."""
@@ -134,22 +136,21 @@ class Objective:
         units = {Goal.ENERGY: "GWh", Goal.FIRM_POWER: "GWh", Goal.REVENUE: million}
         return units.get(self.single, "") if self.single else ""
 
-    def least_scale(self, installed_mw: float) -> float:
+    def least_scale(self, installed_mw: float, steps_per_year: int = MONTHS_PER_YEAR) -> float:
         """What a gap is at least a part of: where all goals are costs, the optimum may be nothing."""
-        return _PART_OF_LARGEST * self.largest_per_year(installed_mw) if self.is_cost else 0.0
+        return _PART_OF_LARGEST * self.largest_per_year(installed_mw, steps_per_year) if self.is_cost else 0.0
 
-    def largest_per_year(self, installed_mw: float) -> float:
+    def largest_per_year(self, installed_mw: float, steps_per_year: int = MONTHS_PER_YEAR) -> float:
         """What a year at full load, or a year without power and release, comes to: the penalty factor by default."""
         gwh = installed_mw * HOURS_PER_YEAR / 1000
-        hours = np.array(HOURS_OF_MONTHS)
-        price = 0.0 if self.price_per_mwh is None else float((self.price_per_mwh * hours).sum() / hours.sum())
+        price = 0.0 if self.price_per_mwh is None else _mean_price(self.price_per_mwh)
         largest = {
             Goal.ENERGY: gwh,
             Goal.FIRM_POWER: gwh,
             Goal.REVENUE: gwh * (price or 1000.0) / 1000,
-            Goal.POWER_SHORTAGE: _squares(self.power_target_mw),
-            Goal.SUPPLY_SHORTAGE: _squares(self.supply_target_m3s),
-            Goal.UNUSED_CAPACITY: float(MONTHS_PER_YEAR),
+            Goal.POWER_SHORTAGE: _squares(self.power_target_mw, steps_per_year),
+            Goal.SUPPLY_SHORTAGE: _squares(self.supply_target_m3s, steps_per_year),
+            Goal.UNUSED_CAPACITY: float(steps_per_year),
         }
         return sum(weight * largest[goal] for goal, weight in self.weights.items())
 
@@ -161,20 +162,27 @@ def goal_label(goal: Goal, currency: str = "") -> str:
     return f"{title[:1].upper()}{title[1:]}{f' ({unit})' if unit else ''}"
 
 
-def _monthly(name: str, given: object) -> FloatArray:
-    """Twelve values as a read-only copy; one number is that of all months."""
-    expected = f"one number, or {MONTHS_PER_YEAR} finite numbers, January first"
+def _by_step(name: str, given: object) -> FloatArray:
+    """Values by month or by step as a read-only copy; one number is that of all months."""
+    expected = f"one number, {MONTHS_PER_YEAR} finite numbers, January first, or one a step"
     try:
         values = np.array(given, np.float64)
-        monthly = np.array(np.broadcast_to(values, MONTHS_PER_YEAR))
+        lists = values if values.shape in _LIST_SHAPES else np.array(np.broadcast_to(values, MONTHS_PER_YEAR))
     except (TypeError, ValueError):
         raise InputError(Mistake("does not fit the months", expected, column=f"objective.{name}")) from None
-    if not np.isfinite(monthly).all():
+    if not np.isfinite(lists).all():
         raise InputError(Mistake("has a value that is not a finite number", expected, column=f"objective.{name}"))
-    monthly.setflags(write=False)
-    return monthly
+    lists.setflags(write=False)
+    return lists
 
 
-def _squares(target: FloatArray | None) -> float:
-    """Sum of the squared targets, relative to the largest."""
-    return 0.0 if target is None or not target.any() else float(((target / target.max()) ** 2).sum())
+def _mean_price(price_per_mwh: FloatArray) -> float:
+    hours = HOURS_OF_MONTHS if len(price_per_mwh) == MONTHS_PER_YEAR else np.ones(len(price_per_mwh))
+    return float(np.average(price_per_mwh, weights=hours))
+
+
+def _squares(target: FloatArray | None, steps_per_year: int) -> float:
+    """Sum of a year's squared targets, relative to the largest."""
+    if target is None or not target.any():
+        return 0.0
+    return float(((target / target.max()) ** 2).sum()) * (steps_per_year / len(target))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.conditions import YearConditions
 from reservoir.hydro.curves.area import most_evaporated
 from reservoir.hydro.curves.curve import Curve
@@ -136,15 +138,10 @@ def conditions_of(reservoir: Reservoir, inflow: Inflow) -> RecordConditions | No
         return None
     _require_gentle(reservoir, inflow)
 
-    def by_step(monthly: FloatArray, of_record: FloatArray | None = None) -> FloatArray:
-        if of_record is not None:
-            return of_record
-        return np.tile(np.resize(reservoir.by_step(monthly), inflow.steps), (inflow.years, 1))
-
-    level = reservoir.operating_level_m
+    level, by_step = reservoir.operating_level_m, partial(reservoir.in_years, calendar=inflow.calendar)
     return RecordConditions(
-        by_step(reservoir.evaporation_mm, inflow.evaporation_mm),
-        by_step(reservoir.withdrawal_m3s, inflow.withdrawal_m3s),
+        _evaporation_mm(reservoir, inflow),
+        by_step(reservoir.withdrawal_m3s) if inflow.withdrawal_m3s is None else inflow.withdrawal_m3s,
         by_step(reservoir.plant_factor),
         by_step(reservoir.power_lower_mw),
         lake_area(reservoir),
@@ -154,6 +151,15 @@ def conditions_of(reservoir: Reservoir, inflow: Inflow) -> RecordConditions | No
         _limit(reservoir.ramp_down_m3s),
         reservoir.end_value_gwh_per_hm3 or 0.0,
     )
+
+
+def _evaporation_mm(reservoir: Reservoir, inflow: Inflow) -> FloatArray:
+    """Net evaporation of each step, that of a month in parts by days; the record's own if it has it."""
+    if inflow.evaporation_mm is not None:
+        return inflow.evaporation_mm
+    given = reservoir.evaporation_mm
+    depth = reservoir.in_years(given, inflow.calendar)
+    return depth * inflow.calendar.part_of_month if len(given) == MONTHS_PER_YEAR else depth
 
 
 def _limit(most_m3s: float | None) -> float:

@@ -63,7 +63,7 @@ def terms_of(reservoir: Reservoir, inflow: Inflow) -> RecordTerms | None:
     def by_step(monthly: FloatArray | None) -> FloatArray:
         if monthly is None:
             return np.zeros(inflow.flow_m3s.shape)
-        return np.tile(np.resize(reservoir.by_step(monthly), inflow.steps), (inflow.years, 1))
+        return reservoir.in_years(monthly, inflow.calendar)
 
     def weight(goal: Goal) -> float:
         return objective.weights.get(goal, 0.0)
@@ -71,7 +71,7 @@ def terms_of(reservoir: Reservoir, inflow: Inflow) -> RecordTerms | None:
     if Goal.REVENUE in objective.weights and objective.price_per_mwh is None and inflow.price_per_mwh is None:
         mend = "add price_per_mwh to [objective] in the reservoir file, or a column price_per_mwh to the record"
         problem = f'is missing: the goal "{Goal.REVENUE}" needs it'
-        raise InputError(Mistake(problem, "a price for each month", mend, reservoir.source, column="price_per_mwh"))
+        raise InputError(Mistake(problem, "a price for each step", mend, reservoir.source, column="price_per_mwh"))
     gwh_per_mw = inflow.calendar.hm3_per_m3s * GWH_PER_MW_VOLUME
     price = by_step(objective.price_per_mwh) if inflow.price_per_mwh is None else inflow.price_per_mwh
     none, unused = np.zeros_like(gwh_per_mw), weight(Goal.UNUSED_CAPACITY)

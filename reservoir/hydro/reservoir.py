@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir_checks.notes import notes_of
 from reservoir.hydro.reservoir_checks.whole import checked, storages_of
 from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, ReferenceLevels, YearEnd
+from reservoir.hydro.time_step import TimeStep
 from reservoir.text.quantities import quantity
 
 
@@ -40,10 +41,11 @@ class Reservoir:
         Hydraulic capacity of the turbines (m3/s) by head (m).
     installed_mw : float
         Installed capacity.
-    storage_lower_hm3, storage_upper_hm3 : ndarray, shape (12,)
-        Bounds of the storage at the end of each calendar month, January first.
-    release_lower_m3s, release_upper_m3s : ndarray, shape (12,)
-        Bounds of the release in each calendar month, January first.
+    storage_lower_hm3, storage_upper_hm3 : ndarray, shape (12,) or (steps,)
+        Bounds of the storage at the end of each step: twelve are those of calendar months, January first. A list by
+        shorter steps begins with January too, but one by weeks with the water year.
+    release_lower_m3s, release_upper_m3s : ndarray, shape (12,) or (steps,)
+        Bounds of the release in each step.
     initial_storage_hm3, final_storage_hm3 : float or None
         Storage at the start and at the end of a horizon; None where `year_end` leaves it open.
     year_end : YearEnd
@@ -56,26 +58,29 @@ class Reservoir:
         What is planned as one problem where the call does not say it.
     area_km2 : Curve, optional
         Area of the lake (km2) by storage (hm3); without it, the slope of the storage over the level.
-    evaporation_mm : ndarray, shape (12,)
-        Net evaporation (evaporation less rain) in each calendar month, January first; negative where it rains more.
+    evaporation_mm : ndarray, shape (12,) or (steps,)
+        Net evaporation (evaporation less rain) of each calendar month, of which shorter steps have their part by days,
+        or of each step; negative where it rains more.
     seepage_m3s : Curve, optional
         Water that seeps away (m3/s) by storage (hm3).
-    withdrawal_m3s : ndarray, shape (12,)
-        Water that users take from the lake in each calendar month.
-    plant_factor : ndarray, shape (12,)
-        Part of each calendar month in which the turbines can run at full load.
-    power_lower_mw : ndarray, shape (12,)
-        Lowest mean power of each calendar month; 0 where none is demanded.
+    withdrawal_m3s : ndarray, shape (12,) or (steps,)
+        Water that users take from the lake.
+    plant_factor : ndarray, shape (12,) or (steps,)
+        Part of each step in which the turbines can run at full load.
+    power_lower_mw : ndarray, shape (12,) or (steps,)
+        Lowest mean power of each step; 0 where none is demanded.
     operating_level_m : float, optional
         Level below which the turbines stand still.
     ramp_up_m3s, ramp_down_m3s : float, optional
-        Largest rise and fall of the release from a month to the next.
+        Largest rise and fall of the release from a step to the next.
     end_value_gwh_per_hm3 : float, optional
         What a hm3 in store at the end of a horizon is worth, with `year_end` "valued"; None: as the record implies.
     first_month : int
         Calendar month in which the water year begins.
     calendar : CalendarKind
         How long months are.
+    step : TimeStep
+        Into what a water year is divided.
     guaranteed_energy_gwh : float or None
         Energy promised for a year.
     marks : ReferenceLevels
@@ -122,6 +127,7 @@ class Reservoir:
     end_value_gwh_per_hm3: float | None = None
     first_month: int = 1
     calendar: CalendarKind = CalendarKind.REAL
+    step: TimeStep = TimeStep.MONTH
     guaranteed_energy_gwh: float | None = None
     marks: ReferenceLevels = field(default_factory=ReferenceLevels)
     description: str = ""
@@ -152,8 +158,8 @@ class Reservoir:
 
     @property
     def months(self) -> NDArray[np.int64]:
-        """Calendar month of each step of the water year."""
-        return (self.first_month - 1 + np.arange(MONTHS_PER_YEAR)) % MONTHS_PER_YEAR + 1
+        """Calendar month of each step of the water year: the one in which its middle lies."""
+        return self.step.months(self.first_month)
 
     @property
     def storage_bounds_hm3(self) -> NDArray[np.float64]:
@@ -165,9 +171,13 @@ class Reservoir:
         """Lower and upper bound of the release in each step of the water year, shape (2, steps)."""
         return np.stack([self.by_step(self.release_lower_m3s), self.by_step(self.release_upper_m3s)])
 
-    def by_step(self, monthly: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Reorder twelve values from calendar months, January first, to the steps of the water year."""
-        return monthly[self.months - 1]
+    def by_step(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of calendar months, January first, or of steps, in the order of the steps of the water year."""
+        return self.step.in_water_year(self.step.listed(values, self.first_month), self.first_month)
+
+    def in_years(self, values: NDArray[np.float64], calendar: Calendar) -> NDArray[np.float64]:
+        """The same for every year of a calendar, shape (years, steps)."""
+        return np.tile(np.resize(self.by_step(values), calendar.steps), (calendar.years, 1))
 
     def to_toml(self, path: str | Path | None = None, *, force: bool = False) -> str:
         """Return the text of a reservoir file, and write it to `path` if given, see `reservoir.write_reservoir`."""

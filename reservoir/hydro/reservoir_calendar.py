@@ -18,7 +18,8 @@ def on_calendar_of(reservoir: Reservoir, inflow: Inflow) -> Inflow:
     Raises
     ------
     InputError
-        If its water years begin in another month than the reservoir's, or it alone has equal months.
+        If its water years begin in another month than the reservoir's or have other steps, or it alone has equal
+        months.
     """
     if inflow.calendar.first_month != reservoir.first_month:
         theirs, ours = (MONTH_NAMES[month - 1] for month in (inflow.calendar.first_month, reservoir.first_month))
@@ -27,6 +28,16 @@ def on_calendar_of(reservoir: Reservoir, inflow: Inflow) -> Inflow:
                 f"the record's water years begin in {theirs}, the reservoir's in {ours}",
                 expected="the same first month for both",
                 mend="set first_month in the reservoir file, or read the record with the reservoir's first month",
+                file=inflow.source,
+            )
+        )
+    if inflow.calendar.step is not reservoir.step:
+        theirs, ours = (each.step for each in (inflow.calendar, reservoir))
+        raise InputError(
+            Mistake(
+                f"the record has {theirs.noun}s, the reservoir's step is the {ours.noun}",
+                expected=f'step "{ours}"',
+                mend=f'read the record with step="{ours}", or set step = "{theirs}" in the reservoir file',
                 file=inflow.source,
             )
         )

@@ -9,9 +9,11 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.time_step import TimeStep
 
 
 def traces_of(inflow: Inflow, month: int, horizon: Horizon) -> Inflow:
@@ -32,17 +34,22 @@ def traces_of(inflow: Inflow, month: int, horizon: Horizon) -> Inflow:
     Inflow
         A trace in place of each water year.
     """
-    calendar = inflow.calendar
-    skipped = (month - calendar.first_month) % MONTHS_PER_YEAR
+    calendar, step = inflow.calendar, inflow.calendar.step
+    later = (month - calendar.first_month) % MONTHS_PER_YEAR
+    if later and step is TimeStep.WEEK:
+        expected = f"{MONTH_NAMES[calendar.first_month - 1]}, in which the water year begins, or another step"
+        problem = "lies within a year of weeks, which are counted from its first day"
+        raise InputError(Mistake(problem, expected, "set another step", column="start", value=MONTH_NAMES[month - 1]))
+    begins = step.first_days(calendar.first_month)
+    skipped = int(np.searchsorted(begins, (begins[0].astype("datetime64[M]") + later).astype("datetime64[D]")))
     length = min(horizon.years or calendar.years, calendar.years)
-    count, steps = calendar.years - length + 1, MONTHS_PER_YEAR * length - skipped
-    places = MONTHS_PER_YEAR * np.arange(count)[:, np.newaxis] + skipped + np.arange(steps)
-    first_year = calendar.first_year + (calendar.first_month - 1 + skipped) // MONTHS_PER_YEAR
+    count, steps = calendar.years - length + 1, step.per_year * length - skipped
+    places = step.per_year * np.arange(count)[:, np.newaxis] + skipped + np.arange(steps)
+    first_year = calendar.first_year + (calendar.first_month - 1 + later) // MONTHS_PER_YEAR
     columns = {
         field.name: column.ravel()[places]
         for field in fields(inflow)
         if isinstance(column := getattr(inflow, field.name), np.ndarray)
     }
-    return replace(
-        inflow, **columns, calendar=Calendar(first_year, count, month, steps, equal_months=calendar.equal_months)
-    )
+    traced = Calendar(first_year, count, month, steps, equal_months=calendar.equal_months, step=step)
+    return replace(inflow, **columns, calendar=traced)

@@ -56,7 +56,7 @@ def whole_years(
 
 
 def _naming(calendar: Calendar) -> str:
-    months, year = calendar.month_names, calendar.first_year
+    months, year = calendar.step_names, calendar.first_year
     span = f"{months[0]} {year} to {months[-1]} {year + 1}"
     return f"a water year is named by both its years: {calendar.labels[0]} is {span}"
 

@@ -54,7 +54,7 @@ def write_ensemble(inflow: Inflow, file: str, path: Path) -> None:
 
 def _write_csv(inflow: Inflow, path: Path) -> None:
     each = inflow.calendar.years_each
-    dates = inflow.calendar.month_starts[:each].ravel().astype(str).tolist()
+    dates = inflow.calendar.starts[:each].ravel().astype("datetime64[M]").astype(str).tolist()
     rows = "".join(f"%s,{date},{_DIGITS}\n" for date in dates)
     assert inflow.members is not None
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -68,7 +68,7 @@ def _write_netcdf(inflow: Inflow, path: Path) -> None:
     import xarray
 
     each = inflow.calendar.years_each
-    times = inflow.calendar.month_starts[:each].ravel().astype("datetime64[s]")
+    times = inflow.calendar.starts[:each].ravel().astype("datetime64[s]")
     of_flow = {
         "units": "m3 s-1",
         "standard_name": "water_volume_transport_in_river_channel",

@@ -21,25 +21,25 @@ Dataset: TypeAlias = Any
 INSTALL = "pip install 'reservoir[netcdf]'"
 #: Unit and meaning of each variable.
 _MEANINGS = {
-    "inflow_m3s": ("m3 s-1", "mean inflow of the month"),
-    "release_m3s": ("m3 s-1", "mean release of the month"),
+    "inflow_m3s": ("m3 s-1", "mean inflow of the step"),
+    "release_m3s": ("m3 s-1", "mean release of the step"),
     "asked_m3s": ("m3 s-1", "mean release that was given"),
-    "turbined_m3s": ("m3 s-1", "mean turbine flow of the month"),
-    "spill_m3s": ("m3 s-1", "mean spill of the month"),
-    "storage_hm3": ("hm3", "storage at the start of the first month and at the end of each"),
-    "level_m": ("m", "reservoir level at the end of the month"),
-    "tailrace_m": ("m", "tailrace level at the mean release of the month"),
-    "head_m": ("m", "level at the mean storage of the month less the tailrace level"),
-    "power_mw": ("MW", "mean power of the month"),
-    "energy_gwh": ("GWh", "energy of the month"),
+    "turbined_m3s": ("m3 s-1", "mean turbine flow of the step"),
+    "spill_m3s": ("m3 s-1", "mean spill of the step"),
+    "storage_hm3": ("hm3", "storage at the start of the first step and at the end of each"),
+    "level_m": ("m", "reservoir level at the end of the step"),
+    "tailrace_m": ("m", "tailrace level at the mean release of the step"),
+    "head_m": ("m", "level at the mean storage of the step less the tailrace level"),
+    "power_mw": ("MW", "mean power of the step"),
+    "energy_gwh": ("GWh", "energy of the step"),
     "violation": ("1", "distance of the end storage from its bounds, relative to the bound; and demands not kept"),
-    "evaporation_hm3": ("hm3", "net evaporation of the month"),
-    "seepage_hm3": ("hm3", "seepage of the month"),
-    "withdrawal_m3s": ("m3 s-1", "mean flow withdrawn in the month"),
+    "evaporation_hm3": ("hm3", "net evaporation of the step"),
+    "seepage_hm3": ("hm3", "seepage of the step"),
+    "withdrawal_m3s": ("m3 s-1", "mean flow withdrawn in the step"),
     "shortage_m3s": ("m3 s-1", "mean flow of the demand that was not withdrawn"),
-    "water_value_gwh_per_hm3": ("GWh hm-3", "value of one hm3 more at the end of the month"),
+    "water_value_gwh_per_hm3": ("GWh hm-3", "value of one hm3 more at the end of the step"),
     "annual_energy_gwh": ("GWh", "energy of the year"),
-    "annual_violation": ("1", "sum of the violations of the year's months"),
+    "annual_violation": ("1", "sum of the violations of the year's steps"),
     "reference_gwh": ("GWh", "energy of the reference optimum"),
     "reference_objective": ("1", "objective of the reference optimum, in its own unit"),
     "objective": ("1", "what is optimised, in its own unit"),
@@ -50,9 +50,9 @@ _MEANINGS = {
     "gap": ("1", "relative difference to the reference optimum"),
     "engine_gap": ("1", "relative difference of the solver's own schedule to the reference optimum"),
     "source": ("", "whose schedule the year holds: the solver's, of its second run, or the reference's"),
-    "repairs": ("1", "months of the year in which the limits changed the given release"),
+    "repairs": ("1", "steps of the year in which the limits changed the given release"),
 }
-_MONTHLY = ("release_m3s", "turbined_m3s", "spill_m3s", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh")
+_BY_STEP = ("release_m3s", "turbined_m3s", "spill_m3s", "level_m", "tailrace_m", "head_m", "power_mw", "energy_gwh")
 
 
 def dataset_of(
@@ -62,7 +62,7 @@ def dataset_of(
     described: Mapping[str, str],
     *,
     copy: bool = True,
-    **monthly: NDArray[Any],
+    **by_step: NDArray[Any],
 ) -> Dataset:
     """Return an operation as an xarray.Dataset of dimensions ``year``, ``step`` and ``boundary``, and ``member``.
 
@@ -77,7 +77,7 @@ def dataset_of(
         Attributes of the dataset.
     copy : bool
         Whether the dataset's numbers are its own; else they share memory with the operation.
-    **monthly : ndarray, shape (years, steps)
+    **by_step : ndarray, shape (years, steps)
         Further variables by year and step.
 
     Raises
@@ -93,9 +93,9 @@ def dataset_of(
         raise InputError(Mistake("to_xarray needs xarray, which is not installed", mend=INSTALL)) from None
     calendar = inflow.calendar
     years, shape = _leading(inflow)
-    names = (*_MONTHLY, "violation", *(CONDITION_COLUMNS if operation.has_conditions else ()))
+    names = (*_BY_STEP, "violation", *(CONDITION_COLUMNS if operation.has_conditions else ()))
     columns = {name: getattr(operation, name) for name in names}
-    columns = {"inflow_m3s": inflow.flow_m3s, **columns, **monthly}
+    columns = {"inflow_m3s": inflow.flow_m3s, **columns, **by_step}
 
     def by_year(values: NDArray[Any], *further: str) -> tuple[Any, ...]:
         return (*years, *further), np.array(values, copy=copy or None).reshape(*shape, *values.shape[1:])
@@ -104,16 +104,15 @@ def dataset_of(
     of_steps["storage_hm3"] = by_year(operation.storage_hm3, "boundary")
     found = of_steps | {name: by_year(values) for name, values in of_years.items()}
     variables: dict[str, Any] = {name: (*each, _attributes(name)) for name, each in found.items()}
-    starts = calendar.month_starts[: shape[-1]]
-    boundaries = np.concatenate([starts, starts[:, -1:] + 1], axis=1)
+    edges = calendar.edges[: shape[-1]]
     coordinates = {
         "year": ("year", np.array(calendar.labels[: shape[-1]], dtype=str), {"long_name": "year of the record"}),
         "month": ("step", calendar.months, {"long_name": "calendar month"}),
-        "date": (("year", "step"), starts.astype("datetime64[s]"), {"long_name": "first day of the month"}),
+        "date": (("year", "step"), edges[:, :-1].astype("datetime64[s]"), {"long_name": "first day of the step"}),
         "boundary_date": (
             ("year", "boundary"),
-            boundaries.astype("datetime64[s]"),
-            {"long_name": "first day of the month, at its beginning: when the storage is"},
+            edges.astype("datetime64[s]"),
+            {"long_name": "first day of the step, at its beginning: when the storage is"},
         ),
     }
     if inflow.member_of_year is not None:

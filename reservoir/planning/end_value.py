@@ -86,7 +86,7 @@ def with_end_value(reservoir: Reservoir, value_gwh_per_hm3: float | None) -> Res
 def end_value_notes(reservoir: Reservoir, problems: RecordProblems) -> Iterator[str]:
     """What water left at the end is worth, if the record decided that: a sentence."""
     if implies_end_value(reservoir):
-        month = problems.inflow.calendar.month_names[-1]
+        month = problems.inflow.calendar.step_names[-1]
         value = problems.model.reservoir.end_value_gwh_per_hm3
         yield (
             f"1 hm3 left at the end of {month} is worth {value:.{DIGITS}g} GWh: the water value that the record "

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import flows_by_month, has_months
+from reservoir.hydro.month_series import flows_by_date, has_dates
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import SOLVERS, settings_of
@@ -36,8 +36,8 @@ def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
     InputError
         If they do not fit the record, are negative or not finite.
     """
-    if isinstance(given, pd.Series) and has_months(given):
-        return flows_by_month(given, inflow.calendar, column)
+    if isinstance(given, pd.Series) and has_dates(given):
+        return flows_by_date(given, inflow.calendar, column)
     shape, size = inflow.flow_m3s.shape, inflow.flow_m3s.size
     try:
         asked = np.array(given, np.float64)
@@ -53,7 +53,7 @@ def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
     wrong = np.argwhere(~(np.isfinite(asked) & (asked >= 0)))
     if len(wrong):
         year, step = wrong[0]
-        month = f"{inflow.calendar.month_names[step]} of {inflow.labels[year]}"
+        month = f"{inflow.calendar.step_names[step]} of {inflow.labels[year]}"
         problem = f"has {counted(len(wrong), 'release')} that are negative or not finite, first {month}"
         value, mend = float(asked[year, step]), "correct these months"
         raise InputError(Mistake(problem, "0 m3/s or more", mend, column=column, value=value))

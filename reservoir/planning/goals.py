@@ -30,5 +30,5 @@ def with_goal(reservoir: Reservoir, goal: str) -> Reservoir:
         raise InputError(Mistake(f"needs {needed}", mend=mend, file=reservoir.source, column="objective", value=goal))
     objective = replace(given, weights={wanted: 1.0})
     same = objective.unit == given.unit and wanted not in COSTS
-    penalty = reservoir.penalty if same else objective.largest_per_year(reservoir.installed_mw)
+    penalty = reservoir.penalty if same else objective.largest_per_year(reservoir.installed_mw, reservoir.step.per_year)
     return replace(reservoir, objective=objective, penalty=penalty)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reservoir.hydro.curves.approximation import Approximation
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import month_starts
+from reservoir.hydro.month_series import first_days
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
@@ -261,7 +261,7 @@ class Plan(OperatedRecord):
                 "generations": self.solutions.generations[of_year],
                 "evaluations": self.solutions.evaluations[of_year],
             },
-            month_starts(self.inflow.calendar)[:: self.inflow.steps],
+            first_days(self.inflow.calendar)[:: self.inflow.steps],
         )
 
     def _of_years(self) -> Mapping[str, NDArray[Any]]:

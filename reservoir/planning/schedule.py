@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import month_starts
+from reservoir.hydro.month_series import first_days
 
 if TYPE_CHECKING:  # it imports what compiles, which takes long
     from reservoir.hydro.objective import Operation
@@ -31,7 +31,7 @@ def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
         "month": np.tile(calendar.months, calendar.years),
         **month_columns(inflow, operation),
     }
-    return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()}, month_starts(calendar))
+    return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()}, first_days(calendar))
 
 
 def month_columns(inflow: Inflow, operation: Operation) -> dict[str, NDArray[np.float64]]:

@@ -15,7 +15,7 @@ from reservoir.hydro.given_releases import repaired, without_foresight
 from reservoir.hydro.horizon import RECORD, Horizon
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import month_starts
+from reservoir.hydro.month_series import first_days
 from reservoir.hydro.objective import Operation, joined, operate
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
@@ -82,7 +82,7 @@ class ReleaseSimulation(OperatedRecord):
             "repairs": self.repaired.sum(axis=1),
             "violation": self.violation,
         }
-        return pd.DataFrame(columns, month_starts(self.inflow.calendar)[:: self.inflow.steps])
+        return pd.DataFrame(columns, first_days(self.inflow.calendar)[:: self.inflow.steps])
 
     def _of_years(self) -> Mapping[str, Any]:
         return {**super()._of_years(), "repairs": self.repaired.sum(axis=1)}

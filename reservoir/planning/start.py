@@ -84,7 +84,7 @@ class PlanStart:
 
     def note(self, calendar: Calendar) -> str:
         """What a scenario is, in words; the calendar is that of `traces`."""
-        months = " to ".join(dict.fromkeys((calendar.month_names[0], calendar.month_names[-1])))
+        months = " to ".join(dict.fromkeys((calendar.step_names[0], calendar.step_names[-1])))
         one = calendar.years == 1
         taken = "of the record" if one else "one from each year of the record"
         scenarios = f"{counted(calendar.years, 'scenario')} of {counted(calendar.steps, 'month')} ({months}), {taken}"

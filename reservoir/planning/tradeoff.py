@@ -238,8 +238,8 @@ class _Run:
 
     def weighted(self, pair: tuple[Goal, Goal], points: int) -> list[Reservoir]:
         """Reservoirs whose objectives go from one goal to the other; each goal in parts of what it can change by."""
-        installed, stated = self.reservoir.installed_mw, self.reservoir.objective
-        largest = [replace(stated, weights={goal: 1.0}).largest_per_year(installed) for goal in pair]
+        stated, plant = self.reservoir.objective, (self.reservoir.installed_mw, self.reservoir.step.per_year)
+        largest = [replace(stated, weights={goal: 1.0}).largest_per_year(*plant) for goal in pair]
         ends = [_LEAST_WEIGHT, 1 - _LEAST_WEIGHT]
         found = self.solved(_weighing(self.reservoir, pair, (largest[0], largest[1]), ends))
         ranges = [float(np.ptp(self.value(goal, found))) or 1.0 for goal in pair]
@@ -278,5 +278,5 @@ def _weighing(
         ratio = float(f"{np.sqrt((1 - share) / ranges[0] * ranges[1] / share):.{_DIGITS}g}")
         rounded = {pair[0]: ratio, pair[1]: float(f"{1 / ratio:.{_DIGITS}g}")}
         objectives.append(replace(reservoir.objective, weights=rounded, firm_power_mw=None))
-    penalty = max(each.largest_per_year(reservoir.installed_mw) for each in objectives)
+    penalty = max(each.largest_per_year(reservoir.installed_mw, reservoir.step.per_year) for each in objectives)
     return [replace(reservoir, objective=each, penalty=penalty) for each in objectives]

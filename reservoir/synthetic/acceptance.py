@@ -108,7 +108,7 @@ def compare_flows(record_m3s: FloatArray, synthetic_m3s: FloatArray, calendar: C
     def drought(which: int, flow: FloatArray) -> FloatArray:
         return np.log1p(worst_droughts(flow, threshold)[which])[:, np.newaxis]
 
-    months = calendar.month_names
+    months = calendar.step_names
     across = statistics.ACROSS
     pairs = tuple(f"{last}-{first}" for last in months[-across:] for first in months[:across])
     exceeded = tuple(f"{100 * part:g} %" for part in statistics.EXCEEDED)

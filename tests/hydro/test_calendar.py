@@ -48,7 +48,7 @@ def test_a_water_year_over_two_calendar_years_names_both(first_month: int, label
 def test_months_begin_with_the_first_of_the_water_year() -> None:
     calendar = Calendar(1953, 1, first_month=11)
     assert calendar.months.tolist() == [11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-    assert calendar.month_names[:3] == ("Nov", "Dec", "Jan")
+    assert calendar.step_names[:3] == ("Nov", "Dec", "Jan")
 
 
 @given(first_months)

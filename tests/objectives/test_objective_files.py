@@ -89,7 +89,7 @@ def test_revenue_without_prices_is_refused(lake, river):
 
 def test_prices_of_the_record_take_precedence(lake, river, tmp_path):
     prices = np.random.default_rng(5).uniform(10, 90, river.flow_m3s.shape)
-    months = river.calendar.month_starts.ravel().astype(str)
+    months = river.calendar.starts.ravel().astype("datetime64[M]").astype(str)
     rows = zip(months, river.flow_m3s.ravel().tolist(), prices.ravel().tolist(), strict=True)
     path = tmp_path / "record.csv"
     path.write_text("date,inflow_m3s,price_per_mwh\n" + "".join(f"{a},{b!r},{c!r}\n" for a, b, c in rows))

@@ -8,7 +8,7 @@ import pytest
 
 import reservoir
 from reservoir.errors import InputError
-from reservoir.hydro.month_series import months_of
+from reservoir.hydro.month_series import periods_of
 from tests.hydro import paper
 from tests.year_ends import cyclic
 
@@ -91,7 +91,7 @@ def test_what_it_makes_is_what_the_paper_says_of_its_releases(small, small_inflo
 @pytest.mark.parametrize("form", ["table", "column", "periods", "dates", "longer", "list"])
 def test_releases_may_be_given_in_any_of_these_forms(form, plan, small, small_inflow):
     release = plan.operation.release_m3s
-    periods = pd.Series(release.ravel(), months_of(small_inflow.calendar))
+    periods = pd.Series(release.ravel(), periods_of(small_inflow.calendar))
     outside = pd.Series(1.0, periods.index[:5] - 5)
     forms = {
         "table": release,
@@ -106,7 +106,7 @@ def test_releases_may_be_given_in_any_of_these_forms(form, plan, small, small_in
 
 
 def test_releases_that_do_not_fit_are_refused_with_the_fix(small, small_inflow):
-    series = pd.Series(10.0, months_of(small_inflow.calendar))
+    series = pd.Series(10.0, periods_of(small_inflow.calendar))
     assert "expected the shape (3, 12)" in refused(small, small_inflow, np.ones((12, 3)))
     assert "(found (35,))" in refused(small, small_inflow, np.ones(35))
     assert "release: is not an array of numbers" in refused(small, small_inflow, ["many"] * STEPS)

@@ -49,7 +49,7 @@ def test_a_trace_has_the_months_of_the_record_from_its_first(years, month, horiz
         months = pd.period_range(start.asfreq("M", "start") if start.freqstr != "M" else start, periods=steps, freq="M")
         assert flows.tolist() == series[months].tolist()
         assert days.tolist() == months.days_in_month.tolist()
-    ends = traces.calendar.month_starts[:, -1].astype("datetime64[M]").astype(int) % 12 + 1
+    ends = traces.calendar.starts[:, -1].astype("datetime64[M]").astype(int) % 12 + 1
     assert (ends == 5).all()  # the last month of a water year from June
 
 

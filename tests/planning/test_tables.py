@@ -11,7 +11,7 @@ import pytest
 import reservoir
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
-from reservoir.hydro.month_series import month_starts, months_of
+from reservoir.hydro.month_series import first_days, periods_of
 
 needs_xarray = pytest.mark.skipif(find_spec("xarray") is None, reason="needs xarray, which the extra netcdf installs")
 
@@ -25,10 +25,10 @@ def plan(small, small_inflow):
 @pytest.mark.parametrize("first_year", [1, 1676, 1955, 8000])
 def test_a_month_starts_on_its_first_day_in_any_century(first_year, first_month):
     calendar = Calendar(first_year, 2, first_month)
-    dates = month_starts(calendar)
+    dates = first_days(calendar)
     assert dates.name == "date"
     assert (dates.day == 1).all()
-    periods = months_of(calendar)
+    periods = periods_of(calendar)
     assert list(zip(dates.year, dates.month, strict=True)) == list(zip(periods.year, periods.month, strict=True))
 
 

@@ -38,7 +38,7 @@ def test_a_month_of_which_the_mean_is_ten_percent_off_is_found(inflow, method, m
     flow[:, :, month] *= factor
     found = checks(inflow, flow)[0]
     assert not found.passed
-    assert found.check.startswith(f"mean of the month ({inflow.calendar.month_names[month]})")
+    assert found.check.startswith(f"mean of the month ({inflow.calendar.step_names[month]})")
 
 
 def test_ten_thousand_years_are_like_their_record_within_their_own_smaller_error(inflow, method):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reservoir.hydro.month_series import months_of
+from reservoir.hydro.month_series import periods_of
 from reservoir.synthetic import statistics
 from reservoir.synthetic.acceptance import compare_flows
 from reservoir.synthetic.ensemble import synthetic_inflow
@@ -17,7 +17,7 @@ MEMBERS = 40
 @pytest.fixture(scope="module")
 def theirs(inflow):
     """Members of SynHydro's Kirsch generator, shape (members, years, months)."""
-    months = pd.DatetimeIndex(months_of(inflow.calendar).to_timestamp(), freq="MS")
+    months = pd.DatetimeIndex(periods_of(inflow.calendar).to_timestamp(), freq="MS")
     series = pd.DataFrame({"lake": inflow.flow_m3s.ravel()}, index=months)
     generator = synhydro.KirschGenerator()
     generator.fit(series)

@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.errors import Mistake
-from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR, step_names
 from reservoir.hydro.curves.curve import Curve, FloatArray
 from reservoir.hydro.ranges import FLOW_M3S, LEAST_ACTIVE_PART, LEAST_CAPACITY_M3S, LEAST_FULL_HM3, STORAGE_HM3, Range
 from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
+from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.wording import Words
+from reservoir.text.quantities import counted
 
 Claim = Callable[..., Iterator[Mistake]]
 
@@ -47,14 +50,20 @@ def failures(claims: Iterable[Claim], parts: Mapping[str, Any]) -> list[Mistake]
     ]
 
 
-def offending(months: Iterable[bool]) -> str:
-    """Name the months that are wrong."""
-    names = [name for name, wrong in zip(MONTH_NAMES, months, strict=True) if wrong]
-    return "every month" if len(names) == MONTHS_PER_YEAR else ", ".join(names)
+def offending(wrong: NDArray[np.bool_]) -> str:
+    """Name the months, or shorter steps, that are wrong."""
+    step = next(each for each in TimeStep if each.per_year == len(wrong))
+    names = [f"week {week}" for week in range(1, len(wrong) + 1)] if step is TimeStep.WEEK else step_names(step, 1)
+    places = np.flatnonzero(wrong).tolist()
+    if len(places) == len(wrong):
+        return f"every {step.noun}"
+    more = len(places) - MONTHS_PER_YEAR
+    listed = ", ".join(names[place] for place in places[:MONTHS_PER_YEAR])
+    return listed if more <= 0 else f"{listed} and {counted(more, f'more {step.noun}')}"
 
 
-def monthly_in_range(name: str, values: FloatArray, allowed: Range, words: Words) -> Iterator[Mistake]:
-    """Refuse monthly values outside a range."""
+def list_in_range(name: str, values: FloatArray, allowed: Range, words: Words) -> Iterator[Mistake]:
+    """Refuse values by month, or by step, outside a range."""
     below, above = offending(values < allowed.least), offending(values > allowed.most)
     most = words.amount(name, allowed.most)
     if below:
@@ -65,8 +74,8 @@ def monthly_in_range(name: str, values: FloatArray, allowed: Range, words: Words
 
 def storages_in_range(storage_lower_hm3: FloatArray, storage_upper_hm3: FloatArray, words: Words) -> Iterator[Mistake]:
     """Allow no storage that no lake on Earth holds."""
-    yield from monthly_in_range("storage_lower_hm3", storage_lower_hm3, STORAGE_HM3, words)
-    yield from monthly_in_range("storage_upper_hm3", storage_upper_hm3, STORAGE_HM3, words)
+    yield from list_in_range("storage_lower_hm3", storage_lower_hm3, STORAGE_HM3, words)
+    yield from list_in_range("storage_upper_hm3", storage_upper_hm3, STORAGE_HM3, words)
 
 
 def lake_large_enough(lake: Lake, words: Words) -> Iterator[Mistake]:
@@ -87,9 +96,9 @@ def storages_in_order(storage_lower_hm3: FloatArray, storage_upper_hm3: FloatArr
 
 def releases_in_range(release_lower_m3s: FloatArray, release_upper_m3s: FloatArray, words: Words) -> Iterator[Mistake]:
     """Allow no water to flow back, and no release that no river on Earth carries."""
-    yield from monthly_in_range("release_lower_m3s", release_lower_m3s, FLOW_M3S, words)
+    yield from list_in_range("release_lower_m3s", release_lower_m3s, FLOW_M3S, words)
     # Below 0 it is below the lower one too, which says enough.
-    yield from monthly_in_range("release_upper_m3s", release_upper_m3s, Range(-np.inf, FLOW_M3S.most), words)
+    yield from list_in_range("release_upper_m3s", release_upper_m3s, Range(-np.inf, FLOW_M3S.most), words)
 
 
 def releases_in_order(release_lower_m3s: FloatArray, release_upper_m3s: FloatArray, words: Words) -> Iterator[Mistake]:

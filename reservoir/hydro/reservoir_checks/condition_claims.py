@@ -10,7 +10,7 @@ from reservoir.errors import Mistake
 from reservoir.hydro.curves.area import area_of_levels, most_evaporated
 from reservoir.hydro.curves.curve import Curve, FloatArray
 from reservoir.hydro.ranges import EVAPORATION_MM, FLOW_M3S, PLANT_FACTOR, Range
-from reservoir.hydro.reservoir_checks.claims import Claim, Lake, monthly_in_range, offending
+from reservoir.hydro.reservoir_checks.claims import Claim, Lake, list_in_range, offending
 from reservoir.hydro.reservoir_kinds import YearEnd
 from reservoir.hydro.wording import Words
 
@@ -21,17 +21,17 @@ LOSS_MEND = "check the units of evaporation (mm a month) and area (km2), or smoo
 
 def evaporation_in_range(evaporation_mm: FloatArray, words: Words) -> Iterator[Mistake]:
     """Allow no evaporation that no lake on Earth has."""
-    yield from monthly_in_range("evaporation_mm", evaporation_mm, EVAPORATION_MM, words)
+    yield from list_in_range("evaporation_mm", evaporation_mm, EVAPORATION_MM, words)
 
 
 def withdrawal_in_range(withdrawal_m3s: FloatArray, words: Words) -> Iterator[Mistake]:
     """Allow no water to be added, and no withdrawal that no river carries."""
-    yield from monthly_in_range("withdrawal_m3s", withdrawal_m3s, FLOW_M3S, words)
+    yield from list_in_range("withdrawal_m3s", withdrawal_m3s, FLOW_M3S, words)
 
 
 def plant_factor_in_range(plant_factor: FloatArray, words: Words) -> Iterator[Mistake]:
     """Require a part of each month, and some month in which the plant can run."""
-    yield from monthly_in_range("plant_factor", plant_factor, PLANT_FACTOR, words)
+    yield from list_in_range("plant_factor", plant_factor, PLANT_FACTOR, words)
     if not np.any(plant_factor > 0):
         yield words.mistake("plant_factor", "leaves no month in which the plant runs", "a number above 0 in some month")
 
@@ -40,7 +40,7 @@ def power_demanded_can_be_made(
     power_lower_mw: FloatArray, plant_factor: FloatArray, installed_mw: float, words: Words
 ) -> Iterator[Mistake]:
     """Allow no demand beyond what the plant can make in the month."""
-    yield from monthly_in_range("power_lower_mw", power_lower_mw, Range(0.0, np.inf), words)
+    yield from list_in_range("power_lower_mw", power_lower_mw, Range(0.0, np.inf), words)
     months = offending(power_lower_mw > plant_factor * installed_mw)
     if months:
         problem = f"is more than the plant can generate in {months}"

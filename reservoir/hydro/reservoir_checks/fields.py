@@ -17,9 +17,13 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.objectives import Objective
 from reservoir.hydro.ranges import Range
 from reservoir.hydro.reservoir_kinds import CalendarKind, ConversionKind, ReferenceLevels, YearEnd
+from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.wording import plain
 from reservoir.text.printable import first_unprintable
 from reservoir.text.quantities import counted
+
+#: Shapes of lists by month, or by step.
+LIST_SHAPES = frozenset((step.per_year,) for step in TimeStep)
 
 
 def _refused(problem: str, expected: str = "") -> InputError:
@@ -71,13 +75,13 @@ def _month(value: object) -> int:
     return int(value)
 
 
-def _monthly(value: object) -> Any:
-    expected = f"{MONTHS_PER_YEAR} finite numbers, January first"
+def _by_step(value: object) -> Any:
+    expected = f"{MONTHS_PER_YEAR} finite numbers, January first, or one a step"
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise _refused("is not an array of numbers", expected) from None
-    if array.shape != (MONTHS_PER_YEAR,):
+    if array.shape not in LIST_SHAPES:
         found = counted(array.size, "value") if array.ndim == 1 else f"the shape {array.shape}"
         raise _refused(f"has {found}", expected)
     if not np.isfinite(array).all():
@@ -128,10 +132,10 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("level", "tailrace", "conversion", "capacity_m3s"), _curve),
     "conversion_kind": partial(_choice, ConversionKind),
     "installed_mw": partial(_number, ranges.POWER_MW),
-    **dict.fromkeys(("storage_lower_hm3", "storage_upper_hm3", "release_lower_m3s", "release_upper_m3s"), _monthly),
+    **dict.fromkeys(("storage_lower_hm3", "storage_upper_hm3", "release_lower_m3s", "release_upper_m3s"), _by_step),
     **dict.fromkeys(("initial_storage_hm3", "final_storage_hm3"), partial(_number_or_none, ranges.STORAGE_HM3)),
     **dict.fromkeys(("area_km2", "seepage_m3s"), _curve_or_none),
-    **dict.fromkeys(("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw"), _monthly),
+    **dict.fromkeys(("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw"), _by_step),
     "operating_level_m": partial(_number_or_none, ranges.LEVEL_M),
     **dict.fromkeys(("ramp_up_m3s", "ramp_down_m3s"), partial(_number_or_none, ranges.RAMP_M3S)),
     "end_value_gwh_per_hm3": partial(_number_or_none, ranges.WATER_VALUE_GWH_PER_HM3),
@@ -141,6 +145,7 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "horizon": Horizon.of,
     "first_month": _month,
     "calendar": partial(_choice, CalendarKind),
+    "step": partial(_choice, TimeStep),
     "guaranteed_energy_gwh": partial(_number_or_none, ranges.ENERGY_GWH),
     "marks": _marks,
     **dict.fromkeys(("description", "caveat"), partial(_text, ranges.LONGEST_TEXT)),

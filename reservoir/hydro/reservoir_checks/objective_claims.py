@@ -9,7 +9,7 @@ import numpy as np
 from reservoir.errors import Mistake
 from reservoir.hydro.objectives import NEEDED, Goal, Objective
 from reservoir.hydro.ranges import FLOW_M3S, PRICE_PER_MWH, WEIGHT, Range
-from reservoir.hydro.reservoir_checks.claims import Claim, monthly_in_range
+from reservoir.hydro.reservoir_checks.claims import Claim, list_in_range
 from reservoir.hydro.wording import Words, plain
 
 
@@ -28,18 +28,18 @@ def targets_are_given(objective: Objective, words: Words) -> Iterator[Mistake]:
     for goal, name in NEEDED.items():
         target, counts = getattr(objective, name), goal in objective.weights
         if counts and target is None:
-            mend = "give one number, or twelve (January to December)"
+            mend = "give one number, twelve (January to December), or one a step"
             yield words.mistake(f"objective.{name}", f'is missing: the goal "{goal}" needs it', mend=mend)
         if target is not None:
-            yield from monthly_in_range(f"objective.{name}", target, _RANGES[name], words)
+            yield from list_in_range(f"objective.{name}", target, _RANGES[name], words)
             if not np.any(target > 0):
-                yield words.mistake(f"objective.{name}", "is zero in all months", "more than 0 in some month")
+                yield words.mistake(f"objective.{name}", "is zero throughout", "more than 0 in some month")
 
 
 def price_in_range(objective: Objective, words: Words) -> Iterator[Mistake]:
     """Allow no price below zero; for revenue without prices, the record must have them."""
     if objective.price_per_mwh is not None:
-        yield from monthly_in_range("objective.price_per_mwh", objective.price_per_mwh, PRICE_PER_MWH, words)
+        yield from list_in_range("objective.price_per_mwh", objective.price_per_mwh, PRICE_PER_MWH, words)
 
 
 def firm_power_is_possible(objective: Objective, installed_mw: float, words: Words) -> Iterator[Mistake]:

@@ -21,6 +21,7 @@ from reservoir.hydro.reservoir_checks.curves import (
     most_power_mw,
 )
 from reservoir.hydro.reservoir_checks.fields import sound_fields
+from reservoir.hydro.reservoir_checks.list_lengths import comparable
 from reservoir.hydro.reservoir_checks.objective_claims import OBJECTIVE_CLAIMS
 from reservoir.hydro.reservoir_checks.turbine_heads import Turbines, turbines_of
 from reservoir.hydro.wording import FieldWords
@@ -47,6 +48,8 @@ def checked(fields: Mapping[str, object]) -> dict[str, Any]:
     parts = {**sound, "words": FieldWords(values=shown, names={"lake_hm3": "level"})}
     if "level" in sound:
         parts["lake"] = _lake(sound["level"])
+    parts, unequal = comparable(parts, parts["words"])
+    mistakes += unequal
     mistakes += failures(CLAIMS + CONDITION_CLAIMS + OBJECTIVE_CLAIMS, parts)
     if not mistakes:
         mistakes += _mistakes_of_curves(parts)

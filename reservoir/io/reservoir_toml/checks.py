@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from reservoir.errors import Mistake
 from reservoir.hydro.calendar import HOURS_OF_MONTHS, MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.reservoir_checks.claims import Claim, offending
+from reservoir.hydro.time_step import TimeStep
 from reservoir.io.reservoir_toml.draft import Draft
 from reservoir.io.reservoir_toml.schema import PlantSection, StorageSection
 
@@ -76,8 +79,8 @@ def one_plant_factor(draft: Draft) -> Iterator[Mistake]:
 
 def hours_within_their_month(plant: PlantSection, draft: Draft) -> Iterator[Mistake]:
     """Allow no more hours than a month has."""
-    hours = plant.full_load_hours or (0.0,) * MONTHS_PER_YEAR
-    months = offending(not 0 <= given <= most for given, most in zip(hours, HOURS_OF_MONTHS, strict=True))
+    hours = np.array(plant.full_load_hours or (0.0,) * MONTHS_PER_YEAR)
+    months = offending((hours < 0) | (hours > HOURS_OF_MONTHS))
     if months:
         expected = "0 to the hours of the month: 744 of 31 days, 720 of 30, 678 in February (28.25 days)"
         yield draft.mistake("plant.full_load_hours", f"is out of range in {months}", expected)
@@ -94,17 +97,22 @@ def storage_bounds_within_the_lake(storage: StorageSection, draft: Draft) -> Ite
     """Require monthly bounds between dead and full storage."""
     key = "storage.dead_hm3"
     for bound in ("lower", "upper"):
-        values = getattr(storage, bound)
-        months = offending(not storage.dead_hm3 <= value <= storage.full_hm3 for value in values)
+        values = np.array(getattr(storage, bound))
+        months = offending((values < storage.dead_hm3) | (values > storage.full_hm3))
         if months and storage.is_lake:
             lake = f"{draft.amount(key, storage.dead_hm3)} (dead) to {draft.amount(key, storage.full_hm3)} (full)"
             yield draft.mistake(f"storage.{bound}_hm3", f"is outside the storage range in {months}", lake)
 
 
-def final_within_its_month(storage: StorageSection, first_month: int, draft: Draft) -> Iterator[Mistake]:
-    """Require a final storage within the bounds of the last month of the water year."""
+def final_within_its_month(
+    storage: StorageSection, first_month: int, step: TimeStep, draft: Draft
+) -> Iterator[Mistake]:
+    """Require a final storage within the bounds of the last step of the water year."""
+    bounds = [np.array(each) for each in (storage.lower, storage.upper)]
+    if any(len(each) not in (MONTHS_PER_YEAR, step.per_year) for each in bounds):
+        return
     month = (first_month - 2) % MONTHS_PER_YEAR
-    low, high = storage.lower[month], storage.upper[month]
+    low, high = (float(step.in_water_year(step.listed(each, first_month), first_month)[-1]) for each in bounds)
     if storage.final is None or low <= storage.final <= high:
         return
     if storage.dead_hm3 <= storage.final <= storage.full_hm3:

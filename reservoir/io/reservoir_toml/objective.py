@@ -13,12 +13,12 @@ from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.reservoir_toml.draft import Draft
 from reservoir.io.reservoir_toml.schema import ObjectiveSection, WeightsSection
 
-_MONTHLY = ("price_per_mwh", "power_target_mw", "supply_target_m3s")
+_BY_STEP = ("price_per_mwh", "power_target_mw", "supply_target_m3s")
 
 
 def objective_of(section: ObjectiveSection) -> Objective:
     """The objective that a section states."""
-    given = {name: getattr(section, name) for name in _MONTHLY}
+    given = {name: getattr(section, name) for name in _BY_STEP}
     monthly: dict[str, Any] = {name: None if each is None else np.array(each) for name, each in given.items()}
     beside = {name: getattr(section, name) for name in ("currency", "firm_share", "firm_power_mw")}
     return Objective(_weights(section), **beside, **monthly)
@@ -31,10 +31,10 @@ def _weights(section: ObjectiveSection) -> Mapping[Goal, float]:
     return {Goal(name.replace("_", "-")): weight for name, weight in weights.items()}
 
 
-def penalty_of(section: ObjectiveSection, objective: Objective, installed_mw: float) -> float:
+def penalty_of(section: ObjectiveSection, objective: Objective, installed_mw: float, steps_per_year: int) -> float:
     """Cost of a relative violation of 1, in the unit of the objective."""
     given = [each for each in (section.penalty_gwh, section.penalty) if each is not None]
-    return given[0] if given else objective.largest_per_year(installed_mw)
+    return given[0] if given else objective.largest_per_year(installed_mw, steps_per_year)
 
 
 def one_way_to_state_goals(objective: ObjectiveSection, draft: Draft) -> Iterator[Mistake]:
@@ -61,7 +61,7 @@ def objective_keys(plant: Reservoir) -> dict[str, Any]:
     keys: dict[str, Any] = {}
     if objective.single not in (None, Goal.ENERGY):
         keys["goal"] = str(objective.single)
-    for name in _MONTHLY:
+    for name in _BY_STEP:
         values = getattr(objective, name)
         keys[name] = None if values is None else values.tolist()
     keys["currency"] = objective.currency or None

@@ -15,6 +15,7 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_checks.claims import CLAIMS, Lake, failures
 from reservoir.hydro.reservoir_checks.condition_claims import CONDITION_CLAIMS
+from reservoir.hydro.reservoir_checks.list_lengths import comparable
 from reservoir.hydro.reservoir_checks.objective_claims import OBJECTIVE_CLAIMS
 from reservoir.hydro.reservoir_kinds import ReferenceLevels
 from reservoir.io.reservoir_toml.checks import CHECKS
@@ -73,10 +74,10 @@ def reservoir_of(content: bytes, source: str) -> Reservoir:
     curves, astray = curves_of(file, draft)
     sound = _fields(file) | curves
     of_file = failures((*CHECKS, one_way_to_state_goals, one_penalty), _sections(file, draft))
-    of_reservoir = failures(
-        CLAIMS + CONDITION_CLAIMS + OBJECTIVE_CLAIMS, sound | {"words": replace(draft, keys=_keys(draft))}
-    )
-    mistakes = [*draft.mistakes, *refused, *of_file, *of_reservoir, *astray]
+    words = replace(draft, keys=_keys(draft))
+    parts, unequal = comparable(sound, words)
+    of_reservoir = failures(CLAIMS + CONDITION_CLAIMS + OBJECTIVE_CLAIMS, parts | {"words": words})
+    mistakes = [*draft.mistakes, *refused, *of_file, *unequal, *of_reservoir, *astray]
     if mistakes:
         raise InputError(draft.in_order(mistakes))
     sound = {"area_km2": None, "seepage_m3s": None} | sound
@@ -92,7 +93,7 @@ def _sections(file: File, draft: Draft) -> dict[str, Any]:
 
 def _fields(file: File) -> dict[str, Any]:
     """What is sound of the file but for its curves, by the fields of `Reservoir`, and what else claims name."""
-    parts = {name: getattr(file, name) for name in ("name", "description", "caveat", "first_month", "calendar")}
+    parts = {name: getattr(file, name) for name in ("name", "description", "caveat", "first_month", "calendar", "step")}
     parts["horizon"] = Horizon.of(file.horizon.span)
     parts["objective"] = objective_of(file.objective)
     parts["marks"] = ReferenceLevels(**file.marks.model_dump())
@@ -100,13 +101,13 @@ def _fields(file: File) -> dict[str, Any]:
         installed = file.plant.installed_mw
         if installed is not None:
             parts["installed_mw"] = installed
-            parts["penalty"] = penalty_of(file.objective, parts["objective"], installed)
+            parts["penalty"] = penalty_of(file.objective, parts["objective"], installed, file.step.per_year)
         parts["guaranteed_energy_gwh"] = file.plant.guaranteed_energy_gwh
         parts["operating_level_m"] = file.plant.operating_level_m
-        parts |= _monthly(power_lower_mw=file.plant.power_lower_mw, plant_factor=file.plant.running_factor)
+        parts |= _by_step(power_lower_mw=file.plant.power_lower_mw, plant_factor=file.plant.running_factor)
     if file.storage:
         parts |= _of_storage(file.storage)
-    parts |= _monthly(evaporation_mm=file.losses.evaporation_mm, withdrawal_m3s=file.losses.withdrawal_m3s)
+    parts |= _by_step(evaporation_mm=file.losses.evaporation_mm, withdrawal_m3s=file.losses.withdrawal_m3s)
     if file.release:
         parts["ramp_up_m3s"], parts["ramp_down_m3s"] = file.release.ramp_up_m3s, file.release.ramp_down_m3s
         parts["release_lower_m3s"] = np.array(file.release.lower_m3s)
@@ -114,8 +115,8 @@ def _fields(file: File) -> dict[str, Any]:
     return parts
 
 
-def _monthly(**given: Sequence[float] | None) -> dict[str, Any]:
-    """Twelve values of each key of the file, or what a reservoir has without the key."""
+def _by_step(**given: Sequence[float] | None) -> dict[str, Any]:
+    """Values by month, or by step, of each key of the file, or what a reservoir has without the key."""
     defaults = {each.name: each.default_factory for each in fields(Reservoir)}
     return {name: defaults[name]() if values is None else np.array(values) for name, values in given.items()}  # type: ignore[operator,misc]
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, create_model
@@ -20,19 +22,22 @@ from reservoir.hydro.objectives import Goal
 from reservoir.hydro.reservoir_checks.curve_constraints import LOSSLESS_COEFFICIENT
 from reservoir.hydro.reservoir_checks.fields import text_fault
 from reservoir.hydro.reservoir_kinds import CalendarKind, YearEnd
+from reservoir.hydro.time_step import TimeStep
 from reservoir.io.reservoir_toml.curve_schema import CURVES, MOST_UNITS, Block, Number, Numbers, refusal
 from reservoir.text.quantities import counted
 
-_ENTRY = "one number, or a list of twelve (January to December)"
+_TWELVE = "one number, or a list of twelve (January to December)"
+_ENTRY = "one number, a list of twelve (January to December), or one a step"
+_LENGTHS = frozenset(step.per_year for step in TimeStep)
 
 
-def _twelve(value: object) -> object:
+def _list(value: object, lengths: Collection[int], entry: str) -> object:
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf:
         return [value] * MONTHS_PER_YEAR
     if not isinstance(value, list):
-        raise refusal("is neither a number nor a list of numbers", _ENTRY)
-    if len(value) != MONTHS_PER_YEAR:
-        raise refusal(f"has {counted(len(value), 'value')}", _ENTRY)
+        raise refusal("is neither a number nor a list of numbers", entry)
+    if len(value) not in lengths:
+        raise refusal(f"has {counted(len(value), 'value')}", entry)
     return value
 
 
@@ -80,7 +85,8 @@ Weight = Annotated[Number, Field(ge=ranges.WEIGHT.least, le=ranges.WEIGHT.most)]
 WaterValue = Annotated[Number, Field(ge=ranges.WATER_VALUE_GWH_PER_HM3.least, le=ranges.WATER_VALUE_GWH_PER_HM3.most)]
 Text = Annotated[str, AfterValidator(_one_line)]
 Month = Annotated[int, Field(strict=True, ge=1, le=MONTHS_PER_YEAR)]
-Monthly = Annotated[Numbers, BeforeValidator(_twelve)]
+Monthly = Annotated[Numbers, BeforeValidator(partial(_list, lengths=(MONTHS_PER_YEAR,), entry=_TWELVE))]
+ByStep = Annotated[Numbers, BeforeValidator(partial(_list, lengths=_LENGTHS, entry=_ENTRY))]
 
 
 class PlantSection(Block):
@@ -102,13 +108,13 @@ class PlantSection(Block):
         default=None, description="the overall efficiency as a fraction: 0.92 for 92 %"
     )
     hydraulic_capacity_m3s: CapacityM3s | None = Field(default=None, description="the maximum turbine discharge")
-    plant_factor: Monthly | None = Field(
-        default=None, description=f"the fraction of the month in which the turbines can run at full load: {_ENTRY}"
+    plant_factor: ByStep | None = Field(
+        default=None, description=f"the fraction of the step in which the turbines can run at full load: {_ENTRY}"
     )
     full_load_hours: Monthly | None = Field(
-        default=None, description=f"the hours of the month in which the turbines can run at full load: {_ENTRY}"
+        default=None, description=f"the hours of the month in which the turbines can run at full load: {_TWELVE}"
     )
-    power_lower_mw: Monthly | None = Field(default=None, description=f"the minimum mean power, MW: {_ENTRY}")
+    power_lower_mw: ByStep | None = Field(default=None, description=f"the minimum mean power, MW: {_ENTRY}")
     operating_level_m: LevelM | None = Field(
         default=None, description="the minimum operating level, below which the turbines stand still, m"
     )
@@ -151,8 +157,8 @@ class StorageSection(Block):
 
     dead_hm3: StorageHm3 = Field(description="the dead (minimum) storage")
     full_hm3: FullHm3 = Field(description="the full (maximum) storage")
-    lower_hm3: Monthly | None = Field(default=None, description=f"the minimum storage at the end of a month: {_ENTRY}")
-    upper_hm3: Monthly | None = Field(default=None, description=f"the maximum storage at the end of a month: {_ENTRY}")
+    lower_hm3: ByStep | None = Field(default=None, description=f"the minimum storage at the end of a step: {_ENTRY}")
+    upper_hm3: ByStep | None = Field(default=None, description=f"the maximum storage at the end of a step: {_ENTRY}")
     year_end: YearEnd = Field(
         default=YearEnd.FIXED, description='"fixed" (default), "cyclic", "free" or "valued": how a year ends'
     )
@@ -171,17 +177,17 @@ class StorageSection(Block):
 
     @property
     def bounds_within_lake(self) -> bool:
-        """Whether every month's bounds lie between dead and full storage."""
+        """Whether all bounds lie between dead and full storage."""
         return all(self.dead_hm3 <= value <= self.full_hm3 for value in (*self.lower, *self.upper))
 
     @property
     def lower(self) -> Numbers:
-        """Least storage (hm3) at the end of each calendar month."""
+        """Least storage (hm3) at the end of each calendar month or step."""
         return self.lower_hm3 or (self.dead_hm3,) * MONTHS_PER_YEAR
 
     @property
     def upper(self) -> Numbers:
-        """Largest storage (hm3) at the end of each calendar month."""
+        """Largest storage (hm3) at the end of each calendar month or step."""
         return self.upper_hm3 or (self.full_hm3,) * MONTHS_PER_YEAR
 
     @property
@@ -204,22 +210,24 @@ class HorizonSection(Block):
 class ReleaseSection(Block):
     """Limits of the release, turbined and spilled together."""
 
-    lower_m3s: Monthly = Field(description=f"the minimum release: {_ENTRY}")
-    upper_m3s: Monthly = Field(description=f"the maximum release: {_ENTRY}")
-    ramp_up_m3s: RampM3s | None = Field(default=None, description="the largest rise of the release in a month")
-    ramp_down_m3s: RampM3s | None = Field(default=None, description="the largest fall of the release in a month")
+    lower_m3s: ByStep = Field(description=f"the minimum release: {_ENTRY}")
+    upper_m3s: ByStep = Field(description=f"the maximum release: {_ENTRY}")
+    ramp_up_m3s: RampM3s | None = Field(
+        default=None, description="the largest rise of the release from a step to the next"
+    )
+    ramp_down_m3s: RampM3s | None = Field(
+        default=None, description="the largest fall of the release from a step to the next"
+    )
 
 
 class LossesSection(Block):
     """What the lake loses besides the release."""
 
-    evaporation_mm: Monthly | None = Field(
-        default=None, description=f"the net evaporation (evaporation less rain) of a month, mm: {_ENTRY}"
+    evaporation_mm: ByStep | None = Field(
+        default=None, description=f"the net evaporation (evaporation less rain) of a month or step, mm: {_ENTRY}"
     )
     seepage_m3s: FlowM3s | None = Field(default=None, description="the flow that seeps away, the same at any storage")
-    withdrawal_m3s: Monthly | None = Field(
-        default=None, description=f"the flow that users take from the lake: {_ENTRY}"
-    )
+    withdrawal_m3s: ByStep | None = Field(default=None, description=f"the flow that users take from the lake: {_ENTRY}")
 
 
 class WeightsSection(Block):
@@ -238,12 +246,12 @@ class ObjectiveSection(Block):
 
     goal: Goal | None = Field(default=None, description=f"what is optimised, one of {', '.join(Goal)}; default: energy")
     weights: WeightsSection | None = None
-    price_per_mwh: Monthly | None = Field(default=None, description=f"the price of energy, per MWh: {_ENTRY}")
+    price_per_mwh: ByStep | None = Field(default=None, description=f"the price of energy, per MWh: {_ENTRY}")
     currency: Text = Field(default="", description='the currency of the price, such as "EUR"')
-    power_target_mw: Monthly | None = Field(
+    power_target_mw: ByStep | None = Field(
         default=None, description=f"the mean power of which less is a shortage, MW: {_ENTRY}"
     )
-    supply_target_m3s: Monthly | None = Field(
+    supply_target_m3s: ByStep | None = Field(
         default=None, description=f"the release of which less is a shortage: {_ENTRY}"
     )
     firm_share: Number = Field(
@@ -272,6 +280,10 @@ class File(Block):
     calendar: CalendarKind = Field(
         default=CalendarKind.REAL,
         description='"real" (default), or "equal-months": every month has 30 days, as in published test problems',
+    )
+    step: TimeStep = Field(
+        default=TimeStep.MONTH,
+        description='"month" (default), "ten-days" (from the 1st, 11th and 21st), "week" or "day": what is planned for',
     )
     plant: PlantSection | None = None
     marks: MarksSection = MarksSection()

@@ -19,6 +19,7 @@ from reservoir.hydro.reservoir_checks.curve_constraints import CURVE_CONSTRAINTS
 from reservoir.hydro.reservoir_checks.curves import CONVERSIONS
 from reservoir.hydro.reservoir_checks.whole import storages_of
 from reservoir.hydro.reservoir_kinds import CalendarKind
+from reservoir.hydro.time_step import TimeStep
 from reservoir.io.placing.whole_file import write_new
 from reservoir.io.reservoir_toml.objective import objective_keys, weight_keys
 from reservoir.io.reservoir_toml.reader import reservoir_of
@@ -88,6 +89,7 @@ def _sections(reservoir: Reservoir) -> Iterator[tuple[str, Mapping[str, Value]]]
             "caveat": plant.caveat,
             "first_month": plant.first_month,
             "calendar": None if plant.calendar is CalendarKind.REAL else str(plant.calendar),
+            "step": None if plant.step is TimeStep.MONTH else str(plant.step),
         },
     )
     yield (
@@ -106,8 +108,8 @@ def _sections(reservoir: Reservoir) -> Iterator[tuple[str, Mapping[str, Value]]]
         {
             "dead_hm3": dead,
             "full_hm3": full,
-            "lower_hm3": _monthly(plant.storage_lower_hm3.tolist()),
-            "upper_hm3": _monthly(plant.storage_upper_hm3.tolist()),
+            "lower_hm3": _by_step(plant.storage_lower_hm3.tolist()),
+            "upper_hm3": _by_step(plant.storage_upper_hm3.tolist()),
             "year_end": str(plant.year_end),
             "initial_hm3": plant.initial_storage_hm3,
             "final_hm3": plant.final_storage_hm3,
@@ -118,8 +120,8 @@ def _sections(reservoir: Reservoir) -> Iterator[tuple[str, Mapping[str, Value]]]
     yield (
         "release",
         {
-            "lower_m3s": _monthly(plant.release_lower_m3s.tolist()),
-            "upper_m3s": _monthly(plant.release_upper_m3s.tolist()),
+            "lower_m3s": _by_step(plant.release_lower_m3s.tolist()),
+            "upper_m3s": _by_step(plant.release_upper_m3s.tolist()),
             "ramp_up_m3s": plant.ramp_up_m3s,
             "ramp_down_m3s": plant.ramp_down_m3s,
         },
@@ -168,13 +170,13 @@ def _span(horizon: Horizon) -> Value:
     return str(horizon) if horizon.years in (1, None) else horizon.years
 
 
-def _monthly(values: list[float]) -> Value:
+def _by_step(values: list[float]) -> Value:
     return values[0] if len(set(values)) == 1 else values
 
 
 def _unless(values: NDArray[np.float64], usual: float) -> Value:
-    """Monthly values, or nothing where they are as usual."""
-    return None if np.all(values == usual) else _monthly(values.tolist())
+    """Values by month or by step, or nothing where they are as usual."""
+    return None if np.all(values == usual) else _by_step(values.tolist())
 
 
 def _given(value: Value) -> bool:

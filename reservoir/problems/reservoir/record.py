@@ -62,7 +62,7 @@ class RecordProblems:
     def least_gap_scale(self) -> float:
         """What a gap of fitness is at least a part of, in the unit of the objective."""
         reservoir = self.model.reservoir
-        return reservoir.objective.least_scale(reservoir.installed_mw)
+        return reservoir.objective.least_scale(reservoir.installed_mw, reservoir.step.per_year)
 
     @property
     def steps(self) -> int:

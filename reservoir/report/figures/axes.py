@@ -52,7 +52,7 @@ def month_axis(ax: Axes, calendar: Calendar) -> Axes:
     ax.xaxis.set_major_locator(FixedLocator(list(month_ends(calendar))))
     ax.xaxis.set_major_formatter(NullFormatter())
     ax.xaxis.set_minor_locator(FixedLocator(list(month_middles(calendar))))
-    ax.xaxis.set_minor_formatter(FixedFormatter(list(calendar.month_names)))
+    ax.xaxis.set_minor_formatter(FixedFormatter(list(calendar.step_names)))
     ax.tick_params(axis="x", which="minor", length=0)
     ax.set_xlabel("Month")
     return ax

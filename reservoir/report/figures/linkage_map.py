@@ -47,7 +47,7 @@ def mean_linkage(plan: Plan) -> NDArray[np.float64] | None:
 
 def storage_names(plan: Plan) -> list[str]:
     """The storages that are chosen: at the end of months, and at the start of a cyclic year."""
-    names = [name[:3] for name in plan.inflow.calendar.month_names]
+    names = [name[:3] for name in plan.inflow.calendar.step_names]
     if plan.problems.cyclic:
         names = [START, *names]
     return names[: len(plan.engine_solutions.linkage[0])]

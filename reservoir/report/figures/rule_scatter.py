@@ -57,7 +57,7 @@ def draw_rule_scatter(ax: Axes, evaluation: Evaluation, step: int, family: str =
     ax.plot(water, training.release_m3s[:, step], "o", ms=3.6, mew=0, color=tint(LIMITS, 0.55), label="optimised years")
     asked = decisions_m3s(result.rule, training, step)
     ax.plot(water, asked, look.marker, ms=3.4, mfc="none", mew=0.9, color=look.colour, label=f"rule: {family}")
-    ax.set_title(evaluation.plan.inflow.calendar.month_names[step], fontsize=8.5, pad=3)
+    ax.set_title(evaluation.plan.inflow.calendar.step_names[step], fontsize=8.5, pad=3)
     for axis in (ax.xaxis, ax.yaxis):
         # Three numbers of six figures have no room beside each other.
         axis.set_major_locator(MaxNLocator(2 if axis is ax.xaxis and water.max() >= 1e5 else 3))

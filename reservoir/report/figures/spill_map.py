@@ -131,7 +131,7 @@ def _letter_axis(ax: Axes, calendar: Calendar) -> None:
     """Make x the months of the water year, each by its first letter."""
     ax.set_xlim(0, calendar.steps)
     ax.xaxis.set_major_locator(FixedLocator(list(np.arange(calendar.steps) + 0.5)))
-    ax.xaxis.set_major_formatter(FixedFormatter([name[0] for name in calendar.month_names]))
+    ax.xaxis.set_major_formatter(FixedFormatter([name[0] for name in calendar.step_names]))
     ax.tick_params(axis="x", length=0, labelsize=7)
 
 

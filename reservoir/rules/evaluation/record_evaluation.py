@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.month_series import month_starts
+from reservoir.hydro.month_series import first_days
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
@@ -98,7 +98,7 @@ class RecordEvaluation:
                 "repairs": run.repaired.sum(axis=1),
                 "violation": run.operation.violation_sum,
             },
-            month_starts(self.inflow.calendar)[:: self.inflow.steps],
+            first_days(self.inflow.calendar)[:: self.inflow.steps],
         )
 
     def shortfalls(self) -> list[str]:

@@ -54,7 +54,7 @@ def test_storages_are_named_by_the_months_that_they_end(linked: Plan):
 def test_a_cyclic_year_has_its_start_and_a_free_one_its_end(linked: Plan):
     for end, first, last in ((cyclic, "Start", -2), (free, 0, -1)):
         plan = optimise(end(linked.reservoir), linked.inflow, **LINKED)
-        months = [name[:3] for name in linked.inflow.calendar.month_names]
+        months = [name[:3] for name in linked.inflow.calendar.step_names]
         names = storage_names(plan)
         assert len(names) == 12
         assert names[0] == ("Start" if first == "Start" else months[0])

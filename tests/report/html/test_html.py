@@ -126,14 +126,14 @@ def test_every_year_month_and_check_has_its_row(plan: Plan, structure: Structure
     heads = [text for tag, text in structure.texts if tag == "th"]
     checks = [check.check for check in plan_checks(plan)]
     assert [head for head in heads if head in checks] == checks
-    for name in (*plan.inflow.labels, *plan.inflow.calendar.month_names):
+    for name in (*plan.inflow.labels, *plan.inflow.calendar.step_names):
         assert heads.count(name) == 1
 
 
 def test_the_months_stand_in_the_order_of_the_water_year(june_plan: Plan):
     sections = {section.name: section for section in plan_sections(june_plan, [], provenance(june_plan, []), [])}
     (table,) = sections["months"].tables
-    assert [row[0] for row in table.rows] == list(june_plan.inflow.calendar.month_names)
+    assert [row[0] for row in table.rows] == list(june_plan.inflow.calendar.step_names)
     flows = np.median(june_plan.inflow.flow_m3s, axis=0)
     assert [row[1] for row in table.rows] == [f"{flow:,.0f}" for flow in flows]
 
