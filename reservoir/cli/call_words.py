@@ -48,3 +48,32 @@ def _in_units(mistake: Mistake, units: UnitSystem) -> dict[str, Any]:
     value = mistake.value / units.size(name) if isinstance(mistake.value, float) else mistake.value
     texts = {name: units.text(getattr(mistake, name)) for name in ("problem", "expected", "mend")}
     return texts | {"value": value}
+
+
+#: How mistakes of a reservoir speak of its step, and how of that of a call.
+_STEP_WORDS = (
+    (r'set step = "([a-z-]+)"', r"give --step \1"),
+    (r'\bstep is "([a-z-]+)"', r"--step is \1"),
+    (r'(?<!-)\bstep = "([a-z-]+)"', r"--step \1"),
+)
+
+
+@contextmanager
+def step_asked(step: str | None) -> Iterator[None]:
+    """Call the step of a reservoir as the option that set it, if one did."""
+    from reservoir.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        if step is None:
+            raise
+        raise type(error)(
+            replace(each, problem=_of_option(each.problem), mend=_of_option(each.mend)) for each in error.mistakes
+        ) from error
+
+
+def _of_option(text: str) -> str:
+    for words, option in _STEP_WORDS:
+        text = re.sub(words, option, text)
+    return text

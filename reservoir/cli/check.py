@@ -20,6 +20,7 @@ _ADVICE = {"choose": "choose another --out", "replace": "give --force to replace
 @click.argument("inflow_file", metavar="INFLOW.csv", type=FilePath())
 @click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=FilePath(), help="Reservoir file.")
 @options.reading
+@options.step
 @click.option("--out", type=FilePath(), help="Figure of the record to write: .png or .svg.  [default: none]")
 @click.option("--force", is_flag=True, help="Replace an existing figure.")
 @options.json
@@ -28,6 +29,7 @@ def command(
     inflow_file: Path,
     reservoir_file: Path | None,
     reading: dict[str, Any],
+    step: str | None,
     out: Path | None,
     force: bool,
     as_json: bool,
@@ -40,12 +42,11 @@ def command(
     from reservoir.cli.screen import show_json
     from reservoir.cli.streams import say
     from reservoir.hydro.inflow_check import InflowCheck
-    from reservoir.io.reservoir_toml.reader import read_reservoir
 
     if out is not None:
         _require_figure(out, force=force)
-    reservoir = None if reservoir_file is None else read_reservoir(reservoir_file)
-    inflow = options.read_record(inflow_file, reading, None if reservoir is None else reservoir.first_month)
+    reservoir = None if reservoir_file is None else options.read_plant(reservoir_file, step)
+    inflow = options.read_record(inflow_file, reading, reservoir, step)
     check = InflowCheck(inflow, reservoir)
     if out is not None:
         _draw(check, out, force=force)

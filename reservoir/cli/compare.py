@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.command("compare")
 @options.inputs
 @options.horizon
+@options.step
 @options.objective
 @click.option("--solver", "solvers", multiple=True, help="Solver to run, repeatable.  [default: all]")
 @click.option(
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 def command(
     request: options.Request,
     horizon: str | None,
+    step: str | None,
     objective: str | None,
     solvers: tuple[str, ...],
     repeats: int,
@@ -53,7 +55,7 @@ def command(
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.comparison import compare
 
-    found = request.read().optimised_for(objective)
+    found = request.read(step).optimised_for(objective)
     if not as_json:
         show_inputs(found, UnitSystem.of(unit_system or "si"))
     with progress_bars() as progress:

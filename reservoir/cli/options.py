@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reservoir.cli.call_words import named_as
+from reservoir.cli.call_words import named_as, step_asked
 from reservoir.cli.path_types import FilePath, FolderPath
 
 if TYPE_CHECKING:
@@ -19,12 +19,21 @@ if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
 
 
-def read_record(file: Path, reading: Mapping[str, Any], first_month: int | None) -> Inflow:
-    """Read an inflow; messages call its arguments as the options."""
+def read_record(file: Path, reading: Mapping[str, Any], plant: Reservoir | None, step: str | None = None) -> Inflow:
+    """Read an inflow by the water years and steps of a reservoir; messages call its arguments as the options."""
     from reservoir.io.inflow_file import read_inflow
 
+    steps = {"first_month": plant.first_month, "step": plant.step} if plant else {"step": step or "month"}
     with named_as({name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS if name != "unit"}):
-        return read_inflow(file, first_month=first_month, **reading)
+        return read_inflow(file, **steps, **reading)
+
+
+def read_plant(file: Path, step: str | None) -> Reservoir:
+    """Read a reservoir, for another step than that of its file if one is asked for."""
+    from reservoir.io.reservoir_toml.reader import read_reservoir
+
+    with step_asked(step):
+        return read_reservoir(file, step=step)
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -88,8 +97,13 @@ class Request:
         """How the inflow is to be read, as arguments of `reservoir.read_inflow`."""
         return {name: getattr(self, name) for name in READING_OPTIONS}
 
-    def read(self) -> Inputs:
+    def read(self, step: str | None = None) -> Inputs:
         """Read what the options name.
+
+        Parameters
+        ----------
+        step : str, optional
+            Time step, in place of that of the reservoir file.
 
         Raises
         ------
@@ -98,21 +112,19 @@ class Request:
         """
         from reservoir.cases import bundled_case
         from reservoir.errors import InputError
-        from reservoir.io.reservoir_toml.reader import read_reservoir
 
         bundled = bundled_case(self.case)
         mistakes: list[Mistake] = []
-        first_month = None
+        plant = None
         try:
-            plant = read_reservoir(self.reservoir_file or bundled.reservoir_file)
-            first_month = plant.first_month
+            plant = read_plant(self.reservoir_file or bundled.reservoir_file, step)
         except InputError as error:
             mistakes += error.mistakes
         try:
-            record = read_record(self.inflow_file or bundled.inflow_file, self.reading, first_month)
+            record = read_record(self.inflow_file or bundled.inflow_file, self.reading, plant, step)
         except InputError as error:
             mistakes += error.mistakes
-        if mistakes:
+        if plant is None or mistakes:
             raise InputError(mistakes)
         whole_case = self.reservoir_file is None and self.inflow_file is None
         return Inputs(
@@ -180,7 +192,7 @@ _READING = (
         type=click.IntRange(0, 30),
         default=0,
         show_default=True,
-        help="Days that a month of a daily record may lack.",
+        help="Days that a step may lack in a record of days, weeks or ten-day periods.",
     ),
     click.option(
         "--negative",
@@ -236,6 +248,12 @@ horizon = click.option(
     metavar="year|record|N",
     help="What is planned as one problem: each year, the whole record, or windows of N years.  "
     "[default: as the reservoir file says, else year]",
+)
+
+step = click.option(
+    "--step",
+    type=click.Choice(["month", "ten-days", "week", "day"]),
+    help="Time step of the plan; daily records are averaged to it.  [default: as the reservoir file says, else month]",
 )
 
 objective = click.option(

@@ -33,6 +33,7 @@ SHOWN_SHORTFALLS = 12
 @click.command("plan")
 @options.inputs
 @options.horizon
+@options.step
 @options.objective
 @click.option(
     "--point",
@@ -137,6 +138,7 @@ SHOWN_SHORTFALLS = 12
 def command(
     request: options.Request,
     horizon: str | None,
+    step: str | None,
     objective: str | None,
     point: Path | None,
     start: str | None,
@@ -178,7 +180,8 @@ def command(
         from reservoir.report.folder import claimed_for_plan, objective_provenance, write_plan, write_profile
 
     with watch("read"):
-        found, units = request.at_point(point).read().optimised_for(objective), UnitSystem.of(unit_system or "si")
+        units = UnitSystem.of(unit_system or "si")
+        found = request.at_point(point).read(step).optimised_for(objective)
         kind = format_of(table_format, found.inflow.years)
     with (
         claimed_for_plan(out, found.reservoir.name, force=force) as claim,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reservoir.cli.options import read_plant
 from reservoir.errors import InputError, Mistake
 
 if TYPE_CHECKING:
@@ -34,8 +35,10 @@ class RuleInputs:
     plan_folder: Path | None
 
 
-def read_rule_inputs(rule_file: Path, reservoir_file: Path | None) -> RuleInputs:
+def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | None = None) -> RuleInputs:
     """Read a rule, and its reservoir from the file given or from the plan's folder that the rule stands in.
+
+    A `step` replaces that of the reservoir file.
 
     Raises
     ------
@@ -43,7 +46,6 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None) -> RuleInputs
         With every mistake of both files, if there is no reservoir file, or if the rule was fitted to another one.
     """
     from reservoir.io.plan_folder.tables import PROVENANCE, RESERVOIR
-    from reservoir.io.reservoir_toml.reader import read_reservoir
     from reservoir.io.rule_belonging import require_same_reservoir
     from reservoir.io.rule_file import read_rule_file
 
@@ -59,7 +61,7 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None) -> RuleInputs
         mistakes += error.mistakes
     try:
         if path is not None:
-            plant = read_reservoir(path)
+            plant = read_plant(path, step)
         elif file is not None:
             mend = "give --reservoir FILE.toml, or use the rule file in the rules folder of its plan"
             raise InputError(Mistake("the rule's reservoir file is unknown", mend=mend, file=str(rule_file)))

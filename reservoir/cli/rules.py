@@ -147,7 +147,7 @@ def command(
 def _read_test(file: Path | None, reading: dict[str, Any], plant: Reservoir) -> Inflow | None:
     """The inflow to test rules on, before any is fitted."""
     if file is not None:
-        return options.read_record(file, reading, plant.first_month)
+        return options.read_record(file, reading, plant)
     given = next((name for name, value in reading.items() if value), None)
     if given is not None:
         column = f"--{given.replace('_', '-')}"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @click.argument("inflow_file", metavar="INFLOW.csv", type=FilePath())
 @options.rule_reservoir
 @options.reading
+@options.step
 @click.option(
     "--level",
     type=float,
@@ -38,6 +39,7 @@ def command(
     inflow_file: Path,
     reservoir_file: Path | None,
     reading: dict[str, Any],
+    step: str | None,
     level: float | None,
     yearly: bool,
     foresight: bool,
@@ -59,8 +61,8 @@ def command(
     from reservoir.report.simulation_folder import write_simulation
     from reservoir.rules.evaluation.record_evaluation import evaluate_record
 
-    found = read_rule_inputs(rule_file, reservoir_file)
-    inflow = options.read_record(inflow_file, reading, found.reservoir.first_month)
+    found = read_rule_inputs(rule_file, reservoir_file, step)
+    inflow = options.read_record(inflow_file, reading, found.reservoir)
     units, start = UnitSystem.of(unit_system or "si"), None
     if level is not None:
         with told_in(units):

@@ -28,6 +28,7 @@ _SHOWN = 11
 )
 @click.option("--points", type=click.IntRange(3, 1001), default=21, show_default=True, help="Points of the front.")
 @options.horizon
+@options.step
 @options.device
 @click.option("--figures/--no-figures", default=True, help="Draw the figure.")
 @options.out("a new folder")
@@ -38,6 +39,7 @@ def command(
     between: str,
     points: int,
     horizon: str | None,
+    step: str | None,
     device: str,
     figures: bool,
     out: Path | None,
@@ -55,7 +57,7 @@ def command(
     from reservoir.report.new_folder import claimed_empty
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
-    found = request.read()
+    found = request.read(step)
     with claimed_empty(out, f"tradeoff-{found.reservoir.name}") as claim:
         if not as_json:
             show_inputs(found)

@@ -10,6 +10,7 @@ from dataclasses import fields
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import CalendarKind
+from reservoir.hydro.time_step import TimeStep
 
 #: Digits that count: a value written in another unit differs beyond them.
 _DIGITS = 10
@@ -42,6 +43,8 @@ def reservoir_digests(reservoir: Reservoir) -> dict[str, str]:
     }
     if plant.calendar is not CalendarKind.REAL:
         parts["calendar"] = str(plant.calendar)
+    if plant.step is not TimeStep.MONTH:
+        parts["step"] = str(plant.step)
     if not plant.objective.is_energy:
         parts["objective"] = plant.objective.stated
     if plant.has_conditions:

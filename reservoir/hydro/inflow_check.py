@@ -8,9 +8,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.time_step import TimeStep
 from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
@@ -134,6 +136,7 @@ class InflowCheck:
             "first": inflow.labels[0],
             "last": inflow.labels[-1],
             "first_month": calendar.first_month,
+            "step": str(calendar.step),
             "unit": inflow.unit,
             "unit_from": inflow.unit_from,
             "mean_m3s": inflow.mean_m3s,
@@ -156,7 +159,7 @@ class InflowCheck:
     def sentences(self) -> dict[str, tuple[str, ...]]:
         """What a reader should know, by topic."""
         inflow, calendar = self.inflow, self.inflow.calendar
-        begin, end = calendar.step_names[0], calendar.step_names[-1]
+        noun, (begin, end) = calendar.step.noun, [MONTH_NAMES[calendar.first_month - back] for back in (1, 2)]
         years = f"{counted(inflow.years)}, {inflow.span_text}"
         years += (
             f"; each {begin} to {end}" if calendar.first_month == 1 else f"; each {begin} to {end} of the next year"
@@ -170,16 +173,18 @@ class InflowCheck:
             "Years": (years,),
             "Unit": (inflow.scale, volumes),
             **({"Reading": inflow.notes} if inflow.notes else {}),
-            "Gaps": ("none: every month of these years has a value",),
+            "Gaps": (f"none: every {noun} of these years has a value",),
             "Outliers": self._outlier_sentences(),
         }
         if dry:
-            told["No flow"] = (f"{counted(dry, 'month')} without inflow",)
+            told["No flow"] = (f"{counted(dry, noun)} without inflow",)
         return told | ({"Size": self.size.sentences()} if self.size else {})
 
     def _outlier_sentences(self, most: int = 10) -> tuple[str, ...]:
         if self.inflow.years < LEAST_YEARS:
             return (f"not looked for: fewer than {LEAST_YEARS} years",)
         more = len(self.outliers) - most
-        shown = tuple(map(str, self.outliers[:most])) or ("none among the values of each calendar month",)
+        step = self.inflow.calendar.step
+        alike = "each calendar month" if step is TimeStep.MONTH else f"the same {step.noun} of all years"
+        shown = tuple(map(str, self.outliers[:most])) or (f"none among the values of {alike}",)
         return (*shown, *((f"and {more:,} more",) if more > 0 else ()))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.time_step import TimeStep
 from reservoir.io.inflow_csv.ensemble import member_file, read_ensemble
 from reservoir.io.inflow_csv.layouts import no_names_of_years
 from reservoir.io.inflow_csv.reader import MONTHS, no_month, read_record_file
@@ -23,8 +24,9 @@ def read_inflow(
     water_year: str | None = None,
     missing_days: int = 0,
     negative: str | None = None,
+    step: TimeStep | str = TimeStep.MONTH,
 ) -> Inflow:
-    """Read monthly inflows: one record, or an ensemble of several members.
+    """Read the inflows of steps: one record, or an ensemble of several members, which has months.
 
     Parameters
     ----------
@@ -35,8 +37,8 @@ def read_inflow(
         CSV is UTF-8 text; cells separated by commas, semicolons or tabs; lines that begin with ``#`` are comments, of
         which ``# unit: hm3`` and ``# caveat: text`` are understood. The header is ``year`` and twelve months (``m01``,
         ``1``, ``Jan`` or ``January``), or ``date`` (``1953-01``, ``1953-01-31`` or ``31-Jan-1953``) and one column of
-        values, with a row a month or a day; beside it, ``evaporation_mm`` (net) and ``withdrawal_m3s`` are read too.
-        At most 16 MB and 8,000 years.
+        values, with a row a month, ten days, a week, a day or some hours; beside it, ``evaporation_mm`` (net) and
+        ``withdrawal_m3s`` are read too. At most 16 MB and 8,000 years.
 
         With a further column ``member`` or ``scenario``, it is an ensemble, of any size: every member has the same
         months, in any order of rows.
@@ -57,15 +59,18 @@ def read_inflow(
         ``begins`` or ``ends``: the calendar year by which rows of a table by years are named, where the water year
         does not begin in January. Without it, a column or a label ``WY`` means its end, a plain year its beginning.
     missing_days : int
-        Days that a month may lack in a daily record; it is then the mean of the others.
+        Days that a step may lack in a record of days, weeks or ten-day periods; it is then the mean of the others.
     negative : str, optional
         ``keep`` or ``zero``: what becomes of negative values, which are refused without it. A note says how much
         water that is.
+    step : TimeStep or str
+        ``month``, ``ten-days``, ``week`` or ``day``: steps that the record is averaged to, none shorter than what its
+        rows stand for.
 
     Returns
     -------
     Inflow
-        Mean flows (m3/s) of whole water years; its notes say how the file was understood, and which months were left
+        Mean flows (m3/s) of whole water years; its notes say how the file was understood, and which steps were left
         out.
 
     Raises
@@ -75,7 +80,7 @@ def read_inflow(
     """
     file = os.fspath(path)
     try:
-        reading = InflowReading(unit, column, water_year, missing_days, negative)
+        reading = InflowReading(unit, column, water_year, missing_days, negative, step)  # type: ignore[arg-type]
         return _read(file, reading, first_month)
     except InputError as refused:
         in_order = sorted(refused.mistakes, key=lambda mistake: mistake.row or 0)
@@ -92,6 +97,7 @@ def _read(file: str, reading: InflowReading, first_month: int | None) -> Inflow:
         raise InputError(no_month(first_month))
     if reading.water_year is not None:
         raise InputError(no_names_of_years(reading.water_year))
+    reading.require_months("an ensemble" if members else "NetCDF or Zarr")
     return read_ensemble(members, reading, first_month) if members else read_netcdf(file, reading, first_month)
 
 

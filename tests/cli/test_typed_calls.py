@@ -60,9 +60,14 @@ CALLS: list[tuple[list[str], int]] = [
     (["plan", *DAYS, "--negative", "keep", "--solver", "dp", "--no-figures", "--out", "with-negative"], 0),
     (["rules", "with-negative", "--family", "linear", "--folds", "2", "--no-figures"], 0),
     (["plan", "days.csv", *REFUSED], 2),
+    (["plan", *DAYS, "--negative", "zero", "--step", "day"], 2),
     (["check", "record.csv", "--reservoir", "hill-lake.toml", "--unit", "m3/s", "--out", "r.png", "--json"], 0),
     (["check", *DAYS, "--negative", "zero", "--out", "r.png", "--force", "--debug"], 0),
     (["check", "days.csv", *REFUSED], 2),
+    (["check", *DAYS, "--negative", "zero", "--step", "ten-days"], 0),
+    (["check", "days.csv", *DAYS[3:], "--negative", "zero", "--step", "week"], 0),
+    (["compare", *DAYS, "--negative", "zero", "--step", "ten-days", "--solver", "dp"], 0),
+    (["tradeoff", "inflow.csv", "--reservoir", "hill-lake.toml", "--step", "day"], 2),
     (["compare", "days.csv", *REFUSED], 2),
     (["validate", "days.csv", *REFUSED], 2),
     (["synth", "days.csv", *REFUSED], 2),
@@ -100,6 +105,7 @@ CALLS: list[tuple[list[str], int]] = [
     ),
     (["simulate", "best/rules/standard.json", "inflow.csv", "--unit", "m3/s", "--yearly", "--no-foresight"], 0),
     (["simulate", "best/rules/standard.json", "days.csv", *REFUSED], 2),
+    (["simulate", "best/rules/standard.json", "days.csv", "--step", "week"], 2),
     (["simulate", "best/rules/standard.json", "inflow.csv", "--units", "us", "--out", "in-feet"], 0),
     (
         [

@@ -155,10 +155,6 @@ def _days() -> Iterator[OddRecord]:
     )
     volumes = daily(header="date,inflow_hm3", cell=lambda value: repr(value * HM3_PER_M3S_DAY))
     yield OddRecord("volumes of days", volumes, means._replace(unit="hm3"), {})
-    tens = daily(days=[day for day in DAYS if day.day in (1, 11, 21)])
-    yield OddRecord("ten-day periods", tens, Refused("the time step is shorter than a month", "average"), {})
-    hours = "\n".join(("date,inflow_m3s", *(f"1964-01-01 {hour:02}:00,4" for hour in range(24))))
-    yield OddRecord("hours", hours, Refused("the time step is shorter than a month", "average"), {})
 
 
 def _columns() -> Iterator[OddRecord]:

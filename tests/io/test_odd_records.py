@@ -5,10 +5,12 @@ import pytest
 
 from reservoir.errors import InputError
 from reservoir.io.inflow_file import read_inflow
+from tests.io.odd_periods import ODD_PERIODS
 from tests.io.odd_records import ODD_RECORDS, Read, Refused
 
-READ = [record for record in ODD_RECORDS if isinstance(record.expected, Read)]
-REFUSED = [record for record in ODD_RECORDS if isinstance(record.expected, Refused)]
+ALL = [*ODD_RECORDS, *ODD_PERIODS]
+READ = [record for record in ALL if isinstance(record.expected, Read)]
+REFUSED = [record for record in ALL if isinstance(record.expected, Refused)]
 
 
 @pytest.mark.parametrize("record", READ, ids=lambda record: record.name)
@@ -32,5 +34,5 @@ def test_it_is_refused_with_the_mend(tmp_path, record):
 
 
 def test_they_are_a_hundred_files_of_different_texts_or_options():
-    assert len({(record.text, str(record.options)) for record in ODD_RECORDS}) == len(ODD_RECORDS) >= 100
-    assert len({record.name for record in ODD_RECORDS}) == len(ODD_RECORDS)
+    assert len({(record.text, str(record.options)) for record in ALL}) == len(ALL) >= 100
+    assert len({record.name for record in ALL}) == len(ALL)

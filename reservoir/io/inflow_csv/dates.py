@@ -17,6 +17,8 @@ LAST_YEAR = 9998
 
 _ISO = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2})([T ]\d{2}:\d{2}(:\d{2})?)?)?", re.ASCII)
 _SEPARATOR = r"[-/ ,.]*"
+#: ``1953年1月上旬`` or ``1953-01-中旬``: the first, second or last ten days of a month.
+_TEN_DAYS = re.compile(r"(\d{4})[-/年. ](\d{1,2})[-/月. ]?([上中下])旬", re.ASCII)
 #: Dates with the month's name, which can be read in one way whatever their order.
 _NAMED = tuple(
     re.compile(form + r"(?P<clock>[T ,]+\d{2}:?\d{2}(?::\d{2})?)?", re.ASCII | re.IGNORECASE)
@@ -64,10 +66,11 @@ class Month(NamedTuple):
 
 
 class Stamp(NamedTuple):
-    """A date as it is written: its month, and its day, 0 where it names none."""
+    """A date as it is written: its month, its day, 0 where it names none, and the minute of the day."""
 
     month: Month
     day: int = 0
+    minute: int = 0
 
     @property
     def day_ordinal(self) -> int:
@@ -76,7 +79,10 @@ class Stamp(NamedTuple):
 
 
 def parse_date(text: str) -> Stamp | Mistake:
-    """Read an ISO date, or one with the month's name; a time of day is checked and otherwise ignored."""
+    """Read an ISO date, one with the month's name, or the ten days of a month in Chinese."""
+    tenth = _TEN_DAYS.fullmatch(text)
+    if tenth:
+        return _stamp(tenth[1], int(tenth[2]), str(1 + 10 * "上中下".index(tenth[3])), None)
     iso = _ISO.fullmatch(text)
     if iso:
         return _stamp(iso[1], int(iso[2]), iso[3], iso[4])
@@ -109,7 +115,7 @@ def _stamp(year: str, month: int, day: str | None, clock: str | None) -> Stamp |
         datetime(int(year), month, int(day or 1), hour, minute, second)
     except ValueError:
         return _NO_SUCH_DATE
-    return Stamp(Month(int(year), month), int(day or 0))
+    return Stamp(Month(int(year), month), int(day or 0), hour * 60 + minute)
 
 
 def _no_date(text: str) -> Mistake:

@@ -21,13 +21,15 @@ _STANDS_OUT, _SHORT_STANDS_OUT, _SHORT = 2.0, 5.0, 100.0
 #: Whole numbers this many times larger than one with three decimals, and numbers that are written without thousands.
 _LARGER, _HUNDREDS = 10.0, range(100, 1000)
 
+_Numbered = tuple[int, StepValue]
+
 
 def code_mistakes(values: Sequence[StepValue]) -> Iterator[Mistake]:
     """Refuse codes that stand out of the record, or in months that follow each other."""
     codes, largest = _codes(values)
     for code, places in codes.items():
         if _is_surely_code(code, places, largest):
-            for reading in places:
+            for _, reading in places:
                 more = f"{reading.text}{'' if '.' in reading.text else '.'}1"
                 mend = f"{FILL_IN}; if the value is right, add a digit: {more}"
                 yield reading.mistake("looks like a missing-value code", "the flow or volume of the month", mend)
@@ -38,30 +40,29 @@ def code_notes(values: Sequence[StepValue]) -> Iterator[str]:
     codes, largest = _codes(values)
     for code, places in codes.items():
         if code >= _SHORT and not _is_surely_code(code, places, largest):
-            first = places[0]
+            _, first = places[0]
             times = "" if len(places) == 1 else f", {len(places)} times"
             place = f"row {first.row}, column {first.column}{times}"
             yield f"{first.text} ({place}) is read as a value, not as a missing-value code"
 
 
-def _codes(values: Sequence[StepValue]) -> tuple[dict[float, list[StepValue]], float]:
-    """What may be codes and where they stand, and the largest other value."""
-    found: dict[float, list[StepValue]] = {}
+def _codes(values: Sequence[StepValue]) -> tuple[dict[float, list[_Numbered]], float]:
+    """What may be codes, numbered among all values, and the largest other value."""
+    found: dict[float, list[_Numbered]] = {}
     largest = 0.0
-    for reading in values:
+    for number, reading in enumerate(values):
         if _CODE.fullmatch(reading.text):
-            found.setdefault(reading.value, []).append(reading)
+            found.setdefault(reading.value, []).append((number, reading))
         elif reading.value > largest:
             largest = reading.value
     return found, largest
 
 
-def _is_surely_code(code: float, places: Sequence[StepValue], largest: float) -> bool:
+def _is_surely_code(code: float, places: Sequence[_Numbered], largest: float) -> bool:
     if code > (_STANDS_OUT if code >= _SHORT else _SHORT_STANDS_OUT) * largest:
         return True
-    times = [reading.ordinal for reading in places]
     return len(places) > 1 and (
-        code > largest or (code >= _SHORT and any(after == before + 1 for before, after in pairwise(times)))
+        code > largest or (code >= _SHORT and any(after == before + 1 for (before, _), (after, _) in pairwise(places)))
     )
 
 

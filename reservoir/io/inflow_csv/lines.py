@@ -21,7 +21,9 @@ MOST_COMMENTED = 100_000
 
 DELIMITERS = ",;\t"
 #: Names of the column of dates, and of years, in small letters; a water year is named by its end.
-DATE_NAMES = frozenset({"date", "datetime", "date time", "date/time"})
+DATE_NAMES = frozenset({"date", "datetime", "date time", "date/time", "日期", "时间"}) | {
+    f"week{sign}{word}" for sign in " _" for word in ("ending", "beginning", "starting")
+}
 WATER_YEAR_NAMES = frozenset({"wy", "water year", "water_year", "wateryear", "hydrological year", "hydrologic year"})
 YEAR_NAMES = frozenset({"year"}) | WATER_YEAR_NAMES
 #: Lines above the header that are looked through for it.

@@ -1,11 +1,9 @@
-"""The long layout: one row per month or day, with its date and its value."""
+"""The long layout: one row per month, or shorter period, with its date and its value."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
-from itertools import pairwise
 
 from reservoir.errors import Mistake
 from reservoir.io.inflow_csv.cells import is_missing, parse_flow, parse_signed_flow
@@ -14,14 +12,13 @@ from reservoir.io.inflow_csv.dates import Month, Stamp, parse_date
 from reservoir.io.inflow_csv.lines import DATE_NAMES
 from reservoir.io.inflow_csv.number_style import number_style
 from reservoir.io.inflow_csv.record import PeriodIndex, Record, StepValue, TimeAxis, sequence_mistakes
+from reservoir.io.inflow_csv.row_dates import RowDates
 from reservoir.io.inflow_csv.table import InflowTable
 from reservoir.io.inflow_csv.value_column import value_column
 from reservoir.io.inflow_reading import InflowReading
 
 #: More rows than this in one month, or more months of several rows, are a record of shorter steps, not a slip.
 _MOST_SLIPS = 3
-#: Rows of a record of days follow each other by a day at least this often.
-_DAILY_FRACTION = 0.5
 
 
 def date_column(header: Sequence[str]) -> int | None:
@@ -40,13 +37,14 @@ def read_long(table: InflowTable, date_at: int, reading: InflowReading) -> Recor
     found = value_column(table, (date_at,), reading.column)
     header, place = table.header.cells, found.place
     stamps, undated = table.parsed(date_at, parse_date)
-    daily = _is_daily(list(stamps.values()))
+    dates = RowDates.of(stamps, (*header, *(comment.text for comment in table.comments)))
+    is_month = dates.period.is_month
     style = number_style((row.cells[place] for row in table.rows), table.delimiter)
     parse = parse_flow if reading.negative is None else parse_signed_flow
     flows, wrong = table.parsed(place, lambda text: style.parsed(text, parse))
     companions, wrong_beside = read_companions(table, found.companions)
-    ordinals = {row: stamp.day_ordinal if daily else stamp.month.ordinal for row, stamp in stamps.items()}
-    sequence = _day_mistakes if daily else _month_mistakes
+    ordinals = {row: stamp.month.ordinal for row, stamp in stamps.items()} if is_month else dates.first_days
+    out_of_order = _month_mistakes(table, ordinals, undated, date_at) if is_month else dates.mistakes(header[date_at])
     return Record(
         values=tuple(
             sorted(
@@ -55,27 +53,19 @@ def read_long(table: InflowTable, date_at: int, reading: InflowReading) -> Recor
                 if number in ordinals and number in flows
             )
         ),
-        daily=daily,
+        period=dates.period,
         value_column=header[place],
         unit_texts=((header[place], header[place]),),
-        first_stamp="" if daily else _first_stamp(table, date_at, stamps),
+        first_stamp=_first_stamp(table, date_at, stamps) if is_month else "",
         companions=companions,
         mistakes=(
             *undated,
-            *sequence(table, ordinals, undated, date_at),
-            *(each for each in wrong if not (daily and is_missing(str(each.value)))),
+            *out_of_order,
+            *(each for each in wrong if is_month or not is_missing(str(each.value))),
             *wrong_beside,
         ),
-        notes=(*found.notes(header), *style.notes),
+        notes=(*found.notes(header), *style.notes, *dates.notes),
     )
-
-
-def _is_daily(stamps: Sequence[Stamp]) -> bool:
-    """Whether dates are those of days: each names one, and most follow the one before by a day."""
-    if len(stamps) < 2 or not all(stamp.day for stamp in stamps):
-        return False
-    days = sorted(stamp.day_ordinal for stamp in stamps)
-    return sum(after == before + 1 for before, after in pairwise(days)) >= _DAILY_FRACTION * (len(days) - 1)
 
 
 def _first_stamp(table: InflowTable, date_at: int, stamps: Mapping[int, Stamp]) -> str:
@@ -106,21 +96,9 @@ def _month_mistakes(
         yield from sequence_mistakes(stamps, scale)
 
 
-def _day_mistakes(
-    table: InflowTable, ordinals: Mapping[int, int], undated: Sequence[Mistake], column: int
-) -> Iterator[Mistake]:
-    """Days that stand twice; those that are missing are counted by month."""
-    rows: dict[int, int] = {}
-    for row, ordinal in ordinals.items():
-        first = rows.setdefault(ordinal, row)
-        if first != row:
-            problem, mend = f"the day appears twice, first in row {first}", "delete one of the rows"
-            day = date.fromordinal(ordinal).isoformat()
-            yield Mistake(problem, "one row per day", mend, row=row, column=table.header.cells[column], value=day)
-
-
 def _shorter_steps(stamps: Sequence[PeriodIndex], crowded: int, scale: TimeAxis) -> Mistake:
     rows = [stamp.row for stamp in stamps if stamp.ordinal == crowded]
     problem = f"the time step is shorter than a month: {len(rows)} rows in {scale.written(crowded)}"
-    mend = "average the flows of each month first, or keep only one station"
-    return Mistake(problem, "one row per month, or per day", mend, row=rows[1], column=scale.column)
+    expected = "one row per month, ten days, week or day, or equally many a day"
+    mend = "average the flows of each month or day first, or keep only one station"
+    return Mistake(problem, expected, mend, row=rows[1], column=scale.column)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +14,21 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.ranges import FLOW_M3S
+from reservoir.hydro.water_years import whole_years, whole_years_of
+from reservoir.io.inflow_csv.averaging import Steps, averaged
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
 from reservoir.io.inflow_csv.cells import FILL_IN
 from reservoir.io.inflow_csv.companions import companion_arrays
-from reservoir.io.inflow_csv.daily import month_edges, monthly_record
 from reservoir.io.inflow_csv.dates import Month
 from reservoir.io.inflow_csv.doubtful_values import code_mistakes, code_notes, thousands_mistakes
 from reservoir.io.inflow_csv.layouts import read_record
 from reservoir.io.inflow_csv.likely_cause import likely_cause
 from reservoir.io.inflow_csv.record import MOST_YEARS, Record, StepValue, too_many_years
+from reservoir.io.inflow_csv.row_period import dates_of
 from reservoir.io.inflow_csv.stamps import stamp_mistakes, stamp_notes
 from reservoir.io.inflow_csv.table import InflowTable, read_table
 from reservoir.io.inflow_csv.units import HM3_PER_M3S_DAY, InflowUnit, choose_unit
-from reservoir.io.inflow_csv.years import whole_years
-from reservoir.io.inflow_reading import InflowReading
+from reservoir.io.inflow_reading import InflowReading, too_long
 from reservoir.io.negative_values import negative_values
 from reservoir.io.workbook import is_workbook
 
@@ -47,9 +48,10 @@ def read_record_file(file: str, reading: InflowReading, first_month: int | None)
     record = read_record(table, reading)
     chosen = choose_unit(table, record, reading.unit)
     begins = int(first_month) if first_month is not None and first_month in MONTHS else record.first_month
-    whole = 0 if record.daily else len(record.values) // MONTHS_PER_YEAR
+    whole = len(record.values) // MONTHS_PER_YEAR if record.period.is_month else 0
     mistakes = [
         *([too_many_years(whole)] if whole > MOST_YEARS else ()),
+        *([too_long(record.period.step, reading.step)] if record.period.is_longer_than(reading.step) else ()),
         *table.mistakes,
         *record.mistakes,
         *chosen.mistakes,
@@ -69,12 +71,17 @@ def read_record_file(file: str, reading: InflowReading, first_month: int | None)
         negative = _negative_notes(record, chosen.unit, reading.negative)
     if reading.negative == "zero":
         record = replace(record, values=tuple(each._replace(value=max(each.value, 0.0)) for each in record.values))
-    if record.daily:
-        monthly = monthly_record(record, reading.missing_days)
-        notes, record = (*notes, *monthly.notes[len(record.notes) :]), replace(monthly, daily=True)
-    inside, calendar, left_out = whole_years(record.values, begins, record.first_month)
+    if record.period.is_month:
+        first, months = record.values[0].ordinal, len(record.values)
+        within, calendar, left_out = whole_years(first, months, begins, record.first_month)
+    else:
+        steps = Steps(reading.step, begins, reading.missing_days)
+        by_step, touched = averaged(record, steps, amounts=chosen.unit.is_volume)
+        notes, record = (*notes, *by_step.notes[len(record.notes) :]), by_step
+        within, calendar, left_out = whole_years_of(touched, record.values[0].ordinal, len(record.values))
+    inside = record.values[within]
     return Inflow(
-        _flow_m3s(inside, calendar, chosen.unit, daily=record.daily),
+        _flow_m3s(inside, calendar, chosen.unit, of_days=not record.period.is_month),
         calendar,
         notes=(*notes, *left_out, *negative),
         caveat=caveat_of(table),
@@ -95,14 +102,15 @@ def _negative_notes(record: Record, unit: InflowUnit, negative: str | None) -> t
         return ()
     values = np.array([each.value for each in record.values])
     ordinals = np.array([each.ordinal for each in record.values])
-    if record.daily:
-        volumes = unit.flow_of_days_m3s(values) * HM3_PER_M3S_DAY
-        named = [date.fromordinal(each.ordinal).isoformat() if each.value < 0 else "" for each in record.values]
-    else:
-        edges = month_edges(int(ordinals[0]), int(ordinals[-1] - ordinals[0]) + 1)
-        days = np.diff(edges)
-        volumes = values * unit.size if unit.is_volume else values * unit.size * days * HM3_PER_M3S_DAY
+    days: NDArray[Any]
+    if record.period.is_month:
+        first = Month.at(int(ordinals[0]))
+        days = Calendar(first.year, 1, first.month, len(values)).days[0]
         named = [str(Month.at(each.ordinal)) for each in record.values]
+    else:
+        days = record.period.lengths(ordinals) / record.period.per_day
+        named = [str(day) for day in dates_of(ordinals)]
+    volumes = values * unit.size * (1.0 if unit.is_volume else days * HM3_PER_M3S_DAY)
     return tuple(negative_values(volumes, named).note(negative))
 
 
@@ -128,11 +136,13 @@ def no_month(found: int) -> Mistake:
     return Mistake("is not a month", "1 to 12", mend, column="first_month", value=found)
 
 
-def _flow_m3s(inside: Sequence[StepValue], calendar: Calendar, unit: InflowUnit, *, daily: bool) -> NDArray[np.float64]:
-    """Mean flow of each month (m3/s), shape (years, steps); where the record is daily, values are means of days."""
-    values = np.array([value.value for value in inside]).reshape(-1, MONTHS_PER_YEAR)
+def _flow_m3s(
+    inside: Sequence[StepValue], calendar: Calendar, unit: InflowUnit, *, of_days: bool
+) -> NDArray[np.float64]:
+    """Mean flow of each step (m3/s), shape (years, steps); values may be means of days."""
+    values = np.array([value.value for value in inside]).reshape(-1, calendar.steps)
     with np.errstate(over="ignore"):  # what is too large is refused below
-        flow = unit.flow_of_days_m3s(values) if daily else unit.flow_m3s(values, calendar)
+        flow = unit.flow_of_days_m3s(values) if of_days else unit.flow_m3s(values, calendar)
     excessive = np.flatnonzero(np.abs(flow) > FLOW_M3S.most)
     if excessive.size:
         problem = f"the flow is too large for a river, if the unit is {unit.name}"

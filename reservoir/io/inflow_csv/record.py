@@ -1,4 +1,4 @@
-"""An inflow record from either layout: one value per month or day, checked for missing and repeated ones."""
+"""An inflow record from either layout: one value a month or shorter period, checked for missing and repeated ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from reservoir.errors import Mistake
+from reservoir.io.inflow_csv.row_period import A_MONTH, RowPeriod
 
 #: Water years of a record: a few fewer than the calendar has. Longer records are planned in parts.
 MOST_YEARS = 8_000
 
 
 class StepValue(NamedTuple):
-    """The value of one month or day, as an ordinal number, the cell it stands in, and how it is written there."""
+    """The value of a month or another period, as an ordinal number, its cell, and how it is written there."""
 
     ordinal: int
     value: float
@@ -35,10 +36,11 @@ class Record:
     Parameters
     ----------
     values : tuple of StepValue
-        Every month in order, and without holes wherever `mistakes` is empty; or every day that has a value, in order.
-        In the unit of the file; a negative value only where it was asked for.
-    daily : bool
-        Whether they are those of days.
+        Every month in order, and without holes wherever `mistakes` is empty; or every row of shorter periods that has
+        a value, in order, by the number of its first day. In the unit of the file; a negative value only where it was
+        asked for.
+    period : RowPeriod
+        What each of them is the value of.
     first_month : int
         Calendar month (1 to 12) in which the file's own years begin.
     names_water_years : bool
@@ -58,7 +60,7 @@ class Record:
     """
 
     values: tuple[StepValue, ...] = ()
-    daily: bool = False
+    period: RowPeriod = A_MONTH
     first_month: int = 1
     names_water_years: bool = False
     value_column: str | None = None

@@ -101,7 +101,9 @@ def _as_read(path: Path, planned: Inflow, plant: Reservoir) -> Inflow:
     if planned.unit_from in BY_ARGUMENT:
         reading.setdefault("unit", planned.unit)
     with suppress(InputError, TypeError):  # what plan.json says of the reading may have been changed
-        record = on_calendar_of(plant, read_inflow(path, first_month=planned.calendar.first_month, **reading))
+        record = on_calendar_of(
+            plant, read_inflow(path, first_month=planned.calendar.first_month, step=plant.step, **reading)
+        )
         first = planned.calendar.first_year - record.calendar.first_year
         flow = record.flow_m3s[max(first, 0) : first + planned.years]
         if flow.shape == planned.flow_m3s.shape and np.abs(flow - planned.flow_m3s).max() <= INFLOW_M3S:

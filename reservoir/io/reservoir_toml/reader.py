@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from reservoir.errors import InputError
+from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_checks.claims import CLAIMS, Lake, failures
@@ -18,6 +18,7 @@ from reservoir.hydro.reservoir_checks.condition_claims import CONDITION_CLAIMS
 from reservoir.hydro.reservoir_checks.list_lengths import comparable
 from reservoir.hydro.reservoir_checks.objective_claims import OBJECTIVE_CLAIMS
 from reservoir.hydro.reservoir_kinds import ReferenceLevels
+from reservoir.hydro.time_step import TimeStep
 from reservoir.io.reservoir_toml.checks import CHECKS
 from reservoir.io.reservoir_toml.curves import curves_of
 from reservoir.io.reservoir_toml.draft import Draft
@@ -46,13 +47,15 @@ _KEYS = {
 }
 
 
-def read_reservoir(path: str | Path) -> Reservoir:
+def read_reservoir(path: str | Path, *, step: TimeStep | str | None = None) -> Reservoir:
     """Read and check a reservoir file.
 
     Parameters
     ----------
     path : str or Path
         A TOML file; data/template.toml explains every key.
+    step : TimeStep or str, optional
+        Time step to plan for, in place of the one in the file.
 
     Returns
     -------
@@ -64,13 +67,16 @@ def read_reservoir(path: str | Path) -> Reservoir:
     InputError
         With every mistake in the file.
     """
-    return reservoir_of(file_content(path), str(path))
+    if step is not None and step not in tuple(TimeStep):
+        raise InputError(Mistake("is unknown", " or ".join(TimeStep), "give one of these", column="step", value=step))
+    return reservoir_of(file_content(path), str(path), None if step is None else TimeStep(step))
 
 
-def reservoir_of(content: bytes, source: str) -> Reservoir:
+def reservoir_of(content: bytes, source: str, step: TimeStep | None = None) -> Reservoir:
     """Check what a reservoir file holds; `source` names it. Raises as `read_reservoir` does."""
     draft = Draft.of(parsed(content, source), source)
     file, refused = validated(draft)
+    file = file if step is None else file.model_copy(update={"step": step})
     curves, astray = curves_of(file, draft)
     sound = _fields(file) | curves
     of_file = failures((*CHECKS, one_way_to_state_goals, one_penalty), _sections(file, draft))
