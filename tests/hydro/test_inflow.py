@@ -555,7 +555,6 @@ class TestFiles:
             (row(1953), "the header line is missing", "above it"),
             ("1953-01,3", "the header line is missing", "above it"),
             ("year m01 m02", "only one column", "commas, semicolons or tabs"),
-            ("year,month,flow", "year and month are in two columns", "1953-01"),
             ("year,flow", "a year but no months", "m01 to m12"),
             (",".join(["cycle", *MONTHS]), "months but no year", '"year"'),
             ("time,flow", "neither a year nor a date", '"date"'),

@@ -121,6 +121,8 @@ def _hourly_records() -> Iterator[OddRecord]:
     six = Read(CALENDAR, days(6), "6-hour values are averaged to days (4,384 rows)")
     yield OddRecord("six hours", _hours(6), six, {"step": "day"})
     yield OddRecord("hours", _hours(1), Read(CALENDAR, days(1), "hourly values are averaged to days"), {"step": "day"})
+    apart = _hours(6, "year,month,day,hour,inflow_m3s").replace("-", ",").replace(" ", ",").replace(":00", "")
+    yield OddRecord("six hours in four columns", apart, six, {"step": "day"})
     volumes = _hours(6, "date,inflow_hm3", volume=True)
     yield OddRecord("volumes of six hours", volumes, six._replace(unit="hm3"), {"step": "day"})
     lines = _hours(12).splitlines()

@@ -82,6 +82,17 @@ def _dates() -> Iterator[OddRecord]:
     }
     for name, stamp in forms.items():
         yield OddRecord(f"dates as {name}", long(stamp=stamp), PLAIN, {})
+    apart: dict[str, tuple[str, Callable[[int, int], str]]] = {
+        "year and month": ("year,month,inflow_m3s", lambda year, month: f"{year},{month}"),
+        "Year and name of the month": ("Year,Mon,inflow_m3s", lambda year, month: f"{year},{NAMES[month - 1]}"),
+        "month before year": ("inflow_m3s,month,year", lambda year, month: f"{year}.0,{month:02}"),
+        "year, month, water year": ("year,month,WY,inflow_m3s", lambda year, month: f"{year},{month},{year}"),
+    }
+    for name, (header, stamp) in apart.items():
+        text = long(header, stamp)
+        if header.startswith("inflow"):
+            text = "\n".join((header, *(",".join(line.split(",")[::-1]) for line in text.splitlines()[1:])))
+        yield OddRecord(f"columns of {name}", text, PLAIN, {})
     wrong: dict[str, tuple[Callable[[int, int], str], str]] = {
         "01/02/1964": (lambda year, month: f"01/{month:02}/{year}", "ambiguous date"),
         "1.2.64": (lambda year, month: f"1.{month}.{year % 100}", "ambiguous date"),
@@ -136,6 +147,8 @@ def _days() -> Iterator[OddRecord]:
     refused = Refused("1 month with missing days: 1964-02 (lacks 3 days)", "--missing-days 3")
     yield OddRecord("days", daily(), means, {})
     yield OddRecord("days of 01-Jan-1964", daily("%d-%b-%Y"), means, {})
+    yield OddRecord("days in three columns", daily("%Y,%m,%d", "year,month,day,inflow_m3s"), means, {})
+    yield OddRecord("days in three columns of short names", daily("%Y,%b,%d", "YYYY,MM,DD,inflow_m3s"), means, {})
     yield OddRecord("days at noon", daily("%Y-%m-%d 12:00"), means, {})
     yield OddRecord("days in a column datetime", daily(header="datetime,inflow_m3s"), means, {})
     yield OddRecord("days backwards", daily(days=DAYS[::-1]), means, {})

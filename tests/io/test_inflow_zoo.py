@@ -133,7 +133,9 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "unnamed layout": ("time,inflow\n1953-01,400", "neither a year nor a date"),
     "a water year from January": (wide(f"1953,{ROW}", header=f"WY,{M}"), "but the months begin in January"),
     "a date and months": (WIDE.replace("year", "date"), 'name the column of years "year"'),
-    "year and month apart": ("year,month,inflow\n1953,1,400", "year and month are in two columns"),
+    "a month that is no month": ("year,month,inflow\n1953,13,400", 'not a month (found "13"); expected 1 to 12'),
+    "a day that is no day": ("year,month,day,inflow\n1953,2,30,400", "the date does not exist"),
+    "a year of two digits apart": ("year,month,inflow\n53,1,400", "the century is unknown"),
     # Other columns and rows.
     "mean row": (f"{WIDE}\nMean,{ROW}", "delete rows of means and totals"),
     "average row": (f"{WIDE}\nAVERAGE,{ROW}", "delete rows of means and totals"),

@@ -19,7 +19,7 @@ from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
 from reservoir.io.inflow_csv.cells import MISSING_CODES, parse_flow, parse_signed_flow
 from reservoir.io.inflow_csv.companions import COMPANIONS
 from reservoir.io.inflow_csv.lines import Content, content_of
-from reservoir.io.inflow_csv.long import date_column
+from reservoir.io.inflow_csv.date_columns import date_columns
 from reservoir.io.inflow_csv.member_table import MemberLayout, MemberRows, NumberColumn, read_member_rows
 from reservoir.io.inflow_csv.record import Record
 from reservoir.io.inflow_csv.table import InflowTable, Row, cut
@@ -54,7 +54,8 @@ def member_file(file: str) -> MemberFile | None:
         header = cut(content.lines[0], content.delimiter)
         names = [cell.casefold() for cell in header.cells] if isinstance(header, Row) else []
         member = next((names.index(name) for name in MEMBER_NAMES if name in names), None)
-        date = date_column(names)
+        found = date_columns(names)
+        date = found.places[0] if found and len(found.places) == 1 else None
         if member is not None and date is not None and isinstance(header, Row):
             return MemberFile(file, content, header, member, date)
     return None

@@ -6,7 +6,8 @@ import re
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.io.inflow_csv.long import date_column, read_long
+from reservoir.io.inflow_csv.date_columns import date_columns
+from reservoir.io.inflow_csv.long import read_long
 from reservoir.io.inflow_csv.month_headers import month_columns, year_column
 from reservoir.io.inflow_csv.record import MOST_YEARS, Record, too_many_years
 from reservoir.io.inflow_csv.table import InflowTable
@@ -30,11 +31,11 @@ def read_record(table: InflowTable, reading: InflowReading) -> Record:
         If the column of values is not clear.
     """
     names = [cell.casefold() for cell in table.header.cells]
-    date_at = date_column(table.header.cells)
-    if date_at is not None and len(month_columns(table.header.cells)) < MONTHS_PER_YEAR:
+    date = date_columns(table.header.cells)
+    if date is not None and len(month_columns(table.header.cells)) < MONTHS_PER_YEAR:
         if reading.water_year is not None:
             raise InputError(no_names_of_years(reading.water_year))
-        return read_long(table, date_at, reading)
+        return read_long(table, date, reading)
     year_at = year_column(table.header.cells)
     if year_at is not None and month_columns(table.header.cells):
         # Told at once: every cell of so many rows could be wrong.
@@ -60,8 +61,6 @@ def _unknown_header(names: list[str]) -> tuple[str, str]:
         return "the header has only one column", "separate the columns with commas, semicolons or tabs"
     if "date" in names and "year" not in names:
         return "the header has a date and months", 'name the column of years "year", and write only years in it'
-    if "year" in names and "month" in names:
-        return "year and month are in two columns", 'join them into one column "date", written as 1953-01'
     if "year" in names:
         return "the header has a year but no months", "name the twelve months m01 to m12, or Jan to Dec"
     if month_columns(names):

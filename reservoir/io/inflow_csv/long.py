@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from reservoir.errors import Mistake
 from reservoir.io.inflow_csv.cells import is_missing, parse_flow, parse_signed_flow
 from reservoir.io.inflow_csv.companions import read_companions
-from reservoir.io.inflow_csv.dates import Month, Stamp, parse_date
-from reservoir.io.inflow_csv.lines import DATE_NAMES
+from reservoir.io.inflow_csv.date_columns import DateColumns
+from reservoir.io.inflow_csv.dates import Month, Stamp
 from reservoir.io.inflow_csv.number_style import number_style
 from reservoir.io.inflow_csv.record import PeriodIndex, Record, StepValue, TimeAxis, sequence_mistakes
 from reservoir.io.inflow_csv.row_dates import RowDates
@@ -21,30 +21,25 @@ from reservoir.io.inflow_reading import InflowReading
 _MOST_SLIPS = 3
 
 
-def date_column(header: Sequence[str]) -> int | None:
-    """Find the column of dates."""
-    return next((place for place, cell in enumerate(header) if cell.casefold() in DATE_NAMES), None)
-
-
-def read_long(table: InflowTable, date_at: int, reading: InflowReading) -> Record:
-    """Read a table with a column of dates, at the place `date_at`, and one of values, besides known companions.
+def read_long(table: InflowTable, date: DateColumns, reading: InflowReading) -> Record:
+    """Read a table with dates, in one column or several, and a column of values, besides known companions.
 
     Raises
     ------
     InputError
         If the column of values is not clear.
     """
-    found = value_column(table, (date_at,), reading.column)
+    found = value_column(table, date.places, reading.column)
     header, place = table.header.cells, found.place
-    stamps, undated = table.parsed(date_at, parse_date)
+    stamps, undated = date.stamps(table)
     dates = RowDates.of(stamps, (*header, *(comment.text for comment in table.comments)))
-    is_month = dates.period.is_month
+    is_month, told_at = dates.period.is_month, date.name(table)
     style = number_style((row.cells[place] for row in table.rows), table.delimiter)
     parse = parse_flow if reading.negative is None else parse_signed_flow
     flows, wrong = table.parsed(place, lambda text: style.parsed(text, parse))
     companions, wrong_beside = read_companions(table, found.companions)
     ordinals = {row: stamp.month.ordinal for row, stamp in stamps.items()} if is_month else dates.first_days
-    out_of_order = _month_mistakes(table, ordinals, undated, date_at) if is_month else dates.mistakes(header[date_at])
+    out_of_order = _month_mistakes(table, ordinals, undated, told_at) if is_month else dates.mistakes(told_at)
     return Record(
         values=tuple(
             sorted(
@@ -56,7 +51,7 @@ def read_long(table: InflowTable, date_at: int, reading: InflowReading) -> Recor
         period=dates.period,
         value_column=header[place],
         unit_texts=((header[place], header[place]),),
-        first_stamp=_first_stamp(table, date_at, stamps) if is_month else "",
+        first_stamp=_first_stamp(table, date, stamps) if is_month else "",
         companions=companions,
         mistakes=(
             *undated,
@@ -68,19 +63,19 @@ def read_long(table: InflowTable, date_at: int, reading: InflowReading) -> Recor
     )
 
 
-def _first_stamp(table: InflowTable, date_at: int, stamps: Mapping[int, Stamp]) -> str:
+def _first_stamp(table: InflowTable, date: DateColumns, stamps: Mapping[int, Stamp]) -> str:
     """The first of the dates as it is written, if every one is the first day of a month."""
     at_first_day = len(stamps) == len(table.rows) > 0 and all(stamp.day == 1 for stamp in stamps.values())
-    return table.rows[0].cells[date_at] if at_first_day else ""
+    return "-".join(table.rows[0].cells[place] for place in date.places) if at_first_day else ""
 
 
 def _month_mistakes(
-    table: InflowTable, ordinals: Mapping[int, int], undated: Sequence[Mistake], column: int
+    table: InflowTable, ordinals: Mapping[int, int], undated: Sequence[Mistake], column: str
 ) -> Iterator[Mistake]:
     stamps = [PeriodIndex(ordinal, row) for row, ordinal in ordinals.items()]
     scale = TimeAxis(
         "month",
-        column=table.header.cells[column],
+        column=column,
         mend_double="delete one of the rows; average values of shorter steps than a month first",
         written=lambda ordinal: str(Month.at(ordinal)),
         unreadable=table.unreadable(undated),
