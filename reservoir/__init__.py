@@ -33,6 +33,7 @@ _HOMES = {
     "Reservoir": "reservoir.hydro.reservoir",
     "ReservoirError": "reservoir.errors",
     "Table": "reservoir.hydro.curves.curve",
+    "TimeStep": "reservoir.hydro.time_step",
     "YearEnd": "reservoir.hydro.reservoir_kinds",
     "bundled_case": "reservoir.cases",
     "optimise": "reservoir.planning.plan",
@@ -60,6 +61,7 @@ __all__ = [
     "Reservoir",
     "ReservoirError",
     "Table",
+    "TimeStep",
     "YearEnd",
     "__version__",
     "bundled_case",
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
     from reservoir.hydro.reservoir_kinds import ConversionKind, ReferenceLevels, YearEnd
+    from reservoir.hydro.time_step import TimeStep
     from reservoir.io.inflow_file import read_inflow
     from reservoir.io.plan_parts import PartsFolder
     from reservoir.io.reservoir_toml.reader import read_reservoir

@@ -9,8 +9,12 @@ import numpy as np
 from reservoir.io.csv_table import write_table
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, write_dataset
 from reservoir.io.plan_folder.tables import ENGINE_GAP, MEMBERS, SCHEDULE, SUMMARY, WATER_VALUES
+from reservoir.planning.column_names import OBJECTIVE, REFERENCE_OBJECTIVE
 from reservoir.planning.members import members_table
 from reservoir.planning.plan import Plan
+
+#: Columns of the summary that six decimals would cut short: gaps are small, and an objective has any size.
+_FORMS = {"gap": "{:.3e}", ENGINE_GAP: "{:.3e}", OBJECTIVE: "{:.12g}", REFERENCE_OBJECTIVE: "{:.12g}"}
 
 
 def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
@@ -35,10 +39,10 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
     else:
         write_dataset(plan.to_xarray(copy=False), folder, kind)
         datasets = [DATASETS[kind]]
-    for name in ("gap", ENGINE_GAP):
+    for name, form in _FORMS.items():
         if name in tables.get(SUMMARY, ()):
-            gaps = [f"{gap:.3e}" if np.isfinite(gap) else "" for gap in tables[SUMMARY][name].tolist()]
-            tables[SUMMARY][name] = np.array(gaps, object)
+            numbers = [form.format(number) if np.isfinite(number) else "" for number in tables[SUMMARY][name].tolist()]
+            tables[SUMMARY][name] = np.array(numbers, object)
     if plan.water_values:
         tables[WATER_VALUES] = plan.water_values.table
     for name, table in tables.items():

@@ -44,13 +44,13 @@ class Lake:
         head = level - TAILRACE[0] - TAILRACE[1] * kept
         return np.minimum(COEFFICIENT * np.minimum(kept, CAPACITY) * head / 1000, INSTALLED), release
 
-    def best(self, benefit: Benefit) -> tuple[float, np.ndarray]:
-        """Largest sum of benefits, and its storages."""
+    def best(self, benefit: Benefit, first_grid: int = FIRST_GRID) -> tuple[float, np.ndarray]:
+        """Largest sum of benefits, and its storages; first on a grid of so many storages."""
         steps = len(self.inflow)
         lowest, highest = np.full(steps + 1, DEAD), np.full(steps + 1, FULL)
         lowest[[0, -1]] = highest[[0, -1]] = START
-        found, path = self._solved(np.linspace(lowest, highest, FIRST_GRID, axis=1), benefit)
-        spacing = (highest - lowest) / (FIRST_GRID - 1)
+        found, path = self._solved(np.linspace(lowest, highest, first_grid, axis=1), benefit)
+        spacing = (highest - lowest) / (first_grid - 1)
         quiet = 0
         for _ in range(200):
             low, high = (np.clip(path + way * HALF_WIDTH * spacing, lowest, highest) for way in (-1, 1))

@@ -65,9 +65,7 @@ def expected(alone_in_a_row):
 def test_the_best_is_that_of_an_independent_program(lake, river, expected, name, solver):
     objective, _ = CASES[name]
     plan = plan_for(lake, river, objective, solver)
-    # Unused capacity is best where the turbines are just filled, month after month: kinks that few grids contain.
-    closeness = 3e-5 if (name, solver) == ("unused-capacity", "dp-opencl") else 1e-5
-    assert plan.operation.benefit.sum() == pytest.approx(expected[name], rel=closeness)
+    assert plan.operation.benefit.sum() == pytest.approx(expected[name], rel=1e-5)
     assert not plan.violation.any()
 
 

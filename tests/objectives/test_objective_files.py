@@ -73,7 +73,7 @@ def read_reservoir_text(text, folder):
         ('goal = "firm-power"\nfirm_share = 0.2\n', "0.5 to 1"),
         ('goal = "revenue"\nprice_per_mwh = -3\n', "price_per_mwh"),
         ('goal = "unused-capacity"\npenalty_gwh = 3\n', "write penalty in place of penalty_gwh"),
-        ('goal = "supply-shortage"\nsupply_target_m3s = 0\n', "is zero in all months"),
+        ('goal = "supply-shortage"\nsupply_target_m3s = 0\n', "is zero throughout"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_mend(read, text, told):

@@ -36,8 +36,7 @@ def published(lake):
 def test_480_months_are_solved_as_by_an_independent_program(published, river, expected, goal, solver):
     objective = Objective({goal: 1}, supply_target_m3s=SUPPLY if goal is Goal.SUPPLY_SHORTAGE else None)
     plan = plan_for(published, river, objective, solver)
-    # Filled turbines, month after month, are kinks that few grids contain.
-    assert plan.benefit.sum() == pytest.approx(expected[goal], rel=1e-5 if goal is Goal.SUPPLY_SHORTAGE else 1e-4)
+    assert plan.benefit.sum() == pytest.approx(expected[goal], rel=1e-5)
 
 
 @pytest.fixture(scope="module")

@@ -45,7 +45,10 @@ class Path(NamedTuple):
 
 
 class Search(NamedTuple):
-    """A year, bounds of its storages, of shape (steps + 1,), the best path so far, and another that is tried."""
+    """A year, bounds of its storages, of shape (steps + 1,), the best path so far, and another that is tried.
+
+    The taker of an exchange is at most ``reach`` steps behind the giver.
+    """
 
     plant: Plant
     year: YearArrays
@@ -54,6 +57,7 @@ class Search(NamedTuple):
     upper: Any
     path: Path
     trial: Path
+    reach: int
 
 
 @compiled_part
@@ -61,11 +65,17 @@ def describe(search: Search) -> float:
     """Tell fitness and fullness of the path's steps; returns the sum of the absolute fitness, GWh."""
     path, total = search.path, 0.0
     for step in range(len(path.drafts)):
-        storage, draft = path.storages[step], path.drafts[step]
-        path.values[step] = step_fitness(search, step, storage, path.storages[step + 1], draft)
-        path.full[step] = abs(_excess(search, step, storage, draft)) <= _NEARLY_FULL * draft
+        _describe_step(search, step)
         total += abs(path.values[step])
     return total
+
+
+@compiled_part
+def _describe_step(search: Search, step: int) -> None:
+    path = search.path
+    storage, draft = path.storages[step], path.drafts[step]
+    path.values[step] = step_fitness(search, step, storage, path.storages[step + 1], draft)
+    path.full[step] = abs(_excess(search, step, storage, draft)) <= _NEARLY_FULL * draft
 
 
 @compiled_part
@@ -99,6 +109,7 @@ def exchange(
     steps, any_taker = len(path.drafts), taker == giver
     open_end = not year.cyclic and search.lower[-1] < search.upper[-1]
     step, storage, gain, differs = giver, path.storages[giver], 0.0, not (fills and any_taker)
+    left = search.reach
     draft = path.drafts[giver] + volume / year.hm3_per_m3s[giver]
     while True:
         part = _part_within(path.drafts[step], draft, year.release_lower[step], year.release_upper[step])
@@ -109,7 +120,7 @@ def exchange(
             return -np.inf, part, taker
         gain += step_fitness(search, step, storage, end, draft) - path.values[step]
         trial.drafts[step], trial.storages[step + 1] = draft, end
-        step, storage = step + 1, end
+        step, storage, left = step + 1, end, left - 1
         if step == steps:
             if open_end and differs and (any_taker or taker == steps):
                 gain += end_value(year.conditions, path.storages[steps], end)
@@ -117,7 +128,7 @@ def exchange(
             step = 0
             if not year.cyclic:
                 return -np.inf, 1.0, taker
-        if step == giver:
+        if step == giver or left < 0:
             return -np.inf, 1.0, taker
         if differs and (any_taker or taker == step):
             target, conditions = path.storages[step + 1], conditions_at(year.conditions, step)
@@ -141,7 +152,7 @@ def exchange(
 def exchange_best(
     search: Search, giver: int, taker: int, volume: float, fills: bool, gain: float, precision: float
 ) -> float:
-    """Search for the best volume from one on that brings a gain, and change the path; returns the gain, GWh.
+    """Search for the best volume from one on that brings a gain, and change and describe the path; returns the gain.
 
     The search ends where less than the precision, GWh, can be gained on a line.
     """
@@ -185,7 +196,7 @@ def _limited(search: Search, giver: int, taker: int, volume: float, fills: bool)
 
 @compiled_part
 def _take(search: Search, giver: int, taker: int) -> None:
-    """Copy the trial's steps from giver to taker to the path."""
+    """Copy the trial's steps from giver to taker to the path, and describe them."""
     path, trial, steps = search.path, search.trial, len(search.path.drafts)
     step = giver
     for _ in range(steps):
@@ -195,6 +206,10 @@ def _take(search: Search, giver: int, taker: int) -> None:
         step = (step + 1) % steps
         if step == 0:
             path.storages[0] = path.storages[steps]
+    _describe_step(search, giver)
+    while giver != step:
+        giver = (giver + 1) % steps
+        _describe_step(search, giver)
 
 
 @compiled_part

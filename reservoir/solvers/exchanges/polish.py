@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
-from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
 from reservoir.hydro.jit import compiled, compiled_part
 from reservoir.hydro.objective import year_at
 from reservoir.hydro.plant import Plant
@@ -31,6 +30,8 @@ FloatArray = NDArray[np.float64]
 _MOST_ROUNDS = 30
 #: A cyclic year closes whose ends are this close, as a part of the largest storage.
 _ROUNDING = 1e-9
+#: Steps between the two of an exchange at most.
+_MOST_REACH = 24
 #: Rows that a search works on.
 _ROWS = 6
 
@@ -67,7 +68,7 @@ class Polished(NamedTuple):
 
 
 def polished(years: ReservoirYears, positions: FloatArray, threads: int = 1, effort: Effort = FINE) -> Polished:
-    """Improve a position of each year by exchanges of water; of more than 12 steps they stay as they are.
+    """Improve a position of each year by exchanges of water.
 
     Parameters
     ----------
@@ -83,8 +84,6 @@ def polished(years: ReservoirYears, positions: FloatArray, threads: int = 1, eff
     Polished
         Positions of no less fitness.
     """
-    if years.limits.steps > MOST_STEPS_OF_YEAR:
-        return Polished(positions, np.zeros(len(years)))
     ends = np.linspace(0, len(years), min(threads, len(years)) + 1).astype(int)
     parts = [slice(first, stop) for first, stop in pairwise(ends.tolist())]
     if len(parts) == 1:
@@ -139,7 +138,7 @@ def _exchange(
     for index in range(len(drafts)):
         path = Path(drafts[index], storages[index], work[0], work[1])
         trial = Path(work[2], work[3], work[4], work[5])
-        search = Search(plant, year_at(years, index), penalty, lower[index], upper[index], path, trial)
+        search = Search(plant, year_at(years, index), penalty, lower[index], upper[index], path, trial, _MOST_REACH)
         total, widest = describe(search), 0.0
         for point in range(steps + 1):
             widest = max(widest, upper[index, point] - lower[index, point])
@@ -167,7 +166,6 @@ def _exchange_from(search: Search, giver: int, volume: float, precision: float) 
             gain, _, taker = exchange(search, giver, giver, signed, fills, precision)
             if gain > 0.0:
                 gain = exchange_best(search, giver, taker, signed, fills, gain, precision)
-                describe(search)
             if not gain > 0.0:
                 break
             gained += gain
