@@ -58,7 +58,8 @@ SHOWN_SHORTFALLS = 12
     help="Storage at the start of that month, hm3 (or as --units), instead of --level.",
 )
 @click.option(
-    "--solver", help="Solver; an unknown name lists them.  [default: clpso; dp-opencl for a horizon of several years]"
+    "--solver",
+    help="Solver; an unknown name lists them.  [default: clpso; dp-opencl for more than 12 steps as one problem]",
 )
 @options.solving(
     click.option(
@@ -265,7 +266,7 @@ def _show_result(plan: Plan) -> None:
         screen.print(f"[red]{'Violation':<10}[/]{escape(sentence)}", soft_wrap=True)
     hidden = shortfall_months(plan) - SHOWN_SHORTFALLS
     if hidden > 0:
-        screen.print(f"{'':<10}and {counted(hidden, 'more month')}; plan.json lists them")
+        screen.print(f"{'':<10}and {counted(hidden, f'more {plan.inflow.calendar.step.noun}')}; plan.json lists them")
 
 
 def _energy(plan: Plan) -> str:

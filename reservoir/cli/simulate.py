@@ -108,7 +108,7 @@ def _show(run: RecordEvaluation, units: UnitSystem) -> None:
         ),
         ("Targets", _targets(run)),
         ("Spill", f"{quantity(score.spill_hm3)} hm3 a year"),
-        ("Repairs", f"{score.repairs} of {run.inflow.flow_m3s.size} months"),
+        ("Repairs", f"{score.repairs} of {counted(run.inflow.flow_m3s.size, run.inflow.calendar.step.noun)}"),
     ]
     if score.months_violated:
         largest = f"by up to {score.largest_violation_hm3:,.3g} hm3"

@@ -71,6 +71,11 @@ class Calendar:
         return np.resize(self.step.months(self.first_month), self.steps)
 
     @cached_property
+    def begins_month(self) -> NDArray[np.bool_]:
+        """Whether a step is the first of its month, shape (steps,)."""
+        return np.append(True, self.months[1:] != self.months[:-1])
+
+    @cached_property
     def edges(self) -> NDArray[np.datetime64]:
         """First day of each step, and the day after the last, shape (years, steps + 1) (``datetime64[D]``)."""
         begins = (self.start_years - 1970) * MONTHS_PER_YEAR + self.first_month - 1

@@ -44,7 +44,7 @@ def reservoir_digests(reservoir: Reservoir) -> dict[str, str]:
     if plant.calendar is not CalendarKind.REAL:
         parts["calendar"] = str(plant.calendar)
     if plant.step is not TimeStep.MONTH:
-        parts["step"] = str(plant.step)
+        parts["time step"] = str(plant.step)
     if not plant.objective.is_energy:
         parts["objective"] = plant.objective.stated
     if plant.has_conditions:

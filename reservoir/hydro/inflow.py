@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.month_series import flows_of_series, periods_of
+from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.hydro.year_labels import YearLabels
 from reservoir.text.quantities import counted, quantity
@@ -145,6 +146,13 @@ class Inflow:
         if self.members is not None:
             problem = f"{what} cannot work on an ensemble yet: this one has {counted(len(self.members), 'member')}"
             raise InputError(Mistake(problem, "one record", "give the record of one member", file=self.source))
+
+    def require_months(self, what: str) -> None:
+        """Refuse steps other than months for what knows only these: InputError."""
+        step = self.calendar.step
+        if step is not TimeStep.MONTH:
+            problem, mend = f"{what} needs months: this record has {step.noun}s", 'read the record with step "month"'
+            raise InputError(Mistake(problem, "months", mend, file=self.source))
 
     def require_whole_members(self, what: str) -> None:
         """Refuse a part of an ensemble that begins or ends within a member, for what goes through its years."""

@@ -1,4 +1,4 @@
-"""Releases that a user gives: of every month of a record, as an array or from pandas; and positions made of them."""
+"""Releases that a user gives: of every step of a record, as an array or from pandas; and positions made of them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FIRST = "first"
 
 
 def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
-    """Releases of every month of a record (m3/s), shape (years, steps).
+    """Releases of every step of a record (m3/s), shape (years, steps).
 
     Parameters
     ----------
     given : ndarray, shape (years, steps) or (years * steps,), or pandas.Series
-        A series with dates or periods must have every month of the record; any other is taken in its order.
+        A series with dates or periods must have every step of the record; any other is taken in its order.
     inflow : Inflow
     column : str
         The argument that they are, for messages.
@@ -47,7 +47,7 @@ def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
         raise InputError(Mistake("is not an array of numbers", expected, mend, column=column)) from error
     if asked.shape not in (shape, (size,)):
         expected = f"the shape {shape} (water years x steps) or ({size},)"
-        mend = "give one release for each month of the record, or a pandas.Series with dates"
+        mend = "give one release for each step of the record, or a pandas.Series with dates"
         raise InputError(Mistake("does not fit the record", expected, mend, column=column, value=asked.shape))
     asked = asked.reshape(shape)
     wrong = np.argwhere(~(np.isfinite(asked) & (asked >= 0)))
@@ -55,7 +55,7 @@ def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
         year, step = wrong[0]
         month = f"{inflow.calendar.step_names[step]} of {inflow.labels[year]}"
         problem = f"has {counted(len(wrong), 'release')} that are negative or not finite, first {month}"
-        value, mend = float(asked[year, step]), "correct these months"
+        value, mend = float(asked[year, step]), "correct these values"
         raise InputError(Mistake(problem, "0 m3/s or more", mend, column=column, value=value))
     return asked
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import first_days
+from reservoir.hydro.time_step import TimeStep
 
 if TYPE_CHECKING:  # it imports what compiles, which takes long
     from reservoir.hydro.objective import Operation
@@ -17,25 +18,29 @@ if TYPE_CHECKING:  # it imports what compiles, which takes long
 #: Columns of reservoirs with losses or withdrawals, by the fields of `Operation`.
 CONDITION_COLUMNS = ("evaporation_hm3", "seepage_hm3", "withdrawal_m3s", "shortage_m3s")
 
+#: First day of a step that is no month.
+FIRST_DAY = "first_day"
+
 
 def schedule_table(inflow: Inflow, operation: Operation) -> pd.DataFrame:
-    """One row a year and month, by the month's first day; storages in hm3, the level at the end of the month.
+    """One row a step, by its first day; storages in hm3, the level at the end of the step.
 
-    Tailrace, head and power are means of the month; ``head_m`` is the level at the month's mean storage less the
-    tailrace. Of a reservoir with losses or withdrawals, net evaporation and seepage of the month follow, and what was
-    withdrawn and what of the demand was not.
+    Tailrace, head and power are means of the step; ``head_m`` is the level at its mean storage less the tailrace. Of a
+    reservoir with losses or withdrawals, net evaporation and seepage of the step follow, and what was withdrawn and
+    what of the demand was not.
     """
     calendar = inflow.calendar
     columns = {
         **{name: np.repeat(each, calendar.steps) for name, each in year_columns(inflow).items()},
         "month": np.tile(calendar.months, calendar.years),
-        **month_columns(inflow, operation),
+        **({} if calendar.step is TimeStep.MONTH else {FIRST_DAY: calendar.starts.astype(str).astype(object)}),
+        **step_columns(inflow, operation),
     }
     return pd.DataFrame({name: np.ravel(values) for name, values in columns.items()}, first_days(calendar))
 
 
-def month_columns(inflow: Inflow, operation: Operation) -> dict[str, NDArray[np.float64]]:
-    """Numbers of each month of an operation as `schedule_table` names them, shape (years, steps)."""
+def step_columns(inflow: Inflow, operation: Operation) -> dict[str, NDArray[np.float64]]:
+    """Numbers of each step of an operation as `schedule_table` names them, shape (years, steps)."""
     columns = {
         "inflow_m3s": inflow.flow_m3s,
         "release_m3s": operation.release_m3s,

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.planning.infeasible import chosen, counted, listed
 from reservoir.planning.plan import Plan
 from reservoir.planning.schedule import loss_volumes_of_years
@@ -94,25 +93,25 @@ def _their(names: Sequence[str]) -> str:
 
 
 def shortfall_months(plan: Plan) -> int:
-    """How many months do not keep a limit or demand."""
+    """How many steps do not keep a limit or demand."""
     return int((plan.operation.violation > 0).sum())
 
 
 def shortfalls(plan: Plan, most_months: int | None = None) -> list[str]:
-    """A sentence for every limit or demand that a month does not keep: year, month, quantity and amount.
+    """A sentence for every limit or demand that a step does not keep: year, step, quantity and amount.
 
     Of the first `most_months` that do not keep one, if that is given.
     """
     return [
-        f"{plan.inflow.labels[year]} {_month(plan, step)}: {plan.units.text(shortfall)}; "
+        f"{plan.inflow.labels[year]} {plan.inflow.calendar.step_names[step]}: {plan.units.text(shortfall)}; "
         f"{_blame(plan.feasible[year], plan)}"
         for year, step in np.argwhere(plan.operation.violation > 0)[:most_months].tolist()
         for shortfall in (*_storage_shortfall(plan, year, step), *demand_shortfalls(plan, year, step))
     ]
 
 
-def _month(plan: Plan, step: int) -> str:
-    return MONTH_NAMES[int(plan.inflow.calendar.months[step]) - 1]
+def _step_word(plan: Plan) -> str:
+    return plan.inflow.calendar.step.noun
 
 
 def _blame(feasible: bool, plan: Plan) -> str:
@@ -134,7 +133,7 @@ def _storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
     above = storage > upper
     bound, amount = (upper, storage - upper) if above else (lower, lower - storage)
     yield (
-        f"the storage at the end of the month is {storage:,.6g} hm3, "
+        f"the storage at the end of the {_step_word(plan)} is {storage:,.6g} hm3, "
         f"{amount:,.4g} hm3 {'above its upper' if above else 'below its lower'} limit of {bound:,.6g} hm3"
     )
 
@@ -158,4 +157,5 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     most = conditions.ramp_up_m3s if change > 0 else conditions.ramp_down_m3s
     if abs(change) > most * (1 + _NEGLIGIBLE):
         way = "rises" if change > 0 else "falls"
-        yield f"the release {way} by {abs(change):,.4g} m3/s from the month before, more than {most:,.4g} m3/s"
+        by = f"{abs(change):,.4g} m3/s from the {_step_word(plan)} before"
+        yield f"the release {way} by {by}, more than {most:,.4g} m3/s"

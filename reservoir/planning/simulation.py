@@ -20,6 +20,7 @@ from reservoir.hydro.objective import Operation, joined, operate
 from reservoir.hydro.plant import exact_plant
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.hydro.time_step import TimeStep
 from reservoir.planning.given_releases import releases_of
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.schedule import year_columns
@@ -62,11 +63,11 @@ class ReleaseSimulation(OperatedRecord):
 
     @property
     def repairs(self) -> int:
-        """Months in which the physical limits changed the given release."""
+        """Steps in which the physical limits changed the given release."""
         return int(self.repaired.sum())
 
     def schedule(self) -> pd.DataFrame:
-        """One row a year and month, as of a plan, with the given release and whether it was repaired (1) or not."""
+        """One row a step, as of a plan, with the given release and whether it was repaired (1) or not."""
         table = super().schedule()
         table.insert(list(table).index("release_m3s"), "asked_m3s", self.asked_m3s.ravel())
         return table.assign(repaired=self.repaired.astype(int).ravel())
@@ -99,10 +100,10 @@ def simulate(
     horizon: Horizon | str | int = RECORD,
     start_hm3: float | None = None,
 ) -> ReleaseSimulation:
-    """Operate a record with given releases, month by month.
+    """Operate a record with given releases, step by step.
 
-    A release that would take the storage of its month's end beyond its bounds, or that is beyond its own, is changed by
-    no more than needed, and counted as a repair. Later months are not looked at, and no end storage is prescribed.
+    A release that would take the storage of its step's end beyond its bounds, or that is beyond its own, is changed by
+    no more than needed, and counted as a repair. Later steps are not looked at, and no end storage is prescribed.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ def simulate(
     inflow : Inflow
         Its water years begin in the reservoir's first month.
     release : ndarray, shape (years, steps) or (years * steps,), or pandas.Series
-        Releases asked for (m3/s). A series with dates or periods must have every month of the record, and may have
+        Releases asked for (m3/s). A series with dates or periods must have every step of the record, and may have
         more; any other series is taken in its order, as an array.
     horizon : Horizon, str or int
         Years through which the storage is carried over: ``"record"``, ``"year"``, or a number of them. Each horizon
@@ -139,15 +140,17 @@ def simulate(
         runs.append(operate(plant, years, wanted).in_years(inflow.steps))
     operation = joined(runs)
     moved = repaired(reservoir, operation, asked)
-    notes = (*inflow.notes, *reservoir.notes, *_repair_note(moved))
+    notes = (*inflow.notes, *reservoir.notes, *_repair_note(moved, inflow.calendar.step))
     return ReleaseSimulation(reservoir, inflow, spans, operation, asked, moved, notes)
 
 
-def _repair_note(moved: NDArray[np.bool_]) -> tuple[str, ...]:
+def _repair_note(moved: NDArray[np.bool_], step: TimeStep) -> tuple[str, ...]:
     """How many releases were changed, if any."""
     if not moved.any():
         return ()
-    return (f"The physical limits changed the given release in {counted(int(moved.sum()), 'month')} of {moved.size}.",)
+    return (
+        f"The physical limits changed the given release in {counted(int(moved.sum()), step.noun)} of {moved.size}.",
+    )
 
 
 def _start(reservoir: Reservoir, start_hm3: float | None) -> float:

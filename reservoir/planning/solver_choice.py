@@ -6,8 +6,10 @@ from typing import Any
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import MOST_STEPS_OF_YEAR
+from reservoir.hydro.time_step import TimeStep
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.solvers import SOLVERS, settings_of, solver_named, why_unusable
+from reservoir.text.quantities import counted
 
 #: Replaces the default solver of years where there is no OpenCL.
 FALLBACK_SOLVER = "clpso-sequential"
@@ -38,9 +40,13 @@ def require_horizon(solver: str, problems: RecordProblems) -> None:
         With the names of those that can.
     """
     if problems.steps > MOST_STEPS_OF_YEAR and not solver_named(solver).long_horizons:
-        able = " or ".join(name for name, entry in SOLVERS.items() if entry.long_horizons)
-        problem = f"the solver {solver} cannot plan {problems.steps} months as one problem"
-        raise InputError(Mistake(problem, f"{able}, or --horizon year", f"choose {able}", value=str(problems.horizon)))
+        able, step = (
+            " or ".join(name for name, entry in SOLVERS.items() if entry.long_horizons),
+            problems.inflow.calendar.step,
+        )
+        problem = f"the solver {solver} cannot plan {counted(problems.steps, step.noun)} as one problem"
+        fewer = "--horizon year" if step is TimeStep.MONTH else "months"
+        raise InputError(Mistake(problem, f"{able}, or {fewer}", f"choose {able}", value=str(problems.horizon)))
 
 
 def chosen_solver(

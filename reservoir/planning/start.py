@@ -87,8 +87,9 @@ class PlanStart:
         months = " to ".join(dict.fromkeys((calendar.step_names[0], calendar.step_names[-1])))
         one = calendar.years == 1
         taken = "of the record" if one else "one from each year of the record"
-        scenarios = f"{counted(calendar.years, 'scenario')} of {counted(calendar.steps, 'month')} ({months}), {taken}"
-        overlap = "; they overlap" if not one and calendar.steps > MONTHS_PER_YEAR else ""
+        length = f"{counted(calendar.steps, calendar.step.noun)} ({months})"
+        scenarios = f"{counted(calendar.years, 'scenario')} of {length}, {taken}"
+        overlap = "; they overlap" if not one and calendar.steps > calendar.step.per_year else ""
         storage = f"{self.storage_hm3:,.6g} hm3 ({self.level_m:,.2f} m)"
         return f"The plan begins in {self} with {storage}: {scenarios}{overlap}."
 
@@ -131,6 +132,6 @@ def _text(month: object) -> str:
 def _year_and_month(text: str) -> tuple[int, int]:
     found = _MONTH.fullmatch(text)
     if not found or not 1 <= int(found[2]) <= MONTHS_PER_YEAR:
-        expected = "a year and a month such as 2026-11; steps are whole months"
+        expected = "a year and a month such as 2026-11"
         raise InputError(Mistake("is not a month", expected, "give the month", column="start", value=text))
     return int(found[1]), int(found[2])

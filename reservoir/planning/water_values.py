@@ -1,4 +1,4 @@
-"""Water values of a plan: GWh per hm3 of storage, month by month, and by calendar month and storage."""
+"""Water values of a plan: GWh per hm3 of storage, step by step, and by calendar month and storage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.elementwise import curve_value
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
@@ -39,9 +39,10 @@ class WaterValues:
         At the plan's own storage at the end of each month. At a fixed end, what one hm3 less to be left there is worth;
         at a free one, 0. Not a number where only one storage is possible.
     table : DataFrame
-        A row for each calendar month and storage at its start: ``month``, ``storage_hm3``, ``level_m``, the mean and
-        the quantiles of the years, ``mean_gwh_per_hm3``, ``q10_gwh_per_hm3`` and ``q90_gwh_per_hm3``, and the number of
-        these ``years``: those whose problem can keep its limits and be completed from that storage.
+        A row for each calendar month and storage at the start of its first step: ``month``, ``storage_hm3``,
+        ``level_m``, the mean and the quantiles of the years, ``mean_gwh_per_hm3``, ``q10_gwh_per_hm3`` and
+        ``q90_gwh_per_hm3``, and the number of these ``years``: those whose problem can keep its limits and be completed
+        from that storage.
     """
 
     month_end_gwh_per_hm3: FloatArray
@@ -96,15 +97,16 @@ def _trajectories(problems: RecordProblems, operation: Operation) -> Iterator[tu
 
 def table_months(calendar: Calendar) -> NDArray[np.int64]:
     """Calendar months of the table, in the order of the steps; fewer than 12 if the plan has fewer steps."""
-    return calendar.months[:MONTHS_PER_YEAR]
+    months = calendar.months[: calendar.step.per_year]
+    return months[np.sort(np.unique(months, return_index=True)[1])]
 
 
 def _table(reservoir: Reservoir, calendar: Calendar, storages: FloatArray, by_step: FloatArray) -> pd.DataFrame:
     """Mean and quantiles by calendar month of values of shape (years, steps, storages)."""
     months = table_months(calendar)
     found, count = np.full((3, len(months), len(storages)), np.nan), np.zeros((len(months), len(storages)), np.int64)
-    for place in range(len(months)):
-        of_month = by_step[:, place::MONTHS_PER_YEAR].reshape(-1, len(storages))
+    for place, month in enumerate(months):
+        of_month = by_step[:, calendar.begins_month & (calendar.months == month)].reshape(-1, len(storages))
         count[place] = np.isfinite(of_month).sum(axis=0)
         some = count[place] > 0
         if some.any():

@@ -112,6 +112,7 @@ def synthetic_inflow(
         If the method is unknown, the record is too short or an ensemble, or a month cannot vary as much as asked.
     """
     chosen = method_named(method)
+    record.require_months("synthetic inflow")
     if record.calendar.is_ensemble:
         problem, mend = "the inflow has members", "give the record that the ensemble was made from"
         raise InputError(Mistake(problem, "one record", mend, file=record.source))

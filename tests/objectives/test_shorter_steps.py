@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, timedelta
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def case(request):
     """The step, its record, and both for the independent program, with the month of each step."""
     step, (first, years) = request.param, YEARS[request.param]
     edges = first_days(step, first, years)
-    lengths = [(after - before).days for before, after in zip(edges, edges[1:], strict=False)]
+    lengths = [(after - before).days for before, after in pairwise(edges)]
     flows = [
         np.mean([flow_of(day + timedelta(each)) for each in range(length)])
         for day, length in zip(edges, lengths, strict=False)

@@ -7,20 +7,21 @@ from collections.abc import Mapping
 _MEMBER = {"member": "name of the member of the ensemble; only there"}
 _MONTH = {
     "year": "label of the year in the inflow record: `1953`, or `1953/54` for a water year",
-    "month": "calendar month, 1 to 12",
-    "inflow_m3s": "mean inflow of the month, m3/s",
+    "month": "calendar month, 1 to 12; of a shorter step, that of its middle",
+    "first_day": "first day of the step; only if steps are not months",
+    "inflow_m3s": "mean inflow of the step, m3/s",
 }
 _MONTH_OPERATED = {
     "release_m3s": "mean release (turbine flow and spill), m3/s",
     "turbined_m3s": "mean turbine flow, m3/s",
     "spill_m3s": "mean spill, m3/s",
-    "storage_start_hm3": "storage at the start of the month, hm3",
-    "storage_end_hm3": "storage at the end of the month, hm3",
-    "level_m": "reservoir level at the end of the month, m",
+    "storage_start_hm3": "storage at the start of the step, hm3",
+    "storage_end_hm3": "storage at the end of the step, hm3",
+    "level_m": "reservoir level at the end of the step, m",
 }
 _MONTH_MADE = {
-    "power_mw": "mean power of the month, MW",
-    "energy_gwh": "energy of the month, GWh",
+    "power_mw": "mean power of the step, MW",
+    "energy_gwh": "energy of the step, GWh",
     "violation": "distance of the end storage from its bounds, as a fraction of the bound; 0 within the bounds",
 }
 
@@ -31,26 +32,26 @@ _SOURCE = (
 
 _LOSSES = "only if the reservoir has losses or demands"
 
-#: ``schedule.csv`` of a plan: a row for each year and month.
+#: ``schedule.csv`` of a plan: a row for each step.
 SCHEDULE_COLUMNS: Mapping[str, str] = {
     **_MEMBER,
     **_MONTH,
     **_MONTH_OPERATED,
-    "tailrace_m": "tailrace level at the month's mean release, m",
-    "head_m": "gross head: level at the month's mean storage minus tailrace level, m",
+    "tailrace_m": "tailrace level at the step's mean release, m",
+    "head_m": "gross head: level at the step's mean storage minus tailrace level, m",
     **_MONTH_MADE,
-    "evaporation_hm3": f"net evaporation of the month, hm3; {_LOSSES}",
-    "seepage_hm3": f"seepage of the month, hm3; {_LOSSES}",
+    "evaporation_hm3": f"net evaporation of the step, hm3; {_LOSSES}",
+    "seepage_hm3": f"seepage of the step, hm3; {_LOSSES}",
     "withdrawal_m3s": f"mean withdrawal, m3/s; {_LOSSES}",
     "shortage_m3s": f"mean withdrawal that is not delivered, m3/s; {_LOSSES}",
     "source": _SOURCE,
-    "water_value_gwh_per_hm3": "value of one hm3 more at the end of the month, GWh per hm3; only in plans by dynamic "
+    "water_value_gwh_per_hm3": "value of one hm3 more at the end of the step, GWh per hm3; only in plans by dynamic "
     "programming; empty if only one storage is possible",
 }
 #: ``water_values.csv`` of a plan by dynamic programming: a row for each calendar month and storage.
 WATER_VALUES_COLUMNS: Mapping[str, str] = {
     "month": _MONTH["month"],
-    "storage_hm3": "storage at the start of the month, hm3",
+    "storage_hm3": "storage at the start of the step, hm3",
     "level_m": "reservoir level at this storage, m",
     "mean_gwh_per_hm3": "water value, mean of these years, GWh per hm3; empty if there are none",
     "q10_gwh_per_hm3": "the same, 10 % quantile",
@@ -115,7 +116,7 @@ ROBUSTNESS_COLUMNS: Mapping[str, str] = {
     "regret_largest_gwh": "largest regret of any member, GWh",
     "violating_members": "fraction of the members with any month outside the storage bounds",
 }
-#: ``simulation.csv`` of `reservoir simulate`: a row for each year and month.
+#: ``simulation.csv`` of `reservoir simulate`: a row for each step.
 SIMULATION_COLUMNS: Mapping[str, str] = {
     **_MEMBER,
     **_MONTH,

@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
@@ -196,7 +195,9 @@ def _check_follows(tables: SavedTables, plan: Plan) -> None:
     """Refuse the first storage or energy of each year that is not what the releases come to."""
     path, schedule = str(tables.schedule_path), tables.schedule
     energy = plan.operation.energy_gwh
-    longest = -(-plan.problems.steps // MONTHS_PER_YEAR)  # what the tables round adds up from year to year
+    longest = -(
+        -plan.problems.steps // plan.inflow.calendar.step.per_year
+    )  # what the tables round adds up from year to year
     computed = (
         ("storage_start_hm3", "hm3", plan.operation.storage_hm3[:, :-1], STORAGE_HM3 * longest),
         ("energy_gwh", "GWh", energy, ENERGY_PART * float(np.abs(energy).max()) + ENERGY_GWH),

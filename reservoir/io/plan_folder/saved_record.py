@@ -1,4 +1,4 @@
-"""The record of a plan's folder: the months of its schedule, with the flows of the file that was planned."""
+"""The record of a plan's folder: the steps of its schedule, with the flows of the file that was planned."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ import numpy as np
 import pandas as pd
 
 from reservoir.errors import InputError, Mistake, worth_telling
-from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import COMPANIONS, Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.hydro.reservoir_kinds import CalendarKind
+from reservoir.hydro.time_step import TimeStep
 from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_tables import SavedTables, at_row
 from reservoir.io.plan_folder.tables import AGAIN, INFLOW, MEMBER, changed, sha256_of
+from reservoir.planning.schedule import FIRST_DAY
+from reservoir.text.quantities import counted
 
 #: How a plan says that its unit was given by the caller; the second is that of plans before 0.2.
 BY_ARGUMENT = ("from the unit argument", "said by the call")
@@ -43,7 +46,7 @@ def saved_record(folder: Path, tables: SavedTables, plant: Reservoir, origin: Ma
     Raises
     ------
     InputError
-        If the months of the schedule do not follow each other, or are not those that were planned.
+        If the steps of the schedule do not follow each other, or are not those that were planned.
     """
     return _as_read(folder / INFLOW, _inflow(tables, plant, origin), plant)
 
@@ -56,16 +59,18 @@ def _inflow(tables: SavedTables, plant: Reservoir, origin: Mapping[str, Any]) ->
         mistake = Mistake(problem, expected, AGAIN, str(path), column="year", value=found)
         raise InputError(at_row(mistake, schedule, 0))
     years = origin["years"]
-    steps = max(len(schedule) // max(years, 1), 1) if origin.get("start") else MONTHS_PER_YEAR
+    steps = max(len(schedule) // max(years, 1), 1) if origin.get("start") else plant.step.per_year
     source, members = origin["inflow"], None
     equal = plant.calendar is CalendarKind.EQUAL_MONTHS
-    calendar = Calendar(int(first), len(schedule) // steps + 1, plant.first_month, steps, equal_months=equal)
+    calendar = Calendar(
+        int(first), len(schedule) // steps + 1, plant.first_month, steps, equal_months=equal, step=plant.step
+    )
     if MEMBER in schedule:
         calendar = replace(calendar, years_each=int(source.get("years_each", 0)) or years)
         members = schedule[MEMBER].to_numpy(object)[:: calendar.years_each * steps].astype(str)
     _check_calendar(path, schedule, calendar)
     if len(schedule) != years * steps:
-        raise changed(path, f"has {len(schedule)} months; the plan has {years * steps}")
+        raise changed(path, f"has {counted(len(schedule), plant.step.noun)}; the plan has {years * steps}")
     calendar = replace(calendar, years=years)
     flows = schedule["inflow_m3s"].to_numpy(float)
     reading = source.get("reading") if isinstance(source.get("reading"), dict) else {}
@@ -114,16 +119,19 @@ def _as_read(path: Path, planned: Inflow, plant: Reservoir) -> Inflow:
 
 
 def _check_calendar(path: Path, schedule: pd.DataFrame, calendar: Calendar) -> None:
-    """Refuse the first row that is not the month after the one before it."""
+    """Refuse the first row that is not the step after the one before it."""
     months = schedule["month"].to_numpy(float)
     rows, labels = len(months), np.array(list(calendar.labels), object)
     labels = np.repeat(labels, calendar.steps)[:rows]
     wanted = {"year": labels, "month": np.resize(calendar.months, rows)}
     wrong = {"year": schedule["year"].to_numpy(object) != labels, "month": months != wanted["month"]}
-    rows_wrong = np.flatnonzero(wrong["year"] | wrong["month"])
+    if calendar.step is not TimeStep.MONTH and FIRST_DAY in schedule:
+        wanted[FIRST_DAY] = calendar.starts.ravel().astype(str)[:rows]
+        wrong[FIRST_DAY] = schedule[FIRST_DAY].to_numpy(object).astype(str) != wanted[FIRST_DAY]
+    rows_wrong = np.flatnonzero(np.any(list(wrong.values()), axis=0))
     if rows_wrong.size:
         row = int(rows_wrong[0])
-        name = "year" if wrong["year"][row] else "month"
-        found = str(schedule["year"].iloc[row]) if name == "year" else f"{months[row]:g}"
+        name = next(name for name, each in wrong.items() if each[row])
+        found = f"{months[row]:g}" if name == "month" else str(schedule[name].iloc[row])
         mistake = Mistake("is out of sequence", str(wanted[name][row]), AGAIN, str(path), column=name, value=found)
         raise InputError(at_row(mistake, schedule, row))

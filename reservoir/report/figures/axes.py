@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNL
 from matplotlib.transforms import blended_transform_factory
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
+from reservoir.hydro.calendar import MONTH_NAMES, Calendar
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import UnitSystem
 from reservoir.hydro.year_labels import year_label
@@ -25,34 +25,38 @@ TEXT_SHARE = 0.055
 
 #: Months that have a tick each; more are counted in years.
 MOST_NAMED_MONTHS = 15
+#: Steps of a line that have a marker each.
+MOST_MARKED_STEPS = 60
 
 #: As wide an axis as of so many years is drawn for fewer: a single bar is still a bar.
 LEAST_YEARS = 6
 
 
 def month_ends(calendar: Calendar) -> FloatArray:
-    """Place the start of the year and the end of every month on a month axis, shape (steps + 1,)."""
+    """Place the start of the year and the end of every step on a month axis, shape (steps + 1,)."""
     return np.arange(calendar.steps + 1, dtype=np.float64)
 
 
 def month_middles(calendar: Calendar) -> FloatArray:
-    """Place what holds for a whole month on a month axis, shape (steps,)."""
+    """Place what holds for a whole step on a month axis, shape (steps,)."""
     return month_ends(calendar)[:-1] + 0.5
 
 
 def month_axis(ax: Axes, calendar: Calendar) -> Axes:
     """Make x the months of the water year: a tick at the end of each, its name in the middle; of many, a year's."""
     ax.set_xlim(0, calendar.steps)
-    if calendar.steps > MOST_NAMED_MONTHS:
-        years = MaxNLocator(10, integer=True).tick_values(0, calendar.steps / MONTHS_PER_YEAR)
-        ax.xaxis.set_major_locator(FixedLocator([year * MONTHS_PER_YEAR for year in years]))
+    months = np.append(np.flatnonzero(calendar.begins_month), calendar.steps)
+    if len(months) > MOST_NAMED_MONTHS + 1:
+        years = MaxNLocator(10, integer=True).tick_values(0, calendar.steps / calendar.step.per_year)
+        ax.xaxis.set_major_locator(FixedLocator([year * calendar.step.per_year for year in years]))
         ax.xaxis.set_major_formatter(FixedFormatter([f"{year:g}" for year in years]))
         ax.set_xlabel("Years from the start")
         return ax
-    ax.xaxis.set_major_locator(FixedLocator(list(month_ends(calendar))))
+    names = [MONTH_NAMES[month - 1] for month in calendar.months[months[:-1]]]
+    ax.xaxis.set_major_locator(FixedLocator(months.tolist()))
     ax.xaxis.set_major_formatter(NullFormatter())
-    ax.xaxis.set_minor_locator(FixedLocator(list(month_middles(calendar))))
-    ax.xaxis.set_minor_formatter(FixedFormatter(list(calendar.step_names)))
+    ax.xaxis.set_minor_locator(FixedLocator(((months[:-1] + months[1:]) / 2).tolist()))
+    ax.xaxis.set_minor_formatter(FixedFormatter(names))
     ax.tick_params(axis="x", which="minor", length=0)
     ax.set_xlabel("Month")
     return ax

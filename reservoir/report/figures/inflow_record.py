@@ -36,7 +36,13 @@ def draw_trace(ax: Axes, check: InflowCheck) -> Axes:
     years = calendar.years_each or calendar.years
     starts = calendar.start_years[:years]
     x = (starts[:, None] + (np.arange(calendar.steps) + 0.5) / calendar.steps).ravel()
-    ax.plot(x, check.inflow.flow_m3s[:years].ravel(), color=shade(INFLOW, 0.8), lw=0.9, label="flow of the month")
+    ax.plot(
+        x,
+        check.inflow.flow_m3s[:years].ravel(),
+        color=shade(INFLOW, 0.8),
+        lw=0.9,
+        label=f"flow of the {calendar.step.noun}",
+    )
     ax.axhline(check.inflow.mean_m3s, color=REFERENCE, lw=0.9, ls="--", label="mean")
     outliers = [each for each in check.outliers if each.place[0] < years]
     if outliers:
@@ -55,7 +61,7 @@ def draw_months(ax: Axes, check: InflowCheck) -> Axes:
         ax.plot(x[each.place[1]], each.flow_m3s, **OUTSIDE_MARK)
     month_axis(ax, calendar)
     ax.tick_params(axis="x", which="minor", labelsize=6.5)
-    return _flow_axis(ax, "Flow of the month (m³/s)")
+    return _flow_axis(ax, f"Flow of the {calendar.step.noun} (m³/s)")
 
 
 def draw_years(ax: Axes, check: InflowCheck) -> Axes:

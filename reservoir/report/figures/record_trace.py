@@ -99,6 +99,10 @@ def caption(plan: Plan) -> str | None:
         return None
     what = "the whole record as one problem" if len(plan.problems) == 1 else f"windows of {plan.horizon} years"
     many = plan.inflow.years > MANY_YEARS
-    each = "each year's lowest to highest value" if many else "the value at the end of each month"
+    each = (
+        "each year's lowest to highest value"
+        if many
+        else f"the value at the end of each {plan.inflow.calendar.step.noun}"
+    )
     text = f"Optimal operation of {what}: {each}. Grey: outside the storage limits."
     return " ".join([text, reference_sentence(plan, "marked by a line along the axis")]).strip()

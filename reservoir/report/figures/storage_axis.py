@@ -30,12 +30,12 @@ MARGIN = 0.09
 SHOWN_OUTSIDE = 0.3
 #: More years outside their limits than this are drawn by the lowest and the highest of them.
 MANY_LINES = 30
-#: Months that the name of a line takes, about.
-NAME_MONTHS = 2.8
+#: Part of the axis that the name of a line takes, about.
+NAME_PART = 2.8 / 12
 
 
 def draw_storage_frame(ax: Axes, plan: Plan, storages: FloatArray) -> Axes:
-    """Make an axis one of storage by month that holds these storages, the bounds and the levels; returns the axis.
+    """Make an axis one of storage by step that holds these storages, the bounds and the levels; returns the axis.
 
     It is cut off at `SHOWN_OUTSIDE`.
     """
@@ -71,8 +71,8 @@ def draw_years_outside(ax: Axes, plan: Plan) -> Axes:
 
 
 def storage_bounds(plan: Plan) -> tuple[FloatArray, FloatArray]:
-    """Bounds of the storage at the start of the year, which is the end of the last month, and the end of each month."""
-    lower, upper = plan.reservoir.storage_bounds_hm3  # of twelve months, with the one before the first at their end
+    """Bounds of the storage at the start of the year, which is the end of the last step, and the end of each step."""
+    lower, upper = plan.reservoir.storage_bounds_hm3
     steps = plan.inflow.steps
     return np.append(lower[-1], np.resize(lower, steps)), np.append(upper[-1], np.resize(upper, steps))
 
@@ -127,7 +127,7 @@ def _draw_marks(ax: Axes, plan: Plan) -> None:
 def _name_mark(ax: Axes, mark: LevelMark, above: bool) -> None:
     start, end = max(mark.runs, key=lambda run: run[1] - run[0])
     left, right = ax.get_xlim()
-    inset = NAME_MONTHS / 2
+    inset = NAME_PART * (right - left) / 2
     # A line through the whole year is named at its left end, where the name of the flood level hardly ever is.
     at = left + inset if end - start == right - left else np.clip((start + end) / 2, left + inset, right - inset)
     ax.annotate(

@@ -18,7 +18,11 @@ from reservoir.report.figures.style import LIMITS, STORAGE, on_axes, plan_figure
 
 def storage_fan_figure(plan: Plan) -> Figure:
     """Draw the fan chart with its legend."""
-    return plan_figure(plan, 4.3, on_axes("Storage at the end of each month", draw_storage_fan, plan), reverse=True)
+    return plan_figure(plan, 4.3, on_axes(_title(plan), draw_storage_fan, plan), reverse=True)
+
+
+def _title(plan: Plan) -> str:
+    return f"Storage at the end of each {plan.inflow.calendar.step.noun}"
 
 
 def draw_storage_fan(ax: Axes, plan: Plan) -> Axes:
@@ -63,7 +67,7 @@ def caption(plan: Plan) -> str:
         "all years" if plan.keeps_limits.all() else "the years within limits",
     )
     shown = f"Line: median of {which}; bands: quantiles. " if several else ""
-    text = f"{shown}Grey: outside the month-end storage limits.{_year_end(plan)}"
+    text = f"{shown}Grey: outside the storage limits.{_year_end(plan)}"
     said = [left_out_sentence(plan, "drawn as dashed lines"), reference_sentence(plan)]
     return " ".join([text, *filter(None, said)])
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import Plan
-from reservoir.report.figures.axes import THOUSANDS, month_axis, month_ends, month_middles
+from reservoir.report.figures.axes import MOST_MARKED_STEPS, THOUSANDS, month_axis, month_ends, month_middles
 from reservoir.report.figures.style import DASHES, DRY, LIMITS, NORMAL, OUTSIDE_MARK, WET, plan_figure
 from reservoir.text.quantities import quantity
 
@@ -127,7 +127,7 @@ def draw_level(ax: Axes, plan: Plan, years: list[TypicalYear]) -> Axes:
         if outside.size:
             ax.plot(outside + 1, levels[year.row, outside + 1], **OUTSIDE_MARK | {"ms": 7})
     month_axis(ax, plan.inflow.calendar)
-    ax.set_ylabel("Level at the end of the month (m)")
+    ax.set_ylabel(f"Level at the end of the {plan.inflow.calendar.step.noun} (m)")
     return ax
 
 
@@ -164,10 +164,11 @@ def caption(plan: Plan, years: Mapping[str, str] | None = None) -> str:
     chosen = "; ".join(_label(plan, year) for year in typical_years(plan.inflow, years))
     how = "" if years else " Their mean inflows are closest to those exceeded in 10, 50 and 90 % of years."
     outside = any(not plan.keeps_limits[year.row] for year in typical_years(plan.inflow, years))
-    marks = " Crosses: months that end outside the storage limits." if outside else ""
+    step = plan.inflow.calendar.step.noun
+    marks = f" Crosses: {step}s that end outside the storage limits." if outside else ""
     return (
         f"Plan of typical years ({chosen}).{how if plan.inflow.years > 1 else ''} "
-        f"Flows and power: monthly means; level: at the end of the month.{marks}"
+        f"Flows and power: means of each {step}; level: at its end.{marks}"
     )
 
 
@@ -186,7 +187,7 @@ def _draw_lines(ax: Axes, plan: Plan, years: list[TypicalYear], x: FloatArray, v
             x,
             values[year.row],
             color=COLOURS[year.kind],
-            marker=MARKERS[year.kind],
+            marker=MARKERS[year.kind] if values.shape[1] <= MOST_MARKED_STEPS else "",
             label=_label(plan, year),
             clip_on=False,
             zorder=3,

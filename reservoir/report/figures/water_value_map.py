@@ -13,7 +13,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.planning.plan import Plan
 from reservoir.planning.water_values import LEVELS, table_months
 from reservoir.report.figures.axes import THOUSANDS, level_axis
@@ -85,7 +85,8 @@ def by_month_and_storage(plan: Plan, column: str) -> FloatArray:
 def draw_water_values(ax: Axes, plan: Plan, column: str) -> Axes:
     """Draw a cell for each month and storage, and the median storage of the plan; returns the axis."""
     assert plan.water_values is not None
-    values, months = by_month_and_storage(plan, column), table_months(plan.inflow.calendar)
+    values, calendar = by_month_and_storage(plan, column), plan.inflow.calendar
+    months = table_months(calendar)
     storages = plan.water_values.table["storage_hm3"].to_numpy(float)[:LEVELS]
     spacing = storages[1] - storages[0]
     columns, places = np.nonzero(np.isfinite(values))
@@ -96,7 +97,7 @@ def draw_water_values(ax: Axes, plan: Plan, column: str) -> Axes:
     ax.add_collection(drawn)
     ax.plot(
         middles,
-        [np.median(starts[:, first::MONTHS_PER_YEAR]) for first in range(len(months))],
+        [np.median(starts[:, calendar.begins_month & (calendar.months == month)]) for month in months],
         color=REFERENCE,
         lw=1.1,
         marker="o",

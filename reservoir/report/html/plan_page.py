@@ -73,7 +73,7 @@ def plan_sections(
         Section("planned", "Summary", facts=tuple(_planned(plan, origin))),
         Section("acceptance", "Acceptance", tables=(acceptance_table(checks, plan.units),)),
         Section("figures", "Figures", pictures=tuple(pictures)) if pictures else None,
-        Section("months", "Months", text=(_MONTHS,), tables=(monthly_table(plan),)),
+        Section("months", "Months", text=(_months(plan),), tables=(monthly_table(plan),)),
         _members(plan),
         Section("years", "Years", tables=(yearly_table(plan),)) if plan.inflow.years <= SHOWN_YEARS else None,
         Section("provenance", "Provenance", facts=tuple(_provenance(origin))),
@@ -86,10 +86,11 @@ def _members(plan: Plan) -> Section | None:
     return None if table is None else Section("members", "Members", tables=(member_table(table, plan.units),))
 
 
-_MONTHS = (
-    "Median of each quantity in each month. Medians are taken per column, so the values of a row need not balance; "
-    "the schedule has every month of every year."
-)
+def _months(plan: Plan) -> str:
+    return (
+        "Median of each quantity in each month. Medians are taken per column, so the values of a row need not balance; "
+        f"the schedule has every {plan.inflow.calendar.step.noun} of every year."
+    )
 
 
 def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
@@ -126,7 +127,7 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     settings, one = origin["settings"], "year" if plan.horizon.is_year else "problem"
     facts = [
         ("Reservoir", f"{plan.reservoir.name}, {plan.reservoir.installed_mw:,g} MW installed"),
-        ("Record", f"{_span(plan)}, {counted(plan.inflow.years, 'year')} of monthly inflow"),
+        ("Record", f"{_span(plan)}, {counted(plan.inflow.years, 'year')} of inflow by {_step(plan)}"),
         ("Horizon", "" if plan.horizon.is_year and not plan.start else plan.units.text(horizon_text(plan))),
         ("Mean inflow", _mean_inflow(plan)),
         ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
@@ -139,6 +140,10 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Reference", f"dynamic programming, every {one}" if plan.references else "none"),
     ]
     return [fact for fact in facts if fact[1]]
+
+
+def _step(plan: Plan) -> str:
+    return plan.inflow.calendar.step.noun
 
 
 def _mean_inflow(plan: Plan) -> str:
@@ -165,11 +170,11 @@ def _shortfalls(plan: Plan) -> Section | None:
     if plan.operation.has_conditions:
         outside, title = f"{violates} limits or demands", "Limits or demands violated"
     text = (
-        f"{counted(months, 'month')} in {years} of {counted(plan.inflow.years, 'year')} {outside}.",
+        f"{counted(months, _step(plan))} in {years} of {counted(plan.inflow.years, 'year')} {outside}.",
         f"{'; '.join(outside_sentences(plan))}. These years are excluded from means, sums and medians.",
     )
     hidden = months - SHOWN_SHORTFALLS
-    more = (f"{counted(hidden, 'more month')}: see plan.json.",) if hidden > 0 else ()
+    more = (f"{counted(hidden, f'more {_step(plan)}')}: see plan.json.",) if hidden > 0 else ()
     return Section("shortfalls", title, text, items=(*sentences, *more), warning=True)
 
 

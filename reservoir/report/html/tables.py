@@ -15,8 +15,9 @@ from reservoir.hydro.unit_system import UnitSystem
 from reservoir.planning.checks import Check
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
-from reservoir.planning.schedule import month_columns
+from reservoir.planning.schedule import step_columns
 from reservoir.planning.sentences import horizon_text, limits_word
+from reservoir.planning.water_values import table_months
 from reservoir.report.html.page import Column, HtmlTable
 from reservoir.text.quantities import quantity
 
@@ -121,10 +122,10 @@ def member_table(members: pd.DataFrame, units: UnitSystem) -> HtmlTable:
 
 def monthly_table(plan: Plan) -> HtmlTable:
     """The median of every quantity over the years that keep their limits, a row a month of the water year."""
-    of_month, months = month_columns(plan.inflow, plan.operation), plan.inflow.calendar.months.tolist()
+    of_steps, months = step_columns(plan.inflow, plan.operation), table_months(plan.inflow.calendar).tolist()
     columns = [
         [
-            number(_median(of_month[name][plan.keeps_limits], plan, month) / plan.units.size(name), f"{{:,.{places}f}}")
+            number(_median(of_steps[name][plan.keeps_limits], plan, month) / plan.units.size(name), f"{{:,.{places}f}}")
             for month in months
         ]
         for name, _, _, places in _MONTHLY
@@ -146,7 +147,7 @@ def _heads(quantities: Sequence[tuple[str, str, str, Any]], units: UnitSystem) -
 
 
 def _median(values: NDArray[np.float64], plan: Plan, month: int) -> float:
-    """Of a calendar month, which a year may have twice; not a number without years."""
+    """Of the steps of a calendar month, which a year may have twice; not a number without years."""
     return float(np.median(values[:, plan.inflow.calendar.months == month])) if len(values) else math.nan
 
 

@@ -103,21 +103,24 @@ ODD: dict[str, tuple[str, str, str]] = {
         "lower_m3s = 4",
         "lower_m3s = [[4]]",
         (
-            "r.toml, release.lower_m3s: has 1 value; expected one number, a list of twelve (January to December), or one a step."
+            "r.toml, release.lower_m3s: has 1 value; "
+            "expected one number, a list of twelve (January to December), or one a step."
         ),
     ),
     "thirteen months": (
         "lower_m3s = 4",
         "lower_m3s = [1,1,1,1,1,1,1,1,1,1,1,1,1]",
         (
-            "r.toml, release.lower_m3s: has 13 values; expected one number, a list of twelve (January to December), or one a step."
+            "r.toml, release.lower_m3s: has 13 values; "
+            "expected one number, a list of twelve (January to December), or one a step."
         ),
     ),
     "an empty list": (
         "lower_m3s = 4",
         "lower_m3s = []",
         (
-            "r.toml, release.lower_m3s: has 0 values; expected one number, a list of twelve (January to December), or one a step."
+            "r.toml, release.lower_m3s: has 0 values; "
+            "expected one number, a list of twelve (January to December), or one a step."
         ),
     ),
     "mixed kinds": (
