@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reservoir.hydro.units import VOLUME_HM3
 from tests.io.odd_tables import DAYS, HM3_PER_M3S_DAY, NAMES, daily, flow_of_day, flows_of, long, means_of_days, wide
 
 
@@ -63,8 +64,10 @@ def _units() -> Iterator[OddRecord]:
         for word in words:
             text = long(f"date,inflow ({word})", cell=lambda value: f"{value:.12g}", unit=unit)
             yield OddRecord(f"a column in {word}", text, PLAIN._replace(unit=unit), {})
+    month = long("date,inflow (hm3/month)", cell=lambda value: f"{value:.12g}", unit="hm3")
+    yield OddRecord("a column in hm3/month", month, PLAIN._replace(unit="hm3"), {})
     wrong = Refused("unknown", "convert the values")
-    for word in ("mgd", "barrels", "mm", "ML/d", "million m3", "1000 acre-ft", "hm3/month", "m3/day"):
+    for word in ("mgd", "barrels", "mm", "ML/d", "million m3", "1000 acre-ft", "hm3/year", "acre-ft/quarter"):
         yield OddRecord(f"a column in {word}", long(f"date,inflow ({word})"), wrong, {})
 
 
@@ -166,6 +169,12 @@ def _days() -> Iterator[OddRecord]:
         Refused("cfs with the unknown", "convert the values"),
         {},
     )
+    rates = {"hm3/day": HM3_PER_M3S_DAY, "m3/day": 86_400.0, "acre-ft/day": HM3_PER_M3S_DAY / VOLUME_HM3["acre-ft"]}
+    for unit, size in rates.items():
+        text = daily(header=f"date,inflow ({unit})", cell=lambda value, size=size: repr(value * size))
+        yield OddRecord(f"days in {unit}", text, means._replace(unit=unit), {})
+    months = daily(header="date,inflow (hm3/month)")
+    yield OddRecord("days in hm3/month", months, Refused("a row is that of a day", "the volume of a row"), {})
     volumes = daily(header="date,inflow_hm3", cell=lambda value: repr(value * HM3_PER_M3S_DAY))
     yield OddRecord("volumes of days", volumes, means._replace(unit="hm3"), {})
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reservoir.io.inflow_csv.unit_words import Kind, Word, words_of
+from reservoir.io.inflow_csv.vocabulary import RATES
 
 _NEVER = (Kind.STRANGE, Kind.NUMBER, Kind.STATISTIC)
 _QUANTITIES = (Kind.FLOW, Kind.VOLUME, Kind.RUNOFF)
 _BRACKETS = (Kind.OPEN, Kind.CLOSE)
 #: Units before which a word that is not known may be a multiplier; nobody gives a flow so.
-_BARE = ("m3", "acre-ft")
-_FLOWS = ("m3/s", "cfs")
+_BARE = frozenset(unit for unit in ("m3", "acre-ft", *RATES) if unit.partition("/")[0] in ("m3", "acre-ft"))
+_FLOWS = frozenset({"m3/s", "cfs", *RATES})
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def judged(words: Sequence[Word]) -> Saying:
     strange += _inches(words)
     if units:
         strange += [word.text for word in _names_in_doubt(words)]
-        if not set(units) <= set(_FLOWS):
+        if not set(units) <= _FLOWS:
             strange += [word.text for word in words if word.kind is Kind.DAILY]
         # The plural of m3 is written like m3/s.
         elif any(word.kind is Kind.VOLUME and word.text.isascii() for word in words):

@@ -18,8 +18,8 @@ from reservoir.io.ensemble_years import inflow_of_series, without_negative
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
 from reservoir.io.inflow_csv.cells import MISSING_CODES, parse_flow, parse_signed_flow
 from reservoir.io.inflow_csv.companions import COMPANIONS
-from reservoir.io.inflow_csv.lines import Content, content_of
 from reservoir.io.inflow_csv.date_columns import date_columns
+from reservoir.io.inflow_csv.lines import Content, content_of
 from reservoir.io.inflow_csv.member_table import MemberLayout, MemberRows, NumberColumn, read_member_rows
 from reservoir.io.inflow_csv.record import Record
 from reservoir.io.inflow_csv.table import InflowTable, Row, cut

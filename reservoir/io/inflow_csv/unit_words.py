@@ -37,7 +37,8 @@ class Word(NamedTuple):
     unit: str = ""
 
 
-_UNIT_OF = {spelling: unit for unit, spellings in known.SPELLINGS.items() for spelling in spellings}
+_SPELLINGS = {**known.SPELLINGS, **known.RATES}
+_UNIT_OF = {spelling: unit for unit, words in _SPELLINGS.items() for spelling in words}
 _LONGEST = max(spelling.count(" ") + 1 for spelling in _UNIT_OF)
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−﹣－", "-") | dict.fromkeys("·⋅•∙․⸱_", " "))
 _CJK = r"\u3400-\u9fff"

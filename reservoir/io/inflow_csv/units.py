@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import Mistake
 from reservoir.hydro.calendar import SECONDS_PER_DAY, Calendar
+from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 from reservoir.io.inflow_csv.column_words import Saying, understand
 from reservoir.io.inflow_csv.comment_claims import claims_of, mentions_of
@@ -23,12 +24,15 @@ ASSUMED = "assumed: the file gives no unit"
 #: Volume that 1 m3/s carries in a day.
 HM3_PER_M3S_DAY = SECONDS_PER_DAY / 1e6
 #: Units that are understood.
-ACCEPTED = f"{', '.join(FLOW_M3S)} (mean flow) or {', '.join(VOLUME_HM3)} (monthly volume)"
+ACCEPTED = f"{', '.join(FLOW_M3S)} (mean flow) or {', '.join(VOLUME_HM3)} (volume, or volume/day)"
+#: Days of times of one length, per which a volume is a flow, and steps whose volume is one per such a time.
+_DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0}
+_STEPS = {"month": TimeStep.MONTH, "ten-days": TimeStep.TEN_DAYS}
 
 
 @dataclass(frozen=True)
 class InflowUnit:
-    """A unit of mean flow, or of the volume that a month brings.
+    """A unit of mean flow, or of the volume that a row's period brings.
 
     Parameters
     ----------
@@ -37,12 +41,15 @@ class InflowUnit:
     size : float
         One of it in m3/s, or in hm3 where it is a volume.
     is_volume : bool
-        Whether a value is the volume of its month.
+        Whether a value is the volume of its period.
+    of_step : TimeStep, optional
+        What that period must be, where the unit names it, as ``hm3/month`` does.
     """
 
     name: str
     size: float
     is_volume: bool
+    of_step: TimeStep | None = None
 
     def flow_m3s(self, values: NDArray[np.float64], calendar: Calendar) -> NDArray[np.float64]:
         """Convert values of this unit, shape (years, steps), to mean flow (m3/s) with each month's real days."""
@@ -53,9 +60,20 @@ class InflowUnit:
         return values * (self.size / HM3_PER_M3S_DAY if self.is_volume else self.size)
 
 
-_UNITS = {name: InflowUnit(name, size, is_volume=False) for name, size in FLOW_M3S.items()} | {
-    name: InflowUnit(name, size, is_volume=True) for name, size in VOLUME_HM3.items()
-}
+def _known_units() -> dict[str, InflowUnit]:
+    """Units by their names: of flow, of volume, and of volume for a time."""
+    units = {name: InflowUnit(name, size, is_volume=False) for name, size in FLOW_M3S.items()}
+    for volume, size in VOLUME_HM3.items():
+        units[volume] = InflowUnit(volume, size, is_volume=True)
+        for time, days in _DAYS.items():
+            name = f"{volume}/{time}"
+            units[name] = InflowUnit(name, size / (days * HM3_PER_M3S_DAY), is_volume=False)
+        for time, step in _STEPS.items():
+            units[f"{volume}/{time}"] = InflowUnit(volume, size, is_volume=True, of_step=step)
+    return units
+
+
+_UNITS = _known_units()
 
 
 def unit_named(text: str) -> InflowUnit | None:
@@ -107,7 +125,11 @@ def choose_unit(table: InflowTable, record: Record, argument: str | None) -> Uni
         return UnitChoice(mistakes=tuple(_doubts(table, record)))
     first, unit = known[0]
     differing = [claim for claim, other in known if (other.size, other.is_volume) != (unit.size, unit.is_volume)]
-    return UnitChoice(unit, f"from {first.source}", tuple(_contradiction(first, claim) for claim in differing))
+    mistakes = [_contradiction(first, claim) for claim in differing]
+    mistakes += [
+        _of_other_rows(claim, record) for claim, other in known if other.of_step not in (None, record.period.step)
+    ]
+    return UnitChoice(unit, f"from {first.source}", tuple(mistakes))
 
 
 def _argued(argument: str | None) -> Iterator[_Claim]:
@@ -168,6 +190,12 @@ def _unknown(claim: _Claim) -> Mistake:
     if claim.saying.units and claim.saying.strange:
         problem = f'{units} with the unknown "{" ".join(claim.saying.strange)}"'
     return claim.at(problem, ACCEPTED, "convert the values, or give one of these units", value=claim.text)
+
+
+def _of_other_rows(claim: _Claim, record: Record) -> Mistake:
+    problem = f"values of {claim.text}, but a row is that of a {record.period.step.noun}"
+    mend = "convert the values, or name the unit of a flow or of the volume of a row"
+    return claim.at(problem, ACCEPTED, mend, value=claim.text)
 
 
 def _contradiction(first: _Claim, second: _Claim) -> Mistake:

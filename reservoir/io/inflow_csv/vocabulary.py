@@ -37,6 +37,23 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "taf": ("taf",),
     "maf": ("maf",),
 }
+#: Volumes that can be given for a time, and words for that time behind a slash or "per".
+VOLUMES = ("hm3", "Mm3", "MCM", "1e8m3", "km3", "m3", "acre-ft", "kaf", "taf", "maf")
+TIMES: Mapping[str, tuple[str, ...]] = {
+    "hour": ("h", "hr", "hour"),
+    "day": ("d", "day", "日", "天"),
+    "week": ("wk", "week", "周"),
+    "ten-days": ("旬",),
+    "month": ("month", "mon", "mo", "mth", "月"),
+}
+#: Spellings of volumes for a time, by their names such as ``hm3/day``.
+RATES: Mapping[str, tuple[str, ...]] = {
+    f"{volume}/{time}": tuple(
+        f"{spelling} {sign} {word}" for spelling in SPELLINGS[volume] for word in words for sign in ("/", "per")
+    )
+    for volume in VOLUMES
+    for time, words in TIMES.items()
+}
 
 
 def _words(text: str) -> frozenset[str]:

@@ -25,7 +25,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow_mcfs",
         (
             'inflow.csv, row 1, column inflow_mcfs: unknown unit (found "mcfs"); expected m3/s, l/s, cfs, kcfs (mean '
-            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
             "the values, or give one of these units."
         ),
     ),
@@ -34,7 +34,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow_tcf",
         (
             'inflow.csv, row 1, column inflow_tcf: unknown unit (found "tcf"); expected m3/s, l/s, cfs, kcfs (mean '
-            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
             "the values, or give one of these units."
         ),
     ),
@@ -43,7 +43,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow_bcf",
         (
             'inflow.csv, row 1, column inflow_bcf: unknown unit (found "bcf"); expected m3/s, l/s, cfs, kcfs (mean '
-            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
             "the values, or give one of these units."
         ),
     ),
@@ -52,7 +52,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "inflow (ml/s)",
         (
             'inflow.csv, row 1, column inflow (ml/s): unknown unit (found "mlps"); expected m3/s, l/s, cfs, '
-            "kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or "
+            "volume/day). Fix: convert "
             "the values, or give one of these units."
         ),
     ),
@@ -61,7 +62,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "volume_dam3",
         (
             'inflow.csv, row 1, column volume_dam3: unknown unit (found "dam3"); expected m3/s, l/s, cfs, kcfs (mean '
-            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
             "the values, or give one of these units."
         ),
     ),
@@ -70,7 +71,7 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "runoff_mm",
         (
             'inflow.csv, row 1, column runoff_mm: unknown unit (found "mm"); expected m3/s, l/s, cfs, kcfs (mean '
-            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
             "the values, or give one of these units."
         ),
     ),
@@ -79,16 +80,18 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "径流量(万m3)",
         (
             'inflow.csv, row 1, column 径流量(万m3): m3 with the unknown "万" (found "万"); expected m3/s, l/s, cfs, '
-            "kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert "
+            "kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or "
+            "volume/day). Fix: convert "
             "the values, or give one of these units."
         ),
     ),
-    "a day's volume": (
+    "a year's volume": (
         "inflow_m3s",
-        "inflow (m3/day)",
+        "inflow (m3/year)",
         (
-            'inflow.csv, row 1, column inflow (m3/day): m3 with the unknown "/ day" (found "/ day"); expected m3/s, '
-            "l/s, cfs, kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). "
+            'inflow.csv, row 1, column inflow (m3/year): m3 with the unknown "/ year" (found "/ year"); expected m3/s, '
+            "l/s, cfs, kcfs (mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf "
+            "(volume, or volume/day). "
             "Fix: convert the values, or give one of these units."
         ),
     ),
@@ -97,7 +100,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "level_m",
         (
             'inflow.csv, row 1, column level_m: unknown unit (found "m"); expected m3/s, l/s, cfs, kcfs (mean flow) '
-            "or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert the values, or "
+            "or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: "
+            "convert the values, or "
             "give one of these units.\n"
             "inflow.csv, row 1, column level_m: the column does not seem to be inflow; expected monthly inflow, as "
             "mean flow or volume. Fix: keep the inflow column; if this is it, name it inflow_m3s, or inflow with "
@@ -118,7 +122,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "volume",
         (
             "inflow.csv, row 1, column volume: the unit of the values is not given; expected m3/s, l/s, cfs, kcfs "
-            "(mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: name the "
+            "(mean flow) or hm3, Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or "
+            "volume/day). Fix: name the "
             'column inflow_m3s (or inflow_hm3, ...), add a line "# unit: m3/s", or give the unit (--unit m3/s).'
         ),
     ),
@@ -379,7 +384,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         ("# values x 1000\ndate,inflow_m3s"),
         (
             'inflow.csv, row 1: unknown unit (found "x 1000"); expected m3/s, l/s, cfs, kcfs (mean flow) or hm3, '
-            "Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert the values, or give one "
+            "Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
+            "the values, or give one "
             "of these units."
         ),
     ),
@@ -388,7 +394,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         ("# unit: buckets\ndate,inflow_m3s"),
         (
             'inflow.csv, row 1: unknown unit (found "buckets"); expected m3/s, l/s, cfs, kcfs (mean flow) or hm3, '
-            "Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (monthly volume). Fix: convert the values, or give one "
+            "Mm3, MCM, 1e8m3, km3, m3, acre-ft, kaf, taf, maf (volume, or volume/day). Fix: convert "
+            "the values, or give one "
             "of these units."
         ),
     ),
