@@ -12,6 +12,7 @@ from reservoir.cli.path_types import FilePath
 
 if TYPE_CHECKING:
     from reservoir.hydro.inflow_check import InflowCheck
+    from reservoir.hydro.unit_system import UnitSystem
 
 _ADVICE = {"choose": "choose another --out", "replace": "give --force to replace it"}
 
@@ -21,6 +22,7 @@ _ADVICE = {"choose": "choose another --out", "replace": "give --force to replace
 @click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=FilePath(), help="Reservoir file.")
 @options.reading
 @options.step
+@options.units
 @click.option("--out", type=FilePath(), help="Figure of the record to write: .png or .svg.  [default: none]")
 @click.option("--force", is_flag=True, help="Replace an existing figure.")
 @options.json
@@ -30,6 +32,7 @@ def command(
     reservoir_file: Path | None,
     reading: dict[str, Any],
     step: str | None,
+    unit_system: str | None,
     out: Path | None,
     force: bool,
     as_json: bool,
@@ -42,18 +45,19 @@ def command(
     from reservoir.cli.screen import show_json
     from reservoir.cli.streams import say
     from reservoir.hydro.inflow_check import InflowCheck
+    from reservoir.hydro.unit_system import UnitSystem
 
     if out is not None:
         _require_figure(out, force=force)
     reservoir = None if reservoir_file is None else options.read_plant(reservoir_file, step)
     inflow = options.read_record(inflow_file, reading, reservoir, step)
-    check = InflowCheck(inflow, reservoir)
+    check, units = InflowCheck(inflow, reservoir), UnitSystem.of(unit_system or "si")
     if out is not None:
-        _draw(check, out, force=force)
+        _draw(check, units, out, force=force)
     if as_json:
-        show_json(check.as_dict() | ({"figure": str(out)} if out else {}))
+        show_json(check.as_dict(units) | ({"figure": str(out)} if out else {}))
     else:
-        _show(check)
+        _show(check, units)
         if out is not None:
             say(f"Written to {out}")
 
@@ -69,16 +73,16 @@ def _require_figure(out: Path, *, force: bool) -> None:
     require_free(out, force=force, **_ADVICE)
 
 
-def _draw(check: InflowCheck, out: Path, *, force: bool) -> None:
+def _draw(check: InflowCheck, units: UnitSystem, out: Path, *, force: bool) -> None:
     from reservoir.io.placing.whole_file import write_new
     from reservoir.report.figures.inflow_record import inflow_record_figure
     from reservoir.report.figures.style import rendered
 
-    drawn = rendered(inflow_record_figure(check), out.suffix.casefold()[1:])
+    drawn = rendered(inflow_record_figure(check, units), out.suffix.casefold()[1:])
     write_new(out, lambda path: path.write_bytes(drawn), force=force, **_ADVICE)
 
 
-def _show(check: InflowCheck) -> None:
+def _show(check: InflowCheck, units: UnitSystem) -> None:
     from rich.markup import escape
 
     from reservoir.cli.console import console
@@ -91,6 +95,6 @@ def _show(check: InflowCheck) -> None:
     for caveat in (check.inflow.caveat, check.reservoir.caveat if check.reservoir else ""):
         if caveat:
             screen.print(f"{'':<10}[yellow]{escape(caveat)}[/]", soft_wrap=True)
-    for topic, sentences in check.sentences().items():
+    for topic, sentences in check.sentences(units).items():
         for place, sentence in enumerate(sentences):
             screen.print(f"[bold]{'' if place else topic:<10}[/]{escape(sentence)}", soft_wrap=True)

@@ -13,6 +13,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
@@ -126,10 +127,10 @@ class InflowCheck:
         capacity = float(generation(self.reservoir, storages, releases).turbined_m3s.max())
         return ReservoirSize(active, active / float(self.annual_hm3.mean()), capacity, self.inflow.mean_m3s / capacity)
 
-    def as_dict(self) -> dict[str, object]:
-        """Everything as JSON has it."""
-        inflow, calendar = self.inflow, self.inflow.calendar
-        told: dict[str, object] = {
+    def as_dict(self, units: UnitSystem = SI) -> dict[str, object]:
+        """Everything as JSON has it, in some units."""
+        inflow, calendar, annual = self.inflow, self.inflow.calendar, self.annual_hm3 / units.size("annual_hm3")
+        told = {
             "file": inflow.source,
             "years": inflow.years,
             "members": inflow.member_count,
@@ -141,23 +142,28 @@ class InflowCheck:
             "unit_from": inflow.unit_from,
             "mean_m3s": inflow.mean_m3s,
             "annual_hm3": {
-                "mean": float(self.annual_hm3.mean()),
-                "least": float(self.annual_hm3.min()),
-                "most": float(self.annual_hm3.max()),
+                "mean": float(annual.mean()),
+                "least": float(annual.min()),
+                "most": float(annual.max()),
             },
             "zero_months": int((inflow.flow_m3s == 0).sum()),
             "negative_months": int((inflow.flow_m3s < 0).sum()),
             "outliers": [
-                {"year": each.year, "month": each.month, "flow_m3s": each.flow_m3s, "median_m3s": each.median_m3s}
+                units.values({name: value for name, value in vars(each).items() if name != "place"})
                 for each in self.outliers
             ],
             "caveat": inflow.caveat,
-            "notes": list(inflow.notes),
+            "notes": [units.text(note) for note in inflow.notes],
         }
-        return told | ({"reservoir": vars(self.size)} if self.size else {})
+        return units.values(told) | ({"reservoir": units.values(vars(self.size))} if self.size else {})
 
-    def sentences(self) -> dict[str, tuple[str, ...]]:
-        """What a reader should know, by topic."""
+    def sentences(self, units: UnitSystem = SI) -> dict[str, tuple[str, ...]]:
+        """What a reader should know, by topic, with amounts in some units."""
+        told = {topic: tuple(map(units.text, sentences)) for topic, sentences in self._sentences().items()}
+        _, volumes = told["Unit"]
+        return told | {"Unit": (self.inflow.scale_in(units), volumes)}
+
+    def _sentences(self) -> dict[str, tuple[str, ...]]:
         inflow, calendar = self.inflow, self.inflow.calendar
         noun, (begin, end) = calendar.step.noun, [MONTH_NAMES[calendar.first_month - back] for back in (1, 2)]
         years = f"{counted(inflow.years)}, {inflow.span_text}"

@@ -74,3 +74,28 @@ def test_members_of_an_ensemble_are_summed_up(call, tmp_path):
 def test_a_wrong_record_is_refused_as_by_plan(call, record):
     record.write_text(record.read_text().replace("cfs", "mgd"))
     assert "unknown unit" in call("check", record, status=2).err
+
+
+def test_amounts_are_told_in_the_units_of_the_call_and_the_files_unit_stays(call, record):
+    si = json.loads(call("check", record, "--json").out)
+    us = json.loads(call("check", record, "--json", "--units", "us").out)
+    assert us["mean_cfs"] * 0.3048**3 == pytest.approx(si["mean_m3s"])
+    acre_ft = 43_560 * 0.3048**3 / 1e6
+    assert us["annual_acre_ft"]["most"] * acre_ft == pytest.approx(si["annual_hm3"]["most"])
+    assert us["outliers"][0]["flow_cfs"] == pytest.approx(15_000)
+    assert (us["unit"], us["unit_from"]) == (si["unit"], si["unit_from"])
+    record.write_text(record.read_text().replace("cfs", "m3/s"))
+    shown = call("check", record, "--units", "us").out
+    assert "values in m3/s (from the column name); mean flow" in shown
+    assert " cfs\n" in shown
+    assert "acre-ft in a mean year" in shown
+
+
+def test_a_figure_in_us_units_has_no_other(call, record, tmp_path):
+    record.write_text(record.read_text().replace("cfs", "m3/s"))
+    call("check", record, "--units", "us", "--out", "record.svg")
+    drawn = (tmp_path / "record.svg").read_text()
+    assert "Flow (cfs)" in drawn
+    assert "acre-ft" in drawn
+    assert "m³/s" not in drawn
+    assert "m3/s" not in drawn

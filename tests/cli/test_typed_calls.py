@@ -65,7 +65,7 @@ CALLS: list[tuple[list[str], int]] = [
     (["check", *DAYS, "--negative", "zero", "--out", "r.png", "--force", "--debug"], 0),
     (["check", "days.csv", *REFUSED], 2),
     (["check", *DAYS, "--negative", "zero", "--step", "ten-days"], 0),
-    (["check", "days.csv", *DAYS[3:], "--negative", "zero", "--step", "week"], 0),
+    (["check", "days.csv", *DAYS[3:], "--negative", "zero", "--step", "week", "--units", "us"], 0),
     (["compare", *DAYS, "--negative", "zero", "--step", "ten-days", "--solver", "dp"], 0),
     (["tradeoff", "inflow.csv", "--reservoir", "hill-lake.toml", "--step", "day"], 2),
     (["compare", "days.csv", *REFUSED], 2),

@@ -7,16 +7,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from reservoir.hydro.inflow_check import InflowCheck
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.report.figures.axes import THOUSANDS, month_axis, month_middles, year_axis, year_title
 from reservoir.report.figures.bands import draw_bands
 from reservoir.report.figures.style import INFLOW, OUTSIDE_MARK, REFERENCE, shade, sheet_figure
+from reservoir.text.quantities import quantity
 
 #: Inches.
 _HEIGHT = 5.4
 
 
-def inflow_record_figure(check: InflowCheck) -> Figure:
-    """Draw a record; of an ensemble, the months of its first member and the spread of all."""
+def inflow_record_figure(check: InflowCheck, units: UnitSystem = SI) -> Figure:
+    """Draw a record in some units; of an ensemble, the months of its first member and the spread of all."""
     inflow = check.inflow
 
     def draw(sheet: SubFigure) -> Axes:
@@ -26,8 +28,10 @@ def inflow_record_figure(check: InflowCheck) -> Figure:
         draw_years(sheet.add_subplot(grid[1, 1]), check)
         return trace
 
-    about = f"{inflow.span_text}; {inflow.scale}. Crosses: far from the other values of their calendar month."
-    return sheet_figure(_HEIGHT, (about, inflow.caveat), draw)
+    # What the file has is no amount: it would be converted with the others.
+    scale = inflow.scale if units is SI else f"mean flow {quantity(inflow.mean_m3s)} m3/s"
+    about = f"{inflow.span_text}; {scale}. Crosses: far from the other values of their calendar month."
+    return sheet_figure(_HEIGHT, (about, inflow.caveat), draw, units=units)
 
 
 def draw_trace(ax: Axes, check: InflowCheck) -> Axes:
