@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from reservoir.text.quantities import quantity
 if TYPE_CHECKING:
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
-    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules.evaluation.evaluation import Evaluation
 
 LEAVE_ONE_OUT = "leave-one-out"
@@ -66,7 +66,7 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # generic in click 8.4 a
     "--units",
     "unit_system",
     type=click.Choice(["si", "us"]),
-    help="Units of the results; the plan is in them too.  [default: those of the plan]",
+    help="Units of the rules' tables and figures; the plan keeps its own.  [default: those of the plan]",
 )
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
 @click.option("--force", is_flag=True, help="Replace earlier rules in that folder.")
@@ -92,6 +92,7 @@ def command(
     """
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
     from reservoir.cli.streams import say
+    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.io.plan_folder.saved_plan import read_plan
     from reservoir.planning.checks import all_pass
     from reservoir.report.rules_folder import check_pictures, claimed_for_rules, write_rules
@@ -104,8 +105,7 @@ def command(
 
     with claimed_for_rules(plan_folder, force=force) as claim:
         saved = read_plan(plan_folder)
-        units = saved.plan.units
-        _check_units(units, unit_system)
+        units = UnitSystem.of(unit_system or saved.plan.units.name)
         check_pictures(saved)
         inflow = saved.plan.inflow
         blocks = inflow.member_count if inflow.member_count > 1 else inflow.years
@@ -113,7 +113,7 @@ def command(
         test = _read_test(test_file, reading, saved.plan.reservoir)
         with progress_bars() as progress:
             evaluation = evaluate(
-                saved.plan,
+                replace(saved.plan, units=units),
                 forecast=Forecast(forecast),
                 folds=folds or blocks,
                 families=dict.fromkeys(families) or FAMILIES,
@@ -153,13 +153,6 @@ def _read_test(file: Path | None, reading: dict[str, Any], plant: Reservoir) -> 
         column = f"--{given.replace('_', '-')}"
         raise InputError(Mistake("is given without --test", "the inflow file of --test", column=column))
     return None
-
-
-def _check_units(units: UnitSystem, asked: str | None) -> None:
-    """Refuse units other than the plan's, whose tables and figures the report shows beside the rules'."""
-    if asked not in (None, units.name):
-        mend = f"leave out --units, or plan again with --units {asked}"
-        raise InputError(Mistake("are not the units of the plan", units.name, mend, column="--units", value=asked))
 
 
 def _check_request(families: tuple[str, ...], folds: int, units: int, unit: str) -> None:

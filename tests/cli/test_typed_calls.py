@@ -92,7 +92,7 @@ CALLS: list[tuple[list[str], int]] = [
         ],
         0,
     ),
-    (["rules", "dataset", "--family", "linear", "--folds", "3", "--units", "si", "--no-figures"], 0),
+    (["rules", "dataset", "--family", "linear", "--folds", "3", "--units", "us", "--no-figures"], 0),
     (["operate", "dataset/rules/linear.json", "--month", "5", "--level", "317", "--inflow", "80"], 0),
     (["operate", "dataset/rules/linear.json", "--month", "5", "--level", "1040", "--inflow", "80", "--units", "us"], 0),
     (["operate", "best/rules/standard.json", "--month", "5", "--level", "317", "--inflow", "80", "--json"], 0),

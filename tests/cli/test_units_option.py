@@ -118,11 +118,21 @@ def test_rules_follow_the_units_of_the_plan(both, call_in_module):
     assert not SI_AMOUNT.findall(shown)
 
 
-def test_rules_in_other_units_than_the_plan_are_refused(both, call):
+def test_rules_may_be_in_other_units_than_the_plan(both, call_in_module):
     folder, _ = both
-    refused = call("rules", folder / "si", "--units", "us", status=2).err
-    assert "are not the units of the plan" in refused
-    assert "plan again with --units us" in refused
+    asked = ("--family", "standard", "--folds", "3", "--no-figures", "--force")
+    call_in_module(folder, "rules", "si", *asked)
+    own = pd.read_csv(folder / "si/scores.csv")
+    printed = call_in_module(folder, "rules", "si", *asked, "--units", "us")
+    assert "spill, acre-ft" in printed
+    scores = pd.read_csv(folder / "si/scores.csv")
+    np.testing.assert_allclose(scores["spill_acre_ft"] * US.size("spill_hm3"), own["spill_hm3"], rtol=1e-9)
+    page = (folder / "si/report.html").read_text()
+    assert "have flows in cfs (the plan: m3/s), volumes in acre-ft (the plan: hm3)" in page
+    of_plan, of_rules = page.split('id="rules-units"')
+    assert SI_AMOUNT.search(of_plan)
+    tables = of_rules.partition("Reservoir file")[0].partition("</section>")[2]
+    assert "acre-ft" in tables
 
 
 def test_a_level_beyond_the_lake_is_refused_in_feet(both, call):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -44,8 +44,17 @@ def rules_report(
         Figures of both; none for a report without.
     """
     *of_plan, provenance = plan_sections(saved.plan, saved.checks, saved.origin, plan_pictures)
-    sections = [*of_plan, *rules_sections(evaluation, checks, rules_pictures), provenance, _rules_provenance(origin)]
-    return render(_heading(evaluation, saved, checks), sections)
+    of_rules = [*_units(evaluation, saved), *rules_sections(evaluation, checks, rules_pictures)]
+    return render(_heading(evaluation, saved, checks), [*of_plan, *of_rules, provenance, _rules_provenance(origin)])
+
+
+def _units(evaluation: Evaluation, saved: SavedPlan) -> Iterator[Section]:
+    """Say so where the rules are in other units than the plan."""
+    ours, theirs = (each.units.as_dict for each in (evaluation.plan, saved.plan))
+    if ours != theirs:
+        flow, volume, level = (f"{ours[what]} (the plan: {theirs[what]})" for what in ("flow", "volume", "level"))
+        sentence = f"Tables and figures of the rules have flows in {flow}, volumes in {volume} and levels in {level}."
+        yield Section("rules-units", "Units of the rules", text=(sentence,))
 
 
 def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Sequence[Picture]) -> list[Section]:
