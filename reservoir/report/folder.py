@@ -170,7 +170,8 @@ def write_plan(
         tables = [*written, *(f"{FIGURES}/{name}.svg" for name in captions)]
         origin = provenance(plan, checks) | {"figures": captions, FILES: file_hashes(draft, tables)}
         origin |= {} if kind is PlanFormat.CSV else {FORMAT: str(kind)}
-        origin["reservoir"] |= copied
+        for name, told in copied.items():
+            origin[name] |= told
         write_json(draft / PROVENANCE, origin)
         with watch("report"):
             _write_report(plan, draft, checks, origin)

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from reservoir.errors import InputError
 from reservoir.hydro.identity import reservoir_digests
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.io.inflow_netcdf import is_netcdf
-from reservoir.io.plan_folder.tables import INFLOW, RESERVOIR
+from reservoir.io.plan_folder.tables import COPY, INFLOW, RESERVOIR
+from reservoir.io.record_copy import FILE, record_copy
 from reservoir.io.reservoir_toml.reader import reservoir_of
 from reservoir.io.reservoir_toml.writer import write_reservoir
-from reservoir.io.workbook import is_workbook
 from reservoir.planning.plan import Plan
 
 
-def copy_inputs(plan: Plan, folder: Path) -> dict[str, str]:
+def copy_inputs(plan: Plan, folder: Path) -> dict[str, dict[str, Any]]:
     """Copy the files that were read, as far as they still say what was planned.
 
-    A reservoir that was made or changed in Python is written as a reservoir file, unless no file can contain it.
+    Of a workbook the sheet that was read is written as CSV, of NetCDF the values; a reservoir that was made or changed
+    in Python as a reservoir file, unless no file can contain it.
 
     Returns
     -------
     dict
-        What ``plan.json`` says of the reservoir's file: ``file`` and ``sha256``, empty without one.
+        What ``plan.json`` says of the reservoir's file: ``file`` and ``sha256``, empty without one; and of a copy of
+        the record that is not the file itself.
     """
-    source, ensemble = plan.inflow.source, plan.inflow.calendar.is_ensemble
-    # An ensemble may be large, and plan.json has its hash.
-    record = plan.inflow.content or (b"" if ensemble or is_netcdf(source) else _still_there(source))
-    if _sha256(record) == plan.inflow.sha256 and not is_workbook(record):
-        (folder / INFLOW).write_bytes(record)
+    copy = record_copy(plan.inflow)
+    if copy:
+        (folder / INFLOW).write_bytes(copy.content)
     plant = plan.start.reservoir if plan.start else plan.reservoir
     content = plant.content or _still_there(plant.source)
     if _sha256(content) == plant.sha256 and _describes(content, plant):
@@ -40,7 +40,7 @@ def copy_inputs(plan: Plan, folder: Path) -> dict[str, str]:
         told = {"file": "", "sha256": _sha256(content) if content else ""}
     if content:
         (folder / RESERVOIR).write_bytes(content)
-    return told
+    return {"reservoir": told, "inflow": {COPY: copy.told} if copy and copy.kind != FILE else {}}
 
 
 def _written(plant: Reservoir) -> bytes:

@@ -13,6 +13,7 @@ from reservoir.hydro.unit_system import SYSTEMS
 from reservoir.io.content_hash import content_sha256
 from reservoir.io.plan_folder.tables import (
     AGAIN,
+    COPY,
     DATASET_NAMES,
     INFLOW,
     MOST_BYTES,
@@ -146,8 +147,10 @@ def check_files(folder: Path, origin: Mapping[str, Any]) -> None:
         With every file that is missing or was changed.
     """
     wanted = dict(origin.get(FILES, {}))
-    if (folder / INFLOW).exists() and origin["inflow"]["sha256"]:
-        wanted[INFLOW] = origin["inflow"]["sha256"]
+    copy = origin["inflow"].get(COPY)
+    digest = copy.get("sha256") if isinstance(copy, dict) else origin["inflow"]["sha256"]
+    if (folder / INFLOW).exists() and digest:
+        wanted[INFLOW] = str(digest)
     mistakes = [Mistake(problem, mend=AGAIN, file=str(folder / name)) for name, problem in _differing(folder, wanted)]
     if mistakes:
         raise InputError(mistakes)

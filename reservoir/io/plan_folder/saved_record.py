@@ -21,7 +21,8 @@ from reservoir.hydro.reservoir_kinds import CalendarKind
 from reservoir.hydro.time_step import TimeStep
 from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_tables import SavedTables, at_row
-from reservoir.io.plan_folder.tables import AGAIN, INFLOW, MEMBER, changed, sha256_of
+from reservoir.io.plan_folder.tables import AGAIN, COPY, INFLOW, MEMBER, changed, sha256_of
+from reservoir.io.record_copy import FILE, VALUES, reading_of
 from reservoir.planning.schedule import FIRST_DAY
 from reservoir.text.quantities import counted
 
@@ -48,7 +49,7 @@ def saved_record(folder: Path, tables: SavedTables, plant: Reservoir, origin: Ma
     InputError
         If the steps of the schedule do not follow each other, or are not those that were planned.
     """
-    return _as_read(folder / INFLOW, _inflow(tables, plant, origin), plant)
+    return _as_read(folder / INFLOW, _inflow(tables, plant, origin), plant, origin["inflow"].get(COPY))
 
 
 def _inflow(tables: SavedTables, plant: Reservoir, origin: Mapping[str, Any]) -> Inflow:
@@ -94,16 +95,17 @@ def _inflow(tables: SavedTables, plant: Reservoir, origin: Mapping[str, Any]) ->
     )
 
 
-def _as_read(path: Path, planned: Inflow, plant: Reservoir) -> Inflow:
-    """The plan's record with the flows of its own file, of which the schedule states six decimals.
+def _as_read(path: Path, planned: Inflow, plant: Reservoir, copy: object) -> Inflow:
+    """The plan's record with the flows of its own file, or a copy, of which the schedule states six decimals.
 
     The schedule's stand where there is no file, or the record was another when it was planned: changed in Python, or
     read by an earlier version that took what this one refuses.
     """
-    if not path.is_file() or sha256_of(path) != planned.sha256:
+    told = copy if isinstance(copy, dict) else {"kind": FILE, "sha256": planned.sha256}
+    if not path.is_file() or sha256_of(path) != told.get("sha256"):
         return planned
-    reading = dict(planned.reading)
-    if planned.unit_from in BY_ARGUMENT:
+    reading = dict(reading_of(str(told.get("kind")), planned))
+    if planned.unit_from in BY_ARGUMENT and told.get("kind") != VALUES:
         reading.setdefault("unit", planned.unit)
     with suppress(InputError, TypeError):  # what plan.json says of the reading may have been changed
         record = on_calendar_of(

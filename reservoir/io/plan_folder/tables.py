@@ -30,6 +30,8 @@ MEMBERS = "members.csv"
 NETCDF, ZARR = DATASET_NAMES = "plan.nc", "plan.zarr"
 #: Copies of what was planned.
 RESERVOIR, INFLOW = "reservoir.toml", "inflow.csv"
+#: Key of ``plan.json`` that says of the copy of the record what it is, if it is not the file itself.
+COPY = "copy"
 #: Folder of the figures.
 FIGURES = "figures"
 #: How to mend a file that is not as it was written.
