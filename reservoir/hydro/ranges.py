@@ -34,6 +34,8 @@ EVAPORATION_MM = Range(-1e4, 2e3)
 PLANT_FACTOR = Range(0.0, 1.0)
 #: A hm3 from 10 km of head makes 27 GWh.
 WATER_VALUE_GWH_PER_HM3 = Range(0.0, 30.0)
+#: Of a hm3 left at the end, in the unit of the objective: a currency may be small.
+END_VALUE_PER_HM3 = Range(0.0, 1e12)
 #: Of a goal in an objective.
 WEIGHT = Range(1e-6, 1e9)
 #: In any currency; a plant cannot stop where it would have to pay for its energy.

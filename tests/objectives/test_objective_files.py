@@ -121,3 +121,36 @@ def test_a_goal_by_name_needs_the_targets_of_the_file(lake):
         with_goal(lake, "power-shortage")
     able = replace(lake, objective=Objective(power_target_mw=POWER))
     assert with_goal(able, "power-shortage").objective.single is Goal.POWER_SHORTAGE
+
+
+def valued(tmp_path, objective, key):
+    lines = [line for line in HILL_LAKE.read_text().splitlines() if not line.startswith(("year_end", "final_"))]
+    place = lines.index("[storage]") + 1
+    lines[place:place] = ['year_end = "valued"', key]
+    (tmp_path / "valued.toml").write_text("\n".join([*lines, "[objective]", objective]))
+    return read_reservoir(tmp_path / "valued.toml")
+
+
+TARGETS = 'goal = "power-shortage"\npower_target_mw = 12'
+
+
+@pytest.mark.parametrize(("key", "value"), [("end_value_per_hm3 = 70", 70), ("end_value_per_m3 = 70e-6", 70)])
+def test_the_value_of_water_left_is_in_the_unit_of_the_objective(tmp_path, key, value):
+    reservoir = valued(tmp_path, TARGETS, key)
+    assert reservoir.end_value_gwh_per_hm3 == pytest.approx(value)
+    text = write_reservoir(reservoir)
+    assert "\nend_value_per_hm3 = " in text
+    assert read_reservoir_text(text, tmp_path).end_value_gwh_per_hm3 == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("objective", "keys", "said"),
+    [
+        (TARGETS, "end_value_gwh_per_hm3 = 0.1", "write end_value_per_hm3 in its place, in the unit of the objective"),
+        ("", "end_value_gwh_per_hm3 = 0.1\nend_value_per_hm3 = 0.1", "contradicts end_value_gwh_per_hm3"),
+        ("", "end_value_gwh_per_hm3 = 31", "end_value_gwh_per_hm3"),
+    ],
+)
+def test_two_values_of_water_left_or_one_in_another_unit_are_refused(tmp_path, objective, keys, said):
+    with pytest.raises(InputError, match=said):
+        valued(tmp_path, objective, keys)

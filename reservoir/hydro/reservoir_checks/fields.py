@@ -138,7 +138,7 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("evaporation_mm", "withdrawal_m3s", "plant_factor", "power_lower_mw"), _by_step),
     "operating_level_m": partial(_number_or_none, ranges.LEVEL_M),
     **dict.fromkeys(("ramp_up_m3s", "ramp_down_m3s"), partial(_number_or_none, ranges.RAMP_M3S)),
-    "end_value_gwh_per_hm3": partial(_number_or_none, ranges.WATER_VALUE_GWH_PER_HM3),
+    "end_value_gwh_per_hm3": partial(_number_or_none, ranges.END_VALUE_PER_HM3),
     "year_end": partial(_choice, YearEnd),
     "penalty": partial(_number, ranges.PENALTY),
     "objective": _objective,

@@ -43,6 +43,7 @@ def _family(sizes: Mapping[str, float]) -> tuple[Unit, ...]:
 #: The units of a quantity, the program's own first, by the end of the schema's keys.
 _FAMILIES: Mapping[str, tuple[Unit, ...]] = {
     "gwh_per_hm3": _family(units.WATER_VALUE_GWH_PER_HM3),
+    "per_hm3": tuple(Unit(f"1/{name}", f"per_{key_suffix(name)}", 1 / size) for name, size in units.VOLUME_HM3.items()),
     "hm3": _family(units.VOLUME_HM3),
     "m3s": _family(units.FLOW_M3S),
     "m3_per_kwh": _family(units.RATE_M3_PER_KWH),

@@ -11,7 +11,7 @@ from reservoir.errors import Mistake
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.reservoir_toml.draft import Draft
-from reservoir.io.reservoir_toml.schema import ObjectiveSection, WeightsSection
+from reservoir.io.reservoir_toml.schema import ObjectiveSection, StorageSection, WeightsSection
 
 _BY_STEP = ("price_per_mwh", "power_target_mw", "supply_target_m3s")
 
@@ -53,6 +53,17 @@ def one_penalty(objective: ObjectiveSection, draft: Draft) -> Iterator[Mistake]:
         unit = unit or "no unit"
         mend = f"write penalty in place of penalty_gwh, in the unit of the objective ({unit})"
         yield draft.mistake("objective.penalty_gwh", "is in GWh, which the objective is not", mend=mend)
+
+
+def one_end_value(objective: ObjectiveSection, storage: StorageSection, draft: Draft) -> Iterator[Mistake]:
+    """Allow one value of the water left at the end, in GWh where that is the unit."""
+    if storage.end_value_gwh_per_hm3 is None:
+        return
+    if storage.end_value_per_hm3 is not None:
+        yield draft.mistake("storage.end_value_per_hm3", "contradicts end_value_gwh_per_hm3", "only one of the two")
+    elif (unit := objective_of(objective).unit) != "GWh":
+        mend = f"write end_value_per_hm3 in its place, in the unit of the objective ({unit or 'no unit'})"
+        yield draft.mistake("storage.end_value_gwh_per_hm3", "is in GWh, which the objective is not", mend=mend)
 
 
 def objective_keys(plant: Reservoir) -> dict[str, Any]:

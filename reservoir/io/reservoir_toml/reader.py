@@ -22,7 +22,13 @@ from reservoir.hydro.time_step import TimeStep
 from reservoir.io.reservoir_toml.checks import CHECKS
 from reservoir.io.reservoir_toml.curves import curves_of
 from reservoir.io.reservoir_toml.draft import Draft
-from reservoir.io.reservoir_toml.objective import objective_of, one_penalty, one_way_to_state_goals, penalty_of
+from reservoir.io.reservoir_toml.objective import (
+    objective_of,
+    one_end_value,
+    one_penalty,
+    one_way_to_state_goals,
+    penalty_of,
+)
 from reservoir.io.reservoir_toml.schema import File, StorageSection
 from reservoir.io.reservoir_toml.text import file_content, parsed
 from reservoir.io.reservoir_toml.wording import validated
@@ -79,7 +85,7 @@ def reservoir_of(content: bytes, source: str, step: TimeStep | None = None) -> R
     file = file if step is None else file.model_copy(update={"step": step})
     curves, astray = curves_of(file, draft)
     sound = _fields(file) | curves
-    of_file = failures((*CHECKS, one_way_to_state_goals, one_penalty), _sections(file, draft))
+    of_file = failures((*CHECKS, one_way_to_state_goals, one_penalty, one_end_value), _sections(file, draft))
     words = replace(draft, keys=_keys(draft))
     parts, unequal = comparable(sound, words)
     of_reservoir = failures(CLAIMS + CONDITION_CLAIMS + OBJECTIVE_CLAIMS, parts | {"words": words})
@@ -132,7 +138,7 @@ def _of_storage(storage: StorageSection) -> dict[str, Any]:
         "year_end": storage.year_end,
         "initial_storage_hm3": storage.initial_hm3,
         "final_storage_hm3": storage.final,
-        "end_value_gwh_per_hm3": storage.end_value_gwh_per_hm3,
+        "end_value_gwh_per_hm3": storage.end_value,
     }
     if storage.is_lake:
         parts["lake"] = Lake(storage.dead_hm3, storage.full_hm3)

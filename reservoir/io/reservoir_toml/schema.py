@@ -82,6 +82,7 @@ PlantFactor = Annotated[Number, Field(ge=ranges.PLANT_FACTOR.least, le=ranges.PL
 RampM3s = Annotated[Number, Field(ge=ranges.RAMP_M3S.least, le=ranges.RAMP_M3S.most)]
 FlowM3s = Annotated[Number, Field(ge=ranges.FLOW_M3S.least, le=ranges.FLOW_M3S.most)]
 Weight = Annotated[Number, Field(ge=ranges.WEIGHT.least, le=ranges.WEIGHT.most)]
+EndValue = Annotated[Number, Field(ge=ranges.END_VALUE_PER_HM3.least, le=ranges.END_VALUE_PER_HM3.most)]
 WaterValue = Annotated[Number, Field(ge=ranges.WATER_VALUE_GWH_PER_HM3.least, le=ranges.WATER_VALUE_GWH_PER_HM3.most)]
 Text = Annotated[str, AfterValidator(_one_line)]
 Month = Annotated[int, Field(strict=True, ge=1, le=MONTHS_PER_YEAR)]
@@ -169,6 +170,15 @@ class StorageSection(Block):
         description='the energy that 1 hm3 in store at the end is worth, GWh, with year_end = "valued"; by default, '
         "the water value that the record implies",
     )
+    end_value_per_hm3: EndValue | None = Field(
+        default=None,
+        description="the same in the unit of the objective, where that is not GWh",
+    )
+
+    @property
+    def end_value(self) -> float | None:
+        """What a hm3 left at the end is worth, in the unit of the objective."""
+        return self.end_value_per_hm3 if self.end_value_gwh_per_hm3 is None else self.end_value_gwh_per_hm3
 
     @property
     def is_lake(self) -> bool:

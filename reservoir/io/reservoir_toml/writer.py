@@ -113,7 +113,7 @@ def _sections(reservoir: Reservoir) -> Iterator[tuple[str, Mapping[str, Value]]]
             "year_end": str(plant.year_end),
             "initial_hm3": plant.initial_storage_hm3,
             "final_hm3": plant.final_storage_hm3,
-            "end_value_gwh_per_hm3": plant.end_value_gwh_per_hm3,
+            f"end_value_{'gwh_' * (plant.objective.unit == 'GWh')}per_hm3": plant.end_value_gwh_per_hm3,
         },
     )
     yield "horizon", {"span": _span(plant.horizon)}
