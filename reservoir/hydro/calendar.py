@@ -67,7 +67,7 @@ class Calendar:
 
     @cached_property
     def months(self) -> NDArray[np.int64]:
-        """Calendar month of each step, shape (steps,), values 1 to 12: the one in which its middle lies."""
+        """Calendar month in which the middle of each step lies, 1 to 12, shape (steps,)."""
         return np.resize(self.step.months(self.first_month), self.steps)
 
     @cached_property
