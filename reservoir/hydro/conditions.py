@@ -101,8 +101,8 @@ BY_YEAR = YearConditions._fields[:8]
 
 
 @none_without(lambda conditions, step: ())
-def conditions_at(conditions: Any, step: int) -> Any:
-    """Conditions of one step of a year."""
+def conditions_at(conditions: Any, step: Any) -> Any:
+    """Conditions of one step of a year, or of one step of many years."""
     return StepConditions(
         conditions.evaporation[step],
         conditions.withdrawal[step],

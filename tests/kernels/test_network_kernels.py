@@ -131,7 +131,7 @@ def test_an_operation_in_the_kernel_is_that_of_the_physics(run, operation, lanes
         between=kernel.source,
     )
     assert found == pytest.approx(
-        operation.mean_energies(positions), rel=1e-4
+        operation.mean_benefits(positions), rel=1e-4
     )  # the forms of the curves are not the curves
 
 
@@ -139,4 +139,4 @@ def test_compiled_code_in_float32_operates_alike(operation):
     positions = np.random.default_rng(10).normal(0, 1.5, (8, operation.dimension)).astype(np.float32)
     found = np.empty(8, np.float32)
     operate_networks(operation.compiled_context(), positions, found)
-    assert found == pytest.approx(operation.mean_energies(positions), rel=1e-4)
+    assert found == pytest.approx(operation.mean_benefits(positions), rel=1e-4)

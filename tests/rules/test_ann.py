@@ -69,7 +69,7 @@ def test_any_network_is_counted_as_it_is_simulated(training, ten_years, forecast
     operation = operation_of(training, forecast, 6)
     position = np.random.default_rng(seed).normal(0, 2, operation.dimension)
     rule = ann.AnnRule.of(training, forecast, operation.scales, operation.network, position)
-    counted = float(operation.mean_energies(position[None])[0])
+    counted = float(operation.mean_benefits(position[None])[0])
     assert counted == pytest.approx(mean_gwh(rule, training, ten_years), rel=1e-9)
 
 
@@ -235,7 +235,7 @@ def test_without_opencl_a_network_is_trained_on_threads(brief, training, monkeyp
     monkeypatch.setattr(ann_training, "why_unusable", lambda name: "no OpenCL")
     other = trained(training, Forecast.MONTH)
     operation = operation_of(training, Forecast.MONTH, usual.mean.hidden)
-    energies = operation.mean_energies(np.stack([usual.searched, other.searched]))
+    energies = operation.mean_benefits(np.stack([usual.searched, other.searched]))
     assert energies[1] == pytest.approx(
         energies[0], rel=5e-3
     )  # roundings lead to other networks, of about the same energy

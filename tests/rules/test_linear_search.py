@@ -9,7 +9,7 @@ from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast, Training
-from reservoir.rules.base.record_operation import record_of, stored_gwh_per_hm3
+from reservoir.rules.base.record_operation import record_of, stored_value_per_hm3
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.families.linear import rule as linear
 from reservoir.rules.families.linear import search as linear_search
@@ -46,14 +46,14 @@ def value_gwh(rule, training):
     record = record_of(training, rule.months, rule.forecast)
     numbers = np.column_stack([rule.constant_hm3, rule.factors])
     values_gwh = np.empty(1)
-    operate_linear(training.model.exact, record, numbers[None], stored_gwh_per_hm3(training), values_gwh)
+    operate_linear(training.model.exact, record, numbers[None], stored_value_per_hm3(training), values_gwh)
     return float(values_gwh[0])
 
 
 def simulated_value(rule, training, inflow):
     start = float(training.storage_start_hm3[0, 0])
     run = simulate(rule, training.model, inflow, start)
-    return run.energy_gwh.sum() + stored_gwh_per_hm3(training) * (run.end_storage_hm3[-1] - start)
+    return run.energy_gwh.sum() + stored_value_per_hm3(training) * (run.end_storage_hm3[-1] - start)
 
 
 def test_what_the_search_counts_is_what_a_simulation_makes(training, ten_years, begun, found):
@@ -78,7 +78,7 @@ def test_a_rule_is_counted_alone_as_it_is_beside_others(training, begun, found):
     numbers = np.stack([np.column_stack([rule.constant_hm3, rule.factors]) for rule in (begun, found)])
     values_gwh = np.empty(2)
     record = record_of(training, begun.months, begun.forecast)
-    operate_linear(training.model.exact, record, numbers, stored_gwh_per_hm3(training), values_gwh)
+    operate_linear(training.model.exact, record, numbers, stored_value_per_hm3(training), values_gwh)
     assert values_gwh.tolist() == [value_gwh(begun, training), value_gwh(found, training)]
 
 

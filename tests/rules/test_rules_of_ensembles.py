@@ -13,7 +13,7 @@ from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.rules import FAMILIES, Forecast, Training, fit, folds
 from reservoir.rules.base import training as training_module
 from reservoir.rules.base.foresight import foresight_over_record
-from reservoir.rules.base.record_operation import record_of, stored_gwh_per_hm3
+from reservoir.rules.base.record_operation import record_of, stored_value_per_hm3
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
 from reservoir.rules.evaluation.misfit import decisions
@@ -116,7 +116,7 @@ def simulated_value(rule, training, ensemble):
     """Energy of all years, GWh, with that of the water that each member leaves."""
     run = simulate(rule, training.model, ensemble, training.start_hm3)
     left = run.end_storage_hm3[EACH - 1 :: EACH] - training.start_hm3
-    return run.energy_gwh.sum() + stored_gwh_per_hm3(training) * left.sum()
+    return run.energy_gwh.sum() + stored_value_per_hm3(training) * left.sum()
 
 
 def test_the_search_of_linear_rules_counts_members_as_they_are_simulated(training, ensemble, forecast):
@@ -125,7 +125,7 @@ def test_the_search_of_linear_rules_counts_members_as_they_are_simulated(trainin
     rule = linear.LinearRule.from_dict(rule.to_dict() | {"lowest_hm3": lower, "highest_hm3": upper})
     numbers, values = np.column_stack([rule.constant_hm3, rule.factors]), np.empty(1)
     record = record_of(training, rule.months, forecast)
-    operate_linear(training.model.exact, record, numbers[None], stored_gwh_per_hm3(training), values)
+    operate_linear(training.model.exact, record, numbers[None], stored_value_per_hm3(training), values)
     assert values[0] == pytest.approx(simulated_value(rule, training, ensemble), rel=1e-9)
 
 
@@ -143,7 +143,7 @@ def test_the_search_of_networks_counts_members_as_they_are_simulated(training, e
     operation = NetworkOperation.of(training, network, forecast, scales)
     position = np.random.default_rng(5).normal(0, 2, operation.dimension)
     rule = AnnRule.of(training, forecast, scales, network, position)
-    counted = float(operation.mean_energies(position[None])[0])
+    counted = float(operation.mean_benefits(position[None])[0])
     assert counted == pytest.approx(simulated_value(rule, training, ensemble) / 20, rel=1e-9)
 
 

@@ -218,7 +218,7 @@ def test_a_network_that_always_decides_the_same_makes_what_its_steps_make(trial:
     found, end = walked(trial.reservoir, limits, float(record.start), wanted)
     left = (end - record.start) * operation.water_value
     expected = (found.benefit.sum() - trial.reservoir.penalty * found.violation.sum() + left) / YEARS
-    assert float(operation.mean_energies(position[None])[0]) == pytest.approx(expected, rel=1e-8)
+    assert float(operation.mean_benefits(position[None])[0]) == pytest.approx(expected, rel=1e-8)
 
 
 def test_a_simulation_is_the_steps_one_after_another(trial: Trial) -> None:

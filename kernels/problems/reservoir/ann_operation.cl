@@ -1,6 +1,6 @@
 // Operation of consecutive years by a perceptron (reservoir/rules/families/ann): position = the numbers of the network, in the
-// order of mlp_error.cl, with biases; fitness = the mean energy of a year, GWH, less the cost of violations and with the
-// energy value of the water left at the end. Lanes are networks. Stands behind fitted_curves.cl.
+// order of mlp_error.cl, with biases; fitness = the mean benefit of a year, in the unit of the objective, less the cost of
+// violations and with the value of the water left at the end. Lanes are networks. Stands behind fitted_curves.cl.
 //
 // Constants: KNOWN (inputs besides the start storage), HIDDEN, REACH (of first positions), PER_STAGE_BENEFIT, and where
 // each number stands in the head of the context, HEAD numbers, and in the ROW of each step behind it
@@ -37,22 +37,37 @@ reals fitness(const reals *network, CONTEXT_SPACE const float *record) {
             left += (storage - record[START]) * record[WATER_VALUE];
             storage = record[START];
         }
-        const Step step = {row[INFLOW], row[HM3_PER_M3S], row[M3S_PER_HM3], row[RELEASE_LOWER], row[RELEASE_UPPER]};
+        const Step step = {row[INFLOW], row[HM3_PER_M3S], row[M3S_PER_HM3], row[LEAST_DRAFT], row[RELEASE_UPPER],
+#if CONDITIONS
+                           row[EVAPORATION], row[WITHDRAWAL], row[PLANT_FACTOR], row[OPERATING_STORAGE],
+                           row[SHORTAGE_COST], row[POWER_LOWER], row[POWER_COST],
+#endif
+#if TERMS
+                           {row[TERM_OFFSET], row[TERM_POWER_VALUE], row[TERM_POWER_TARGET], row[TERM_POWER_COST],
+                            row[TERM_POWER_COST_SQUARED], row[TERM_POWER_COST_MOST], row[TERM_SUPPLY_TARGET],
+                            row[TERM_SUPPLY_COST_SQUARED]},
+#endif
+        };
         const REAL lowest = row[STORAGE_LOWER], highest = row[STORAGE_UPPER];
         // The releases that are feasible as far as is known, and the part of their range that the network decides on.
-        const Step expected = {row[EXPECTED_INFLOW], step.per_flow, row[EXPECTED_M3S_PER_HM3], step.least, step.most};
+        const Step expected = {row[EXPECTED_INFLOW], step.per_flow, row[EXPECTED_M3S_PER_HM3], row[RELEASE_LOWER], step.most};
         const FeasibleReleases range = feasible_releases(storage, expected, lowest, highest);
         const reals scaled = (storage - record[STORAGE_LOW]) * record[STORAGE_SCALE] - 1.0f;
         const reals part = LESSER(GREATER(decided(network, scaled, row + KNOWN_INPUTS), (reals)(0)), (reals)(1.0f));
         const reals asked = FUSED(part, range.emptying - range.filling, range.filling);
         // What the step comes to.
-        const reals unlimited = STORAGE_AFTER(storage, step.inflow, asked, (reals)(step.per_flow));
-        const reals target = LESSER(GREATER(unlimited, (reals)(lowest)), (reals)(highest));
-        const reals wanted = STEERED_RELEASE(asked, unlimited, target, (reals)(step.per_volume));
+        const reals lossless = STORAGE_AFTER(storage, step.inflow, asked, (reals)(step.per_flow));
+        const reals target = LESSER(GREATER(end_after_losses(storage, lossless, step), (reals)(lowest)), (reals)(highest));
+        const reals wanted = STEERED_RELEASE(asked, lossless, LOSSLESS(FORM, reals, step, storage, target),
+                                             (reals)(step.per_volume));
         const StepEnd kept = limit_release(storage, wanted, target, step);
         cost += CHOOSE(kept.limited, cost_outside(kept.end, lowest, highest, row[COST_BELOW], row[COST_ABOVE]), (reals)(0));
-        const reals power = power_at((storage + kept.end) * 0.5f, kept.release, step);
-        benefit = STAGE_BENEFIT(reals, power, kept.release, step, (reals)(step.per_flow)) + benefit;
+        const reals release = RELEASED(reals, kept.release, step);
+        const reals power = power_at((storage + kept.end) * 0.5f, release, step);
+#if CONDITIONS
+        cost += unmet_cost(kept.release, power, step);
+#endif
+        benefit = STAGE_BENEFIT(reals, power, release, step, (reals)(step.per_flow)) + benefit;
         storage = kept.end;
     }
     left += (storage - record[START]) * record[WATER_VALUE];

@@ -7,6 +7,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from reservoir.hydro.benefit import StepTerms
 from reservoir.hydro.compiled_year import YearArrays
+from reservoir.hydro.conditions import YearConditions
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.repairable import always_repairable
 from reservoir.hydro.step import violation_scale
@@ -53,8 +54,18 @@ _CONDITION_NUMBERS = (
     "PER_RAMP_DOWN",
     "END_VALUE",
 )
+#: What a kernel's step holds of its conditions: of the rows, and of the numbers.
+CONDITIONS_OF_STEP = (
+    "EVAPORATION",
+    "WITHDRAWAL",
+    "PLANT_FACTOR",
+    "OPERATING_STORAGE",
+    "SHORTAGE_COST",
+    "POWER_LOWER",
+    "POWER_COST",
+)
 #: Rows of the terms of an objective that is not energy, by their names in `StepTerms`.
-_TERM_ROWS = {name: f"TERM_{name.upper()}" for name in StepTerms._fields}
+TERM_ROWS = {name: f"TERM_{name.upper()}" for name in StepTerms._fields}
 _NUMBERS = ("START", "START_LOWER", "START_UPPER", "MAX_STORAGE", "PENALTY", "REPAIRABLE")
 
 
@@ -64,7 +75,7 @@ def year_layout(steps: int, *, conditions: bool = False, terms: bool = False) ->
     if conditions:
         entries |= {**dict.fromkeys(_CONDITION_ROWS, steps), **dict.fromkeys(_CONDITION_NUMBERS, 1)}
     if terms:
-        entries |= dict.fromkeys(_TERM_ROWS.values(), steps)
+        entries |= dict.fromkeys(TERM_ROWS.values(), steps)
     return ContextLayout("CONTEXT", entries)
 
 
@@ -104,7 +115,7 @@ def kernel_rows(limits: Limits, margin: float, penalty: float, dtype: DTypeLike 
     if years.conditions:
         values |= _condition_values(years, penalty)
     if years.terms:
-        values |= {row: getattr(years.terms, name) for name, row in _TERM_ROWS.items()}
+        values |= {row: getattr(years.terms, name) for name, row in TERM_ROWS.items()}
     layout = year_layout(limits.steps, conditions=bool(years.conditions), terms=bool(years.terms))
     return layout.pack(values, np.shape(years.capacity), dtype)
 
@@ -112,17 +123,14 @@ def kernel_rows(limits: Limits, margin: float, penalty: float, dtype: DTypeLike 
 def _condition_values(years: YearArrays, penalty: float) -> dict[str, FloatArray]:
     """The further rows and numbers."""
     of_all = years.conditions
-    lowest = of_all.power_lower * (1 + _TABLES)
 
     def every_year(value: float) -> FloatArray:
         return np.full_like(years.capacity, value)
 
     return {
         **{name: getattr(of_all, name.lower()) for name in _CONDITION_ROWS if not name.endswith("_COST")},
-        "POWER_LOWER": lowest,
-        "POWER_COST": np.where(lowest > 0, penalty / np.where(lowest > 0, lowest, 1.0), 0.0),
+        **_demands(of_all, penalty),
         "MIDDLE_START": of_all.middle_start,
-        "SHORTAGE_COST": penalty * of_all.per_shortage,
         "OPERATING_STORAGE": every_year(of_all.operating_storage),
         "RAMP_UP": every_year(of_all.ramp_up),
         "RAMP_DOWN": every_year(of_all.ramp_down),
@@ -130,3 +138,20 @@ def _condition_values(years: YearArrays, penalty: float) -> dict[str, FloatArray
         "PER_RAMP_DOWN": every_year(1 / of_all.ramp_down),
         "END_VALUE": every_year(of_all.end_value),
     }
+
+
+def _demands(conditions: YearConditions, penalty: float) -> dict[str, FloatArray]:
+    """The lowest power, and what a m3/s of shortage and a MW below it cost."""
+    lowest = conditions.power_lower * (1 + _TABLES)
+    return {
+        "POWER_LOWER": lowest,
+        "POWER_COST": np.where(lowest > 0, penalty / np.where(lowest > 0, lowest, 1.0), 0.0),
+        "SHORTAGE_COST": penalty * conditions.per_shortage,
+    }
+
+
+def conditions_of_steps(conditions: YearConditions, penalty: float) -> dict[str, FloatArray]:
+    """What a kernel's steps hold of their conditions (`CONDITIONS_OF_STEP`), each of shape (steps,)."""
+    by_step = {name: getattr(conditions, name.lower()) for name in ("EVAPORATION", "WITHDRAWAL", "PLANT_FACTOR")}
+    operating = np.full_like(conditions.evaporation, conditions.operating_storage)
+    return {**by_step, **_demands(conditions, penalty), "OPERATING_STORAGE": operating}

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.step import release_to_reach
 from reservoir.rules.base.fields import Block, CalendarMonths, Monthly, MonthlyVolume, not_below
 from reservoir.rules.base.training import FloatArray, Training
@@ -24,6 +25,8 @@ class Months(Block):
         Mean inflow, used where the month's own is not known.
     release_lower_m3s, release_upper_m3s : tuple of float
         Bounds of the release.
+    loss_m3s : tuple of float
+        Evaporation, seepage and withdrawals of the month, as a flow: their mean over the training years.
     """
 
     calendar_month: CalendarMonths
@@ -31,6 +34,7 @@ class Months(Block):
     inflow_m3s: Monthly
     release_lower_m3s: Monthly
     release_upper_m3s: Annotated[Monthly, not_below("release_lower_m3s")]
+    loss_m3s: Monthly = (0.0,) * MONTHS_PER_YEAR
 
     @classmethod
     def of(cls, training: Training) -> Months:
@@ -43,12 +47,17 @@ class Months(Block):
             inflow_m3s=training.inflow_m3s.mean(axis=0).tolist(),
             release_lower_m3s=release_lower,
             release_upper_m3s=release_upper,
+            loss_m3s=training.loss_m3s.mean(axis=0).tolist(),
         )
+
+    def expected_gain_m3s(self, step: int, inflow_m3s: float | None) -> float:
+        """Inflow of a month, or its mean where it is not known, less what the month is expected to lose."""
+        return (self.inflow_m3s[step] if inflow_m3s is None else inflow_m3s) - self.loss_m3s[step]
 
     def release_to_reach(self, step: int, storage_hm3: float, target_hm3: float, inflow_m3s: float | None) -> float:
         """Release (m3/s) that ends a step at a storage, within the bounds of the release."""
-        inflow = self.inflow_m3s[step] if inflow_m3s is None else inflow_m3s
-        wanted = release_to_reach(storage_hm3, target_hm3, inflow, self.volume_per_flow[step])
+        gain = self.expected_gain_m3s(step, inflow_m3s)
+        wanted = release_to_reach(storage_hm3, target_hm3, gain, self.volume_per_flow[step])
         return self.within_bounds(step, wanted)
 
     def releases_to_reach(
@@ -56,8 +65,8 @@ class Months(Block):
     ) -> FloatArray:
         """`release_to_reach` of many situations, shape (situations,)."""
         inflow = np.asarray(self.inflow_m3s[step]) if inflow_m3s is None else inflow_m3s
-        target = np.asarray(target_hm3, float)
-        return self.all_within_bounds(step, release_to_reach(storage_hm3, target, inflow, self.volume_per_flow[step]))
+        target, gain = np.asarray(target_hm3, float), inflow - self.loss_m3s[step]
+        return self.all_within_bounds(step, release_to_reach(storage_hm3, target, gain, self.volume_per_flow[step]))
 
     def feasible_releases(
         self, step: int, storage_hm3: float, storages_hm3: tuple[float, float], inflow_m3s: float | None

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
+from reservoir.hydro.benefit import in_objective_unit, stage_benefit, terms_at
+from reservoir.hydro.conditions import BY_YEAR, conditions_at, released, unmet, unmet_power
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.jit import inlined
 from reservoir.hydro.plant import Plant
@@ -24,18 +25,23 @@ class RecordArrays(NamedTuple):
     """Consecutive years as compiled code reads them; arrays of shape (years * steps,).
 
     ``restarts`` is 1 at the first step of every member of an ensemble but the first: there the storage is that of
-    the start again, and what was stored is counted. ``expected_inflow`` and ``expected_hm3_per_m3s`` are those that a
-    rule reckons with. Storage bounds are those at the end of each step, ``start`` is the storage at the first.
-    ``cost_below`` and ``cost_above`` are what a hm3 outside the storage bounds costs (GWh, eq. 20-21); outside by less
-    than ``rounding`` hm3 is within.
+    the start again, and what was stored is counted. ``inflow`` is less the withdrawal demanded; ``inflow_now`` and
+    ``inflow_before`` are what a rule may be told, ``expected_inflow``, less the losses expected, and
+    ``expected_hm3_per_m3s`` what it reckons with. ``least_draft`` is the least release, less the withdrawal that can be
+    cut. Storage bounds are those at the end of each step, ``start`` is the storage at the first. ``cost_below`` and
+    ``cost_above`` are what a hm3 outside the storage bounds costs, ``penalty`` what a relative violation of 1 does, in
+    the unit of the objective (eq. 20-21); outside by less than ``rounding`` hm3 is within. ``conditions`` and ``terms``
+    are those of one year of all these steps, or nothing.
     """
 
     restarts: Any
     inflow: Any
+    inflow_now: Any
     inflow_before: Any
     hm3_per_m3s: Any
     expected_inflow: Any
     expected_hm3_per_m3s: Any
+    least_draft: Any
     release_lower: Any
     release_upper: Any
     storage_lower: Any
@@ -43,7 +49,10 @@ class RecordArrays(NamedTuple):
     start: Any
     cost_below: Any
     cost_above: Any
+    penalty: Any
     rounding: Any
+    conditions: Any
+    terms: Any
 
 
 def record_of(training: Training, months: Months, forecast: Forecast) -> RecordArrays:
@@ -53,30 +62,35 @@ def record_of(training: Training, months: Months, forecast: Forecast) -> RecordA
         return np.tile(np.asarray(by_step, np.float64), training.years)
 
     plant, inflow = training.model.reservoir, training.inflow_m3s.flatten()
-    storage_lower, storage_upper = map(every_year, plant.storage_bounds_hm3)
+    year = training.limits.joined(training.years)[0].arrays()  # one of all steps: nothing is said of reachable bounds
     cost_below, cost_above = map(every_year, violation_costs(plant))
     restarts = np.zeros(inflow.size)
     restarts[training.first_years[1:] * training.steps] = 1.0
     return RecordArrays(
         restarts,
+        year.inflow,
         inflow,
         training.inflow_before_m3s.flatten(),
-        training.hm3_per_m3s.flatten(),
-        inflow if forecast is Forecast.MONTH else every_year(months.inflow_m3s),
+        year.hm3_per_m3s,
+        (inflow if forecast is Forecast.MONTH else every_year(months.inflow_m3s)) - every_year(months.loss_m3s),
         every_year(months.volume_per_flow),
-        every_year(months.release_lower_m3s),
-        every_year(months.release_upper_m3s),
-        storage_lower,
-        storage_upper,
+        year.release_lower,
+        training.limits.release_lower_m3s.flatten(),
+        year.release_upper,
+        year.storage_lower,
+        year.storage_upper,
         training.start_hm3,
         cost_below,
         cost_above,
+        float(plant.penalty),
         ROUNDING * float(plant.storage_upper_hm3.max()),
+        year.conditions,
+        year.terms,
     )
 
 
 def violation_costs(plant: Reservoir) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What a hm3 below and above the storage bounds costs at the end of each step, GWh (eq. 20-21)."""
+    """What a hm3 below and above the storage bounds costs at the end of each step, in the objective's unit (eq. 21)."""
     capacity = float(plant.storage_upper_hm3.max())
     below, above = (plant.penalty / violation_scale(bound, capacity) for bound in plant.storage_bounds_hm3)
     return below, above
@@ -85,24 +99,50 @@ def violation_costs(plant: Reservoir) -> tuple[NDArray[np.float64], NDArray[np.f
 def followed_by(
     record: RecordArrays, inflow_m3s: NDArray[np.float64], months: Months, forecast: Forecast
 ) -> RecordArrays:
-    """A record with more years behind it, shape (years, steps), in months as a rule knows them."""
-    steps, more = inflow_m3s.shape[1], inflow_m3s.ravel()
-    volume = np.tile(months.volume_per_flow, len(inflow_m3s))
+    """A record with more years behind it, shape (years, steps), in months as a rule knows them.
+
+    Losses, demands and the terms of the objective are the means of the record's years.
+    """
+    years, steps = inflow_m3s.shape
+    more, volume = inflow_m3s.ravel(), np.tile(months.volume_per_flow, years)
+    known = more if forecast is Forecast.MONTH else np.tile(months.inflow_m3s, years)
+
+    def mean_year(by_step: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.tile(by_step.reshape(-1, steps).mean(axis=0), years)
+
+    def followed(by_step: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.concatenate([by_step, mean_year(by_step)])
+
     added = {
         "restarts": np.zeros(more.size),
-        "inflow": more,
-        "inflow_before": np.concatenate([record.inflow[-1:], more[:-1]]),
+        "inflow": more - mean_year(record.inflow_now - record.inflow),
+        "inflow_now": more,
+        "inflow_before": np.concatenate([record.inflow_now[-1:], more[:-1]]),
         "hm3_per_m3s": volume,
-        "expected_inflow": more if forecast is Forecast.MONTH else np.tile(months.inflow_m3s, len(inflow_m3s)),
+        "expected_inflow": known - np.tile(months.loss_m3s, years),
         "expected_hm3_per_m3s": volume,
+        "least_draft": mean_year(record.least_draft),
     }
     bounds = ("release_lower", "release_upper", "storage_lower", "storage_upper", "cost_below", "cost_above")
-    added |= {name: np.tile(getattr(record, name)[:steps], len(inflow_m3s)) for name in bounds}
-    return record._replace(**{name: np.concatenate([getattr(record, name), each]) for name, each in added.items()})
+    added |= {name: np.tile(getattr(record, name)[:steps], years) for name in bounds}
+    conditions, terms = record.conditions, record.terms
+    if conditions:
+        of_steps = [name for name in BY_YEAR if name != "middle_start"]
+        conditions = conditions._replace(**{name: followed(getattr(conditions, name)) for name in of_steps})
+    if terms:
+        terms = terms._make(map(followed, terms))
+    longer = {name: np.concatenate([getattr(record, name), each]) for name, each in added.items()}
+    return record._replace(**longer, conditions=conditions, terms=terms)
 
 
-def stored_gwh_per_hm3(training: Training) -> float:
-    """Energy that a hm3 in store would make, between the extreme storages at the plan's mean release."""
+def stored_value_per_hm3(training: Training) -> float:
+    """What a hm3 left at the end counts, in the unit of the objective.
+
+    The plan's water value at the end of its problems, where it has one; where a year is planned by itself for energy,
+    what the hm3 would make between the extreme storages at the plan's mean release.
+    """
+    if training.end_value_per_hm3 is not None:
+        return training.end_value_per_hm3
     plant = training.model.reservoir
     lowest, highest = float(plant.storage_lower_hm3.min()), float(plant.storage_upper_hm3.max())
     value = stored_energy_gwh(training.model.reservoir, highest, lowest, training.release_m3s.mean())
@@ -113,17 +153,19 @@ def stored_gwh_per_hm3(training: Training) -> float:
 def generated(
     plant: Plant, record: RecordArrays, step: int, storage: float, asked: float
 ) -> tuple[float, float, float]:
-    """Energy (GWh) of a step, storage at its end and cost of what that is outside its bounds.
+    """Benefit of a step, storage at its end and cost of its violations, both in the unit of the objective.
 
     The release asked for is within its own bounds.
     """
+    conditions, terms = conditions_at(record.conditions, step), terms_at(record.terms, step)
     lower, upper = record.storage_lower[step], record.storage_upper[step]
-    per_flow, bounds = record.hm3_per_m3s[step], (record.release_lower[step], record.release_upper[step])
-    release, end = enforce_limits(storage, asked, record.inflow[step], per_flow, (lower, upper), bounds)
-    power = power_at(plant, mean(storage, end), release)
-    cost = 0.0
+    per_flow, bounds = record.hm3_per_m3s[step], (record.least_draft[step], record.release_upper[step])
+    draft, end = enforce_limits(storage, asked, record.inflow[step], per_flow, (lower, upper), bounds, conditions)
+    release = released(conditions, draft, record.least_draft[step])
+    power = power_at(plant, mean(storage, end), release, conditions)
+    cost = record.penalty * (unmet(conditions, draft, release, release) + unmet_power(conditions, power))
     if end < lower - record.rounding:
-        cost = (lower - end) * record.cost_below[step]
+        cost += (lower - end) * record.cost_below[step]
     elif end > upper + record.rounding:
-        cost = (end - upper) * record.cost_above[step]
-    return in_objective_unit(NO_TERMS, stage_benefit(NO_TERMS, power, release, per_flow)), end, cost
+        cost += (end - upper) * record.cost_above[step]
+    return in_objective_unit(terms, stage_benefit(terms, power, release, per_flow)), end, cost

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.compiled_year import some_years
+from reservoir.hydro.compiled_year import YearArrays, some_years
+from reservoir.hydro.conditions import conditions_at, conditions_of_year
 from reservoir.hydro.given_releases import repaired, without_foresight
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
@@ -19,7 +21,7 @@ from reservoir.hydro.step import enforce_limits
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.month_end import month_end
 from reservoir.rules.base.rule import Forecast, Rule
-from reservoir.rules.base.training import inflow_before, require_no_conditions
+from reservoir.rules.base.training import inflow_before, require_no_ramps
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -98,8 +100,8 @@ def simulate(
     inflow.require_whole_members("the simulation of a rule")
     rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
     limits = open_limits(model.reservoir, inflow)
-    require_no_conditions(limits.conditions is not None)
-    members = inflow.member_count
+    require_no_ramps(limits)
+    members, least = inflow.member_count, limits.release_lower_m3s
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s, members)
     years = without_foresight(limits, np.full(inflow.years, start_hm3))
     asked = np.empty_like(inflow.flow_m3s)
@@ -108,11 +110,13 @@ def simulate(
     for column in range(runs.shape[1]):
         places = runs[:, column]
         decide = _decisions_together if members > 1 else _decisions
-        asked[places] = decide([rules[place] for place in places], limits, before, places, years.start)
+        told = Told(inflow.flow_m3s, before, least)
+        asked[places] = decide([rules[place] for place in places], told, _callable(years, limits), places)
         if column + 1 < runs.shape[1]:
-            alone = operate(model.exact, some_years(years, places), asked[places])
+            alone = operate(model.exact, some_years(years, places), np.maximum(asked[places], least[places]))
             years.start[runs[:, column + 1]] = alone.storage_hm3[:, -1]
-    operation = operate(model.exact, years, asked)
+    # Asking for less than the least release cuts no withdrawal.
+    operation = operate(model.exact, years, np.maximum(asked, least))
     moved = repaired(model.reservoir, operation, asked)
     carried = np.full(inflow.years, continuous)
     carried[runs[:, -1]] = False
@@ -120,36 +124,52 @@ def simulate(
     return Simulation(inflow.labels, operation, asked, moved, carried, volumes, members)
 
 
-def _decisions(
-    rules: Sequence[Rule], limits: Limits, before: FloatArray, places: IntArray, starts: FloatArray
-) -> FloatArray:
+def _callable(years: YearArrays, limits: Limits) -> YearArrays:
+    """The years with curves that Python can call."""
+    if limits.conditions is None:
+        return years
+    curves = {"area": limits.conditions.area_km2, "seepage": limits.conditions.seepage_m3s}
+    return years._replace(conditions=years.conditions._replace(**curves))
+
+
+class Told(NamedTuple):
+    """What rules are told of each step, and the least release; arrays of shape (years, steps), m3/s."""
+
+    inflow: FloatArray
+    inflow_before: FloatArray
+    least_release: FloatArray
+
+
+def _decisions(rules: Sequence[Rule], told: Told, years: YearArrays, places: IntArray) -> FloatArray:
     """Ask the rule of each year month by month, and follow the storage as the physical limits let it go."""
-    asked = np.empty((len(places), limits.steps))
+    asked = np.empty((len(places), told.inflow.shape[1]))
     for row, (rule, year) in enumerate(zip(rules, places, strict=True)):
-        storage = float(starts[year])
-        columns = zip(*(each.tolist() for each in _months(limits[year], before[year])), strict=True)
-        for step, (now, earlier, *month) in enumerate(columns):
+        storage, conditions = float(years.start[year]), conditions_of_year(years.conditions, year)
+        columns = zip(*(each.tolist() for each in _months(told, years, year)), strict=True)
+        for step, (now, earlier, least, *month) in enumerate(columns):
             known = now if rule.forecast is Forecast.MONTH else None
             asked[row, step] = rule.release(step, storage, known, earlier)
-            _, storage = month_end(storage, float(asked[row, step]), now, *month)
+            inflow, volume, storages, releases = month
+            wanted, of_step = max(float(asked[row, step]), least), conditions_at(conditions, step)
+            _, storage = month_end(storage, wanted, inflow, volume, storages, releases, of_step)
     return asked
 
 
-def _decisions_together(
-    rules: Sequence[Rule], limits: Limits, before: FloatArray, places: IntArray, starts: FloatArray
-) -> FloatArray:
+def _decisions_together(rules: Sequence[Rule], told: Told, years: YearArrays, places: IntArray) -> FloatArray:
     """As `_decisions`, every month of all years at once."""
-    asked = np.empty((len(places), limits.steps))
-    storage, decided = starts[places], by_rule(rules)
-    columns = [each[places] for each in _months(limits, before)]
-    for step in range(limits.steps):
-        now, earlier, volume, storages, releases = (each[:, step] for each in columns)
+    asked = np.empty((len(places), told.inflow.shape[1]))
+    storage, decided = years.start[places], by_rule(rules)
+    columns, conditions = [each[places] for each in _months(told, years)], conditions_of_year(years.conditions, places)
+    for step in range(asked.shape[1]):
+        now, earlier, least, inflow, volume, storages, releases = (each[:, step] for each in columns)
         for rule, those in decided:
             known = now[those] if rule.forecast is Forecast.MONTH else None
             asked[those, step] = rule.releases(step, storage[those], known, earlier[those])
-        wanted = np.clip(asked[:, step], releases[:, 0], releases[:, 1])
+        wanted = np.clip(np.maximum(asked[:, step], least), releases[:, 0], releases[:, 1])
         bounds = (storages[:, 0], storages[:, 1]), (releases[:, 0], releases[:, 1])
-        storage = enforce_limits(storage, wanted, now, volume, *bounds)[1]
+        storage = enforce_limits(
+            storage, wanted, inflow, volume, *bounds, conditions_at(conditions, (slice(None), step))
+        )[1]
     return asked
 
 
@@ -165,12 +185,12 @@ def by_rule(rules: Sequence[Rule]) -> list[tuple[Rule, IntArray]]:
     ]
 
 
-def _months(limits: Limits, before: FloatArray) -> tuple[FloatArray, ...]:
-    """Inflow, inflow before, volume of a flow, and the bounds of storage and release, by step."""
-    return (
-        limits.inflow_m3s,
-        before,
-        limits.hm3_per_m3s,
-        np.stack([limits.storage_lower_hm3, limits.storage_upper_hm3], axis=-1),
-        np.stack([limits.release_lower_m3s, limits.release_upper_m3s], axis=-1),
+def _months(told: Told, years: YearArrays, which: Any = slice(None)) -> tuple[FloatArray, ...]:
+    """What rules are told, then net inflow, volume of a flow, and the bounds of storage and draft, by step."""
+    physics = (
+        years.inflow,
+        years.hm3_per_m3s,
+        np.stack([years.storage_lower, years.storage_upper], axis=-1),
+        np.stack([years.release_lower, years.release_upper], axis=-1),
     )
+    return tuple(each[which] for each in (*told, *physics))

@@ -10,6 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.horizon_limits import open_limits
+from reservoir.hydro.limits import Limits
+from reservoir.hydro.objective import Operation
+from reservoir.planning.water_values import water_values_of
 
 if TYPE_CHECKING:
     from reservoir.planning.plan import Plan
@@ -38,8 +42,15 @@ class Training:
         Storage around each step.
     release_m3s, power_mw : ndarray
         What the plan does.
+    loss_m3s : ndarray
+        What the plan loses to evaporation, seepage and withdrawals, as a flow.
     hm3_per_m3s : ndarray
         hm3 that 1 m3/s carries in each step.
+    limits : Limits
+        Bounds of the steps, losses of the lake, demands on the plant and the terms of the objective.
+    end_value_per_hm3 : float or None
+        The plan's mean water value at the end of a year, in the unit of the objective; None of years planned by
+        themselves for energy.
     member : ndarray of int, shape (years,)
         Place of the member of an ensemble that each year belongs to; all 0 of a record. The years of a member follow
         each other, and each begins anew.
@@ -53,8 +64,11 @@ class Training:
     storage_end_hm3: FloatArray
     release_m3s: FloatArray
     power_mw: FloatArray
+    loss_m3s: FloatArray
     hm3_per_m3s: FloatArray
+    limits: Limits
     member: NDArray[np.int64]
+    end_value_per_hm3: float | None = None
 
     @classmethod
     def of(cls, plan: Plan) -> Training:
@@ -63,16 +77,15 @@ class Training:
         Raises
         ------
         InputError
-            If it has no whole water years, or its reservoir has conditions or an objective that rules do not know.
+            If it has no whole water years of months, or its reservoir limits the change of the release.
         """
-        if not plan.objective.is_energy:
-            problem = f"rules know energy only, and the plan optimises {plan.objective.title}"
-            raise InputError(Mistake(problem, "a plan of energy", "plan with --objective energy"))
-        require_no_conditions(plan.operation.has_conditions)
         if plan.start:
             problem = f"the plan begins in {plan.start}, and has no whole water years"
             raise InputError(Mistake(problem, "a plan of whole water years", "plan without --from"))
+        plan.inflow.require_months("the fit of rules")
         plan.inflow.require_whole_members("the fit of rules")
+        limits = open_limits(plan.problems.model.reservoir, plan.inflow)
+        require_no_ramps(limits)
         storage = plan.operation.storage_hm3
         return cls(
             plan.problems.model,
@@ -83,19 +96,23 @@ class Training:
             storage[:, 1:],
             plan.operation.release_m3s,
             plan.operation.power_mw,
+            _losses_m3s(plan.operation, plan.inflow.calendar.hm3_per_m3s),
             plan.inflow.calendar.hm3_per_m3s,
+            limits,
             np.repeat(np.arange(plan.inflow.member_count), plan.inflow.years // plan.inflow.member_count),
+            _end_value(plan, limits),
         )
 
     def select(self, years: Sequence[int]) -> Training:
         """Some of the years, by their place."""
-        chosen = list(years)
+        chosen = np.array(list(years), np.int64)
         taken = {
             field.name: getattr(self, field.name)[chosen]
             for field in fields(self)
-            if field.name not in ("model", "labels")
+            if field.name not in ("model", "labels", "end_value_per_hm3")
         }
-        return Training(self.model, tuple(self.labels[year] for year in chosen), **taken)
+        labels = tuple(self.labels[year] for year in chosen)
+        return Training(self.model, labels, **taken, end_value_per_hm3=self.end_value_per_hm3)
 
     def searched(self) -> Training:
         """The years that a rule is searched on, which operates them thousands of times.
@@ -130,20 +147,33 @@ class Training:
         return int(self.inflow_m3s.shape[1])
 
 
-def require_no_conditions(has_conditions: bool) -> None:
+def _end_value(plan: Plan, limits: Limits) -> float | None:
+    """Mean water value at the end of the years; None of years planned by themselves for energy."""
+    if plan.horizon.is_year and limits.terms is None and limits.conditions is None:
+        return None
+    found = plan.water_values or water_values_of(plan.problems, plan.operation, plan.feasible_problems)
+    ends = found.month_end_gwh_per_hm3[:, -1]
+    known = ends[np.isfinite(ends)]
+    return max(float(known.mean()), 0.0) if known.size else 0.0
+
+
+def _losses_m3s(operation: Operation, hm3_per_m3s: FloatArray) -> FloatArray:
+    """Evaporation, seepage and withdrawals of each step as a flow, shape (years, steps)."""
+    return operation.withdrawal_m3s + (operation.evaporation_hm3 + operation.seepage_hm3) / hm3_per_m3s
+
+
+def require_no_ramps(limits: Limits) -> None:
     """Refuse what rules do not know.
 
     Raises
     ------
     InputError
-        If the steps of a reservoir or of a record have losses or demands.
+        If the release may change by so much only from step to step: perfect foresight, which rules are compared with,
+        is found by dynamic programming, which does not know such a limit.
     """
-    if has_conditions:
-        problem = (
-            "rules do not know losses, withdrawals, the plant factor, minimum power or level, ramping limits "
-            "or a valued end yet"
-        )
-        raise InputError(Mistake(problem, "a reservoir and a record without them", "remove them to fit or run rules"))
+    if limits.conditions is not None and limits.conditions.ramps:
+        problem, expected = "rules do not know a limit of the change of the release", "a reservoir without one"
+        raise InputError(Mistake(problem, expected, "remove the ramping limits to fit or run rules"))
 
 
 def inflow_before(flow_m3s: FloatArray, first_m3s: float | None = None, members: int = 1) -> FloatArray:

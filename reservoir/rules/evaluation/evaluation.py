@@ -22,7 +22,6 @@ from reservoir.rules import FAMILIES, Forecast, Rule, Training, fit
 from reservoir.rules.base.foresight import foresight_over_record
 from reservoir.rules.base.simulation import Simulation, simulate
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.base.training import require_no_conditions
 from reservoir.rules.base.violations import Violations
 from reservoir.rules.evaluation.misfit import misfit_m3s
 from reservoir.rules.evaluation.record_evaluation import RecordEvaluation, evaluate_record
@@ -201,7 +200,6 @@ def evaluate(
     if test is not None:
         test = on_calendar_of(plan.reservoir, test)
         test.require_whole_members("the test of rules")
-        require_no_conditions(test.has_conditions)
     fitted_to = ""
     asked = plan.horizon if horizon is None else Horizon.of(horizon).within(plan.inflow.calendar)
     if asked != plan.horizon and not plan.start:

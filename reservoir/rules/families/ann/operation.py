@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from reservoir.hydro.benefit import NO_TERMS, stage_benefit
+from reservoir.hydro.benefit import stage_benefit, terms_at
+from reservoir.hydro.conditions import conditions_at, released, unmet, unmet_power
 from reservoir.hydro.elementwise import RealArray, clip, mean
 from reservoir.hydro.jit import compiled, inlined
 from reservoir.hydro.plant import Plant
@@ -18,7 +19,7 @@ class OperationContext(NamedTuple):
 
     What `RecordArrays` has bears the same names there. ``known_inputs`` has shape (steps, inputs - 1), ``m3s_per_hm3``
     are the m3/s that carry 1 hm3 in a step, ``expected_m3s_per_hm3`` those that the rule reckons with. A device is
-    handed the same by these names (``HEAD`` and `row_layout` of the problem).
+    handed the same by these names (``HEAD`` and `row_layout` of the problem), and conditions and terms as further rows.
     """
 
     plant: Plant
@@ -29,6 +30,7 @@ class OperationContext(NamedTuple):
     m3s_per_hm3: Any
     expected_inflow: Any
     expected_m3s_per_hm3: Any
+    least_draft: Any
     release_lower: Any
     release_upper: Any
     storage_lower: Any
@@ -40,7 +42,10 @@ class OperationContext(NamedTuple):
     storage_low: Any
     storage_scale: Any
     per_year: Any
+    penalty: Any
     per_stage_benefit: Any
+    conditions: Any
+    terms: Any
     hidden: int
 
 
@@ -68,6 +73,7 @@ def _fitness(context: OperationContext, position: RealArray, scratch: object) ->
         if context.restarts[step] > zero:
             left += (storage - context.start) * context.water_value
             storage = context.start
+        conditions, terms = conditions_at(context.conditions, step), terms_at(context.terms, step)
         inflow, per_flow = context.inflow[step], context.hm3_per_m3s[step]
         releases = context.release_lower[step], context.release_upper[step]
         lowest, highest = storages = context.storage_lower[step], context.storage_upper[step]
@@ -76,13 +82,16 @@ def _fitness(context: OperationContext, position: RealArray, scratch: object) ->
         scaled = (storage - context.storage_low) * context.storage_scale - one
         part = clip(_decided(position, context.hidden, scaled, context.known_inputs[step]), zero, one)
         asked = filling + part * (emptying - filling)
-        target, excess = steered(storage, asked, inflow, per_flow, storages)
+        target, excess = steered(storage, asked, inflow, per_flow, storages, conditions)
         wanted = asked + excess * context.m3s_per_hm3[step]
-        release, end = limited(storage, wanted, target, inflow, per_flow, releases)
+        drafts = context.least_draft[step], context.release_upper[step]
+        draft, end = limited(storage, wanted, target, inflow, per_flow, drafts, conditions)
+        release = released(conditions, draft, context.least_draft[step])
         cost += max(lowest - end, zero) * context.cost_below[step]
         cost += max(end - highest, zero) * context.cost_above[step]
-        power = power_at(context.plant, mean(storage, end), release)
-        benefit += stage_benefit(NO_TERMS, power, release, per_flow)
+        power = power_at(context.plant, mean(storage, end), release, conditions)
+        cost += context.penalty * (unmet(conditions, draft, release, release) + unmet_power(conditions, power))
+        benefit += stage_benefit(terms, power, release, per_flow)
         storage = end
     left += (storage - context.start) * context.water_value
     fitness: float = (benefit * context.per_stage_benefit + left - cost) * context.per_year
@@ -96,6 +105,6 @@ _operated = inlined(_fitness)
 
 @compiled
 def operate_networks(context: OperationContext, networks: RealArray, fitness: RealArray) -> None:
-    """Fill `fitness`, the mean GWh of a year, with what each network makes; networks have shape (networks, numbers)."""
+    """Fill `fitness`, the mean benefit of a year, with what each network makes; networks: (networks, numbers)."""
     for place in range(len(networks)):
         fitness[place] = _operated(context, networks[place], 0)

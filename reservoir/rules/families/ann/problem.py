@@ -5,45 +5,63 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.benefit import GWH_PER_STAGE_BENEFIT
+from reservoir.hydro.benefit import StepTerms, objective_per_stage_benefit
 from reservoir.hydro.plant import Plant
 from reservoir.problems.base import KernelProblem
 from reservoir.problems.box import SymmetricBox
 from reservoir.problems.context_layout import ContextLayout
 from reservoir.problems.mlp.perceptron import Perceptron
-from reservoir.problems.reservoir.plant_source import STEP_FILES, plant_constants, plant_source
+from reservoir.problems.reservoir.plant_source import STEP_FILES, lake_source, plant_constants, plant_source
+from reservoir.problems.reservoir.rows import CONDITIONS_OF_STEP, TERM_ROWS, conditions_of_steps
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.record_operation import RecordArrays, followed_by, record_of, stored_gwh_per_hm3
+from reservoir.rules.base.record_operation import RecordArrays, followed_by, record_of, stored_value_per_hm3
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.ann.inputs import Scales, known_inputs
 from reservoir.rules.families.ann.operation import OperationContext, operate_networks
 
 STEP_COUNT = "STEP_COUNT"
+#: The curves of `YearConditions`.
+LAKE = ("area", "seepage")
 #: Numbers at the head of a kernel's context: how many rows follow, and the numbers of `OperationContext`.
 HEAD = ContextLayout(
     "HEAD", dict.fromkeys((STEP_COUNT, "START", "WATER_VALUE", "STORAGE_LOW", "STORAGE_SCALE", "PER_YEAR"), 1)
 )
 
 
-def row_layout(known: int) -> ContextLayout:
-    """A step's row in a kernel's context: so many known inputs, and the other arrays of `OperationContext`."""
-    first, last = (OperationContext._fields.index(name) for name in ("restarts", "cost_above"))
-    names = (name.upper() for name in OperationContext._fields[first : last + 1])
-    return ContextLayout("ROW", {"KNOWN_INPUTS": known, **dict.fromkeys(names, 1)})
+_FIRST, _LAST = (OperationContext._fields.index(name) for name in ("restarts", "cost_above"))
+#: The arrays of `OperationContext` that stand in a step's row, by their names there.
+_ROW = tuple(name.upper() for name in OperationContext._fields[_FIRST : _LAST + 1])
+
+
+def row_layout(known: int, *, conditions: bool = False, terms: bool = False) -> ContextLayout:
+    """A step's row in a kernel's context: so many known inputs, the other arrays, and what there is of the rest."""
+    further = (*(CONDITIONS_OF_STEP if conditions else ()), *(TERM_ROWS.values() if terms else ()))
+    return ContextLayout("ROW", {"KNOWN_INPUTS": known, **dict.fromkeys((*_ROW, *further), 1)})
+
+
+def conditions_in(conditions: Any, precision: type[np.floating], lake: tuple[Any, Any] | None) -> Any:
+    """Conditions of a record in another precision, with forms of the curves of area and seepage; or nothing."""
+    if not conditions:
+        return conditions
+    numbers = {
+        name: np.array(getattr(conditions, name), precision)[()] for name in conditions._fields if name not in LAKE
+    }
+    return conditions._replace(**numbers, **(dict(zip(LAKE, lake, strict=True)) if lake else {}))
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkOperation(SymmetricBox):
     """The operation of consecutive years by a network (implements `Problem`).
 
-    Its fitness is the mean energy of a year, GWh, less the cost of violations (eq. 21), with what the water that is
-    left at the end would make.
+    Its fitness is the mean benefit of a year, in the unit of the objective, less the cost of violations (eq. 21), with
+    the value of the water that is left at the end.
 
     Parameters
     ----------
@@ -56,7 +74,7 @@ class NetworkOperation(SymmetricBox):
         From `known_inputs`.
     scales : Scales
     water_value : float
-        Energy value of water left at the end, GWh per hm3.
+        Value of water left at the end, per hm3.
     room : int
         Steps that the problem has room for on a device: those of one room share a launch.
     reach : float
@@ -92,8 +110,8 @@ class NetworkOperation(SymmetricBox):
         record = record_of(training, months, forecast)
         if more_m3s is not None and len(more_m3s):
             record = followed_by(record, more_m3s, months, forecast)
-        known = known_inputs(scales, forecast, record.inflow, record.inflow_before, training.steps)
-        value = stored_gwh_per_hm3(training)
+        known = known_inputs(scales, forecast, record.inflow_now, record.inflow_before, training.steps)
+        value = stored_value_per_hm3(training)
         return cls(training.model, network, record, known, scales, value, max(room, len(known)), reach, rng_stream_id)
 
     @property
@@ -114,24 +132,31 @@ class NetworkOperation(SymmetricBox):
     def kernel(self, *, fine: bool = False) -> KernelProblem:
         """Curves as source, and the file that reads them."""
         plant = (self.model.fine if fine else self.model.approximation).plant
-        known = self.network.inputs - 1
+        conditions, terms = bool(self.record.conditions), bool(self.record.terms)
         constants = {
-            "KNOWN": known,
+            "KNOWN": self.network.inputs - 1,
             "HIDDEN": self.network.hidden,
             "REACH": self.reach,
-            **plant_constants(plant),
+            **plant_constants(plant, terms=terms),
             **HEAD.constants(),
-            **row_layout(known).constants(),
+            **self._row_layout.constants(),
+            **({"CONDITIONS": 1} if conditions else {}),
         }
+        source = plant_source(plant) + (lake_source(*self.model.lake) if conditions else "")
         files = ("common/math/sigmoid.cl", *STEP_FILES, "problems/reservoir/ann_operation.cl")
-        return KernelProblem(plant_source(plant), files, constants, bounded=False)
+        return KernelProblem(source, files, constants, bounded=False)
 
     def kernel_context(self) -> NDArray[np.float32]:
         """Head and rows of ``kernels/problems/reservoir/ann_operation.cl``."""
         context = self._context(self.model.exact)
-        head, row = HEAD, row_layout(self.network.inputs - 1)
+        head, row = HEAD, self._row_layout
         numbers = {name: getattr(context, name.lower()) for name in set(head.blocks) - {STEP_COUNT}}
-        rows = row.pack({name: getattr(context, name.lower()) for name in row.blocks}, (len(self.known),))
+        values = {name: getattr(context, name.lower()) for name in ("KNOWN_INPUTS", *_ROW)}
+        if context.conditions:
+            values |= conditions_of_steps(context.conditions, self.record.penalty)
+        if context.terms:
+            values |= {name: getattr(context.terms, field) for field, name in TERM_ROWS.items()}
+        rows = row.pack(values, (len(self.known),))
         padded = np.pad(rows, ((0, self.room - len(rows)), (0, 0)))
         return np.append(head.pack(numbers | {STEP_COUNT: len(rows)}), padded).astype(np.float32)
 
@@ -139,12 +164,17 @@ class NetworkOperation(SymmetricBox):
         """The same as arrays in float32, with the solvers' forms of the curves."""
         return self._context(self.model.approximation.plant, np.float32)
 
+    @property
+    def _row_layout(self) -> ContextLayout:
+        conditions, terms = bool(self.record.conditions), bool(self.record.terms)
+        return row_layout(self.network.inputs - 1, conditions=conditions, terms=terms)
+
     def value(self, position: FloatArray) -> float:
         """What a network makes, its sign turned, in float64 and by the exact curves."""
-        return -float(self.mean_energies(np.asarray(position, float)[None])[0])
+        return -float(self.mean_benefits(np.asarray(position, float)[None])[0])
 
-    def mean_energies(self, networks: FloatArray) -> FloatArray:
-        """Mean GWh of a year of networks, shape (networks, numbers), in float64 and by the exact curves."""
+    def mean_benefits(self, networks: FloatArray) -> FloatArray:
+        """Mean of a year in the objective's unit, of networks, shape (networks, numbers), in float64, exact curves."""
         found = np.empty(len(networks))
         operate_networks(self._exact, np.ascontiguousarray(networks, float), found)
         return found
@@ -163,8 +193,18 @@ class NetworkOperation(SymmetricBox):
             "storage_low": scales.storage_low_hm3,
             "storage_scale": 2 / (scales.storage_high_hm3 - scales.storage_low_hm3),
             "per_year": 1 / (len(self.known) / len(self.model.reservoir.months)),
-            "per_stage_benefit": GWH_PER_STAGE_BENEFIT,
+            "per_stage_benefit": objective_per_stage_benefit(record.terms),
         }
-        _, *names, _ = OperationContext._fields
-        arrays = (np.array(values[name], precision, order="C")[()] for name in names)  # [()] makes a number of one
-        return OperationContext._make([plant, *arrays, self.network.hidden])
+        _, *names, _, _, _ = OperationContext._fields
+
+        def converted(value: object) -> Any:
+            return np.array(value, precision, order="C")[()]  # [()] makes a number of one
+
+        lake = None if precision is np.float64 else self.model.lake
+        further = (
+            conditions_in(record.conditions, precision, lake),
+            record.terms and StepTerms(*map(converted, record.terms)),
+        )
+        return OperationContext._make(
+            [plant, *(converted(values[name]) for name in names), *further, self.network.hidden]
+        )

@@ -55,7 +55,7 @@ class Trained:
     """A network after each stage.
 
     After the first, ``network`` is its shape, of the size that did best, and ``fitted`` its numbers; after the second,
-    ``mean`` and ``searched`` are those of the mean of the networks. ``validated`` is the mean energy of a year (GWh)
+    ``mean`` and ``searched`` are those of the mean of the networks. ``validated`` is the mean benefit of a year
     that each size made in years held out; empty if none was tried.
     """
 
@@ -152,7 +152,7 @@ class _Stages:
         searches = _searched(operations, [fit.best_position_history[stop] for fit in fits], TRIAL)
         trials = zip(held_out, searches, strict=True)
         energies = np.mean(
-            [stages.operation(network).mean_energies(found.best_position_history) for stages, found in trials], axis=0
+            [stages.operation(network).mean_benefits(found.best_position_history) for stages, found in trials], axis=0
         )
         best = int(energies.argmax())
         tried = len(fits[0].best_position_history), len(energies)
@@ -202,7 +202,8 @@ def samples(training: Training, forecast: Forecast, scales: Scales) -> tuple[Flo
     lower, upper = plant.storage_bounds_hm3
     volume = np.asarray(months.volume_per_flow)
     inflow = training.inflow_m3s if forecast is Forecast.MONTH else np.tile(months.inflow_m3s, (training.years, 1))
-    reached = (release_to_reach(training.storage_start_hm3, end, inflow, volume) for end in (upper, lower))
+    gain = inflow - np.asarray(months.loss_m3s)
+    reached = (release_to_reach(training.storage_start_hm3, end, gain, volume) for end in (upper, lower))
     filling, emptying = (np.clip(each, months.release_lower_m3s, months.release_upper_m3s) for each in reached)
     width = emptying - filling
     narrow = width <= NARROWEST * max(months.release_upper_m3s)

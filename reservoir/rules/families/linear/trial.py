@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.record_operation import RecordArrays, record_of, stored_gwh_per_hm3
+from reservoir.rules.base.record_operation import RecordArrays, record_of, stored_value_per_hm3
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.linear.operation import operate_linear
@@ -29,8 +29,8 @@ class LinearTrial:
     ----------
     training : Training
     record : RecordArrays
-    stored_gwh_per_hm3 : float
-        What a hm3 left at the end is energy.
+    end_value_per_hm3 : float
+        What a hm3 left at the end counts, in the unit of the objective.
     mean, spread : ndarray, shape (steps, 3)
         Of start storage, inflow before and inflow now: a rule is moved at their mean and by their spread, so that all
         its numbers are hm3.
@@ -40,7 +40,7 @@ class LinearTrial:
 
     training: Training
     record: RecordArrays
-    stored_gwh_per_hm3: float
+    end_value_per_hm3: float
     mean: FloatArray
     spread: FloatArray
     range_hm3: float
@@ -56,24 +56,24 @@ class LinearTrial:
         spread[:, 0] = np.maximum(spread[:, 0], LEAST_SPREAD * span)
         if forecast is Forecast.NONE:
             spread[:, 2] = 0.0  # what is not known stays out of the rule
-        return cls(training, record, stored_gwh_per_hm3(training), mean, spread, span)
+        return cls(training, record, stored_value_per_hm3(training), mean, spread, span)
 
     def improved(self, rule: FloatArray) -> FloatArray:
-        """Constants and factors, shape (steps, 4), that make the most energy the search finds."""
+        """Constants and factors, shape (steps, 4), of the highest value that the search finds."""
         moved = np.column_stack([rule[:, 0] + (rule[:, 1:] * self.mean).sum(axis=1), rule[:, 1:] * self.spread])
         moves = np.full(moved.shape, FIRST_MOVE * self.range_hm3)
         moves[:, 1:][self.spread == 0] = 0.0
-        energy = float(self.mean_energies(moved[None])[0])
+        value = float(self.values(moved[None])[0])
         for _ in range(MOST_SWEEPS):
             for place in np.argwhere(moves > 0):
                 at = tuple(place)
                 tried = np.repeat(moved[None], 2, axis=0)
                 tried[(0, *at)] += moves[at]
                 tried[(1, *at)] -= moves[at]
-                energies = self.mean_energies(tried)
-                best = int(energies.argmax())
-                if energies[best] > energy:
-                    energy, moved = float(energies[best]), tried[best]
+                reached = self.values(tried)
+                best = int(reached.argmax())
+                if reached[best] > value:
+                    value, moved = float(reached[best]), tried[best]
                     moves[at] *= LONGER
                 else:
                     moves[at] *= SHORTER
@@ -87,9 +87,9 @@ class LinearTrial:
         constant = moved[..., :1] - (factors * self.mean).sum(axis=-1, keepdims=True)
         return np.concatenate([constant, factors], axis=-1)
 
-    def mean_energies(self, moved: FloatArray) -> FloatArray:
-        """What rules make in the training years, GWh, with the water left at the end; shape (rules,)."""
+    def values(self, moved: FloatArray) -> FloatArray:
+        """What rules make in the training years, with the water left at the end, see `operate_linear`; (rules,)."""
         found = np.empty(len(moved))
         plant = self.training.model.exact
-        operate_linear(plant, self.record, self.rules(moved), self.stored_gwh_per_hm3, found)
+        operate_linear(plant, self.record, self.rules(moved), self.end_value_per_hm3, found)
         return found

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
+from reservoir.hydro.conditions import NO_CONDITIONS, demanded, released, unmet, unmet_power
 from reservoir.hydro.elementwise import mean
 from reservoir.hydro.step import enforce_limits, power_at, relative_violation, release_to_reach
+from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.base.violations import ROUNDING
@@ -31,7 +33,11 @@ class Physics:
     storage_lower_hm3, storage_upper_hm3 : tuple of float
         Bounds of the storage at the end of each step.
     penalty_gwh : float
-        Cost of a relative violation of 1 (eq. 21).
+        Cost of a relative violation of 1, in the unit of the objective (eq. 21).
+    lake : LakeMonths or None
+        Losses and demands, if there are any.
+    objective : ObjectiveMonths or None
+        What is optimised, unless it is energy.
     """
 
     months: Months
@@ -39,35 +45,45 @@ class Physics:
     storage_lower_hm3: tuple[float, ...]
     storage_upper_hm3: tuple[float, ...]
     penalty_gwh: float
+    lake: LakeMonths | None = None
+    objective: ObjectiveMonths | None = None
 
     @classmethod
     def of(cls, training: Training) -> Physics:
         """The months of the training years."""
         plant = training.model.reservoir
         lower, upper = map(tuple, plant.storage_bounds_hm3.tolist())
-        return cls(Months.of(training), PlantTable.of(plant), lower, upper, float(plant.penalty))
+        further = LakeMonths.of(training), ObjectiveMonths.of(training)
+        return cls(Months.of(training), PlantTable.of(plant), lower, upper, float(plant.penalty), *further)
 
     def releases(self, step: int, storage: FloatArray, least_inflow: FloatArray, most_inflow: FloatArray) -> FloatArray:
         """Releases to compare, along a new first axis.
 
         They run from what fills the reservoir at the least inflow to what empties it at the most.
         """
-        volume = self.months.volume_per_flow[step]
-        filling = release_to_reach(storage, self.storage_upper_hm3[step], least_inflow, volume)
-        emptying = release_to_reach(storage, self.storage_lower_hm3[step], most_inflow, volume)
+        volume, loss = self.months.volume_per_flow[step], self.months.loss_m3s[step]
+        filling = release_to_reach(storage, self.storage_upper_hm3[step], least_inflow - loss, volume)
+        emptying = release_to_reach(storage, self.storage_lower_hm3[step], most_inflow - loss, volume)
         bounds = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
         return np.linspace(np.clip(filling, *bounds), np.clip(emptying, *bounds), RELEASES)
 
     def after(
         self, step: int, storage: ArrayLike, release: FloatArray, inflow: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """End storage of a step, repaired as in the simulation, and its energy less the cost of violations."""
+        """End storage of a step, repaired as in the simulation, and its benefit less the cost of violations."""
         volume, start = self.months.volume_per_flow[step], np.asarray(storage, float)
         storages = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
         releases = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
-        kept, end = enforce_limits(start, np.clip(release, *releases), inflow, volume, storages, releases)
-        power = power_at(self.plant.curves, mean(start, end), kept)
+        conditions = NO_CONDITIONS if self.lake is None else self.lake.at(step, self.months)
+        terms = NO_TERMS if self.objective is None else self.objective.at(step)
+        drafts = releases[0] - demanded(conditions), releases[1]
+        wanted, gain = np.clip(release, *releases), inflow - demanded(conditions)
+        draft, end = enforce_limits(start, wanted, gain, volume, storages, drafts, conditions)
+        kept = released(conditions, draft, drafts[0])
+        power = power_at(self.plant.curves, mean(start, end), kept, conditions)
         violation = relative_violation(end, *storages, max(self.storage_upper_hm3))
         # Repair lets the end stand a rounding beyond its bound, which is no violation.
-        cost = self.penalty_gwh * np.where(violation > ROUNDING, violation, 0.0)
-        return end, in_objective_unit(NO_TERMS, stage_benefit(NO_TERMS, power, kept, volume)) - cost
+        violation = np.where(violation > ROUNDING, violation, 0.0)
+        violation = violation + unmet(conditions, draft, kept, kept) + unmet_power(conditions, power)
+        benefit = in_objective_unit(terms, stage_benefit(terms, power, kept, volume))
+        return end, benefit - self.penalty_gwh * violation

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property, partial
-from typing import Annotated, Any
+from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
+from reservoir.hydro.curves.joined_lines import joined_lines
 from reservoir.hydro.plant import Plant, plant_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.rules.base.fields import Block, NotFalling, Number, Numbers, as_long_as
@@ -60,14 +60,10 @@ class PlantTable(Block):
     @cached_property
     def curves(self) -> Plant:
         """The curves as functions of arrays."""
-
-        def joined(x: Sequence[float], y: Sequence[float]) -> Callable[..., Any]:
-            return partial(np.interp, xp=np.array(x), fp=np.array(y))
-
         return Plant(
-            joined(self.storage_hm3, self.level_m),
-            joined(self.release_m3s, self.tailrace_m),
-            joined(self.head_m, self.specific_mw),
-            joined(self.head_m, self.capacity_m3s),
+            joined_lines(self.storage_hm3, self.level_m),
+            joined_lines(self.release_m3s, self.tailrace_m),
+            joined_lines(self.head_m, self.specific_mw),
+            joined_lines(self.head_m, self.capacity_m3s),
             self.installed_mw,
         )

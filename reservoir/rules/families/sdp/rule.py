@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.rules.base.fields import Monthly, Number, not_below
+from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.sdp.inflow_chain import inflow_chain, shares
@@ -39,7 +40,11 @@ class Sdp(Rule):
     storage_lower_hm3, storage_upper_hm3 : tuple of float
         Bounds of the storage at the end of each step.
     penalty_gwh : float
-        Cost of a relative violation of 1 (eq. 21).
+        Cost of a relative violation of 1, in the unit of the objective (eq. 21).
+    lake : LakeMonths or None
+        Losses of the lake and demands on the plant, if there are any.
+    objective : ObjectiveMonths or None
+        What is optimised, unless it is energy.
     grid_hm3 : tuple of float
         Storages that values are known at, evenly apart.
     classes_m3s : tuple of tuple of float
@@ -47,7 +52,8 @@ class Sdp(Rule):
     transitions : tuple of tuple of tuple of float
         Probability of a class, by step, class of the step before and class.
     values_gwh : tuple of tuple of tuple of float
-        Energy still to come beyond the yearly mean, by step, storage at its start and class of the step before.
+        Energy, or what else is optimised, still to come beyond the yearly mean, by step, storage at its start and class
+        of the step before.
     """
 
     family: Literal["sdp"]
@@ -55,6 +61,8 @@ class Sdp(Rule):
     storage_lower_hm3: Monthly
     storage_upper_hm3: Annotated[Monthly, not_below("storage_lower_hm3")]
     penalty_gwh: Number
+    lake: LakeMonths | None = None
+    objective: ObjectiveMonths | None = None
     grid_hm3: Grid
     classes_m3s: Classes
     transitions: Chain
@@ -63,7 +71,8 @@ class Sdp(Rule):
     @cached_property
     def physics(self) -> Physics:
         """What a release comes to."""
-        return Physics(self.months, self.plant, self.storage_lower_hm3, self.storage_upper_hm3, self.penalty_gwh)
+        bounds = self.storage_lower_hm3, self.storage_upper_hm3
+        return Physics(self.months, self.plant, *bounds, self.penalty_gwh, self.lake, self.objective)
 
     @cached_property
     def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -134,6 +143,8 @@ def fit(training: Training, forecast: Forecast) -> Sdp:
         storage_lower_hm3=physics.storage_lower_hm3,
         storage_upper_hm3=physics.storage_upper_hm3,
         penalty_gwh=physics.penalty_gwh,
+        lake=physics.lake,
+        objective=physics.objective,
         grid_hm3=grid,
         classes_m3s=classes,
         transitions=transitions,

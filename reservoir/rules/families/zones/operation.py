@@ -33,7 +33,7 @@ class Value(NamedTuple):
 
     guaranteed_gwh: Any
     shortfall_weight: Any
-    stored_gwh_per_hm3: Any
+    end_value_per_hm3: Any
 
 
 class Followed(NamedTuple):
@@ -69,7 +69,7 @@ def operate_charts(
         storage, total, energy, costs = record.start, 0.0, 0.0, 0.0
         for step in range(len(record.inflow)):
             if record.restarts[step] > 0:
-                total += value.stored_gwh_per_hm3 * (storage - record.start)
+                total += value.end_value_per_hm3 * (storage - record.start)
                 storage = record.start
             level = levels[chart, _zone(curves, chart, step % steps, storage - table.on_curve)]
             if chart == 0 or storage != first.storages[step] or level != first.levels[step]:
@@ -85,7 +85,7 @@ def operate_charts(
             if step % steps == steps - 1:
                 total += energy - value.shortfall_weight * max(value.guaranteed_gwh - energy, 0.0)
                 energy = 0.0
-        values_gwh[chart] = total + value.stored_gwh_per_hm3 * (storage - record.start) - costs
+        values_gwh[chart] = total + value.end_value_per_hm3 * (storage - record.start) - costs
 
 
 @inlined

@@ -8,7 +8,7 @@ import numpy as np
 
 from reservoir.hydro.power import most_power_mw, releases_for_power
 from reservoir.rules.base.monthly import Months
-from reservoir.rules.base.record_operation import RecordArrays, record_of, stored_gwh_per_hm3
+from reservoir.rules.base.record_operation import RecordArrays, record_of, stored_value_per_hm3
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.training import FloatArray, Training
@@ -92,5 +92,6 @@ def _outputs(training: Training, highest_hm3: float) -> FloatArray:
 
 
 def _value(training: Training) -> Value:
-    guaranteed = float(training.model.reservoir.guaranteed_energy_gwh or 0.0)
-    return Value(guaranteed, SHORTFALL_WEIGHT, stored_gwh_per_hm3(training))
+    # Of another objective than energy, the guaranteed energy is no part.
+    guaranteed = 0.0 if training.limits.terms else float(training.model.reservoir.guaranteed_energy_gwh or 0.0)
+    return Value(guaranteed, SHORTFALL_WEIGHT, stored_value_per_hm3(training))
