@@ -77,6 +77,7 @@ def command(
     from reservoir.cli.screen import show_json
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules.advice import Situation, advise, step_of_month
+    from reservoir.text.strict_json import known
 
     found, units = read_rule_inputs(rule_file, reservoir_file), UnitSystem.of(unit_system or "si")
     _require_inflow(found, inflow)
@@ -101,7 +102,7 @@ def command(
                 "situation": units.values(asdict(situation)),
                 "advice": units.values(asdict(advice)),
                 "zone": zone,
-                "optimised_years": None if similar is None else units.values(asdict(similar)),
+                "optimised_years": None if similar is None else known(units.values(asdict(similar))),
                 "caveats": caveats,
             }
         )
@@ -160,7 +161,7 @@ def _alike(found: RuleInputs, month: int, situation: Situation) -> AnalogueYears
         return None
     schedule = read_schedule(found.plan_folder)
     require_same_plan(found.file, found.plan_folder)
-    return alike(schedule, month, situation)
+    return alike(schedule, found.reservoir, month, situation)
 
 
 def _caveats(found: RuleInputs) -> tuple[str, ...]:
@@ -205,6 +206,11 @@ def _show(
         ("Power", f"{quantity(advice.power_mw)} MW, mean head {advice.head_m:,.1f} m"),
         ("Energy", f"{quantity(advice.energy_gwh)} GWh in the month"),
     ]
+    if advice.loss_hm3:
+        rows.append(("Losses", f"{quantity(advice.loss_hm3)} hm3 of evaporation and seepage in the month"))
+    if advice.withdrawal_m3s or advice.shortage_m3s:
+        short = f", {quantity(advice.shortage_m3s)} m3/s less than demanded" if advice.shortage_m3s > 0 else ""
+        rows.append(("Withdrawal", f"{quantity(advice.withdrawal_m3s)} m3/s{short}"))
     if zone is not None:
         rows.append(("Zone", f"{zone} output (dispatch chart)"))
     if similar is not None:
@@ -224,7 +230,19 @@ def _release_note(advice: Advice) -> str:
     return spill + asked
 
 
+def _more(apart: float) -> str:
+    """How much a planned month differs from the present one."""
+    sign = "+" if apart >= 0 else "-"
+    return f"{sign}{quantity(abs(apart))}"
+
+
 def _alike_words(similar: AnalogueYears) -> str:
+    if not similar.labels:
+        apart = (
+            f"storage {_more(similar.storage_apart_hm3)} hm3, inflow {_more(similar.inflow_apart_m3s)} m3/s, "
+            f"distance {similar.nearest_distance:.1f}"
+        )
+        return f"none began the month like this: the nearest, {similar.nearest}, differs ({apart}; like it: up to 1)"
     span = (
         f"{quantity(similar.lowest_m3s)} to {quantity(similar.highest_m3s)} m3/s, "
         f"median {quantity(similar.median_m3s)} m3/s"

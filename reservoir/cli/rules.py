@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,13 @@ from reservoir.errors import InputError, Mistake
 from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.unit_system import UnitSystem
+    from reservoir.rules.base.violations import Violations
     from reservoir.rules.evaluation.evaluation import Evaluation
 
 LEAVE_ONE_OUT = "leave-one-out"
@@ -99,7 +105,7 @@ def command(
     from reservoir.rules import FAMILIES, Forecast
     from reservoir.rules.evaluation.acceptance import rules_checks
     from reservoir.rules.evaluation.evaluation import evaluate
-    from reservoir.rules.evaluation.findings import sentence_on_test
+    from reservoir.rules.evaluation.findings import findings, sentence_on_test
     from reservoir.rules.evaluation.robustness import robustness_table
     from reservoir.rules.evaluation.shortfalls import shortfalls
 
@@ -129,6 +135,7 @@ def command(
             "scores": scores,
             "best_fitted": _best(evaluation),
             "shortfalls": [units.text(each) for each in shortfalls(evaluation)],
+            "findings": [each.as_dict() for each in findings(evaluation)],
         }
         told |= {"test": sentence_on_test(evaluation)} if evaluation.tests else {}
         robustness = robustness_table(evaluation)
@@ -182,16 +189,18 @@ def _best(evaluation: Evaluation) -> str | None:
 
 
 _COLUMNS = (
-    ("mean, GWh", "mean_gwh", quantity),
+    ("mean", "mean", quantity),
     ("% of foresight", "percent_of_foresight", "{:.2f}".format),
-    ("worst decile", "worst_decile_gwh", quantity),
-    ("worst year", "worst_gwh", quantity),
+    ("regret", "regret", quantity),
+    ("worst decile", "worst_decile", quantity),
+    ("worst year", "worst", quantity),
     ("reliability", "reliability", "{:.0%}".format),
     ("resilience", "resilience", "{:.0%}".format),
     ("vulnerability", "vulnerability", "{:.1%}".format),
     ("spill, hm3", "spill_hm3", quantity),
     ("repairs", "repairs", "{:d}".format),
     ("months outside limits", "months_violated", "{:d}".format),
+    ("demands unmet", "months_unmet", "{:d}".format),
 )
 
 
@@ -201,7 +210,7 @@ def _show(evaluation: Evaluation) -> None:
     from reservoir.cli.console import console
     from reservoir.cli.screen_table import Column, show_table
     from reservoir.rules.evaluation.evaluation import SimulationMode
-    from reservoir.rules.evaluation.findings import sentence_on_test
+    from reservoir.rules.evaluation.findings import findings, sentence_on_test
     from reservoir.rules.evaluation.shortfalls import shortfalls
 
     screen = console()
@@ -215,40 +224,64 @@ def _show(evaluation: Evaluation) -> None:
     members = f" of {plan.inflow.member_count:,} members" if plan.inflow.member_count > 1 else ""
     span = f"simulated continuously over {each} years{members}"
     title = f"Rules with {told}, {span}; held out: {evaluation.cross_validation}"
-    foresight = evaluation.foresight_gwh[SimulationMode.CONTINUOUS]
-    outside = evaluation.foresight_violations.months
-    blank = [""] * (len(_COLUMNS) - 3)
-    rows = [("foresight", "all", quantity(foresight.mean()), "100.00", *blank, f"{outside:d}")]
+    title += f"; {plan.objective.title}" + (f" in {plan.objective.unit} a year" if plan.objective.unit else "")
+    foresight = evaluation.foresight_benefit(SimulationMode.CONTINUOUS)
+    rows = [_foresight_row(evaluation, "all", foresight, evaluation.foresight_violations)]
     for run in evaluation.tests[:1]:
-        if run.foresight_gwh is not None and run.foresight_violations is not None:
-            outside = run.foresight_violations.months
-            rows.append(
-                ("foresight", run.score.sample, quantity(run.foresight_gwh.mean()), "100.00", *blank, f"{outside:d}")
-            )
+        if run.foresight_violations is not None:
+            rows.append(_foresight_row(evaluation, run.score.sample, run.account.foresight, run.foresight_violations))
     lines: list[int] = []
     for result, score in evaluation.scores_of(SimulationMode.CONTINUOUS):
         if rows[-1][0] != result.family:
             lines.append(len(rows) - 1)
-        cells = score.as_dict()
-        written = (
-            form(cells[name] / units.size(name) if units.unit(name) else cells[name]) for _, name, form in _COLUMNS
-        )
+        written = (_cell(getattr(score, name), name, form, units) for _, name, form in _COLUMNS)
         rows.append((result.family, str(score.sample), *written))
     columns = [Column("family"), Column("years"), *(Column(units.label(title), "right") for title, _, _ in _COLUMNS)]
     show_table(columns, rows, title=escape(title), lines_after=lines, screen=screen)
+    screen.print(escape(f"Reliability: {_target(evaluation)}"), soft_wrap=True)
     if evaluation.tests:
         screen.print(escape(sentence_on_test(evaluation)), soft_wrap=True)
+    for finding in findings(evaluation):
+        screen.print(escape(units.text(f"Finding: {finding.compared}: {finding.found}")), soft_wrap=True)
     for sentence in shortfalls(evaluation):
         screen.print(f"[red]{escape(units.text(sentence))}[/]", soft_wrap=True)
 
 
+def _foresight_row(
+    evaluation: Evaluation, years: str, benefit: NDArray[np.float64], violations: Violations
+) -> tuple[str, ...]:
+    """What perfect foresight brings and cannot keep."""
+    objective = evaluation.plan.objective
+    cells = {
+        "mean": quantity(abs(benefit.mean()) if objective.is_cost else benefit.mean()),
+        "percent_of_foresight": "" if objective.is_cost else "100.00",
+        "months_violated": f"{violations.months:d}",
+        "months_unmet": f"{violations.unmet_months:d}",
+    }
+    return "foresight", years, *(cells.get(name, "") for _, name, _ in _COLUMNS)
+
+
+def _cell(value: float, name: str, form: Callable[[Any], str], units: UnitSystem) -> str:
+    """A score as it is shown; nothing where it is not known."""
+    if value != value:
+        return ""
+    return form(value / units.size(name) if units.unit(name) else value)
+
+
+def _target(evaluation: Evaluation) -> str:
+    """What reliability is measured against."""
+    targets = evaluation.targets
+    power = f"{quantity(targets.firm_mw)} MW in every month"
+    return f"years with {quantity(targets.annual_gwh)} GWh ({power}), {targets.origin}"
+
+
 _ROBUSTNESS = (
-    ("median, GWh", "median_gwh", quantity),
-    ("worst decile", "worst_decile_gwh", quantity),
-    ("worst", "worst_gwh", quantity),
-    ("regret, mean", "regret_mean_gwh", quantity),
-    ("worst decile", "regret_worst_decile_gwh", quantity),
-    ("largest", "regret_largest_gwh", quantity),
+    ("median", "median", quantity),
+    ("worst decile", "worst_decile", quantity),
+    ("worst", "worst", quantity),
+    ("regret, mean", "regret_mean", quantity),
+    ("worst decile", "regret_worst_decile", quantity),
+    ("largest", "regret_largest", quantity),
     ("members outside limits", "violating_members", "{:.0%}".format),
 )
 
@@ -257,13 +290,18 @@ def _show_robustness(evaluation: Evaluation) -> None:
     """Energy and regret over members that rules have not seen; nothing of a record."""
     from reservoir.cli.screen_table import Column, show_table
     from reservoir.rules.evaluation.robustness import robustness_table
+    from reservoir.rules.evaluation.scores import benefit_suffix
 
     table = robustness_table(evaluation)
     if table is None:
         return
+    suffix, objective = benefit_suffix(evaluation.plan.objective), evaluation.plan.objective
+    keys = [name if name == "violating_members" else f"{name}_{suffix}" for _, name, _ in _ROBUSTNESS]
     rows = [
-        (row["family"], row["sample"], *(form(row[name]) for _, name, form in _ROBUSTNESS))
+        (row["family"], row["sample"], *(form(row[key]) for key, (_, _, form) in zip(keys, _ROBUSTNESS, strict=True)))
         for row in table.to_dict("records")
     ]
+    unit = f" ({objective.unit})" if objective.unit else ""
+    title = f"Robustness: mean annual {objective.title}{unit} of the members, and regret against their foresight"
     columns = [Column("family"), Column("members"), *(Column(title, "right") for title, _, _ in _ROBUSTNESS)]
-    show_table(columns, rows, title="Robustness: mean annual energy of the members, and regret against their foresight")
+    show_table(columns, rows, title=title)

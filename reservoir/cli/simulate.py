@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules.evaluation.record_evaluation import RecordEvaluation
 
+#: Longer names of what is optimised do not fit before a line.
+_TITLE = 12
+
 
 @click.command("simulate")
 @options.rule
@@ -100,11 +103,11 @@ def _show(run: RecordEvaluation, units: UnitSystem) -> None:
     for caveat in (run.inflow.caveat, run.reservoir.caveat, *notes):
         if caveat:
             screen.print(f"[yellow]{escape(caveat)}[/]", soft_wrap=True)
+    title = run.reservoir.objective.title
     rows = [
         (
-            "Energy",
-            f"{quantity(score.mean_gwh)} GWh a year at equal end storage (worst year {quantity(score.worst_gwh)}; "
-            f"includes {score.end_storage_value_gwh:+,.1f} for the water left at the end)",
+            (title[:1].upper() + title[1:]) if len(title) < _TITLE else "Objective",
+            _brought(run),
         ),
         ("Targets", _targets(run)),
         ("Spill", f"{quantity(score.spill_hm3)} hm3 a year"),
@@ -115,19 +118,40 @@ def _show(run: RecordEvaluation, units: UnitSystem) -> None:
         rows.append(
             ("Violation", f"storage outside its limits in {counted(score.months_violated, 'month')}, {largest}")
         )
-    if run.foresight_gwh is not None:
+    if run.foresight is not None:
         whole = "over the record" if run.inflow.members is None else "over each member"
         span = whole if run.continuous else "in every year"
-        rows.insert(1, ("Foresight", f"{score.percent_of_foresight:.2f} % of perfect foresight {span}"))
+        part = f"regret {quantity(score.regret)} {score.objective.unit}".strip() + " a year against"
+        if score.percent_of_foresight == score.percent_of_foresight:
+            part = f"{score.percent_of_foresight:.2f} % of"
+        rows.insert(1, ("Foresight", f"{part} perfect foresight {span}"))
+    if not score.objective.is_energy:
+        rows.insert(1, ("Energy", f"{quantity(score.mean_energy_gwh)} GWh a year"))
+    if score.months_unmet:
+        months = counted(score.months_unmet, "month")
+        rows.append(("Demands", f"the demanded withdrawal or minimum power is missed in {months}"))
     for title, text in rows:
         screen.print(f"{title:<12}{units.text(text)}", soft_wrap=True)
     for sentence in run.shortfalls():
         screen.print(f"[red]{escape(units.text(sentence))}[/]", soft_wrap=True)
 
 
+def _brought(run: RecordEvaluation) -> str:
+    """What a year brings, and what water left at the end has to do with it."""
+    score = run.score
+    mean = f"{quantity(score.mean)} {score.objective.unit}".strip()
+    if run.foresight is None:
+        worst = f"worst year {quantity(score.worst)}"
+        return f"{mean} a year ({worst}); water left at the end is not valued without foresight"
+    return (
+        f"{mean} a year at equal end storage (worst year {quantity(score.worst)}; "
+        f"includes {score.end_storage_value:+,.3g} for the water left at the end)"
+    )
+
+
 def _targets(run: RecordEvaluation) -> str:
     if run.targets is None:
-        return "none: the reservoir file gives no guaranteed energy"
+        return "none: the reservoir file gives no guaranteed energy or power"
     return (
         f"{quantity(run.targets.annual_gwh)} GWh a year reached in {run.score.reliability:.0%} of the years, "
         f"{quantity(run.targets.firm_mw)} MW in {run.score.firm_reliability:.0%} of the months"

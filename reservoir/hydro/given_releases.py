@@ -29,6 +29,19 @@ def without_foresight(limits: Limits, starts_hm3: FloatArray) -> YearArrays:
     return years._replace(reach_lower=years.storage_lower, reach_upper=years.storage_upper)
 
 
+def callable_curves(limits: Limits) -> YearArrays:
+    """Years as Python runs them, with curves that it can call; nothing is said of reachable storages."""
+    return with_callable_curves(limits.arrays(), limits)
+
+
+def with_callable_curves(years: YearArrays, limits: Limits) -> YearArrays:
+    """Years as compiled code reads them, with curves of the lake that Python can call."""
+    if limits.conditions is None:
+        return years
+    curves = {"area": limits.conditions.area_km2, "seepage": limits.conditions.seepage_m3s}
+    return years._replace(conditions=years.conditions._replace(**curves))
+
+
 def repaired(reservoir: Reservoir, operation: Operation, asked_m3s: FloatArray) -> NDArray[np.bool_]:
     """Where the physical limits changed the release that was asked for, shape (years, steps)."""
     moved = np.abs(operation.release_m3s - asked_m3s)

@@ -41,6 +41,8 @@ def reservoir_digests(reservoir: Reservoir) -> dict[str, str]:
         "guaranteed energy": plant.guaranteed_energy_gwh,
         "first month": plant.first_month,
     }
+    if plant.guaranteed_power_mw is not None:
+        parts["guaranteed power"] = plant.guaranteed_power_mw
     if plant.calendar is not CalendarKind.REAL:
         parts["calendar"] = str(plant.calendar)
     if plant.step is not TimeStep.MONTH:

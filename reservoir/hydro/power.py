@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reservoir.hydro.conditions import NO_CONDITIONS, while_operating
 from reservoir.hydro.plant import plant_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import head_at, power_at_head, turbined_at
@@ -25,7 +26,9 @@ class Generation(NamedTuple):
     power_mw: FloatArray
 
 
-def generation(reservoir: Reservoir, mean_storage_hm3: ArrayLike, release_m3s: ArrayLike) -> Generation:
+def generation(
+    reservoir: Reservoir, mean_storage_hm3: ArrayLike, release_m3s: ArrayLike, conditions: Any = NO_CONDITIONS
+) -> Generation:
     """Generate with a release at a step's mean storage (Yu et al. 2020, eq. 7-9).
 
     Parameters
@@ -33,12 +36,15 @@ def generation(reservoir: Reservoir, mean_storage_hm3: ArrayLike, release_m3s: A
     reservoir : Reservoir
     mean_storage_hm3, release_m3s : array-like
         Of shapes that broadcast.
+    conditions : StepConditions, optional
     """
     plant, release = plant_of(reservoir), np.asarray(release_m3s, np.float64)
-    head = np.asarray(head_at(plant, np.asarray(mean_storage_hm3, np.float64), release))
+    mean_storage = np.asarray(mean_storage_hm3, np.float64)
+    head = np.asarray(head_at(plant, mean_storage, release))
     with np.errstate(divide="ignore"):  # where a head makes no power, the installed capacity limits nothing
-        turbined = np.asarray(turbined_at(plant, head, release))
-    return Generation(head, turbined, np.asarray(power_at_head(plant, head, release)))
+        turbined = while_operating(conditions, mean_storage, np.asarray(turbined_at(plant, head, release, conditions)))
+    power = while_operating(conditions, mean_storage, np.asarray(power_at_head(plant, head, release, conditions)))
+    return Generation(head, np.asarray(turbined), np.asarray(power))
 
 
 def releases_for_power(reservoir: Reservoir, storage_hm3: FloatArray, power_mw: FloatArray) -> FloatArray:

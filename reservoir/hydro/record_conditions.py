@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.conditions import YearConditions
+from reservoir.hydro.conditions import StepConditions, YearConditions
 from reservoir.hydro.curves.area import most_evaporated
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.inflow import Inflow
@@ -80,6 +80,24 @@ class RecordConditions:
     def reshaped(self, *shape: int) -> RecordConditions:
         """The same steps in horizons of another length."""
         return replace(self, **{name: getattr(self, name).reshape(*shape) for name in _BY_STEP})
+
+    def step(self, place: tuple[int, int]) -> StepConditions:
+        """Conditions of one step, by its year and its place there, with curves that Python can call.
+
+        A shortage is relative to the largest demand, of which nothing is said.
+        """
+        return StepConditions(
+            self.evaporation_mm[place] * HM3_PER_KM2_MM,
+            self.withdrawal_m3s[place],
+            self.plant_factor[place],
+            self.power_lower_mw[place],
+            self.area_km2,
+            self.seepage_m3s,
+            self.operating_storage_hm3,
+            self.ramp_up_m3s,
+            self.ramp_down_m3s,
+            0.0,
+        )
 
     @property
     def ramps(self) -> bool:

@@ -83,6 +83,8 @@ class Reservoir:
         Into what a water year is divided.
     guaranteed_energy_gwh : float or None
         Energy promised for a year.
+    guaranteed_power_mw : float or None
+        Mean power promised for every step.
     marks : ReferenceLevels
         Levels drawn into figures.
     description, caveat : str
@@ -129,6 +131,7 @@ class Reservoir:
     calendar: CalendarKind = CalendarKind.REAL
     step: TimeStep = TimeStep.MONTH
     guaranteed_energy_gwh: float | None = None
+    guaranteed_power_mw: float | None = None
     marks: ReferenceLevels = field(default_factory=ReferenceLevels)
     description: str = ""
     caveat: str = ""

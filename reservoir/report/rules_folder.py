@@ -31,6 +31,7 @@ from reservoir.report.folder import (
     write_json,
 )
 from reservoir.rules.evaluation.evaluation import Evaluation
+from reservoir.rules.evaluation.findings import findings
 from reservoir.rules.evaluation.robustness import robustness_table
 from reservoir.rules.evaluation.shortfalls import shortfalls
 
@@ -125,11 +126,14 @@ def rules_provenance(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[
         "targets": {
             "annual_gwh": targets.annual_gwh,
             "firm_mw": targets.firm_mw,
+            "firm_95_mw": targets.firm_95_mw,
             "guaranteed_by_the_reservoir_file": targets.guaranteed,
+            "origin": targets.origin,
         },
         **_test_provenance(evaluation),
         "caveats": list(evaluation.caveats),
         "shortfalls": [evaluation.plan.units.text(each) for each in shortfalls(evaluation)],
+        "findings": [each.as_dict() for each in findings(evaluation)],
         "checks": [check.as_dict() for check in checks],
     }
 

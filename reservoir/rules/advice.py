@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.conditions import NO_CONDITIONS, demanded, loss_volume, released
+from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.power import generation
+from reservoir.hydro.record_conditions import conditions_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import REPAIR_TOLERANCE
 from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.rules.base.month_end import month_end
 from reservoir.rules.base.rule import Forecast, Rule
+from reservoir.rules.base.training import require_no_ramps
 
 FloatArray = NDArray[np.float64]
 
-#: Optimised years that are like the present one: at least so many, and this part of all.
+#: Optimised years that are like the present one: at most this part of all, and so many at least, as far as they are
+#: no farther away than `FARTHEST`.
 FEWEST_ALIKE, PART_ALIKE = 5, 0.15
+#: Distance beyond which a month is not like the present one: 1 is a standard deviation over the years of storage or
+#: inflow, or if that is more, the part of the range of storage or of the mean inflow that follows.
+FARTHEST = 1.0
+LEAST_SPREAD = 0.05
+#: Of no leap year; what a month loses is told by its mean length.
+_SOME_YEAR = 2001
 
 
 @dataclass(frozen=True)
@@ -36,12 +49,20 @@ class Situation:
 
 @dataclass(frozen=True)
 class AnalogueYears:
-    """What the optimised years did in the month that began most like this one."""
+    """What the optimised years did in the month that began most like this one.
+
+    ``labels`` are empty where none is near enough (`FARTHEST`); then the releases are NaN. The nearest year, its
+    storage and inflow less the present ones, and their distance are told in any case.
+    """
 
     labels: tuple[str, ...]
     lowest_m3s: float
     median_m3s: float
     highest_m3s: float
+    nearest: str
+    nearest_distance: float
+    storage_apart_hm3: float
+    inflow_apart_m3s: float
 
 
 @dataclass(frozen=True)
@@ -49,7 +70,8 @@ class Advice:
     """A month's recommendation.
 
     ``release_m3s`` keeps the limits; ``repaired`` tells that the rule had asked for ``asked_m3s`` instead. End storage,
-    level, power and energy are those of the expected inflow.
+    level, power and energy are those of the expected inflow. ``loss_hm3`` is evaporation and seepage; where the
+    withdrawal demanded is not delivered, there is a shortage.
     """
 
     asked_m3s: float
@@ -62,18 +84,30 @@ class Advice:
     head_m: float
     power_mw: float
     energy_gwh: float
+    loss_hm3: float
+    withdrawal_m3s: float
+    shortage_m3s: float
     within_bounds: bool
 
 
 def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
-    """Ask a rule for a month's release, and work out what it comes to."""
+    """Ask a rule for a month's release, and work out what it comes to.
+
+    Losses and demands are those that the reservoir itself states for the month.
+    """
     step, storage, inflow = situation.step, situation.storage_hm3, situation.inflow_m3s
     known = inflow if rule.forecast is Forecast.MONTH else None
     asked = rule.release(step, storage, known, situation.inflow_before_m3s)
     volume = rule.months.volume_per_flow[step]
     storages, releases = plant.storage_bounds_hm3[:, step].tolist(), plant.release_bounds_m3s[:, step].tolist()
-    release, end = month_end(storage, asked, inflow, volume, storages, releases)
-    made = generation(plant, (storage + end) / 2, release)
+    conditions = _conditions_of_month(rule, plant, step)
+    demand = float(demanded(conditions))
+    drafts = releases[0] - demand, releases[1]
+    wanted = max(asked, releases[0])
+    draft, end = month_end(storage, wanted, inflow - demand, volume, storages, drafts, conditions)
+    release, mean_storage = float(released(conditions, draft, drafts[0])), (storage + end) / 2
+    made = generation(plant, mean_storage, release, conditions)
+    power = float(made.power_mw)
     slack = REPAIR_TOLERANCE * storages[1]
     return Advice(
         asked_m3s=asked,
@@ -84,10 +118,21 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
         end_storage_hm3=end,
         end_level_m=float(plant.level(end)),
         head_m=float(made.head_m),
-        power_mw=float(made.power_mw),
-        energy_gwh=float(made.power_mw) * volume * GWH_PER_MW_VOLUME,
+        power_mw=power,
+        energy_gwh=power * volume * GWH_PER_MW_VOLUME,
+        loss_hm3=float(loss_volume(conditions, mean_storage, volume)),
+        withdrawal_m3s=demand - (release - draft),
+        shortage_m3s=release - draft,
         within_bounds=storages[0] - slack <= end <= storages[1] + slack,
     )
+
+
+def _conditions_of_month(rule: Rule, plant: Reservoir, step: int) -> Any:
+    """Losses and demands of a month as the reservoir states them; nothing where it states none."""
+    mean_year = Inflow(np.array([rule.months.inflow_m3s]), Calendar(_SOME_YEAR, 1, plant.first_month))
+    conditions = conditions_of(plant, mean_year)
+    require_no_ramps(conditions)
+    return NO_CONDITIONS if conditions is None else conditions.step((0, step))
 
 
 def step_of_month(plant: Reservoir, month: int) -> int:
@@ -95,28 +140,39 @@ def step_of_month(plant: Reservoir, month: int) -> int:
     return int(np.flatnonzero(plant.months == month)[0])
 
 
-def alike(schedule: pd.DataFrame, month: int, situation: Situation) -> AnalogueYears:
+def alike(schedule: pd.DataFrame, plant: Reservoir, month: int, situation: Situation) -> AnalogueYears:
     """Find the optimised years whose month began most like this one, by storage and inflow.
-
-    Both are measured in their standard deviations over the years; a storage that is the same in all of them counts
-    for nothing.
 
     Parameters
     ----------
     schedule : DataFrame
         Months of a plan, see `schedule_table`.
+    plant : Reservoir
+    month : int
+        Calendar month.
+    situation : Situation
     """
     rows = schedule[schedule["month"] == month]
-    pairs = (("storage_start_hm3", situation.storage_hm3), ("inflow_m3s", situation.inflow_m3s))
-    distance = sum(_apart(rows[name].to_numpy(float), value) ** 2 for name, value in pairs)
-    count = min(len(rows), max(FEWEST_ALIKE, round(PART_ALIKE * len(rows))))
-    nearest = np.sort(np.argsort(distance, kind="stable")[:count])
-    release = rows["release_m3s"].to_numpy(float)[nearest]
-    names = [rows[name].to_numpy()[nearest] for name in ("member", "year") if name in rows]
-    labels = tuple(": ".join(map(str, each)) for each in zip(*names, strict=True))
-    return AnalogueYears(labels, float(release.min()), float(np.median(release)), float(release.max()))
-
-
-def _apart(values: FloatArray, value: float) -> FloatArray:
-    spread = values.std()
-    return np.zeros_like(values) if spread <= 1e-9 * abs(values).max() else (values - value) / spread
+    storage = rows["storage_start_hm3"].to_numpy(float) - situation.storage_hm3
+    inflow = rows["inflow_m3s"].to_numpy(float) - situation.inflow_m3s
+    active = float(plant.storage_upper_hm3.max() - plant.storage_lower_hm3.min())
+    scales = (
+        max(float(storage.std()), LEAST_SPREAD * active, 1e-9),
+        max(float(inflow.std()), LEAST_SPREAD * float(rows["inflow_m3s"].mean()), 1e-9),
+    )
+    distance = np.hypot(storage / scales[0], inflow / scales[1])
+    most = max(FEWEST_ALIKE, round(PART_ALIKE * len(rows)))
+    order = np.argsort(distance, kind="stable")
+    near = np.sort(order[:most][distance[order[:most]] <= FARTHEST])
+    release = rows["release_m3s"].to_numpy(float)[near]
+    names = [rows[name].to_numpy() for name in ("member", "year") if name in rows]
+    labels = [": ".join(map(str, each)) for each in zip(*names, strict=True)]
+    first = int(order[0])
+    return AnalogueYears(
+        tuple(labels[place] for place in near.tolist()),
+        *((float(release.min()), float(np.median(release)), float(release.max())) if near.size else (np.nan,) * 3),
+        labels[first],
+        float(distance[first]),
+        float(storage[first]),
+        float(inflow[first]),
+    )

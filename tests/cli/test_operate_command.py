@@ -58,7 +58,11 @@ def test_a_level_stands_for_its_storage(call, plan, xiaowan, strict):
 
 
 def test_it_says_what_the_optimised_years_did(call, plan):
-    assert "in the 5 most similar years: 195" in call("operate", "plan/rules/linear.json", *MAY).out
+    near = ("--month", "5", "--storage", "11500", "--inflow", "790")
+    assert "most similar years: 195" in call("operate", "plan/rules/linear.json", *near).out
+    far = call("operate", "plan/rules/linear.json", *MAY).out
+    assert "none began the month like this: the nearest, 195" in far
+    assert "like it: up to 1" in far
 
 
 def test_the_zone_is_that_of_the_dispatch_chart_beside_the_rule(call, plan, six_year_rules, strict):

@@ -11,6 +11,7 @@ from click import Choice
 
 from reservoir.cases import bundled_case
 from reservoir.cli.plan import command
+from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.unit_system import SYSTEMS
 from reservoir.io.inflow_file import read_inflow
 from reservoir.io.inflow_reading import NEGATIVES, WATER_YEARS
@@ -268,6 +269,7 @@ def test_the_choices_are_those_of_the_engines_and_of_reading():
         "unit_system": set(SYSTEMS),
         "water_year": set(WATER_YEARS),
         "negative": set(NEGATIVES),
+        "step": set(TimeStep),
     }
 
 

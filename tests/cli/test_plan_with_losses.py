@@ -80,11 +80,21 @@ def test_every_key_of_losses_and_demands_is_planned(call, files: tuple[str, str]
         assert "cannot limit the change of the release" in said
 
 
-def test_rules_say_that_they_do_not_know_losses(call, files: tuple[str, str], tmp_path: Path) -> None:
+def test_rules_and_simulations_know_losses_and_demands(call, files: tuple[str, str], tmp_path: Path) -> None:
     record, lake = files
     folder = str(tmp_path / "plan")
     call("plan", record, "--reservoir", lake, "--out", folder, "--no-figures")
-    assert "rules do not know losses" in call("rules", folder, "--folds", "2", status=2).err
+    families = ("--family", "guide-curve", "--family", "sdp")
+    call("rules", folder, "--folds", "2", *families, "--no-figures")
+    scores = pd.read_csv(tmp_path / "plan" / "scores.csv")
+    assert (scores["percent_of_foresight"] < 100 + 1e-3).all()
+    assert scores["supply_reliability"].between(0, 1).all()
+    rule = tmp_path / "plan" / "rules" / "sdp.json"
+    call("simulate", str(rule), record, "--reservoir", lake, "--out", str(tmp_path / "operated"))
+    months = pd.read_csv(tmp_path / "operated" / "simulation.csv")
+    assert {"evaporation_hm3", "withdrawal_m3s"} <= set(months)
+    said = call("operate", str(rule), "--reservoir", lake, "--month", "7", "--storage", "60", "--inflow", "9").out
+    assert "evaporation and seepage in the month" in said
 
 
 def test_a_wrong_value_beside_the_inflow_is_named(call, files: tuple[str, str], tmp_path: Path) -> None:

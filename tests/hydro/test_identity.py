@@ -64,6 +64,7 @@ def test_a_value_in_another_unit_is_the_same_value(tmp_path):
         ("year end", lambda plant: {"year_end": YearEnd.FREE, "final_storage_hm3": None}),
         ("penalty", lambda plant: {"penalty": 261.0}),
         ("guaranteed energy", lambda plant: {"guaranteed_energy_gwh": 90.0}),
+        ("guaranteed power", lambda plant: {"guaranteed_power_mw": 9.0}),
         ("first month", lambda plant: {"first_month": 7}),
     ],
 )

@@ -52,6 +52,7 @@ BROKEN: list[tuple[dict[str, Any], str, str]] = [
     ({"first_month": 13}, "first_month", "1 to 12"),
     ({"first_month": 1.0}, "first_month", "not a month"),
     ({"guaranteed_energy_gwh": 300.0}, "guaranteed_energy_gwh", "262.98 GWh"),
+    ({"guaranteed_power_mw": 31.0}, "guaranteed_power_mw", "at most 30 MW, the installed capacity"),
     ({"name": ""}, "name", "is empty"),
     ({"name": "a" * 65}, "name", "at most 64"),
     ({"name": None}, "name", "not text"),

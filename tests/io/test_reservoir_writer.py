@@ -87,6 +87,7 @@ def test_a_reservoir_is_read_back_to_the_last_bit(
     marks = ReferenceLevels(normal_m=float(made.level(1e9)), flood_months=months)
     description, caveat = texts
     more = {"horizon": horizon, "first_month": first_month, "marks": marks, "guaranteed_energy_gwh": promised}
+    more["guaranteed_power_mw"] = None if promised is None else promised / 10
     made = replace(made, description=description, caveat=caveat, **more)  # type: ignore[arg-type]
     require_same(made, reservoir_of(made.to_toml().encode(), ""))
 

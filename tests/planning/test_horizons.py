@@ -16,7 +16,7 @@ from reservoir.planning.plan import Plan, optimise
 from reservoir.planning.validation import validate
 from reservoir.problems.reservoir.record import record_problems
 from reservoir.report.folder import write_plan
-from reservoir.rules.base.foresight import foresight_over_record
+from reservoir.rules.base.foresight import Foresight
 from reservoir.solvers import SOLVERS
 from tests.hydro import paper
 from tests.year_ends import cyclic, free
@@ -73,7 +73,7 @@ def test_a_longer_horizon_makes_no_less(lake, record):
 def test_the_record_is_planned_as_perfect_foresight_of_rules_does(lake, record):
     plan = optimise(lake, record, solver="dp", horizon="record")
     start = lake.initial_storage_hm3
-    foresight = foresight_over_record(plan.problems.model, record, start, start)
+    foresight = Foresight.over_record(plan.problems.model, record, start).operation[0]
     assert np.array_equal(plan.operation.release_m3s.ravel(), foresight.release_m3s)
 
 

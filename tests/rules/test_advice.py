@@ -1,6 +1,7 @@
 """This month's release: the rule's, within the limits, and what came of it in years alike."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from reservoir.hydro.curves.curve import Polynomial, PowerLaw, Table
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.level_storage import storage_at_level
 from reservoir.rules import Forecast, fit
-from reservoir.rules.advice import Situation, advise, alike, step_of_month
+from reservoir.rules.advice import LEAST_SPREAD, Situation, advise, alike, step_of_month
 from reservoir.rules.base.simulation import simulate
 
 LEVELS = {
@@ -107,40 +108,41 @@ def schedule(storages, inflows, releases):
     return pd.concat([pd.DataFrame(may), pd.DataFrame(june)], ignore_index=True)
 
 
+#: All that is asked of a reservoir here.
+LAKE = SimpleNamespace(storage_lower_hm3=np.zeros(12), storage_upper_hm3=np.full(12, 10.0))
+
+
 def test_the_years_alike_are_the_nearest_in_storage_and_inflow():
     table = schedule(np.arange(10.0), np.tile([10.0, 20.0], 5), np.arange(10.0) * 100)
-    found = alike(table, 6, Situation(0, 0.0, 10.0, 0.0))
-    # Storage and inflow both deviate by about as much: 2, 4 and 6 are nearer than 1 and 3.
-    distance = (np.arange(10) / np.std(np.arange(10))) ** 2 + (np.tile([0, 10], 5) / 5.0) ** 2
-    nearest = np.sort(np.argsort(distance, kind="stable")[:5])
-    assert found.labels == tuple(str(2001 + year) for year in nearest)
-    assert (found.lowest_m3s, found.highest_m3s) == (nearest[0] * 100, nearest[-1] * 100)
-    assert found.median_m3s == np.median(nearest) * 100
+    found = alike(table, LAKE, 6, Situation(0, 1.0, 10.0, 0.0))
+    # A standard deviation of the storages is 2.9, of the inflows 5: those of 20 m3/s are two away.
+    assert found.labels == ("2001", "2003")
+    assert (found.lowest_m3s, found.median_m3s, found.highest_m3s) == (0, 100, 200)
+    assert (found.nearest, found.storage_apart_hm3, found.inflow_apart_m3s) == ("2001", -1.0, 0.0)
 
 
-def test_a_storage_that_is_the_same_in_all_years_counts_for_nothing():
-    table = schedule(np.full(8, 14557.1), np.arange(8.0), np.arange(8.0))
-    near, far = (alike(table, 6, Situation(0, storage, 7.0, 0.0)) for storage in (14557.1, 5000.0))
-    assert near == far
-    assert near.labels == ("2004", "2005", "2006", "2007", "2008")
+def test_a_storage_that_no_planned_year_began_with_is_like_none_and_the_nearest_is_named():
+    table = schedule(np.full(8, 8.0), np.arange(8.0), np.arange(8.0))
+    near, far = (alike(table, LAKE, 6, Situation(0, storage, 7.0, 0.0)) for storage in (8.0, 1.0))
+    assert near.labels == ("2006", "2007", "2008")
+    assert far.labels == ()
+    assert np.isnan([far.lowest_m3s, far.median_m3s, far.highest_m3s]).all()
+    assert (far.nearest, far.storage_apart_hm3) == ("2008", 7.0)
+    assert far.nearest_distance == pytest.approx(7.0 / (LEAST_SPREAD * 10.0))
 
 
-def test_more_years_are_alike_in_a_long_record():
+def test_at_most_a_part_of_a_long_record_is_quoted():
     years = 62
-    found = alike(schedule(np.arange(years), np.zeros(years), np.zeros(years)), 6, Situation(0, 30.0, 0.0, 0.0))
+    table = schedule(np.arange(years) / 62, np.zeros(years), np.zeros(years))
+    found = alike(table, LAKE, 6, Situation(0, 30.0 / 62, 0.0, 0.0))
     assert found.labels == tuple(str(2001 + year) for year in range(26, 35))
-
-
-def test_few_years_are_all_alike():
-    found = alike(schedule([1.0, 2.0], [3.0, 4.0], [5.0, 7.0]), 6, Situation(0, 0.0, 0.0, 0.0))
-    assert found.labels == ("2001", "2002")
-    assert found.median_m3s == 6.0
 
 
 def test_the_plans_own_month_is_among_those_alike(plan):
     table = plan.schedule()
     row = table[(table["month"] == 7) & (table["year"] == "1957")].iloc[0]
-    assert "1957" in alike(table, 7, Situation(6, row["storage_start_hm3"], row["inflow_m3s"], 0.0)).labels
+    situation = Situation(6, row["storage_start_hm3"], row["inflow_m3s"], 0.0)
+    assert "1957" in alike(table, plan.reservoir, 7, situation).labels
 
 
 def test_a_year_is_simulated_from_the_same_advice_in_any_record(training, ten_years):

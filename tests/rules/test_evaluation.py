@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
-from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast
 from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
-from reservoir.rules.evaluation.scores import equal_storage, worst_decile
-from tests.year_ends import cyclic, free
+from reservoir.rules.evaluation.scores import worst_decile
 
 FAMILIES = ("linear", "guide-curve", "standard")
 EVERY = [(mode, sample) for mode in SimulationMode for sample in Sample]
@@ -33,7 +31,8 @@ def test_the_table_goes_by_run_then_family_then_sample(evaluation):
     expected = [(str(mode), family, str(sample)) for mode in SimulationMode for family in FAMILIES for sample in Sample]
     assert list(table[["run", "family", "sample"]].itertuples(index=False, name=None)) == expected
     assert table["run"].iloc[0] == "continuous"
-    assert table.notna().all(axis=None)
+    assert table.drop(columns="supply_reliability").notna().all(axis=None)
+    assert table["supply_reliability"].isna().all()  # nothing is demanded of the water
 
 
 def test_the_same_plan_gives_the_same_table(plan, evaluation):
@@ -68,50 +67,38 @@ def test_every_block_is_decided_by_its_own_rule_and_training_years_by_one(evalua
 
 
 def test_foresight_of_years_one_by_one_is_the_plans_energy_where_they_end_as_they_began(evaluation, plan):
-    np.testing.assert_allclose(evaluation.foresight_gwh[SimulationMode.YEARLY], plan.energy_gwh, rtol=1e-9)
+    np.testing.assert_allclose(evaluation.foresight_benefit(SimulationMode.YEARLY), plan.energy_gwh, rtol=1e-9)
 
 
-def test_foresight_of_years_that_end_elsewhere_is_charged_for_it(small, small_inflow):
-    evaluation = small_years(free(small), small_inflow)
-    training, plan = evaluation.training, evaluation.plan
-    release = training.release_m3s.mean()
-    charge = [
-        stored_energy_gwh(training.model.reservoir, end, 105.0, release) for end in training.storage_end_hm3[:, -1]
-    ]
-    assert np.min(np.abs(charge)) > 0
-    np.testing.assert_allclose(evaluation.foresight_gwh[SimulationMode.YEARLY], plan.energy_gwh + charge, rtol=1e-12)
-
-
-def test_years_that_end_where_each_began_are_charged_nothing_wherever_that_is(small, small_inflow):
-    evaluation = small_years(cyclic(small), small_inflow)
-    assert np.ptp(evaluation.training.storage_start_hm3[:, 0]) > 1.0
-    np.testing.assert_allclose(evaluation.foresight_gwh[SimulationMode.YEARLY], evaluation.plan.energy_gwh, rtol=1e-9)
-
-
-def test_every_year_has_its_own_storage_to_come_back_to(training):
-    ends, starts = np.array([9_000.0, 8_000.0]), np.array([10_000.0, 8_000.0])
-    found = equal_storage(np.array([5.0, 7.0]), ends, training.release_m3s, training.model, starts)
-    value = stored_energy_gwh(training.model.reservoir, 9_000.0, 10_000.0, training.release_m3s.mean())
-    np.testing.assert_allclose(found, [5.0 + value, 7.0])
+def test_years_are_dropped_where_storage_carries_over_and_a_sentence_says_so(small, small_inflow):
+    alone = small_years(small, small_inflow)
+    assert alone.modes == tuple(SimulationMode)
+    assert alone.without_years == ""
+    record = evaluate(optimise(small, small_inflow, solver="dp", horizon="record"), folds=3, families=("guide-curve",))
+    assert record.modes == (SimulationMode.CONTINUOUS,)
+    assert "storage carries water from year to year" in record.without_years
+    dry = replace(small_inflow, flow_m3s=small_inflow.flow_m3s / 8)
+    assert "times the mean annual inflow" in small_years(small, dry).without_years
 
 
 def test_foresight_over_the_record_comes_back_to_its_start(evaluation):
     storage = evaluation.foresight.storage_hm3
     assert storage[-1] == pytest.approx(storage[0])
-    assert evaluation.foresight_gwh[SimulationMode.CONTINUOUS].sum() == pytest.approx(
+    assert evaluation.foresight_benefit(SimulationMode.CONTINUOUS).sum() == pytest.approx(
         evaluation.foresight.annual_energy_gwh
     )
-    assert len(evaluation.foresight_gwh[SimulationMode.CONTINUOUS]) == 10
+    assert len(evaluation.foresight_benefit(SimulationMode.CONTINUOUS)) == 10
 
 
 @pytest.mark.parametrize("at", EVERY, ids=lambda at: "-".join(at))
 def test_scores_are_those_of_the_energies_beside_them(evaluation, at):
     for result in evaluation.families:
-        energy, score = result.energy_gwh[at], result.scores[at]
+        energy, score = result.accounts[at].at_equal_storage, result.scores[at]
         assert (score.family, score.run, score.sample) == (result.family, *at)
-        assert score.mean_gwh == energy.mean()
-        assert score.worst_decile_gwh == worst_decile(energy) == energy.min()  # one year of ten
-        assert score.regret_gwh == pytest.approx(evaluation.foresight_gwh[at[0]].mean() - energy.mean())
+        assert score.mean == energy.mean()
+        years = result.accounts[at].by_year
+        assert score.worst_decile == worst_decile(years) == years.min()  # one year of ten
+        assert score.regret == pytest.approx(evaluation.foresight_benefit(at[0]).mean() - energy.mean())
 
 
 def test_the_worst_decile_is_the_mean_of_the_poorest_tenth():

@@ -12,7 +12,7 @@ from reservoir.planning.plan import optimise
 from reservoir.problems.mlp.perceptron import Perceptron
 from reservoir.rules import FAMILIES, Forecast, Training, fit, folds
 from reservoir.rules.base import training as training_module
-from reservoir.rules.base.foresight import foresight_over_record
+from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.record_operation import record_of, stored_value_per_hm3
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
@@ -148,10 +148,10 @@ def test_the_search_of_networks_counts_members_as_they_are_simulated(training, e
 
 
 def test_perfect_foresight_is_of_each_member(training, ensemble):
-    whole = foresight_over_record(training.model, ensemble, FULL, FULL)
+    whole = Foresight.over_record(training.model, ensemble, FULL).operation
     assert whole.storage_hm3.shape == (MEMBERS, 12 * EACH + 1)
     for member in range(MEMBERS):
-        alone = foresight_over_record(training.model, record_of_member(ensemble, member), FULL, FULL)
+        alone = Foresight.over_record(training.model, record_of_member(ensemble, member), FULL).operation[0]
         assert np.array_equal(whole.release_m3s[member], alone.release_m3s)
 
 
@@ -180,7 +180,7 @@ def test_scores_of_an_ensemble_are_those_of_all_its_members(plan, ensemble):
     result = evaluate(plan, folds=2, families=("linear",)).families[0]
     rule, score = result.rule, result.scores[SimulationMode.CONTINUOUS, Sample.TRAINING]
     alone = evaluate_record(rule, plan.reservoir, ensemble, start_hm3=FULL).score
-    assert score.mean_gwh == alone.mean_gwh
+    assert score.mean == alone.mean
     assert score.percent_of_foresight == alone.percent_of_foresight < 100
 
 

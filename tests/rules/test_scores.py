@@ -4,10 +4,11 @@ import pytest
 from reservoir.errors import InputError
 from reservoir.hydro.stored_energy import stored_energy_gwh
 from reservoir.rules import Forecast, Training, fit
-from reservoir.rules.base.foresight import foresight_in_years, foresight_over_record
+from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.base.targets import Targets
-from reservoir.rules.evaluation.scores import energy_at_equal_storage, score, service
+from reservoir.rules.evaluation.accounts import accounts_of
+from reservoir.rules.evaluation.scores import score, service
 from reservoir.rules.folds import blocks, held_out_rules
 
 FULL = 14557.0
@@ -15,7 +16,7 @@ FULL = 14557.0
 
 @pytest.fixture(scope="module")
 def foresight(training, ten_years):
-    return foresight_over_record(training.model, ten_years, FULL, FULL)
+    return Foresight.over_record(training.model, ten_years, FULL)
 
 
 def test_service_of_a_series_by_hand():
@@ -31,14 +32,14 @@ def test_a_series_without_failure_recovers_always_and_is_not_vulnerable():
 
 
 def test_foresight_over_a_record_is_at_least_the_years_one_by_one(plan, foresight):
-    assert foresight.violation.sum() == 0
-    assert foresight.annual_energy_gwh >= plan.energy_gwh.sum() * (1 - 1e-6)
+    assert foresight.operation.violation.sum() == 0
+    assert foresight.operation.annual_energy_gwh >= plan.energy_gwh.sum() * (1 - 1e-6)
 
 
 def test_years_foreseen_together_are_what_each_is_by_itself(training, ten_years):
-    found = foresight_in_years(training.model, ten_years, FULL, FULL)
+    found = Foresight.in_years(training.model, ten_years, FULL).operation
     for year in (0, 9):
-        alone = foresight_over_record(training.model, ten_years.span(year, year + 1), FULL, FULL)
+        alone = Foresight.over_record(training.model, ten_years.span(year, year + 1), FULL).operation[0]
         assert np.array_equal(found[year].storage_hm3, alone.storage_hm3)
         assert np.array_equal(found[year].energy_gwh, alone.energy_gwh)
 
@@ -46,7 +47,9 @@ def test_years_foreseen_together_are_what_each_is_by_itself(training, ten_years)
 def test_no_rule_makes_more_than_perfect_foresight(training, ten_years, foresight):
     for family in ("guide-curve", "linear", "standard"):
         run = simulate(fit(family, training), training.model, ten_years, FULL)
-        assert energy_at_equal_storage(run, training.model, FULL).sum() < foresight.annual_energy_gwh
+        (account,) = accounts_of(foresight, [run.operation])
+        assert account.at_equal_storage.sum() < account.foresight.sum()
+        assert account.foresight.sum() == pytest.approx(float(foresight.operation.annual_energy_gwh[0]))
 
 
 def test_stored_water_is_worth_the_energy_it_makes(training):
@@ -68,25 +71,33 @@ def test_water_of_many_years_is_worth_what_it_is_in_each(training):
     assert np.array_equal(stored_energy_gwh(training.model.reservoir, ends, FULL, releases), alone)
 
 
-def test_a_rule_that_empties_the_reservoir_is_charged_for_it(training, ten_years):
+def test_a_rule_that_empties_the_reservoir_is_charged_what_its_refill_costs_foresight(training, ten_years, foresight):
     run = simulate(fit("standard", training), training.model, ten_years, FULL)
-    charged = energy_at_equal_storage(run, training.model, FULL) - run.energy_gwh
-    assert np.all(charged[:-1] == 0)
-    assert charged[-1] == pytest.approx(
-        stored_energy_gwh(training.model.reservoir, run.end_storage_hm3[-1], FULL, run.operation.release_m3s.mean())
-    )
-    assert charged[-1] < 0
+    (account,) = accounts_of(foresight, [run.operation])
+    assert np.all(account.end_value[:-1] == 0)
+    assert account.end_value[-1] < 0
+    # What the water alone would make at the mean release: foresight is charged less, it knows when to refill.
+    release = run.operation.release_m3s.mean()
+    stored = stored_energy_gwh(training.model.reservoir, run.end_storage_hm3[-1], FULL, release)
+    assert account.end_value[-1] == pytest.approx(float(stored), rel=0.3)
+    assert np.array_equal(account.by_year, run.energy_gwh)
+
+
+def test_each_further_hm3_left_at_the_end_is_worth_something_and_the_reference_end_nothing(foresight):
+    values = foresight.values_of_ends(np.linspace(5_000.0, FULL, 4)[:, None])[:, 0]
+    assert np.all(np.diff(values) > 0)
+    assert values[-1] == 0
 
 
 def test_a_score_is_consistent_with_its_simulation(training, ten_years, foresight):
     run = simulate(fit("linear", training), training.model, ten_years, FULL)
-    yearly = foresight.energy_gwh.reshape(10, 12).sum(axis=1)
-    energy = energy_at_equal_storage(run, training.model, FULL)
+    (account,) = accounts_of(foresight, [run.operation])
     names = {"family": "linear", "run": "continuous", "sample": "training"}
-    found = score(run, training.model, energy, yearly, Targets(19_000, 1_000, True), **names)
-    assert found.worst_gwh <= found.worst_decile_gwh <= found.mean_gwh
-    assert found.percent_of_foresight == pytest.approx(100 * (1 - found.regret_gwh / yearly.mean()))
-    assert found.mean_gwh == pytest.approx(run.energy_gwh.mean() + found.end_storage_value_gwh)
+    aims = Targets(19_000, 1_000, 900, True, "the test")
+    found = score(run, training.model, account, aims, run.violations, **names)
+    assert found.worst <= found.worst_decile <= found.mean
+    assert found.percent_of_foresight == pytest.approx(100 * (1 - found.regret / account.foresight.mean()))
+    assert found.mean == pytest.approx(run.energy_gwh.mean() + found.end_storage_value)
 
 
 @pytest.mark.parametrize(("years", "folds"), [(10, 5), (10, 3), (10, 10), (62, 5)])

@@ -13,12 +13,12 @@ from reservoir.hydro.units import GWH_PER_MW_VOLUME
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast, Training
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.evaluation.scores import energy_at_equal_storage
 from reservoir.rules.families import standard
 from reservoir.rules.families.sdp import rule as sdp
 from reservoir.rules.families.sdp.inflow_chain import inflow_chain
 from reservoir.rules.families.sdp.month_physics import Physics
 from tests.hydro import paper
+from tests.rules.stored import energy_at_equal_storage
 
 START_HM3 = 14557.0
 
@@ -51,7 +51,7 @@ def decisions(rule, training):
 def energy(rule, training, years):
     """Energy of the training years, with the water left short of the start charged at its value."""
     run = simulate(rule, training.model, years, START_HM3)
-    return energy_at_equal_storage(run, training.model, START_HM3).sum()
+    return energy_at_equal_storage(run, START_HM3)
 
 
 def test_transitions_are_probabilities_and_no_class_is_ruled_out(eight):

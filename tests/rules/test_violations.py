@@ -18,11 +18,11 @@ from reservoir.rules.base.simulation import simulate
 from reservoir.rules.base.violations import Violations, beyond_bounds
 from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
 from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode, evaluate
+from reservoir.rules.evaluation.findings import findings
 from reservoir.rules.evaluation.record_evaluation import evaluate_record
 from reservoir.rules.evaluation.shortfalls import shortfalls
 
 HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
-BOUNDS = "outside limits that foresight satisfies"
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +53,6 @@ def family(evaluation, name):
 
 def only(evaluation, *names):
     return replace(evaluation, families=tuple(family(evaluation, name) for name in names))
-
-
-def bounds_check(evaluation):
-    (found,) = [check for check in rules_checks(evaluation) if BOUNDS in check.check]
-    return found
 
 
 def test_violations_by_hand(small):
@@ -100,26 +95,27 @@ def test_scores_count_what_the_simulation_leaves_outside(evaluation, lake):
 
 def test_the_rule_of_most_energy_is_not_the_best_where_it_leaves_the_bounds(evaluation):
     linear, zones = family(evaluation, "linear"), family(evaluation, "zones")
-    assert zones.energy_gwh[HELD_OUT].sum() > linear.energy_gwh[HELD_OUT].sum()
+    assert zones.accounts[HELD_OUT].at_equal_storage.sum() > linear.accounts[HELD_OUT].at_equal_storage.sum()
     assert zones.scores[HELD_OUT].months_violated > 0 == linear.scores[HELD_OUT].months_violated
     assert best_fitted(only(evaluation, "linear", "zones")).family == "linear"
-    assert bounds_check(only(evaluation, "linear", "zones")).passed
 
 
-def test_where_every_fitted_family_leaves_the_bounds_none_is_best_and_the_check_fails(evaluation):
+def test_where_every_fitted_family_leaves_the_bounds_none_is_best_which_is_a_finding(evaluation):
     broken = only(evaluation, "zones", "standard")
     assert best_fitted(broken) is None
-    check = bounds_check(broken)
-    assert not check.passed
-    assert "zones" in check.check
+    (finding,) = findings(broken)
+    assert finding.found.startswith("none: every family violates limits that foresight satisfies, least zones")
+    assert all(check.passed for check in rules_checks(broken))
     assert shortfalls(broken)[-1].endswith("none is recommended.")
 
 
 def test_what_perfect_foresight_cannot_keep_is_held_against_no_rule(evaluation):
     zones = only(evaluation, "zones")
-    ends = zones.foresight.storage_hm3.copy()
-    ends[1:4] = 119 + np.array([30.0, 40.0, 50.0])
-    flooded = replace(zones, foresight=replace(zones.foresight, storage_hm3=ends))
+    found = zones.foresights[SimulationMode.CONTINUOUS]
+    ends = found.operation.storage_hm3.copy()
+    ends[0, 1:4] = 119 + np.array([30.0, 40.0, 50.0])
+    spoilt = replace(found, operation=replace(found.operation, storage_hm3=ends))
+    flooded = replace(zones, foresights={**zones.foresights, SimulationMode.CONTINUOUS: spoilt})
     assert flooded.foresight_violations.months == 3
     assert best_fitted(flooded).family == "zones"
     assert shortfalls(flooded)[0].startswith("Perfect foresight violates the storage limits in 3 of 240 months")
@@ -137,21 +133,15 @@ def test_every_family_that_leaves_the_bounds_is_told(evaluation):
 def test_no_rule_beats_foresight_by_leaving_the_bounds(evaluation):
     """The energy of water that no outlet passes is charged for, so that the bound holds for it too."""
     zones = family(evaluation, "zones")
-    more = evaluation.foresight_gwh[SimulationMode.CONTINUOUS] * 1.002
-    overtopping = replace(zones, energy_gwh={**zones.energy_gwh, HELD_OUT: more})
-    (check,) = [
-        each
-        for each in rules_checks(replace(evaluation, families=(overtopping,)))
-        if "foresight's" in each.check and "energy of any" in each.check
-    ]
-    assert check.passed
-    honest = replace(family(evaluation, "linear"), energy_gwh={**zones.energy_gwh, HELD_OUT: more})
-    (check,) = [
-        each
-        for each in rules_checks(replace(evaluation, families=(honest,)))
-        if "foresight's" in each.check and "energy of any" in each.check
-    ]
-    assert not check.passed
+    more = evaluation.foresight_benefit(SimulationMode.CONTINUOUS) * 1.0005
+    for name, passes in (("zones", True), ("linear", False)):
+        result = family(evaluation, name)
+        account = replace(result.accounts[HELD_OUT], made=more, end_value=np.zeros_like(more))
+        raised = replace(result, accounts={**result.accounts, HELD_OUT: account})
+        checks = rules_checks(replace(evaluation, families=(raised,)))
+        (check,) = [each for each in checks if "above perfect foresight" in each.check]
+        assert check.passed is passes
+    assert zones.scores[HELD_OUT].months_violated > 0
 
 
 def test_the_search_of_linear_rules_keeps_the_bounds_of_its_years(flood_plan):
@@ -178,7 +168,6 @@ def test_foresight_that_cannot_come_back_is_charged_for_the_water_that_is_missin
     dry = Inflow(np.full((1, 12), 6.0), Calendar(1990, 1))
     rule = fit("standard", Training.of(flood_plan))
     low = evaluate_record(rule, lake, dry, start_hm3=119.0)
-    assert low.foresight_gwh is not None
     start_higher = evaluate_record(rule, lake, dry, start_hm3=119.5)
     # As much water flows in; half a hm3 more that is used is half a hm3 more that is missing.
-    assert start_higher.foresight_gwh.sum() == pytest.approx(low.foresight_gwh.sum(), rel=2e-2)
+    assert start_higher.account.foresight.sum() == pytest.approx(low.account.foresight.sum(), rel=2e-2)

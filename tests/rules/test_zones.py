@@ -11,11 +11,11 @@ from reservoir.hydro.plant import plant_of
 from reservoir.planning.plan import optimise
 from reservoir.rules import Forecast, Training
 from reservoir.rules.base.simulation import simulate
-from reservoir.rules.evaluation.scores import energy_at_equal_storage
 from reservoir.rules.families import standard
 from reservoir.rules.families.zones import rule as zones
 from reservoir.rules.families.zones.chart import Charts
 from reservoir.rules.families.zones.trial import Trial
+from tests.rules.stored import energy_at_equal_storage
 
 FULL = 14557.0
 every_forecast = pytest.mark.parametrize("forecast", Forecast)
@@ -95,7 +95,7 @@ def test_a_storage_on_a_curve_is_in_the_zone_below_whatever_its_rounding(rules):
 @every_forecast
 def test_it_makes_at_least_the_standard_rules_energy_on_its_training_years(rules, training, six_years, forecast):
     energies = [
-        energy_at_equal_storage(simulate(rule, training.model, six_years, FULL), training.model, FULL).sum()
+        energy_at_equal_storage(simulate(rule, training.model, six_years, FULL), FULL)
         for rule in (rules[forecast], standard.fit(training, forecast))
     ]
     assert energies[0] >= energies[1]

@@ -149,13 +149,16 @@ def ends_within_the_lake(
 
 
 def guarantee_can_be_generated(
-    installed_mw: float, guaranteed_energy_gwh: float | None, words: Words
+    installed_mw: float, guaranteed_energy_gwh: float | None, guaranteed_power_mw: float | None, words: Words
 ) -> Iterator[Mistake]:
-    """Allow no more promised energy than the plant makes at full power."""
+    """Allow no more promised energy or power than the plant makes at full power."""
     most = installed_mw * HOURS_PER_YEAR / 1000
     if guaranteed_energy_gwh is not None and guaranteed_energy_gwh > most:
         expected = f"at most {most:.7g} GWh, a year at full installed capacity"
         yield words.mistake("guaranteed_energy_gwh", "is more than the plant can generate", expected)
+    if guaranteed_power_mw is not None and guaranteed_power_mw > installed_mw:
+        expected = f"at most {installed_mw:.7g} MW, the installed capacity"
+        yield words.mistake("guaranteed_power_mw", "is more than the plant can generate", expected)
 
 
 def installed_capacity_within_reach(installed_mw: float, most_power_mw: float, words: Words) -> Iterator[Mistake]:

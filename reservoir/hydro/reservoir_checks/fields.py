@@ -147,6 +147,7 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "calendar": partial(_choice, CalendarKind),
     "step": partial(_choice, TimeStep),
     "guaranteed_energy_gwh": partial(_number_or_none, ranges.ENERGY_GWH),
+    "guaranteed_power_mw": partial(_number_or_none, ranges.POWER_MW),
     "marks": _marks,
     **dict.fromkeys(("description", "caveat"), partial(_text, ranges.LONGEST_TEXT)),
     "content": _bytes,

@@ -37,6 +37,7 @@ from reservoir.io.reservoir_toml.wording import validated
 _KEYS = {
     "installed_mw": "plant.installed_capacity_mw",
     "guaranteed_energy_gwh": "plant.guaranteed_energy_gwh",
+    "guaranteed_power_mw": "plant.guaranteed_power_mw",
     "lake_hm3": "storage.dead_hm3",
     "storage_lower_hm3": "storage.lower_hm3",
     "storage_upper_hm3": "storage.upper_hm3",
@@ -115,6 +116,7 @@ def _fields(file: File) -> dict[str, Any]:
             parts["installed_mw"] = installed
             parts["penalty"] = penalty_of(file.objective, parts["objective"], installed, file.step.per_year)
         parts["guaranteed_energy_gwh"] = file.plant.guaranteed_energy_gwh
+        parts["guaranteed_power_mw"] = file.plant.guaranteed_power_mw
         parts["operating_level_m"] = file.plant.operating_level_m
         parts |= _by_step(power_lower_mw=file.plant.power_lower_mw, plant_factor=file.plant.running_factor)
     if file.storage:

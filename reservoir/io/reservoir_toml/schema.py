@@ -102,6 +102,9 @@ class PlantSection(Block):
         default=None, description="the maximum turbine discharge of one of the units"
     )
     guaranteed_energy_gwh: EnergyGwh | None = Field(default=None, description="the guaranteed annual energy, GWh")
+    guaranteed_power_mw: PowerMw | None = Field(
+        default=None, description="the guaranteed mean power of every step, MW: what rules are measured against"
+    )
     output_coefficient: Coefficient | None = Field(
         default=None, description="K in power (kW) = K x flow (m3/s) x head (m); 9.80665 for a plant without losses"
     )

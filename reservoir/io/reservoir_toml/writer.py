@@ -97,6 +97,7 @@ def _sections(reservoir: Reservoir) -> Iterator[tuple[str, Mapping[str, Value]]]
         {
             "installed_capacity_mw": plant.installed_mw,
             "guaranteed_energy_gwh": plant.guaranteed_energy_gwh,
+            "guaranteed_power_mw": plant.guaranteed_power_mw,
             "plant_factor": _unless(plant.plant_factor, 1.0),
             "power_lower_mw": _unless(plant.power_lower_mw, 0.0),
             "operating_level_m": plant.operating_level_m,

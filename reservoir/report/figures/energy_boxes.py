@@ -10,6 +10,8 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from reservoir.hydro.objectives import Objective
+from reservoir.planning.objective_columns import shown
 from reservoir.report.figures.axes import THOUSANDS, name_lines
 from reservoir.report.figures.looks import family_look
 from reservoir.report.figures.record_runs import (
@@ -39,7 +41,7 @@ def rule_energy_figure(evaluation: Evaluation) -> Figure:
     """Draw the boxes with their legend."""
 
     def draw(sheet: SubFigure) -> None:
-        on_axes("Annual energy by rule", draw_rule_energy, evaluation)(sheet)
+        on_axes(f"{annual_title(evaluation)} by rule", draw_rule_energy, evaluation)(sheet)
         handles = [*sample_patches(), *outside_handles(evaluation)]
         sheet.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
@@ -51,27 +53,42 @@ def draw_rule_energy(ax: Axes, evaluation: Evaluation) -> Axes:
 
     Crosses mark the years of perfect foresight and of held-out runs in which a month leaves the limits of storage.
     """
-    draw_box(ax, 0, evaluation.foresight_gwh[SimulationMode.CONTINUOUS], REFERENCE, filled=True)
+    objective = evaluation.plan.objective
+    draw_box(ax, 0, _foresight(evaluation), REFERENCE, filled=True)
     for place, result in enumerate(evaluation.families, start=1):
         colour = family_look(result.family).colour
-        draw_box(ax, place - _OFFSET, result.energy_gwh[HELD_OUT], colour, filled=True)
-        draw_box(ax, place + _OFFSET, result.energy_gwh[TRAINING], colour, filled=False)
+        for offset, key, filled in ((-_OFFSET, HELD_OUT, True), (_OFFSET, TRAINING, False)):
+            draw_box(ax, place + offset, shown(objective, result.accounts[key].by_year), colour, filled=filled)
     _mark_outside(ax, evaluation)
     names = [FORESIGHT_NAME.replace(" ", "\n"), *(result.family for result in evaluation.families)]
     ax.set_xticks(range(len(names)), names)
     ax.set_xlim(-0.6, len(names) - 0.4)
     ax.grid(visible=False, axis="x")
     ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_ylabel("Annual energy (GWh)")
-    if evaluation.targets.guaranteed:
+    ax.set_ylabel(annual_label(objective))
+    if evaluation.targets.guaranteed and objective.is_energy:
         _draw_guaranteed(ax, evaluation.targets.annual_gwh)
     return ax
 
 
+def annual_title(evaluation: Evaluation) -> str:
+    """What the figure shows."""
+    return f"Annual {evaluation.plan.objective.title}"
+
+
+def annual_label(objective: Objective) -> str:
+    """Name and unit of what is optimised, of a year."""
+    return f"Annual {objective.title}" + (f" ({objective.unit})" if objective.unit else "")
+
+
+def _foresight(evaluation: Evaluation) -> FloatArray:
+    return shown(evaluation.plan.objective, evaluation.foresight_benefit(SimulationMode.CONTINUOUS))
+
+
 def _mark_outside(ax: Axes, evaluation: Evaluation) -> None:
     energies = [
-        evaluation.foresight_gwh[SimulationMode.CONTINUOUS],
-        *(each.energy_gwh[HELD_OUT] for each in evaluation.families),
+        _foresight(evaluation),
+        *(shown(evaluation.plan.objective, each.accounts[HELD_OUT].by_year) for each in evaluation.families),
     ]
     for place, (run, energy) in enumerate(zip(record_runs(evaluation), energies, strict=True)):
         years = run.outside.any(axis=1)

@@ -24,7 +24,7 @@ def regret_figure(evaluation: Evaluation) -> Figure:
     """Draw the bars with their legend."""
 
     def draw(sheet: SubFigure) -> None:
-        on_axes("Regret: energy below perfect foresight", draw_regret, evaluation)(sheet)
+        on_axes("Regret against perfect foresight", draw_regret, evaluation)(sheet)
         sheet.legend(handles=sample_patches(), loc="outside lower center", ncols=2)
 
     height = 1.4 + _INCHES_PER_FAMILY * len(evaluation.families)
@@ -39,7 +39,7 @@ def draw_regret(ax: Axes, evaluation: Evaluation) -> Axes:
         colour = family_look(result.family).colour
         for offset, key, fill in ((-_OFFSET, HELD_OUT, colour), (_OFFSET, TRAINING, "white")):
             score = result.scores[key]
-            ax.barh(place + offset, score.regret_gwh, _HEIGHT, facecolor=fill, edgecolor=colour, lw=1.2, zorder=2)
+            ax.barh(place + offset, score.regret, _HEIGHT, facecolor=fill, edgecolor=colour, lw=1.2, zorder=2)
             _write(ax, place + offset, score, digits)
     ax.set_yticks(range(len(ranked)), [result.family for result in ranked])
     ax.set_ylim(len(ranked) - 0.4, -0.6)
@@ -49,25 +49,26 @@ def draw_regret(ax: Axes, evaluation: Evaluation) -> Axes:
     ax.grid(visible=False, axis="y")
     ax.tick_params(axis="y", length=0)
     ax.xaxis.set_major_formatter(THOUSANDS)
-    ax.set_xlabel("Mean regret against perfect foresight (GWh per year)")
+    unit = evaluation.plan.objective.unit
+    ax.set_xlabel(f"Mean regret against perfect foresight ({f'{unit} per year' if unit else 'per year'})")
     return ax
 
 
 def by_regret(evaluation: Evaluation) -> list[FamilyResult]:
     """Families from the least regret on held-out years to the most."""
-    return sorted(evaluation.families, key=lambda result: result.scores[HELD_OUT].regret_gwh)
+    return sorted(evaluation.families, key=lambda result: result.scores[HELD_OUT].regret)
 
 
 def _digits(results: list[FamilyResult]) -> int:
     """Decimals of every bar's number: three figures of the largest."""
-    most = max(abs(result.scores[key].regret_gwh) for result in results for key in (HELD_OUT, TRAINING))
+    most = max(abs(result.scores[key].regret) for result in results for key in (HELD_OUT, TRAINING))
     return max(0, 2 - int(np.floor(np.log10(max(most, 1e-2)))))
 
 
 def _write(ax: Axes, place: float, score: Score, digits: int) -> None:
     ax.annotate(
-        f"{score.regret_gwh:,.{digits}f} GWh, {score.percent_of_foresight:.1f} % of foresight",
-        (max(score.regret_gwh, 0), place),
+        _written(score, digits),
+        (max(score.regret, 0), place),
         xytext=(4, 0),
         textcoords="offset points",
         va="center",
@@ -77,9 +78,17 @@ def _write(ax: Axes, place: float, score: Score, digits: int) -> None:
     )
 
 
+def _written(score: Score, digits: int) -> str:
+    amount = f"{score.regret:,.{digits}f} {score.objective.unit}".strip()
+    if not np.isfinite(score.percent_of_foresight):
+        return amount
+    return f"{amount}, {score.percent_of_foresight:.1f} % of foresight"
+
+
 def caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
+    what = "energy that a rule generates less" if evaluation.plan.objective.is_energy else "shortfall of a rule: less"
     return (
-        "Mean annual energy that a rule generates less than an operator who knows all inflows in advance, at equal end "
+        f"Mean annual {what} than an operator who knows all inflows in advance, at equal end "
         "storage. Shorter is better; the best rule on held-out years is on top."
     )

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from reservoir.planning.infeasible import counted
+from reservoir.planning.objective_columns import shown
 from reservoir.report.figures.axes import THOUSANDS
 from reservoir.report.figures.energy_boxes import MOST_DOTS, WHISKER_YEARS, WHISKERS, draw_box
 from reservoir.report.figures.looks import family_look
@@ -24,8 +25,8 @@ def robustness_figure(evaluation: Evaluation) -> Figure:
 
     def draw(sheet: SubFigure) -> None:
         above, below = sheet.subplots(2, 1, sharex=True)
-        draw_energies(above, runs).set_title("Mean annual energy of the members")
-        draw_regrets(below, runs).set_title("Regret of the members: energy below perfect foresight")
+        draw_benefits(above, runs).set_title(f"Mean annual {runs[0].objective.title} of the members")
+        draw_regrets(below, runs).set_title("Regret of the members against perfect foresight")
 
     note = tested_note(evaluation) if tested else held_out_note(evaluation)
     return plan_figure(evaluation.plan, 5.4, draw, note)
@@ -42,36 +43,36 @@ def shown_runs(evaluation: Evaluation) -> list[MemberRuns]:
     return [each for each in runs if each.sample == runs[-1].sample]
 
 
-def draw_energies(ax: Axes, runs: Sequence[MemberRuns]) -> Axes:
+def draw_benefits(ax: Axes, runs: Sequence[MemberRuns]) -> Axes:
     """Draw a box for each run; returns the axis."""
     for place, run in enumerate(runs):
         colour = REFERENCE if run.family == FORESIGHT else family_look(run.family).colour
-        draw_box(ax, place, run.energy_gwh, colour, filled=True)
-    return _named(ax, runs, "GWh per year")
+        draw_box(ax, place, shown(run.objective, run.benefit), colour, filled=True)
+    return _named(ax, runs)
 
 
 def draw_regrets(ax: Axes, runs: Sequence[MemberRuns]) -> Axes:
     """Draw a box for each family, above a line of no regret; returns the axis."""
     for place, run in enumerate(runs):
         if run.family != FORESIGHT:
-            draw_box(ax, place, run.regret_gwh, family_look(run.family).colour, filled=True)
+            draw_box(ax, place, run.regret, family_look(run.family).colour, filled=True)
     ax.axhline(0, color=LIMITS, lw=0.8, zorder=1.5)
-    return _named(ax, runs, "GWh per year")
+    return _named(ax, runs)
 
 
-def _named(ax: Axes, runs: Sequence[MemberRuns], unit: str) -> Axes:
+def _named(ax: Axes, runs: Sequence[MemberRuns]) -> Axes:
     names = [FORESIGHT_NAME.replace(" ", "\n") if run.family == FORESIGHT else run.family for run in runs]
     ax.set_xticks(range(len(runs)), names)
     ax.set_xlim(-0.6, len(runs) - 0.4)
     ax.grid(visible=False, axis="x")
     ax.yaxis.set_major_formatter(THOUSANDS)
-    ax.set_ylabel(unit)
+    ax.set_ylabel(f"{runs[0].objective.unit} per year".strip())
     return ax
 
 
 def caption(evaluation: Evaluation) -> str:
     """How to read the figure."""
-    members = len(shown_runs(evaluation)[0].energy_gwh)
+    members = len(shown_runs(evaluation)[0].benefit)
     reach = f"the {WHISKERS[0]} and {WHISKERS[1]} % quantiles" if members >= WHISKER_YEARS else "the extremes"
     reach += ", dots are members outside them" if WHISKER_YEARS <= members <= MOST_DOTS else ""
     return (

@@ -14,9 +14,10 @@ from reservoir.report.html.rules_robustness import robustness_rows
 from reservoir.report.html.rules_scores import LIMITS, SERVICE, energy_table, scores_table
 from reservoir.report.html.tables import acceptance_table
 from reservoir.rules import FAMILIES, Forecast
+from reservoir.rules.base.targets import STRICTER_SHARE
 from reservoir.rules.evaluation.acceptance import FITTED_NETWORK, SEARCHED_NETWORK, STRONG, WEAK, best_fitted
-from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
-from reservoir.rules.evaluation.findings import sentence_on_test
+from reservoir.rules.evaluation.evaluation import Evaluation, Sample
+from reservoir.rules.evaluation.findings import findings, part_of_foresight, sentence_on_test
 from reservoir.rules.evaluation.robustness import robustness_table
 from reservoir.rules.evaluation.shortfalls import shortfalls
 
@@ -59,11 +60,11 @@ def _units(evaluation: Evaluation, saved: SavedPlan) -> Iterator[Section]:
 
 def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Sequence[Picture]) -> list[Section]:
     """The rules' part of the report."""
-    outside = shortfalls(evaluation)
+    outside, found = shortfalls(evaluation), findings(evaluation)
     sections = [
         Section(
             "rules-shortfalls",
-            "Storage limits violated by rules",
+            "Limits and demands that rules do not keep",
             items=tuple(map(evaluation.plan.units.text, outside)),
             warning=True,
         )
@@ -72,25 +73,33 @@ def rules_sections(evaluation: Evaluation, checks: Sequence[Check], pictures: Se
         Section("rules", "Operation rules", text=_overview(evaluation), facts=tuple(_families(evaluation))),
         Section(
             "rules-energy",
-            "Energy by rule",
+            _by_rule(evaluation),
             text=_ENERGY_EXPLAINED,
             facts=_ENERGY_FACTS,
-            tables=tuple(energy_table(evaluation, mode) for mode in SimulationMode),
+            tables=tuple(energy_table(evaluation, mode) for mode in evaluation.modes),
         ),
         Section(
             "rules-service",
             "Reliability of the rules",
             text=(_targets(evaluation),),
             facts=_SERVICE_FACTS,
-            tables=tuple(scores_table(evaluation, mode, "service", SERVICE) for mode in SimulationMode),
+            tables=tuple(scores_table(evaluation, mode, "service", SERVICE) for mode in evaluation.modes),
         ),
         Section(
             "rules-limits",
             "Limits and repairs",
             facts=_LIMITS_FACTS,
-            tables=tuple(scores_table(evaluation, mode, "limits", LIMITS) for mode in SimulationMode),
+            tables=tuple(scores_table(evaluation, mode, "limits", LIMITS) for mode in evaluation.modes),
         ),
         _robustness(evaluation),
+        Section(
+            "rules-findings",
+            "Findings",
+            text=("What the families do against each other, on held-out years. No check of this result.",),
+            facts=tuple((each.compared, f"{evaluation.plan.units.text(each.found)}.") for each in found),
+        )
+        if found
+        else None,
         Section(
             "rules-acceptance",
             "Acceptance of the rules",
@@ -107,15 +116,20 @@ _ENERGY_EXPLAINED = (
     "in future years.",
 )
 _ENERGY_FACTS = (
-    ("Mean, median", "Annual energy."),
-    ("Of foresight", "Mean energy as a percentage of perfect foresight: an operator who knows all inflows in advance."),
-    ("Regret", "Mean annual energy below perfect foresight: the cost of not knowing future inflows."),
-    ("Worst decile", "Mean of the 10 % of years with the least energy."),
+    ("Mean, median", "Of a year: energy, or what else the plan optimises."),
+    (
+        "Of foresight",
+        "As a percentage of perfect foresight: an operator who knows all inflows in advance. Limits and demands that "
+        "foresight keeps and a rule does not are charged with the penalty of the plan.",
+    ),
+    ("Regret", "How much less than perfect foresight, a year: the cost of not knowing future inflows."),
+    ("Worst decile", "Mean of the poorest 10 % of the years."),
     ("Spill", "Mean annual volume released without passing the turbines."),
     (
         "End storage",
-        "Energies are compared at equal end storage: the energy value of water left at the end (+) or drawn from the "
-        "initial storage (−). It is included in the energies of the table.",
+        "What the water is worth that a rule leaves at the end (+) or has drawn from the initial storage (−): by as "
+        "much perfect foresight brings less, or more, if it ends with the same storage. It is included in the mean, "
+        "never in a single year of a record.",
     ),
 )
 _SERVICE_FACTS = (
@@ -125,6 +139,7 @@ _SERVICE_FACTS = (
         "Resilience: share of failures followed by a year, or month, that reaches the target; 100 % if none fails.",
     ),
     ("Shortfall", "Vulnerability: mean shortfall of failing years, or months, in percent of the target."),
+    ("Supplied", "Share of months that deliver the withdrawal, or the release, that is demanded."),
 )
 _LIMITS_FACTS = (
     ("At a limit", "Months that end at the lower or upper storage limit."),
@@ -134,14 +149,15 @@ _LIMITS_FACTS = (
         "Months that end outside the storage limits, which no permitted release avoids, and the largest deviation. A "
         "rule that violates limits which perfect foresight satisfies is not recommended.",
     ),
+    ("Demands unmet", "Months in which a withdrawal or the lowest power is not delivered."),
 )
 
 
 _ROBUSTNESS_FACTS = (
-    ("Energy", "Mean annual energy of a member, at equal end storage."),
-    ("Worst decile", "Mean of the 10 % of members with the least energy, or firm power, or the most regret."),
+    ("Best, median, worst", "Mean annual energy of a member, or what else is optimised, at equal end storage."),
+    ("Worst decile", "Mean of the poorest 10 % of the members, or of those with the least firm power, or most regret."),
     ("Firm power", "Mean power of a month that is exceeded in 90 % of the months of a member."),
-    ("Regret", "Annual energy of the member's perfect foresight minus that of the rule."),
+    ("Regret", "How much more perfect foresight of the member brings than the rule, a year."),
     ("Violating", "Share of members with any month outside the storage limits."),
 )
 
@@ -154,9 +170,8 @@ def _robustness(evaluation: Evaluation) -> Section | None:
         "Each member is operated from its start to its end by rules that were not fitted to it, and compared with "
         "perfect foresight of this member.",
     )
-    return Section(
-        "rules-robustness", "Robustness over members", text, facts=_ROBUSTNESS_FACTS, tables=(robustness_rows(table),)
-    )
+    rows = robustness_rows(table, evaluation.plan.objective)
+    return Section("rules-robustness", "Robustness over members", text, facts=_ROBUSTNESS_FACTS, tables=(rows,))
 
 
 def _heading(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) -> Heading:
@@ -165,7 +180,10 @@ def _heading(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) 
     best = best_fitted(evaluation)
     if best is None:
         return heading
-    found = (f"of perfect foresight, best fitted rule ({best.family}), held-out years", _part_of_foresight(best))
+    told = part_of_foresight(best)
+    found = (f"best fitted rule ({best.family}), held-out years", told)
+    if told.endswith(" of perfect foresight"):
+        found = (f"of perfect foresight, best fitted rule ({best.family}), held-out years", told.split(" of ")[0])
     return replace(heading, figures=(*heading.figures, found))
 
 
@@ -183,12 +201,12 @@ def _overview(evaluation: Evaluation) -> tuple[str, ...]:
     best = best_fitted(evaluation)
     if best is not None:
         text.append(
-            f"The best family fitted to the plan is {best.family}: on held-out years it generates "
-            f"{_part_of_foresight(best)} of the energy of perfect foresight over the whole record."
-            f"{_compared(evaluation)}"
+            f"The best family fitted to the plan is {best.family}: on held-out years {part_of_foresight(best)} over "
+            f"the whole record.{_compared(evaluation)}"
         )
     tested = sentence_on_test(evaluation)
-    return (*text, *([tested] if tested else []), *_stages(evaluation))
+    alone = evaluation.without_years
+    return (*text, *([alone] if alone else []), *([tested] if tested else []), *_stages(evaluation))
 
 
 def _stages(evaluation: Evaluation) -> tuple[str, ...]:
@@ -202,15 +220,15 @@ def _stages(evaluation: Evaluation) -> tuple[str, ...]:
     return (
         f"The network of {SEARCHED_NETWORK} is trained in two stages. The first ({FITTED_NETWORK}) fits it to the "
         f"releases of the plan: root mean square error {misfits[0]} (held-out years, in the states of the plan), "
-        f"{_part_of_foresight(fitted)} of the energy of perfect foresight. The second maximises the simulated energy: "
-        f"root mean square error {misfits[1]}, {_part_of_foresight(searched)} of the energy.",
+        f"{part_of_foresight(fitted)}. The second maximises what the simulation brings: root mean square error "
+        f"{misfits[1]}, {part_of_foresight(searched)}.",
     )
 
 
 def _compared(evaluation: Evaluation) -> str:
     """What the baselines make, as far as they were evaluated."""
     baselines = [
-        f"{_part_of_foresight(result)} by {result.family}, the {what} baseline"
+        f"{part_of_foresight(result)} by {result.family}, the {what} baseline"
         for result in evaluation.families
         for name, what in ((STRONG, "strong"), (WEAK, "weak"))
         if result.family == name
@@ -218,16 +236,18 @@ def _compared(evaluation: Evaluation) -> str:
     return f" For comparison: {', and '.join(baselines)}." if baselines else ""
 
 
-def _part_of_foresight(result: FamilyResult) -> str:
-    return f"{result.scores[SimulationMode.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight:.2f} %"
+def _by_rule(evaluation: Evaluation) -> str:
+    title = evaluation.plan.objective.title
+    return f"{title[:1].upper()}{title[1:]} by rule"
 
 
 def _targets(evaluation: Evaluation) -> str:
     targets = evaluation.targets
     energy = f"{targets.annual_gwh:,.0f} GWh per year, or {targets.firm_mw:,.0f} MW in every month"
     if targets.guaranteed:
-        return f"Target: the guaranteed energy of the reservoir, {energy}."
-    return f"No guaranteed energy is given. Target: the power that the plan exceeds in 90 % of months, {energy}."
+        return f"Target: {targets.origin}, {energy}."
+    stricter = f"The stricter target, {targets.firm_95_mw:,.0f} MW, is given in {STRICTER_SHARE:.0%} of the months"
+    return f"Nothing is guaranteed in the reservoir file. Target: {targets.origin}, {energy}. {stricter}."
 
 
 def _families(evaluation: Evaluation) -> list[tuple[str, str]]:

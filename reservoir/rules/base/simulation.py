@@ -12,20 +12,24 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.compiled_year import YearArrays, some_years
 from reservoir.hydro.conditions import conditions_at, conditions_of_year
-from reservoir.hydro.given_releases import repaired, without_foresight
+from reservoir.hydro.given_releases import repaired, with_callable_curves, without_foresight
 from reservoir.hydro.horizon_limits import open_limits
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.limits import Limits
 from reservoir.hydro.objective import Operation, operate
+from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import enforce_limits
 from reservoir.problems.reservoir.year import ReservoirModel
 from reservoir.rules.base.month_end import month_end
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import inflow_before, require_no_ramps
+from reservoir.rules.base.violations import Violations
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+#: A shortage of supply by less than this part of the largest demand is none.
+KEPT_SUPPLY = 1e-6
 #: Situations that are decided at once: enough to be fast, few enough for a processor's cache.
 MOST_TOGETHER = 2_000
 
@@ -36,6 +40,7 @@ class Simulation:
 
     Parameters
     ----------
+    reservoir : Reservoir
     labels : sequence of str
         Names of the years.
     operation : Operation
@@ -48,17 +53,39 @@ class Simulation:
         Whether the next year starts with the storage that the year ends with.
     hm3_per_m3s : ndarray, shape (years, steps)
         hm3 that 1 m3/s carries in each step.
+    limits : Limits
+        Of the years, nothing said of their ends.
     members : int
         Members of an ensemble that the years belong to, each of as many years; 1 of a record.
     """
 
+    reservoir: Reservoir
     labels: Sequence[str]
     operation: Operation
     asked_m3s: FloatArray
     repaired: NDArray[np.bool_]
     carried: NDArray[np.bool_]
     hm3_per_m3s: FloatArray
+    limits: Limits
     members: int = 1
+
+    @property
+    def supply_reliability(self) -> float:
+        """Part of the months that deliver the withdrawal and the release that are asked of them; NaN where none is."""
+        target = None if self.limits.terms is None else self.limits.terms.of_steps.supply_target
+        demanded = None if self.limits.conditions is None else self.limits.conditions.withdrawal_m3s
+        given = [each for each in (target, demanded) if each is not None and each.any()]
+        if not given:
+            return float("nan")
+        short = self.operation.shortage_m3s
+        if target is not None:
+            short = short + np.maximum(target - self.operation.release_m3s, 0.0)
+        return float((short <= KEPT_SUPPLY * max(float(each.max()) for each in given)).mean())
+
+    @cached_property
+    def violations(self) -> Violations:
+        """Storages outside their bounds, and demands not met."""
+        return Violations.of_operation(self.limits, self.reservoir, self.operation)
 
     @cached_property
     def energy_gwh(self) -> FloatArray:
@@ -100,7 +127,7 @@ def simulate(
     inflow.require_whole_members("the simulation of a rule")
     rules = list(rule) if isinstance(rule, Sequence) else [rule] * inflow.years
     limits = open_limits(model.reservoir, inflow)
-    require_no_ramps(limits)
+    require_no_ramps(limits.conditions)
     members, least = inflow.member_count, limits.release_lower_m3s
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s, members)
     years = without_foresight(limits, np.full(inflow.years, start_hm3))
@@ -111,7 +138,7 @@ def simulate(
         places = runs[:, column]
         decide = _decisions_together if members > 1 else _decisions
         told = Told(inflow.flow_m3s, before, least)
-        asked[places] = decide([rules[place] for place in places], told, _callable(years, limits), places)
+        asked[places] = decide([rules[place] for place in places], told, with_callable_curves(years, limits), places)
         if column + 1 < runs.shape[1]:
             alone = operate(model.exact, some_years(years, places), np.maximum(asked[places], least[places]))
             years.start[runs[:, column + 1]] = alone.storage_hm3[:, -1]
@@ -121,15 +148,7 @@ def simulate(
     carried = np.full(inflow.years, continuous)
     carried[runs[:, -1]] = False
     volumes = inflow.calendar.hm3_per_m3s
-    return Simulation(inflow.labels, operation, asked, moved, carried, volumes, members)
-
-
-def _callable(years: YearArrays, limits: Limits) -> YearArrays:
-    """The years with curves that Python can call."""
-    if limits.conditions is None:
-        return years
-    curves = {"area": limits.conditions.area_km2, "seepage": limits.conditions.seepage_m3s}
-    return years._replace(conditions=years.conditions._replace(**curves))
+    return Simulation(model.reservoir, inflow.labels, operation, asked, moved, carried, volumes, limits, members)
 
 
 class Told(NamedTuple):

@@ -4,36 +4,50 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from reservoir.hydro.calendar import HOURS_PER_YEAR
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.members import FIRM_QUANTILE
+from reservoir.rules.base.firm_yield import firm_power_at
 from reservoir.rules.base.training import Training
+
+#: Parts of the months that give the firm power, where nothing is guaranteed.
+SHARE, STRICTER_SHARE = 0.90, 0.95
+#: Where the targets come from, in words.
+GUARANTEED_POWER = "the guaranteed power of the reservoir"
+GUARANTEED_ENERGY = "the guaranteed energy of the reservoir"
+FIRM_POWER = f"firm power: the largest that the standard operating policy gives in {SHARE:.0%} of the months"
 
 
 @dataclass(frozen=True)
 class Targets:
     """Energy of a year (GWh) and power of a month (MW) that should be reached.
 
-    ``guaranteed`` says whether the reservoir's file states the energy; otherwise the plan's own poorest months do.
+    ``firm_95_mw`` is the power at the stricter share of months. Both are the same where the reservoir's file
+    guarantees a power or an energy, as ``guaranteed`` says; ``origin`` says where they come from.
     """
 
     annual_gwh: float
     firm_mw: float
+    firm_95_mw: float
     guaranteed: bool
+    origin: str
 
     @classmethod
     def of(cls, training: Training) -> Targets:
-        """The guaranteed energy, as steady power; without one, what the plan makes in nine months of ten."""
+        """What is guaranteed; without that, the firm power of the training years."""
         guaranteed = cls.of_reservoir(training.model.reservoir)
         if guaranteed is not None:
             return guaranteed
-        firm = float(np.quantile(training.power_mw, FIRM_QUANTILE))
-        return cls(firm * HOURS_PER_YEAR / 1000, firm, False)
+        firm, stricter = (firm_power_at(training, share) for share in (SHARE, STRICTER_SHARE))
+        return cls(firm * HOURS_PER_YEAR / 1000, firm, stricter, False, FIRM_POWER)
 
     @classmethod
     def of_reservoir(cls, reservoir: Reservoir) -> Targets | None:
-        """The guaranteed energy, as steady power; None where the reservoir guarantees none."""
-        energy = reservoir.guaranteed_energy_gwh
-        return None if energy is None else cls(energy, energy * 1000 / HOURS_PER_YEAR, True)
+        """The guaranteed power, or the guaranteed energy as steady power; None where the reservoir guarantees none."""
+        power, energy = reservoir.guaranteed_power_mw, reservoir.guaranteed_energy_gwh
+        if power is not None:
+            annual = power * HOURS_PER_YEAR / 1000 if energy is None else energy
+            return cls(annual, power, power, True, GUARANTEED_POWER)
+        if energy is None:
+            return None
+        steady = energy * 1000 / HOURS_PER_YEAR
+        return cls(energy, steady, steady, True, GUARANTEED_ENERGY)

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.hydro.horizon_limits import open_limits
-from reservoir.hydro.limits import Limits
-from reservoir.hydro.objective import Operation
-from reservoir.planning.water_values import water_values_of
 
 if TYPE_CHECKING:
+    from reservoir.hydro.limits import Limits
+    from reservoir.hydro.objective import Operation
+    from reservoir.hydro.record_conditions import RecordConditions
     from reservoir.planning.plan import Plan
     from reservoir.problems.reservoir.year import ReservoirModel
 
@@ -79,13 +78,16 @@ class Training:
         InputError
             If it has no whole water years of months, or its reservoir limits the change of the release.
         """
+        # Compiled code is loaded for fitting alone: an operator with a rule does not wait for it.
+        from reservoir.hydro.horizon_limits import open_limits
+
         if plan.start:
             problem = f"the plan begins in {plan.start}, and has no whole water years"
             raise InputError(Mistake(problem, "a plan of whole water years", "plan without --from"))
         plan.inflow.require_months("the fit of rules")
         plan.inflow.require_whole_members("the fit of rules")
         limits = open_limits(plan.problems.model.reservoir, plan.inflow)
-        require_no_ramps(limits)
+        require_no_ramps(limits.conditions)
         storage = plan.operation.storage_hm3
         return cls(
             plan.problems.model,
@@ -151,6 +153,8 @@ def _end_value(plan: Plan, limits: Limits) -> float | None:
     """Mean water value at the end of the years; None of years planned by themselves for energy."""
     if plan.horizon.is_year and limits.terms is None and limits.conditions is None:
         return None
+    from reservoir.planning.water_values import water_values_of
+
     found = plan.water_values or water_values_of(plan.problems, plan.operation, plan.feasible_problems)
     ends = found.month_end_gwh_per_hm3[:, -1]
     known = ends[np.isfinite(ends)]
@@ -162,7 +166,7 @@ def _losses_m3s(operation: Operation, hm3_per_m3s: FloatArray) -> FloatArray:
     return operation.withdrawal_m3s + (operation.evaporation_hm3 + operation.seepage_hm3) / hm3_per_m3s
 
 
-def require_no_ramps(limits: Limits) -> None:
+def require_no_ramps(conditions: RecordConditions | None) -> None:
     """Refuse what rules do not know.
 
     Raises
@@ -171,7 +175,7 @@ def require_no_ramps(limits: Limits) -> None:
         If the release may change by so much only from step to step: perfect foresight, which rules are compared with,
         is found by dynamic programming, which does not know such a limit.
     """
-    if limits.conditions is not None and limits.conditions.ramps:
+    if conditions is not None and conditions.ramps:
         problem, expected = "rules do not know a limit of the change of the release", "a reservoir without one"
         raise InputError(Mistake(problem, expected, "remove the ramping limits to fit or run rules"))
 

@@ -1,12 +1,15 @@
-"""Storages outside their bounds, which no repair of a release could keep: how many months, and how far."""
+"""Storages outside their bounds and demands not met, which no repair of a release could keep: how often, how far."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.hydro.conditions import unmet, unmet_power
+from reservoir.hydro.limits import Limits
+from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import violation_scale
 
@@ -33,15 +36,23 @@ def beyond_bounds(reservoir: Reservoir, ends_hm3: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Violations:
-    """Storages outside their bounds over a record.
+    """Storages outside their bounds, and demands not met, over a record.
 
     ``months`` end outside, the worst of them by ``largest_hm3``; ``relative`` is the sum of the violations relative to
-    the bounds (eq. 20).
+    the bounds (eq. 20), and to what is demanded. In ``unmet_months`` a withdrawal or the lowest power is not delivered.
     """
 
     months: int
     largest_hm3: float
     relative: float
+    unmet_months: int = 0
+
+    @classmethod
+    def of_operation(cls, limits: Limits, reservoir: Reservoir, operation: Operation) -> Violations:
+        """Those of years operated within limits, a row for each year."""
+        found = cls.of(reservoir, operation.storage_hm3[:, 1:])
+        missed = unmet_demands(limits, operation)
+        return replace(found, relative=found.relative + float(missed.sum()), unmet_months=int((missed > 0).sum()))
 
     @classmethod
     def of(cls, reservoir: Reservoir, ends_hm3: FloatArray) -> Violations:
@@ -51,3 +62,11 @@ class Violations:
         bound = np.where(beyond > 0, upper, lower)
         relative = np.abs(beyond) / violation_scale(bound, float(upper.max()))
         return cls(int((beyond != 0).sum()), float(np.abs(beyond).max()), float(relative.sum()))
+
+
+def unmet_demands(limits: Limits, operation: Operation) -> FloatArray:
+    """Relative shortage of the withdrawal and of the lowest power, shape (years, steps); 0 without a demand."""
+    conditions = limits.arrays().conditions
+    release = operation.release_m3s
+    missed = unmet(conditions, operation.draft_m3s, release, release) + unmet_power(conditions, operation.power_mw)
+    return np.broadcast_to(np.asarray(missed, np.float64), release.shape)

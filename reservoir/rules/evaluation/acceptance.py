@@ -1,26 +1,24 @@
-"""What rules must satisfy, and what is claimed of them."""
+"""What a result of rules must satisfy; what families do against each other are `findings`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from reservoir.hydro.objective import Operation
 from reservoir.planning.checks import BALANCE_TOLERANCE, Check, balance_residual, release_excess
 from reservoir.rules import Rule, rule_from_dict
 from reservoir.rules.base.training import Training
-from reservoir.rules.base.violations import ROUNDING
+from reservoir.rules.evaluation.accounts import Account
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
 from reservoir.rules.evaluation.misfit import decisions
+from reservoir.rules.evaluation.scores import Score, avoidable
 
 #: Strong and weak baseline; every other family is fitted to the plan.
 STRONG, WEAK = "sdp", "standard"
 #: The two stages of one training.
 FITTED_NETWORK, SEARCHED_NETWORK = "ann-regression", "ann"
-#: The best fitted family makes at least this part of the strong baseline's energy in years that neither has seen.
-STRONG_PART = 0.995
 #: Perfect foresight is found on a grid: a rule may seem better by this part.
 FORESIGHT_TOLERANCE = 1e-5
 
@@ -44,101 +42,56 @@ def rules_checks(evaluation: Evaluation) -> list[Check]:
         Check("release outside its limits in any simulation: largest excess (m3/s)", excess, 0),
         Check("rules that decide differently after saving and loading", different, 0),
         *_bounded_by_foresight(evaluation),
-        *_within_bounds(evaluation),
-        *_comparisons(evaluation),
     ]
 
 
 def best_fitted(evaluation: Evaluation) -> FamilyResult | None:
-    """The family of most held-out energy among those that are fitted to the plan and keep the storage bounds.
+    """The family of most held-out benefit among those that are fitted to the plan and keep all limits.
 
-    Months that perfect foresight cannot keep are held against none. None where no family is left.
+    What perfect foresight cannot keep is held against none. None where no family is left.
     """
-    kept = [result for result in _fitted(evaluation) if _avoidable_violation(evaluation, result) <= 0]
-    return max(kept, key=_held_out_gwh) if kept else None
+    kept = [result for result in fitted_families(evaluation) if avoidable_violation(evaluation, result) <= 0]
+    return max(kept, key=held_out) if kept else None
 
 
-def _fitted(evaluation: Evaluation) -> list[FamilyResult]:
+def fitted_families(evaluation: Evaluation) -> list[FamilyResult]:
+    """Families that are fitted to the plan."""
     return [result for result in evaluation.families if result.family not in (STRONG, WEAK)]
 
 
-def _avoidable_violation(evaluation: Evaluation, result: FamilyResult) -> float:
+def avoidable_violation(evaluation: Evaluation, result: FamilyResult) -> float:
     """Sum of relative violations on held-out years beyond that of perfect foresight."""
-    beyond = result.scores[_HEADLINE].violation - evaluation.foresight_violations.relative
-    return max(beyond, 0.0) if not beyond <= ROUNDING else 0.0
+    return avoidable(result.scores[_HEADLINE].violation, evaluation.foresight_violations.relative)
 
 
-def _within_bounds(evaluation: Evaluation) -> list[Check]:
-    """The family that is recommended keeps the limits of the storage; where none does, the one that comes nearest."""
-    fitted = _fitted(evaluation)
-    if not fitted:
-        return []
-    best = best_fitted(evaluation)
-    chosen = best or min(fitted, key=lambda result: _avoidable_violation(evaluation, result))
-    what = "the best fitted family" if best else "the fitted family with the smallest violation"
-    check = f"held-out storage outside limits that foresight satisfies, {what} ({chosen.family})"
-    return [Check(check, _avoidable_violation(evaluation, chosen), 0.0)]
+def held_out(result: FamilyResult) -> float:
+    """What a family brings in held-out years at equal end storage, in the unit of the objective."""
+    return float(result.accounts[_HEADLINE].at_equal_storage.sum())
 
 
 def _bounded_by_foresight(evaluation: Evaluation) -> list[Check]:
-    """No rule makes more than perfect foresight, unless it leaves bounds that foresight keeps: that is charged."""
-    bounded = {
-        SimulationMode.CONTINUOUS: _foresight_comes_back(evaluation.foresight),
-        SimulationMode.YEARLY: _comes_back(evaluation.training),
-    }
-    penalty = evaluation.plan.reservoir.penalty
-    violation = {
-        SimulationMode.CONTINUOUS: evaluation.foresight_violations.relative,
-        SimulationMode.YEARLY: float(evaluation.plan.violation.sum()),
-    }
-    parts = [
-        (energy.sum() - penalty * (result.scores[mode, sample].violation - violation[mode]))
-        / evaluation.foresight_gwh[mode].sum()
-        for result in evaluation.families
-        for (mode, sample), energy in result.energy_gwh.items()
-        if bounded[mode]
-    ]
-    parts += [
-        (run.energy_gwh.sum() - penalty * (run.score.violation - run.foresight_violations.relative))
-        / run.foresight_gwh.sum()
-        for run in evaluation.tests
-        if run.foresight is not None and run.foresight_gwh is not None and run.foresight_violations is not None
-        if _foresight_comes_back(run.foresight)
-    ]
-    check = "largest energy of any rule, fraction of perfect foresight's"
-    return [Check(check, _most(parts), 1 + FORESIGHT_TOLERANCE)] if parts else []
+    """No rule brings more than perfect foresight, unless it violates limits that foresight keeps: that is charged."""
+    parts = [_above_foresight(evaluation, *run) for run in _accounted(evaluation)]
+    check = "largest benefit of any rule above perfect foresight (fraction of perfect foresight's)"
+    return [Check(check, _most(parts), FORESIGHT_TOLERANCE)] if parts else []
 
 
-def _comparisons(evaluation: Evaluation) -> list[Check]:
-    best = best_fitted(evaluation)
-    baselines = {result.family: result for result in evaluation.families if result.family in (STRONG, WEAK)}
-    least = {STRONG: STRONG_PART, WEAK: 1.0}
-    if best is None:
-        return []
-    return [
-        Check(
-            f"held-out energy of the best fitted family ({best.family}), fraction of {name}'s",
-            _held_out_gwh(best) / _held_out_gwh(baseline),
-            least[name],
-            at_least=True,
-        )
-        for name, baseline in baselines.items()
-    ]
+def _accounted(evaluation: Evaluation) -> Iterator[tuple[Account, Score, float]]:
+    """Each run's account, its score, and the violations of perfect foresight."""
+    unavoidable = {mode: evaluation.foresight_violations_of(mode).relative for mode in evaluation.modes}
+    for result in evaluation.families:
+        for key, account in result.accounts.items():
+            yield account, result.scores[key], unavoidable[key[0]]
+    for run in evaluation.tests:
+        if run.foresight_violations is not None:
+            yield run.account, run.score, run.foresight_violations.relative
 
 
-def _held_out_gwh(result: FamilyResult) -> float:
-    return float(result.energy_gwh[_HEADLINE].sum())
-
-
-def _comes_back(training: Training) -> bool:
-    """Whether the plan's years end where they all begin: only then does no rule make more at equal end storage."""
-    return bool(np.allclose(training.storage_end_hm3[:, -1], training.start_hm3, rtol=1e-6))
-
-
-def _foresight_comes_back(foresight: Operation) -> bool:
-    """Whether the record, or every member, can be completed at the storage that it began with."""
-    storage = foresight.storage_hm3
-    return bool(np.allclose(storage[..., -1], storage[..., 0], rtol=1e-6))
+def _above_foresight(evaluation: Evaluation, account: Account, score: Score, unavoidable: float) -> float:
+    reservoir, best = evaluation.plan.reservoir, float(account.foresight.sum())
+    charge = reservoir.penalty * avoidable(score.violation, unavoidable)
+    least = reservoir.objective.least_scale(reservoir.installed_mw) * len(account.made)
+    return (float(account.at_equal_storage.sum()) - charge - best) / max(abs(best), least, 1e-9)
 
 
 def _most(values: Sequence[float]) -> float:

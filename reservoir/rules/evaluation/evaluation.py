@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -15,18 +15,21 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.planning.carry_over import CARRY_OVER, storage_ratio
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
 from reservoir.planning.sentences import horizon_text
 from reservoir.planning.solver_choice import HOST_REFERENCE
 from reservoir.rules import FAMILIES, Forecast, Rule, Training, fit
-from reservoir.rules.base.foresight import foresight_over_record
+from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.simulation import Simulation, simulate
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.violations import Violations
+from reservoir.rules.evaluation.accounts import Account, accounts_of
 from reservoir.rules.evaluation.misfit import misfit_m3s
-from reservoir.rules.evaluation.record_evaluation import RecordEvaluation, evaluate_record
-from reservoir.rules.evaluation.scores import Score, energy_at_equal_storage, energy_of_foresight, equal_storage, score
+from reservoir.rules.evaluation.record_evaluation import RecordEvaluation, evaluate_rules
+from reservoir.rules.evaluation.scores import Score, score
 from reservoir.rules.folds import held_out_rules
+from reservoir.solvers import Progress
 
 FloatArray = NDArray[np.float64]
 
@@ -52,7 +55,11 @@ class SimulationMode(StrEnum):
     CONTINUOUS = "continuous"
     """The storage is carried over from year to year; perfect foresight knows the whole record."""
     YEARLY = "yearly"
-    """Every year starts where the plan starts it; perfect foresight is the plan."""
+    """Every year starts where the plan starts the first; perfect foresight knows the year."""
+
+
+#: A run of a rule, by how the years follow each other and on which it is scored.
+Key = tuple[SimulationMode, Sample]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +71,7 @@ class FamilyResult:
     family : str
     rule : Rule
     simulations : mapping of (SimulationMode, Sample) to Simulation
-    energy_gwh : mapping of (SimulationMode, Sample) to ndarray, shape (years,)
-        At equal end storage.
+    accounts : mapping of (SimulationMode, Sample) to Account
     scores : mapping of (SimulationMode, Sample) to Score
     misfit_m3s : mapping of Sample to float
         How far its decisions are from the plan's, see `reservoir.rules.evaluation.misfit`.
@@ -73,9 +79,9 @@ class FamilyResult:
 
     family: str
     rule: Rule
-    simulations: Mapping[tuple[SimulationMode, Sample], Simulation]
-    energy_gwh: Mapping[tuple[SimulationMode, Sample], FloatArray]
-    scores: Mapping[tuple[SimulationMode, Sample], Score]
+    simulations: Mapping[Key, Simulation]
+    accounts: Mapping[Key, Account]
+    scores: Mapping[Key, Score]
     misfit_m3s: Mapping[Sample, float]
 
     def misfit_of(self, sample: str) -> float:
@@ -97,10 +103,8 @@ class Evaluation:
     folds : int
         Blocks of the cross-validation; as many as years leave one year out at a time.
     targets : Targets
-    foresight : Operation
-        Perfect foresight over the whole record, one step a month; of an ensemble, a row for each member.
-    foresight_gwh : mapping of SimulationMode to ndarray, shape (years,)
-        Energy of perfect foresight in each year, at equal end storage.
+    foresights : mapping of SimulationMode to Foresight
+        Over the whole record or each member, and in every year: of the yearly mode only where years stand alone.
     families : tuple of FamilyResult
         In the order of the registry.
     fitted_to : str
@@ -114,18 +118,42 @@ class Evaluation:
     forecast: Forecast
     folds: int
     targets: Targets
-    foresight: Operation
-    foresight_gwh: Mapping[SimulationMode, FloatArray]
+    foresights: Mapping[SimulationMode, Foresight]
     families: tuple[FamilyResult, ...]
     fitted_to: str = ""
     tests: tuple[RecordEvaluation, ...] = ()
+
+    @property
+    def modes(self) -> tuple[SimulationMode, ...]:
+        """How years follow each other in the runs; those with the storage carried over, which count most, first."""
+        return tuple(self.foresights)
+
+    @cached_property
+    def foresight(self) -> Operation:
+        """Perfect foresight over the whole record, one step a month; of an ensemble, a row for each member."""
+        operation = self.foresights[SimulationMode.CONTINUOUS].operation
+        return operation[0] if self.plan.inflow.members is None else operation
+
+    def foresight_benefit(self, mode: SimulationMode) -> FloatArray:
+        """What perfect foresight brings in each year, in the unit of the objective, shape (years,)."""
+        return self.foresights[mode].operation.in_years(self.training.steps).benefit
+
+    def foresight_violations_of(self, mode: SimulationMode) -> Violations:
+        """What no rule can keep, since perfect foresight does not."""
+        operation = self.foresights[mode].operation.in_years(self.training.steps)
+        return Violations.of_operation(self.training.limits, self.plan.reservoir, operation)
+
+    @cached_property
+    def foresight_violations(self) -> Violations:
+        """What no rule can keep that carries its storage over."""
+        return self.foresight_violations_of(SimulationMode.CONTINUOUS)
 
     def table(self) -> pd.DataFrame:
         """One row a mode, family and sample; the continuous runs, which count most, come first."""
         return pd.DataFrame(
             [
                 score.as_dict() | {"misfit_m3s": result.misfit_of(score.sample)}
-                for mode in SimulationMode
+                for mode in self.modes
                 for result, score in self.scores_of(mode)
             ]
         )
@@ -146,12 +174,6 @@ class Evaluation:
         return tuple(dict.fromkeys(each for each in (*self.plan.caveats, *tested) if each))
 
     @property
-    def foresight_violations(self) -> Violations:
-        """Storages outside their bounds even with perfect foresight: no rule can keep them."""
-        ends = self.foresight.storage_hm3[..., 1:].reshape(self.training.years, self.training.steps)
-        return Violations.of(self.plan.reservoir, ends)
-
-    @property
     def cross_validation(self) -> str:
         """How years were held out, in words."""
         members = self.plan.inflow.member_count
@@ -159,6 +181,18 @@ class Evaluation:
         if self.folds == (members if members > 1 else self.training.years):
             return f"leave one {unit} out"
         return f"{self.folds} blocks of {unit}s"
+
+    @property
+    def without_years(self) -> str:
+        """Why no year is operated by itself, in words; empty if they are."""
+        if SimulationMode.YEARLY in self.foresights:
+            return ""
+        ratio = storage_ratio(self.plan.reservoir, self.plan.inflow)
+        if ratio >= CARRY_OVER:
+            reason = f"the active storage is {ratio:.2f} times the mean annual inflow"
+        else:
+            reason = f"the plan's problems are {horizon_text(self.plan)}"
+        return f"Years are not operated by themselves: {reason}, and storage carries water from year to year."
 
 
 def evaluate(
@@ -206,42 +240,43 @@ def evaluate(
         plan = optimise(plan.reservoir, plan.inflow, solver=HOST_REFERENCE, horizon=asked, progress=progress)
         fitted_to = f"the optimum of {horizon_text(plan)}, not the schedule of this plan"
     training = Training.of(plan)
-    start = training.start_hm3
     told = partial(progress, "perfect foresight")
-    foresight = foresight_over_record(training.model, plan.inflow, start, start, told)
-    # A year that chooses its start uses up no more water than it began with, wherever others start.
-    starts, ends = training.storage_start_hm3[:, 0], training.storage_end_hm3[:, -1]
-    foresight_gwh = {
-        SimulationMode.CONTINUOUS: energy_of_foresight(foresight, training.model, training.years, start),
-        SimulationMode.YEARLY: equal_storage(plan.energy_gwh, ends, training.release_m3s, training.model, starts),
-    }
+    kinds = {SimulationMode.CONTINUOUS: Foresight.over_record}
+    if years_stand_alone(plan):
+        kinds[SimulationMode.YEARLY] = Foresight.in_years
+    foresights = {mode: kind(training.model, plan.inflow, training.start_hm3, told) for mode, kind in kinds.items()}
     targets = Targets.of(training)
-    empty = Evaluation(plan, training, Forecast(forecast), folds, targets, foresight, foresight_gwh, (), fitted_to)
-    found = replace(empty, families=tuple(_evaluated(family, empty, progress) for family in families))
+    empty = Evaluation(plan, training, Forecast(forecast), folds, targets, foresights, (), fitted_to)
+    runs = [_operated(family, empty, progress) for family in families]
+    found = replace(empty, families=tuple(_scored(runs, empty, told)))
     return found if test is None else replace(found, tests=_tested(found, test, progress))
+
+
+def years_stand_alone(plan: Plan) -> bool:
+    """Whether a year by itself says something: each is planned so, and the storage carries little to the next."""
+    return plan.horizon.is_year and storage_ratio(plan.reservoir, plan.inflow) < CARRY_OVER
 
 
 def _tested(evaluation: Evaluation, test: Inflow, progress: StageProgress) -> tuple[RecordEvaluation, ...]:
     """Operate another record or ensemble by the rule of every family, and once with perfect foresight."""
-    model, start = evaluation.training.model, evaluation.training.start_hm3
-    foresight = foresight_over_record(model, test, start, start, partial(progress, "perfect foresight of the test"))
-    runs = []
-    for result in evaluation.families:
-        progress(f"test {result.family}", 0, 1)
-        run = evaluate_record(
-            result.rule,
-            evaluation.plan.reservoir,
-            test,
-            start_hm3=start,
-            targets=evaluation.targets,
-            foresight=foresight,
-            sample=TEST,
-        )
-        runs.append(run)
-    return tuple(runs)
+    rules = [result.rule for result in evaluation.families]
+    start, targets = evaluation.training.start_hm3, evaluation.targets
+    reservoir = evaluation.plan.reservoir
+    stage = partial(progress, "test of the rules")
+    return tuple(evaluate_rules(rules, reservoir, test, start_hm3=start, targets=targets, sample=TEST, progress=stage))
 
 
-def _evaluated(family: str, evaluation: Evaluation, progress: StageProgress) -> FamilyResult:
+@dataclass(frozen=True, eq=False)
+class _Operated:
+    """A family's rule, and its runs."""
+
+    rule: Rule
+    simulations: Mapping[Key, Simulation]
+    misfit_m3s: Mapping[Sample, float]
+
+
+def _operated(family: str, evaluation: Evaluation, progress: StageProgress) -> _Operated:
+    """Fit a family to all years and to each block's others, and operate the record by its rules."""
     training, forecast, folds = evaluation.training, evaluation.forecast, evaluation.folds
 
     def fitted(done: int, total: int) -> None:
@@ -252,15 +287,42 @@ def _evaluated(family: str, evaluation: Evaluation, progress: StageProgress) -> 
     fitted(0, folds)
     held_out = held_out_rules(family, training, forecast, folds, fitted)
     samples = {Sample.TRAINING: [rule] * training.years, Sample.HELD_OUT: held_out}
-    simulations, energies, scores = {}, {}, {}
     model, start = training.model, training.start_hm3
-    for mode in SimulationMode:
-        for sample, rules in samples.items():
-            continuous = mode is SimulationMode.CONTINUOUS
-            done = simulate(rules, model, evaluation.plan.inflow, start, continuous=continuous)
-            energy = energy_at_equal_storage(done, model, start)
-            simulations[mode, sample], energies[mode, sample] = done, energy
-            best, targets = evaluation.foresight_gwh[mode], evaluation.targets
-            scores[mode, sample] = score(done, model, energy, best, targets, family=family, run=mode, sample=sample)
+    simulations = {
+        (mode, sample): simulate(
+            rules, model, evaluation.plan.inflow, start, continuous=mode is SimulationMode.CONTINUOUS
+        )
+        for mode in evaluation.modes
+        for sample, rules in samples.items()
+    }
     misfits = {sample: misfit_m3s(rules, training) for sample, rules in samples.items()}
-    return FamilyResult(family, rule, simulations, energies, scores, misfits)
+    return _Operated(rule, simulations, misfits)
+
+
+def _scored(runs: Sequence[_Operated], evaluation: Evaluation, progress: Progress) -> Iterator[FamilyResult]:
+    """Account for the runs of all families, mode by mode, and score them."""
+    accounts: list[dict[Key, Account]] = [{} for _ in runs]
+    for mode, foresight in evaluation.foresights.items():
+        keys = [(mode, sample) for sample in Sample]
+        operations = [run.simulations[key].operation for run in runs for key in keys]
+        found = iter(accounts_of(foresight, operations, progress))
+        for account in accounts:
+            account.update({key: next(found) for key in keys})
+    unavoidable = {mode: evaluation.foresight_violations_of(mode).relative for mode in evaluation.modes}
+    model, targets = evaluation.training.model, evaluation.targets
+    for run, account in zip(runs, accounts, strict=True):
+        scores = {
+            (mode, sample): score(
+                done,
+                model,
+                account[mode, sample],
+                targets,
+                done.violations,
+                unavoidable[mode],
+                family=run.rule.family,
+                run=mode,
+                sample=sample,
+            )
+            for (mode, sample), done in run.simulations.items()
+        }
+        yield FamilyResult(run.rule.family, run.rule, run.simulations, account, scores, run.misfit_m3s)

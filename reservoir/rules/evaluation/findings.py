@@ -1,25 +1,109 @@
-"""What a test on other inflow says of families of rules, in words: findings of this evaluation, no checks of it."""
+"""What families do against each other: findings of an evaluation, no checks of it. They decide no exit status."""
 
 from __future__ import annotations
 
-from reservoir.rules.evaluation.acceptance import best_fitted
-from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+from reservoir.rules.evaluation.acceptance import (
+    FITTED_NETWORK,
+    SEARCHED_NETWORK,
+    STRONG,
+    WEAK,
+    avoidable_violation,
+    best_fitted,
+    fitted_families,
+)
+from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
+from reservoir.rules.evaluation.scores import Score
+from reservoir.text.quantities import quantity
+
+_HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was compared, on held-out years with the storage carried over, and what came out, in words."""
+
+    compared: str
+    found: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return asdict(self)
+
+
+def findings(evaluation: Evaluation) -> list[Finding]:
+    """All that can be said of the families that were fitted."""
+    return [*_recommended(evaluation), *_against_baselines(evaluation), *_stages(evaluation), *_years(evaluation)]
+
+
+def _recommended(evaluation: Evaluation) -> Iterator[Finding]:
+    fitted = fitted_families(evaluation)
+    if not fitted:
+        return
+    best = best_fitted(evaluation)
+    if best is not None:
+        yield Finding("best family fitted to the plan", f"{best.family}: {part_of_foresight(best)}")
+        return
+    nearest = min(fitted, key=lambda result: avoidable_violation(evaluation, result))
+    amount = f"{avoidable_violation(evaluation, nearest):,.3g}"
+    yield Finding(
+        "best family fitted to the plan",
+        f"none: every family violates limits that foresight satisfies, least {nearest.family} (relative sum {amount})",
+    )
+
+
+def _against_baselines(evaluation: Evaluation) -> Iterator[Finding]:
+    best = best_fitted(evaluation)
+    if best is None:
+        return
+    for name, what in ((STRONG, "strong"), (WEAK, "weak")):
+        for baseline in (result for result in evaluation.families if result.family == name):
+            less = best.scores[_HEADLINE].regret - baseline.scores[_HEADLINE].regret
+            amount = f"{quantity(abs(less))} {evaluation.plan.objective.unit}".strip()
+            found = f"{amount} a year {'less' if less <= 0 else 'more'} regret ({part_of_foresight(baseline)})"
+            yield Finding(f"{best.family} against {name}, the {what} baseline", found)
+
+
+def _stages(evaluation: Evaluation) -> Iterator[Finding]:
+    by_name = {result.family: result for result in evaluation.families}
+    if {FITTED_NETWORK, SEARCHED_NETWORK} <= set(by_name):
+        fitted, searched = (part_of_foresight(by_name[name]) for name in (FITTED_NETWORK, SEARCHED_NETWORK))
+        yield Finding(f"{SEARCHED_NETWORK} against {FITTED_NETWORK}, its first stage", f"{searched}, {fitted}")
+
+
+def _years(evaluation: Evaluation) -> Iterator[Finding]:
+    if evaluation.without_years:
+        yield Finding("years by themselves", evaluation.without_years)
+
+
+def part_of_foresight(result: FamilyResult) -> str:
+    """What a family brings on held-out years beside perfect foresight, in words."""
+    return _beside_foresight(result.scores[_HEADLINE])
+
+
+def _beside_foresight(score: Score) -> str:
+    if isfinite(score.percent_of_foresight):
+        return f"{score.percent_of_foresight:.2f} % of perfect foresight"
+    return f"{quantity(score.regret)} {score.objective.unit}".strip() + " a year of regret"
 
 
 def sentence_on_test(evaluation: Evaluation) -> str:
-    """Which family makes the most energy on the test, and what the one does there that held-out years recommend.
+    """Which family does best on the test, and how the one does there that held-out years recommend.
 
     Empty without a test.
     """
     if not evaluation.tests:
         return ""
-    on_test = {run.rule.family: run.score.percent_of_foresight for run in evaluation.tests}
-    most = max(on_test, key=lambda family: on_test[family])
+    on_test = {run.rule.family: run.score for run in evaluation.tests}
+    most = min(on_test, key=lambda family: on_test[family].regret)
     span = evaluation.tests[0].inflow.span_text
-    said = f"On the test ({span}) {most} generates the most energy, {on_test[most]:.2f} % of perfect foresight"
+    said = f"On the test ({span}) {most} does best, {_beside_foresight(on_test[most])}"
     best = best_fitted(evaluation)
     if best is None:
         return f"{said}."
-    held_out = best.scores[SimulationMode.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight
-    beside = f"{best.family}, the best fitted family on held-out years ({held_out:.2f} %)"
-    return f"{said}; {beside}, generates {on_test[best.family]:.2f} %."
+    beside = f"{best.family}, the best fitted family on held-out years ({part_of_foresight(best)})"
+    return f"{said}; {beside}, reaches {_beside_foresight(on_test[best.family])}."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -13,18 +14,22 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import first_days
-from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.planning.column_names import OBJECTIVE
+from reservoir.planning.objective_columns import shown
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.schedule import schedule_table, year_columns
 from reservoir.problems.reservoir.year import ReservoirModel
-from reservoir.rules.base.foresight import foresight_in_years, foresight_over_record
+from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.rule import Rule
 from reservoir.rules.base.simulation import Simulation, simulate
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.violations import Violations, beyond_bounds
-from reservoir.rules.evaluation.scores import Score, energy_at_equal_storage, energy_of_foresight, score
+from reservoir.rules.evaluation.accounts import Account, account_without_foresight, accounts_of
+from reservoir.rules.evaluation.scores import Score, score
+from reservoir.solvers import Progress
+from reservoir.solvers.base.progress import silent
 from reservoir.text.quantities import counted
 
 FloatArray = NDArray[np.float64]
@@ -48,16 +53,12 @@ class RecordEvaluation:
         Whether the storage is carried from year to year.
     simulation : Simulation
     targets : Targets or None
-        None where none are given and the reservoir guarantees no energy.
-    foresight_gwh : ndarray, shape (years,), or None
-        Energy of perfect foresight.
-    energy_gwh : ndarray, shape (years,)
-        At equal end storage.
+        None where none are given and the reservoir guarantees nothing.
+    account : Account
+        What it brings, beside perfect foresight if that is known.
     score : Score
         NaN in what cannot be known without targets or foresight.
-    foresight_violations : Violations or None
-        Storages outside their bounds even with perfect foresight.
-    foresight : Operation or None
+    foresight : Foresight or None
         Perfect foresight over the record, or of each member, or year.
     """
 
@@ -68,11 +69,17 @@ class RecordEvaluation:
     continuous: bool
     simulation: Simulation
     targets: Targets | None
-    foresight_gwh: FloatArray | None
-    energy_gwh: FloatArray
+    account: Account
     score: Score
-    foresight_violations: Violations | None = None
-    foresight: Operation | None = None
+    foresight: Foresight | None = None
+
+    @cached_property
+    def foresight_violations(self) -> Violations | None:
+        """What no rule can keep, since perfect foresight does not."""
+        if self.foresight is None:
+            return None
+        operation = self.foresight.operation.in_years(self.inflow.steps)
+        return Violations.of_operation(self.simulation.limits, self.reservoir, operation)
 
     def schedule(self) -> pd.DataFrame:
         """One row a year and month, in the columns of a plan's schedule, with what the rule asked for."""
@@ -85,14 +92,21 @@ class RecordEvaluation:
         """One row a year, by its first day: mean inflow, energy as made and at equal end storage, spill, repairs."""
         run = self.simulation
         spill = run.operation.spill_m3s * run.hm3_per_m3s
-        foresight = np.full(len(run.labels), np.nan) if self.foresight_gwh is None else self.foresight_gwh
+        objective = self.reservoir.objective
+        made, equal, best = (
+            shown(objective, each)
+            for each in (run.operation.benefit, self.account.at_equal_storage, self.account.foresight)
+        )
+        if objective.is_energy:
+            columns = {"energy_at_equal_storage_gwh": equal, "foresight_gwh": best}
+        else:
+            columns = {OBJECTIVE: made, "objective_at_equal_storage": equal, "foresight_objective": best}
         return pd.DataFrame(
             {
                 **year_columns(self.inflow),
                 "inflow_mean_m3s": self.inflow.annual_mean_m3s,
                 "energy_gwh": run.energy_gwh,
-                "energy_at_equal_storage_gwh": self.energy_gwh,
-                "foresight_gwh": foresight,
+                **columns,
                 "storage_end_hm3": run.end_storage_hm3,
                 "spill_hm3": spill.sum(axis=1),
                 "repairs": run.repaired.sum(axis=1),
@@ -137,7 +151,7 @@ def evaluate_record(
     start_hm3: float | None = None,
     continuous: bool = True,
     targets: Targets | None = None,
-    foresight: bool | Operation = True,
+    foresight: bool = True,
     sample: str = "record",
     progress: StageProgress = silent_stage,
 ) -> RecordEvaluation:
@@ -151,8 +165,9 @@ def evaluate_record(
         Carry the storage from year to year, instead of starting every year anew.
     targets : Targets, optional
         By default what the reservoir guarantees.
-    foresight : bool or Operation
-        Also operate with perfect foresight: over the whole record, or in every year; or what that came to.
+    foresight : bool
+        Also operate with perfect foresight: over the whole record, or in every year. Without it, nobody knows what
+        water left at the end is worth.
     sample : str
         What the score calls the record.
 
@@ -161,34 +176,85 @@ def evaluate_record(
     InputError
         If record and reservoir begin their water years in different months, or there is no storage to start with.
     """
+    found = evaluate_rules(
+        [rule],
+        reservoir,
+        inflow,
+        start_hm3=start_hm3,
+        continuous=continuous,
+        targets=targets,
+        foresight=foresight,
+        sample=sample,
+        progress=partial(progress, "perfect foresight"),
+    )
+    return found[0]
+
+
+def evaluate_rules(
+    rules: Sequence[Rule],
+    reservoir: Reservoir,
+    inflow: Inflow,
+    *,
+    start_hm3: float | None = None,
+    continuous: bool = True,
+    targets: Targets | None = None,
+    foresight: bool = True,
+    sample: str = "record",
+    progress: Progress = silent,
+) -> list[RecordEvaluation]:
+    """Operate a record by each of several rules, and once with perfect foresight; as `evaluate_record`."""
     inflow = on_calendar_of(reservoir, inflow)
     start = reservoir.initial_storage_hm3 if start_hm3 is None else start_hm3
     if start is None:
         problem = f"{reservoir.name} has no initial storage, since its years are cyclic"
         raise InputError(Mistake(problem, mend="give the level at the start of the record", column="--level"))
     model = ReservoirModel.of(reservoir)
-    simulation = simulate(rule, model, inflow, start, continuous=continuous)
-    energy = energy_at_equal_storage(simulation, model, start)
-    best = violations = None
-    found = None if isinstance(foresight, bool) else foresight
-    if foresight is True:
-        bound = foresight_over_record if continuous else foresight_in_years
-        horizons = inflow.member_count if continuous else inflow.years
-        progress("perfect foresight", 0, horizons)
-        found = bound(model, inflow, start, start, partial(progress, "perfect foresight"))
-    if found is not None:
-        best = energy_of_foresight(found, model, inflow.years, start)
-        violations = Violations.of(reservoir, found.storage_hm3[..., 1:].reshape(inflow.flow_m3s.shape))
+    runs = [simulate(rule, model, inflow, start, continuous=continuous) for rule in rules]
+    found = None
+    if foresight:
+        kind = Foresight.over_record if continuous else Foresight.in_years
+        progress(0, inflow.member_count if continuous else inflow.years)
+        found = kind(model, inflow, start, progress)
+    operations = [run.operation for run in runs]
+    accounts = (
+        accounts_of(found, operations, progress)
+        if found
+        else [account_without_foresight(each, yearly=not continuous) for each in operations]
+    )
     aims = targets or Targets.of_reservoir(reservoir)
+    return [
+        _evaluated(rule, reservoir, inflow, start, continuous, run, aims, account, model, sample, found)
+        for rule, run, account in zip(rules, runs, accounts, strict=True)
+    ]
+
+
+def _evaluated(
+    rule: Rule,
+    reservoir: Reservoir,
+    inflow: Inflow,
+    start: float,
+    continuous: bool,
+    run: Simulation,
+    aims: Targets | None,
+    account: Account,
+    model: ReservoirModel,
+    sample: str,
+    found: Foresight | None,
+) -> RecordEvaluation:
+    """Score one run."""
+    unavoidable = 0.0
+    if found:
+        best = found.operation.in_years(inflow.steps)
+        unavoidable = Violations.of_operation(run.limits, reservoir, best).relative
     scored = score(
-        simulation,
+        run,
         model,
-        energy,
-        np.full(inflow.years, np.nan) if best is None else best,
-        aims or Targets(np.nan, np.nan, False),
+        account,
+        aims or Targets(np.nan, np.nan, np.nan, False, ""),
+        run.violations,
+        unavoidable,
         family=rule.family,
         run="continuous" if continuous else "yearly",
         sample=sample,
     )
-    made = simulation, aims, best, energy, scored, violations, found
-    return RecordEvaluation(rule, reservoir, inflow, start, continuous, *made)
+    return RecordEvaluation(rule, reservoir, inflow, start, continuous, run, aims, account, scored, found)

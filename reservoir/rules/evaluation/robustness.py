@@ -11,11 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.hydro.objective import Operation
+from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.members import FIRM_QUANTILE
 from reservoir.rules.base.violations import beyond_bounds
 from reservoir.rules.evaluation.evaluation import TEST, Evaluation, Sample, SimulationMode
-from reservoir.rules.evaluation.scores import worst_decile
+from reservoir.rules.evaluation.scores import benefit_suffix, worst_decile
 
 FloatArray = NDArray[np.float64]
 
@@ -30,22 +31,24 @@ class MemberRuns:
     Parameters
     ----------
     family, sample : str
-    energy_gwh : ndarray
-        Mean energy of a year at equal end storage.
-    regret_gwh : ndarray
-        What perfect foresight of the member makes more.
+    benefit : ndarray
+        Mean of a year at equal end storage, in the unit of the objective.
+    regret : ndarray
+        What perfect foresight of the member brings more.
     firm_mw : ndarray
         Mean power of a month that is exceeded in nine months of ten.
     violates : ndarray of bool
         Whether any month of the member ends outside its storage bounds.
+    objective : Objective
     """
 
     family: str
     sample: str
-    energy_gwh: FloatArray
-    regret_gwh: FloatArray
+    benefit: FloatArray
+    regret: FloatArray
     firm_mw: FloatArray
     violates: NDArray[np.bool_]
+    objective: Objective
 
     @classmethod
     def of(
@@ -54,34 +57,41 @@ class MemberRuns:
         sample: str,
         reservoir: Reservoir,
         operation: Operation,
-        energy_gwh: FloatArray,
-        foresight_gwh: FloatArray,
+        brought: FloatArray,
+        foresight: FloatArray,
         members: int,
     ) -> MemberRuns:
-        """The members of a run: its operation, and energies of its years and of those of perfect foresight."""
-        energy, best = (each.reshape(members, -1).mean(axis=1) for each in (energy_gwh, foresight_gwh))
+        """The members of a run: its operation, and what its years and those of perfect foresight bring."""
+        benefit, best = (each.reshape(members, -1).mean(axis=1) for each in (brought, foresight))
         power = operation.power_mw.reshape(members, -1)
         ends = operation.storage_hm3[..., 1:].reshape(-1, len(reservoir.months))
         outside = (beyond_bounds(reservoir, ends) != 0).reshape(members, -1).any(axis=1)
-        return cls(family, sample, energy, best - energy, np.quantile(power, FIRM_QUANTILE, axis=1), outside)
+        firm = np.quantile(power, FIRM_QUANTILE, axis=1)
+        return cls(family, sample, benefit, best - benefit, firm, outside, reservoir.objective)
 
     def as_dict(self) -> dict[str, Any]:
-        """As a row of the table."""
+        """As a row of the table; benefits are named by their unit, and costs have no sign."""
+        sign = -1.0 if self.objective.is_cost else 1.0
+        benefits = {
+            "best": sign * float(self.benefit.max()),
+            "median": sign * float(np.median(self.benefit)),
+            "worst_decile": sign * worst_decile(self.benefit),
+            "worst": sign * float(self.benefit.min()),
+            "regret_mean": float(self.regret.mean()),
+            "regret_median": float(np.median(self.regret)),
+            "regret_worst_decile": 0.0 - worst_decile(-self.regret),
+            "regret_largest": float(self.regret.max()),
+        }
+        suffix = benefit_suffix(self.objective)
         return {
             "family": self.family,
             "sample": str(self.sample),
-            "members": len(self.energy_gwh),
-            "best_gwh": float(self.energy_gwh.max()),
-            "median_gwh": float(np.median(self.energy_gwh)),
-            "worst_decile_gwh": worst_decile(self.energy_gwh),
-            "worst_gwh": float(self.energy_gwh.min()),
+            "members": len(self.benefit),
+            **{f"{name}_{suffix}": value for name, value in list(benefits.items())[:4]},
             "firm_median_mw": float(np.median(self.firm_mw)),
             "firm_worst_decile_mw": worst_decile(self.firm_mw),
             "firm_worst_mw": float(self.firm_mw.min()),
-            "regret_mean_gwh": float(self.regret_gwh.mean()),
-            "regret_median_gwh": float(np.median(self.regret_gwh)),
-            "regret_worst_decile_gwh": 0.0 - worst_decile(-self.regret_gwh),
-            "regret_largest_gwh": float(self.regret_gwh.max()),
+            **{f"{name}_{suffix}": value for name, value in list(benefits.items())[4:]},
             "violating_members": float(self.violates.mean()),
         }
 
@@ -108,21 +118,20 @@ def _held_out(evaluation: Evaluation) -> Iterator[MemberRuns]:
     reservoir, members = evaluation.plan.reservoir, evaluation.plan.inflow.member_count
     if members < 2:
         return
-    best = evaluation.foresight_gwh[SimulationMode.CONTINUOUS]
+    best = evaluation.foresight_benefit(SimulationMode.CONTINUOUS)
     key = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
     yield MemberRuns.of(FORESIGHT, Sample.HELD_OUT, reservoir, evaluation.foresight, best, best, members)
     for result in evaluation.families:
-        operation, energy = result.simulations[key].operation, result.energy_gwh[key]
-        yield MemberRuns.of(result.family, Sample.HELD_OUT, reservoir, operation, energy, best, members)
+        operation, brought = result.simulations[key].operation, result.accounts[key].at_equal_storage
+        yield MemberRuns.of(result.family, Sample.HELD_OUT, reservoir, operation, brought, best, members)
 
 
 def _tested(evaluation: Evaluation) -> Iterator[MemberRuns]:
     for place, run in enumerate(evaluation.tests):
-        members, best, foresight = run.inflow.member_count, run.foresight_gwh, run.foresight
-        if members < 2 or best is None or foresight is None:
+        members, best, foresight = run.inflow.member_count, run.account.foresight, run.foresight
+        if members < 2 or foresight is None:
             return
         if not place:
-            yield MemberRuns.of(FORESIGHT, TEST, run.reservoir, foresight, best, best, members)
-        yield MemberRuns.of(
-            run.rule.family, TEST, run.reservoir, run.simulation.operation, run.energy_gwh, best, members
-        )
+            yield MemberRuns.of(FORESIGHT, TEST, run.reservoir, foresight.operation, best, best, members)
+        operation, brought = run.simulation.operation, run.account.at_equal_storage
+        yield MemberRuns.of(run.rule.family, TEST, run.reservoir, operation, brought, best, members)

@@ -1,22 +1,24 @@
-"""How well a rule serves: energy at equal end storage, and reliability, resilience and vulnerability.
+"""How well a rule serves: what it brings at equal end storage, and reliability, resilience and vulnerability.
 
 Hashimoto, Stedinger and Loucks 1982, Water Resour. Res. 18:14.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.objective import Operation
-from reservoir.hydro.stored_energy import stored_energy_gwh
+from reservoir.hydro.objectives import Objective
+from reservoir.planning.objective_columns import shown
 from reservoir.problems.reservoir.year import ReservoirModel
+from reservoir.rules.base.firm_yield import TOLERANCE
 from reservoir.rules.base.simulation import Simulation
 from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.violations import ROUNDING, Violations
+from reservoir.rules.evaluation.accounts import Account
 
 FloatArray = NDArray[np.float64]
 
@@ -43,45 +45,73 @@ class ReliabilityMetrics:
 
 @dataclass(frozen=True)
 class Score:
-    """One line of the table of scores; energies in GWh a year, at equal end storage.
+    """One line of the table of scores.
 
-    ``end_storage_value_gwh`` is what has been added to the mean for water left at the end (negative: water that is
-    missing); ``regret_gwh`` is what perfect foresight makes more. Months that end with a storage outside its bounds,
-    whatever the release, are counted as `reservoir.rules.base.violations` has them; ``violation`` is their relative
-    sum.
+    Benefits are those of a year in the unit of the objective, GWh where it is energy; costs without their sign.
+    ``mean`` is at equal end storage (`accounts`), and ``end_storage_value`` is what it has been changed by for that.
+    ``regret`` is what perfect foresight brings more; with ``percent_of_foresight``, which is not known of costs, it has
+    in it what violations cost that foresight has not. Months that end with a storage outside its bounds, whatever the
+    release, are counted as `reservoir.rules.base.violations` has them; ``violation`` is the relative sum, of unmet
+    demands too, which are those of ``months_unmet``. ``supply_reliability`` is the part of the months that deliver what
+    is demanded of the water.
     """
 
     family: str
     sample: str
-    mean_gwh: float
+    mean: float
     percent_of_foresight: float
-    worst_decile_gwh: float
-    worst_gwh: float
+    worst_decile: float
+    worst: float
     reliability: float
     resilience: float
     vulnerability: float
     spill_hm3: float
     repairs: int
     run: str
-    median_gwh: float
-    regret_gwh: float
+    median: float
+    regret: float
     firm_reliability: float
     firm_resilience: float
     firm_vulnerability: float
+    firm_95_reliability: float
+    supply_reliability: float
     months_at_limit: int
-    end_storage_value_gwh: float
+    end_storage_value: float
     months_violated: int
     largest_violation_hm3: float
     violation: float
+    months_unmet: int
+    mean_energy_gwh: float
+    objective: Objective
 
     def as_dict(self) -> dict[str, Any]:
-        """As a row of a table."""
-        return asdict(self)
+        """As a row of a table; benefits are named by their unit, and energy beside another objective has a column."""
+        row = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "objective"}
+        if self.objective.is_energy:
+            del row["mean_energy_gwh"]
+        return {benefit_column(name, self.objective): value for name, value in row.items()}
 
 
-def service(values: FloatArray, target: float) -> ReliabilityMetrics:
-    """Reliability, resilience and vulnerability of a series, or of a row a member, against a target to be reached."""
-    failed = np.asarray(values) < target
+#: Columns that are benefits.
+BENEFITS = ("mean", "worst_decile", "worst", "median", "regret", "end_storage_value")
+
+
+def benefit_column(name: str, objective: Objective) -> str:
+    """Name of a column in tables."""
+    return f"{name}_{benefit_suffix(objective)}" if name in BENEFITS else name
+
+
+def benefit_suffix(objective: Objective) -> str:
+    """What names of columns of benefits end with."""
+    return "gwh" if objective.unit == "GWh" else "objective"
+
+
+def service(values: FloatArray, target: float, tolerance: float = 0.0) -> ReliabilityMetrics:
+    """Reliability, resilience and vulnerability of a series, or of a row a member, against a target to be reached.
+
+    A value that falls short by no more than a part of the target, the tolerance, reaches it.
+    """
+    failed = np.asarray(values) < target * (1 - tolerance)
     followed = failed[..., :-1]
     recovered = followed & ~failed[..., 1:]
     shortfall = (target - np.asarray(values)[failed]) / target
@@ -92,58 +122,18 @@ def service(values: FloatArray, target: float) -> ReliabilityMetrics:
     )
 
 
-def worst_decile(energy_gwh: FloatArray) -> float:
+def worst_decile(benefit: FloatArray) -> float:
     """Mean of the poorest tenth of the years, at least one."""
-    return float(np.sort(energy_gwh)[: max(1, round(DECILE * len(energy_gwh)))].mean())
-
-
-def energy_at_equal_storage(simulation: Simulation, model: ReservoirModel, end_hm3: float) -> FloatArray:
-    """Energy of each year (GWh), charged for the water by which its end differs from `end_hm3`; shape (years,).
-
-    A year that hands its water on to the next is not charged.
-    """
-    ends = np.where(simulation.carried, end_hm3, simulation.end_storage_hm3)
-    return equal_storage(simulation.energy_gwh, ends, simulation.operation.release_m3s, model, end_hm3)
-
-
-def equal_storage(
-    energy_gwh: FloatArray,
-    ends_hm3: FloatArray,
-    release_m3s: FloatArray,
-    model: ReservoirModel,
-    end_hm3: float | FloatArray,
-) -> FloatArray:
-    """Energies of years (GWh) that end at `ends_hm3`, with what the water beyond `end_hm3` would have made.
-
-    That water is taken to be released at the mean of `release_m3s`.
-    """
-    charged = np.asarray(ends_hm3 != np.asarray(end_hm3))
-    ends, wanted = (np.broadcast_to(each, charged.shape)[charged] for each in (ends_hm3, end_hm3))
-    energy = np.array(energy_gwh)
-    energy[charged] += stored_energy_gwh(model.reservoir, ends, wanted, release_m3s.mean())
-    return energy
-
-
-def energy_of_foresight(found: Operation, model: ReservoirModel, years: int, end_hm3: float) -> FloatArray:
-    """Energy of each year (GWh) of perfect foresight, at equal end storage; shape (years,).
-
-    A horizon, the record or each of its years, ends at `end_hm3` unless no releases get there: then its last year is
-    charged as a rule's is.
-    """
-    energy = np.asarray(found.energy_gwh.reshape(years, -1).sum(axis=1))
-    ends, releases = np.atleast_1d(found.storage_hm3[..., -1]), np.atleast_1d(found.release_m3s.mean(axis=-1))
-    missed = np.abs(ends - end_hm3) > ROUNDING * float(model.reservoir.storage_upper_hm3.max())
-    last_years = energy.reshape(len(ends), -1)[:, -1]
-    last_years[missed] += stored_energy_gwh(model.reservoir, ends[missed], end_hm3, releases[missed])
-    return energy
+    return float(np.sort(benefit)[: max(1, round(DECILE * len(benefit)))].mean())
 
 
 def score(
     simulation: Simulation,
     model: ReservoirModel,
-    energy_gwh: FloatArray,
-    foresight_gwh: FloatArray,
+    account: Account,
     targets: Targets,
+    violations: Violations,
+    unavoidable: float = 0.0,
     *,
     family: str,
     run: str,
@@ -153,40 +143,61 @@ def score(
 
     Parameters
     ----------
-    energy_gwh, foresight_gwh : ndarray, shape (years,)
-        What the rule and what perfect foresight make in each year, at equal end storage.
+    account : Account
+        What it brings, and what perfect foresight does.
     targets : Targets
         A year's energy and a month's power.
+    violations : Violations
+        Of the simulation.
+    unavoidable : float
+        Relative violations of perfect foresight.
     family, run, sample : str
         Name the line of the table.
     """
-    yearly = service(energy_gwh.reshape(simulation.members, -1), targets.annual_gwh)
-    monthly = service(simulation.operation.power_mw.reshape(simulation.members, -1), targets.firm_mw)
-    violations = Violations.of(model.reservoir, simulation.operation.storage_hm3[:, 1:])
+    operation, members, objective = simulation.operation, simulation.members, model.reservoir.objective
+    years, by_year = len(account.made), account.by_year
+    energy = by_year if objective.is_energy else operation.annual_energy_gwh
+    yearly = service(energy.reshape(members, -1), targets.annual_gwh)
+    power = operation.power_mw.reshape(members, -1)
+    monthly, stricter = (service(power, each, TOLERANCE) for each in (targets.firm_mw, targets.firm_95_mw))
+    charge = model.reservoir.penalty * avoidable(violations.relative, unavoidable)
+    brought, best = float(account.at_equal_storage.sum()) - charge, float(account.foresight.sum())
+    sign = float(shown(objective, np.ones(1))[0])
     return Score(
         family=family,
         sample=sample,
-        mean_gwh=float(energy_gwh.mean()),
-        percent_of_foresight=100 * float(energy_gwh.sum() / foresight_gwh.sum()),
-        worst_decile_gwh=worst_decile(energy_gwh),
-        worst_gwh=float(energy_gwh.min()),
+        mean=sign * float(account.at_equal_storage.mean()),
+        percent_of_foresight=np.nan if objective.is_cost or not best > 0 else 100 * (brought / best),
+        worst_decile=sign * worst_decile(by_year),
+        worst=sign * float(by_year.min()),
         reliability=yearly.reliability,
         resilience=yearly.resilience,
         vulnerability=yearly.vulnerability,
         spill_hm3=_spill_hm3(simulation),
         repairs=int(simulation.repaired.sum()),
         run=run,
-        median_gwh=float(np.median(energy_gwh)),
-        regret_gwh=float((foresight_gwh - energy_gwh).mean()),
+        median=sign * float(np.median(by_year)),
+        regret=(best - brought) / years,
         firm_reliability=monthly.reliability,
         firm_resilience=monthly.resilience,
         firm_vulnerability=monthly.vulnerability,
+        firm_95_reliability=stricter.reliability,
+        supply_reliability=simulation.supply_reliability,
         months_at_limit=_months_at_limit(simulation, model),
-        end_storage_value_gwh=float((energy_gwh - simulation.energy_gwh).mean()),
+        end_storage_value=sign * float(account.end_value.mean()),
         months_violated=violations.months,
         largest_violation_hm3=violations.largest_hm3,
         violation=violations.relative,
+        months_unmet=violations.unmet_months,
+        mean_energy_gwh=float(operation.annual_energy_gwh.mean()),
+        objective=objective,
     )
+
+
+def avoidable(violation: float, unavoidable: float) -> float:
+    """Relative violations beyond those of perfect foresight; 0 for a rounding."""
+    beyond = violation - unavoidable
+    return max(beyond, 0.0) if not beyond <= ROUNDING else 0.0
 
 
 def _spill_hm3(simulation: Simulation) -> float:

@@ -1,4 +1,4 @@
-"""Which rules violate the storage limits, how often and by how much, and which violations no rule can avoid."""
+"""Which rules violate limits or miss demands, how often and by how much, and what no rule can avoid."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from reservoir.rules.base.violations import Violations
 from reservoir.rules.evaluation.acceptance import STRONG, WEAK, best_fitted
 from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, Sample, SimulationMode
 from reservoir.rules.evaluation.scores import Score
+
+#: What a plant and a lake may have to deliver.
+DEMANDS = "the demanded withdrawal or minimum power"
 
 
 def shortfalls(evaluation: Evaluation) -> list[str]:
@@ -20,6 +23,8 @@ def shortfalls(evaluation: Evaluation) -> list[str]:
         found.append(
             f"Perfect foresight violates the storage limits {_months(unavoidable, months)}: no rule can satisfy all."
         )
+    if unavoidable.unmet_months:
+        found.append(f"Perfect foresight misses {DEMANDS} in {unavoidable.unmet_months} of {months} months.")
     for place, result in enumerate(evaluation.families):
         by_sample = {str(sample): (_violations(result, sample), months) for sample in Sample}
         if evaluation.tests:
@@ -28,6 +33,13 @@ def shortfalls(evaluation: Evaluation) -> list[str]:
         said = [f"{_months(each, count)} ({sample})" for sample, (each, count) in by_sample.items() if each.months]
         if said:
             found.append(f"The rule {result.family} violates the storage limits {' and '.join(said)}.")
+        missed = [
+            f"in {each.unmet_months} of {count} months ({sample})"
+            for sample, (each, count) in by_sample.items()
+            if each.unmet_months
+        ]
+        if missed:
+            found.append(f"The rule {result.family} misses {DEMANDS} {' and '.join(missed)}.")
     return [*found, _choice(evaluation)] if found else []
 
 
@@ -36,7 +48,7 @@ def _violations(result: FamilyResult, sample: Sample) -> Violations:
 
 
 def _of_score(score: Score) -> Violations:
-    return Violations(score.months_violated, score.largest_violation_hm3, score.violation)
+    return Violations(score.months_violated, score.largest_violation_hm3, score.violation, score.months_unmet)
 
 
 def _months(violations: Violations, months: int) -> str:

@@ -10,10 +10,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from reservoir.hydro.power import releases_for_power
 from reservoir.rules.base.fields import NotNegative, Numbers, Rising, as_long_as
 from reservoir.rules.base.rule import Forecast, Rule
-from reservoir.rules.base.targets import Targets
 from reservoir.rules.base.training import FloatArray, Training
 
 _POINTS = 41
@@ -40,7 +38,11 @@ class StandardRule(Rule):
 
 
 def fit(training: Training, forecast: Forecast) -> StandardRule:
-    """Take the guaranteed energy as firm power; without one, what the plan makes in nine months of ten."""
+    """Take what is guaranteed as firm power; without that, what this policy gives in nine months of ten."""
+    # An operator with a rule does not wait for what fitting needs.
+    from reservoir.hydro.power import releases_for_power
+    from reservoir.rules.base.targets import Targets
+
     plant, firm = training.model.reservoir, Targets.of(training).firm_mw
     storages = np.linspace(plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max(), _POINTS)
     releases = releases_for_power(plant, storages, np.array([firm]))[0]

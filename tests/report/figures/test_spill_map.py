@@ -25,7 +25,8 @@ def without_spill(evaluation: Evaluation) -> Evaluation:
         held_out = result.simulations[HELD_OUT]
         kept = replace(held_out, operation=dry(held_out.operation))
         families.append(replace(result, simulations={**result.simulations, HELD_OUT: kept}))
-    return replace(evaluation, foresight=dry(evaluation.foresight), families=tuple(families))
+    foresights = {mode: replace(each, operation=dry(each.operation)) for mode, each in evaluation.foresights.items()}
+    return replace(evaluation, foresights=foresights, families=tuple(families))
 
 
 def test_every_month_that_spills_is_a_cell(october_evaluation: Evaluation):

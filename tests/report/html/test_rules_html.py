@@ -18,6 +18,7 @@ from reservoir.report.html.page import HtmlTable
 from reservoir.report.html.plan_page import plan_sections
 from reservoir.report.html.rules_page import rules_report, rules_sections
 from reservoir.report.rules_folder import rules_provenance
+from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
 from reservoir.rules.evaluation.evaluation import Evaluation, Sample, SimulationMode
 from reservoir.rules.evaluation.shortfalls import shortfalls
@@ -159,7 +160,8 @@ def test_guaranteed_energy_is_called_so_and_nothing_else_is(evaluation: Evaluati
     words = Structure(report_of(october_evaluation)).words("p")
     assert october_evaluation.plan.reservoir.guaranteed_energy_gwh is None
     targets = october_evaluation.targets
-    assert "No guaranteed energy is given. Target: the power that the plan exceeds in 90 % of months" in words
+    assert "Nothing is guaranteed in the reservoir file. Target: firm power: the largest that the standard" in words
+    assert f"The stricter target, {targets.firm_95_mw:,.0f} MW, is given in 95% of the months" in words
     assert f"{targets.annual_gwh:,.0f} GWh per year, or {targets.firm_mw:,.0f} MW in every month" in words
 
 
@@ -167,13 +169,10 @@ def test_perfect_foresight_heads_the_energies(any_evaluation: Evaluation):
     tables = tables_of(any_evaluation)
     for mode in SimulationMode:
         top = tables[f"energy-{mode}"].rows[0]
-        energy = any_evaluation.foresight_gwh[mode]
+        energy = any_evaluation.foresight_benefit(mode)
         assert top[:5] == ("perfect foresight", "all", quantity(energy.mean()), "100.00", "0")
         assert top[7] == quantity(energy.min())
-        spill = {
-            SimulationMode.CONTINUOUS: any_evaluation.foresight.release_m3s - any_evaluation.foresight.turbined_m3s,
-            SimulationMode.YEARLY: any_evaluation.plan.spill_m3s.ravel(),
-        }[mode]
+        spill = any_evaluation.foresights[mode].operation.spill_m3s.ravel()
         volume = any_evaluation.training.hm3_per_m3s.ravel()
         assert top[8] == quantity(spill @ volume / any_evaluation.training.years)
         assert "perfect foresight" not in [row[0] for row in tables[f"service-{mode}"].rows]
@@ -196,7 +195,7 @@ def test_scores_stand_under_their_heads(evaluation: Evaluation):
     )
     heads = {kind: [(each.title, each.unit) for each in tables[f"{kind}-yearly"].columns] for kind in KINDS}
     assert energy[heads["energy"].index(("Of foresight", "%"))] == f"{score.percent_of_foresight:.2f}"
-    assert energy[heads["energy"].index(("Worst year", "GWh"))] == f"{score.worst_gwh:,.0f}"
+    assert energy[heads["energy"].index(("Worst year", "GWh"))] == f"{score.worst:,.0f}"
     assert service[heads["service"].index(("Reliable", "years, %"))] == f"{100 * score.reliability:.1f}"
     assert service[heads["service"].index(("Shortfall", "months, %"))] == f"{100 * score.firm_vulnerability:.1f}"
     assert limits[heads["limits"].index(("Repaired", "months"))] == f"{score.repairs:,}"
@@ -239,17 +238,16 @@ def test_the_same_evaluation_gives_the_same_bytes(evaluation: Evaluation):
     assert once == again
 
 
+def flooded(foresight: Foresight) -> Foresight:
+    """Foresight whose sixth storage is far beyond its bound."""
+    storage = foresight.operation.storage_hm3.copy()
+    storage[0, 5] = 2 * storage.max()
+    return replace(foresight, operation=replace(foresight.operation, storage_hm3=storage))
+
+
 def test_foresight_that_violates_limits_is_marked_in_the_tables(evaluation: Evaluation):
     assert all(0 not in tables_of(evaluation)[f"energy-{mode}"].marked for mode in SimulationMode)
-    plan, storage = evaluation.plan, evaluation.foresight.storage_hm3.copy()
-    storage[5] = 2 * storage.max()
-    violation = plan.operation.violation.copy()
-    violation[1, 3] = 0.1
-    spoilt = replace(
-        evaluation,
-        foresight=replace(evaluation.foresight, storage_hm3=storage),
-        plan=replace(plan, operation=replace(plan.operation, violation=violation)),
-    )
+    spoilt = replace(evaluation, foresights={mode: flooded(each) for mode, each in evaluation.foresights.items()})
     tables = tables_of(spoilt)
     assert all(0 in tables[f"energy-{mode}"].marked for mode in SimulationMode)
     assert all(tables[f"energy-{mode}"].rows[0][0] == "perfect foresight" for mode in SimulationMode)
