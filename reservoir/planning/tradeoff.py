@@ -13,6 +13,7 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.objectives import Goal, Objective
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.end_value import end_value_used, with_end_value
 from reservoir.planning.front_levels import without_firm_power
 from reservoir.planning.front_search import FrontSearch
@@ -55,6 +56,8 @@ class Tradeoff:
     solver, device : str
     seconds : float
         Of solving all points.
+    units : UnitSystem
+        In which it is shown.
     """
 
     reservoir: Reservoir
@@ -65,6 +68,7 @@ class Tradeoff:
     solver: str
     device: str
     seconds: float
+    units: UnitSystem = SI
 
     @property
     def goal_values(self) -> FloatArray:
