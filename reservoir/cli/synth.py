@@ -15,6 +15,7 @@ from reservoir.text.quantities import counted, quantity
 if TYPE_CHECKING:
     from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.report.synthetic_files import SyntheticFiles
     from reservoir.synthetic.assessment import Assessment
 
@@ -56,6 +57,7 @@ _OPTIONS = {"mean": "--mean", "cv": "--cv", "shift_season": "--shift-season", "m
     help="Compare with the record, with a reservoir also the optimised energy; status 1 if a check fails.",
 )
 @options.device
+@options.units
 @click.option(
     "--out",
     type=FilePath(),
@@ -75,6 +77,7 @@ def command(
     shift_season: str | None,
     check: bool,
     device: str,
+    unit_system: str | None,
     out: Path | None,
     force: bool,
     as_json: bool,
@@ -86,12 +89,14 @@ def command(
     beside the output. With climate adjustments, the record is adjusted in the same way before it is compared.
     """
     from reservoir.cli.screen import progress_bars
+    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.checks import all_pass
     from reservoir.report.synthetic_files import SyntheticFiles
     from reservoir.synthetic.adjustments import Adjustments
     from reservoir.synthetic.assessment import assessed
     from reservoir.synthetic.ensemble import synthetic_inflow
 
+    units = UnitSystem.of(unit_system or "si")
     with named_as(_OPTIONS):
         adjustments = Adjustments.of(mean, cv, shift_season)
         reservoir, record = _read(request)
@@ -99,7 +104,7 @@ def command(
         each = member_years or record.years
         members = -(-years // each)
         ensemble = source.ensemble(members, each)
-        files = SyntheticFiles(out or Path(f"inflow-{method}.csv"), checked=check, force=force)
+        files = SyntheticFiles(out or Path(f"inflow-{method}.csv"), checked=check, force=force, units=units)
     found = None
     if check:
         with progress_bars() as progress:
@@ -110,7 +115,7 @@ def command(
     if as_json:
         _show_json(ensemble, files, found)
     else:
-        _show(record, ensemble, files, found)
+        _show(record, ensemble, files, found, units)
     return 0 if found is None or all_pass(found.checks) else 1
 
 
@@ -122,7 +127,7 @@ def _read(request: options.Request) -> tuple[Reservoir | None, Inflow]:
     return None, options.read_record(request.inflow_file, request.reading, None)
 
 
-def _show(record: Inflow, ensemble: Inflow, files: SyntheticFiles, found: Assessment | None) -> None:
+def _show(record: Inflow, ensemble: Inflow, files: SyntheticFiles, found: Assessment | None, units: UnitSystem) -> None:
     from rich.markup import escape
 
     from reservoir.cli.console import console
@@ -132,11 +137,13 @@ def _show(record: Inflow, ensemble: Inflow, files: SyntheticFiles, found: Assess
     screen, calendar = console(), ensemble.calendar
     each = calendar.years_each
     years = f"{counted(ensemble.years // each, 'member')} of {counted(each, 'year')}"
-    screen.print(f"[bold]{'Record':<10}[/]{escape(f'{record.labels[0]} to {record.labels[-1]}, {record.scale}')}")
-    screen.print(f"[bold]{'Synthetic':<10}[/]{years}, mean flow {quantity(ensemble.mean_m3s)} m3/s", soft_wrap=True)
+    told = f"{record.labels[0]} to {record.labels[-1]}, {record.scale_in(units)}"
+    screen.print(f"[bold]{'Record':<10}[/]{escape(told)}")
+    mean, unit = units.amount(ensemble.mean_m3s, "m3s")
+    screen.print(f"[bold]{'Synthetic':<10}[/]{years}, mean flow {quantity(mean)} {unit}", soft_wrap=True)
     screen.print(f"{'':<10}[yellow]{escape(ensemble.caveat)}[/]", soft_wrap=True)
     for note in (*record.notes, *_left_out(record)):
-        screen.print(f"{'':<10}[yellow]{escape(note)}[/]", soft_wrap=True)
+        screen.print(f"{'':<10}[yellow]{escape(units.text(note))}[/]", soft_wrap=True)
     if found:
         show_checks(found.checks)
         if found.not_checked:

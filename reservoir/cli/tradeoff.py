@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ _SHOWN = 11
 @options.step
 @options.device
 @click.option("--figures/--no-figures", default=True, help="Draw the figure.")
+@options.units
 @options.out("a new folder")
 @options.json
 @options.debug
@@ -42,6 +44,7 @@ def command(
     step: str | None,
     device: str,
     figures: bool,
+    unit_system: str | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -50,21 +53,22 @@ def command(
     Writes front.csv, a figure, report.html and a reservoir file for each point to a new folder; `reservoir plan --point
     FOLDER/NAME` plans a point in full.
     """
-    from reservoir.cli.call_words import named_as
+    from reservoir.cli.call_words import named_as, told_in
     from reservoir.cli.screen import progress_bars, show_inputs, show_json
     from reservoir.cli.streams import say
+    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.tradeoff import tradeoff
     from reservoir.report.new_folder import claimed_empty
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
-    found = request.read(step)
+    found, units = request.read(step), UnitSystem.of(unit_system or "si")
     with claimed_empty(out, f"tradeoff-{found.reservoir.name}") as claim:
         if not as_json:
-            show_inputs(found)
-        with progress_bars() as progress, named_as({"between": "--between", "horizon": "--horizon"}):
+            show_inputs(found, units)
+        with progress_bars() as progress, told_in(units), named_as({"between": "--between", "horizon": "--horizon"}):
             goals = [name.strip() for name in between.split(",")]
             asked: dict[str, Any] = {"points": points, "horizon": horizon, "device": device, "progress": progress}
-            front = tradeoff(found.reservoir, found.inflow, goals, **asked)
+            front = replace(tradeoff(found.reservoir, found.inflow, goals, **asked), units=units)
         target = write_tradeoff(front, claim, figures=figures)
     if as_json:
         show_json(tradeoff_provenance(front) | {"folder": str(target)})

@@ -172,7 +172,7 @@ class InflowCheck:
         )
         volumes = (
             f"{quantity(float(self.annual_hm3.mean()))} hm3 in a mean year "
-            f"({quantity(float(self.annual_hm3.min()))} to {quantity(float(self.annual_hm3.max()))})"
+            f"({quantity(float(self.annual_hm3.min()))} to {quantity(float(self.annual_hm3.max()))} hm3)"
         )
         dry = int((inflow.flow_m3s <= 0).sum())
         told = {

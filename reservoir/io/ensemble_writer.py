@@ -10,6 +10,7 @@ import numpy as np
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.inflow_netcdf import INSTALL, is_netcdf
 from reservoir.text.printable import printable
 
@@ -34,7 +35,7 @@ def check_writable(file: str) -> None:
             raise InputError(Mistake(f"NetCDF needs {module}, which is not installed", mend=INSTALL, file=file))
 
 
-def write_ensemble(inflow: Inflow, file: str, path: Path) -> None:
+def write_ensemble(inflow: Inflow, file: str, path: Path, units: UnitSystem = SI) -> None:
     """Write the members of an ensemble to `path`, in the format that the name `file` ends in.
 
     Parameters
@@ -45,21 +46,24 @@ def write_ensemble(inflow: Inflow, file: str, path: Path) -> None:
         A name that ends in ``.nc``, or any other for CSV.
     path : Path
         Where the file is written, under another name perhaps.
+    units : UnitSystem
+        Of the flows in CSV. NetCDF keeps to m3 s-1, as its conventions have it.
     """
     if is_netcdf(file):
         _write_netcdf(inflow, path)
     else:
-        _write_csv(inflow, path)
+        _write_csv(inflow, path, units)
 
 
-def _write_csv(inflow: Inflow, path: Path) -> None:
+def _write_csv(inflow: Inflow, path: Path, units: UnitSystem) -> None:
     each = inflow.calendar.years_each
     dates = inflow.calendar.starts[:each].ravel().astype("datetime64[M]").astype(str).tolist()
     rows = "".join(f"%s,{date},{_DIGITS}\n" for date in dates)
     assert inflow.members is not None
+    flows = inflow.flow_m3s / units.size("inflow_m3s") if units.by_ending else inflow.flow_m3s
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(f"# caveat: {printable(inflow.caveat)}\nmember,date,inflow_m3s\n")
-        for name, flow in zip(inflow.members.tolist(), inflow.flow_m3s.reshape(-1, len(dates)), strict=True):
+        file.write(f"# caveat: {printable(inflow.caveat)}\nmember,date,{units.column('inflow_m3s')}\n")
+        for name, flow in zip(inflow.members.tolist(), flows.reshape(-1, len(dates)), strict=True):
             cells = [cell for value in flow.tolist() for cell in (name, value)]
             file.write(rows % tuple(cells))
 

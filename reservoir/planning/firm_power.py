@@ -2,8 +2,9 @@
 
 For a power P the schedule of least shortage is found, by dynamic programming: the sum of squares of what the power of
 each step falls short of P, relative to P. P is firm if there is none. Its root rises almost evenly with P above the
-firm power, so that lines through two tries of all problems at once lead there (regula falsi). Where a share of the
-steps may fail, a step that falls short costs 1 at most, and the failures are counted.
+firm power, so that lines through two tries of all problems at once lead there (regula falsi). The schedule of least
+shortage often gives the firm power long before lines end there: what is just above the best so far is then tried next.
+Where a share of the steps may fail, a step that falls short costs 1 at most, and the failures are counted.
 
 What a schedule gives is stated (`given_power`): nothing rests on the search but how high it is.
 """
@@ -31,9 +32,12 @@ Solve = Callable[[ReservoirYears], Solutions]
 
 #: How the search is called where progress and time are told.
 FIRM_POWER_STAGE = "firm power"
-_MOST_TRIES = 40
+_MOST_TRIES = 60
 #: A try closer than this part of the bracket to one of its ends is moved there.
 _DISTANCE = 1e-3
+#: Where a line ends below what a schedule gives, a power above that by this part of it is tried: less than the bracket
+#: may be wide.
+_JUST_ABOVE = 0.9 * SLACK
 #: Where some steps may fail: a step that is short by this part of the power fails.
 _FAILED = 1e-3
 
@@ -72,9 +76,17 @@ def promising_all(problems: RecordProblems, power_mw: FloatArray) -> RecordProbl
 
 
 def largest_firm_power(
-    batch: ReservoirYears, share: float, solve: Solve, progress: StageProgress = silent_stage
+    batch: ReservoirYears,
+    share: float,
+    solve: Solve,
+    progress: StageProgress = silent_stage,
+    *,
+    smallest: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Search the firm power of each problem, MW, shape (problems,), and positions that give it."""
+    """Search the firm power of each problem, MW, shape (problems,), and positions that give it.
+
+    Where the smallest of all is asked for, problems that surely give more are left with what a schedule gave.
+    """
     failures = allowed_failures(batch.limits.steps, share)
     high = np.full(len(batch), batch.model.reservoir.installed_mw)
     low, short, positions = _tried(batch, high, failures, solve)
@@ -82,7 +94,8 @@ def largest_firm_power(
     above, of_above = high * (1 + 1 / np.maximum(short, 1e-12)), 1 + short  # no more than a first guess of the slope
     progress(FIRM_POWER_STAGE, 0, len(batch))
     for number in range(_MOST_TRIES):
-        open_ = np.flatnonzero((high - low > SLACK * high) & ~firm)
+        wide = (high - low > SLACK * high) & ~firm
+        open_ = np.flatnonzero(wide & (low < high.min()) if smallest else wide)
         if not open_.size:
             break
         rows = low[open_], high[open_], short[open_], above[open_], of_above[open_]
@@ -110,14 +123,16 @@ def _next_try(
     *,
     counted: bool,
 ) -> FloatArray:
-    """Where a line through two powers above the firm one ends; or the middle of the bracket."""
+    """Where a line through two powers above the firm one ends; or just above what is given; or the bracket's middle."""
+    middle = (low + high) / 2
     if counted or number % 6 == 5:
-        return (low + high) / 2
+        return middle
+    below = np.where(low > 0, low * (1 + _JUST_ABOVE), middle) if number % 2 == 0 else middle
     slope = (of_above - of_high) / np.maximum(above - high, 1e-12)
     width = high - low
     ends = high - of_high / np.maximum(slope, 1e-12)
     inside = np.clip(ends, low + _DISTANCE * width, high - _DISTANCE * width)
-    return np.asarray(np.where(ends < low, (low + high) / 2, inside))
+    return np.asarray(np.where(ends < low, below, inside))
 
 
 def _tried(

@@ -13,6 +13,7 @@ from reservoir.planning.given_power import firm_power_of_problems
 from reservoir.problems.base import certify_all
 from reservoir.problems.reservoir.promised_power import SLACK
 from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors
 from reservoir.solvers import Solutions
 from reservoir.solvers.dp.sequential import trajectory_near
@@ -33,18 +34,36 @@ def closer_to(problems: RecordProblems, solutions: Solutions, positions: Sequenc
     promised = [batch.limits.terms.of_steps.power_target[:, 0] for batch in problems.batches if batch.limits.terms]
     given = firm_power_of_problems(problems, problems.operate(solutions.position))
     places = np.flatnonzero(given < np.concatenate(promised) * (1 - SLACK))
-    each = problems.some(places)
+    return closer_at(places, problems.some(places), solutions, [positions[place] for place in places.tolist()])
+
+
+def closer_at(
+    places: NDArray[np.intp],
+    problems: Sequence[ReservoirYear],
+    solutions: Solutions,
+    positions: Sequence[FloatArray],
+) -> Solutions:
+    """Solutions of which those at some places, of these problems, are improved from these positions.
+
+    Parameters
+    ----------
+    places : ndarray of int
+    problems, positions : sequence
+        Of each place.
+    solutions : Solutions
+        Of all problems.
+    """
 
     def nearby(number: int) -> FloatArray:
-        year = each[number]
-        operation = year.operate(positions[int(places[number])])
+        year = problems[number]
+        operation = year.operate(positions[number])
         grids = GridSettings().grids(year.limits.steps)
         spacing = _NEARBY * float(year.limits.capacity_hm3)
         return trajectory_near(year, grids, operation.storage_hm3, spacing).position
 
     with ThreadPoolExecutor(processors()) as pool:
         found = list(pool.map(nearby, range(len(places))))
-    certified = certify_all(each, found) if found else None
+    certified = certify_all(problems, found) if found else None
     if certified is None:
         return solutions
     better = certified.fitness > solutions.fitness[places]

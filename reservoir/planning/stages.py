@@ -44,10 +44,15 @@ def references_of(
     progress: StageProgress,
     stop: Stop | None,
     watch: Stopwatch,
+    **grids: int,
 ) -> Solutions:
-    """Dynamic programming on the device that solves the plan, if one does and can; else on the host."""
+    """Dynamic programming on the device that solves the plan, if one does and can; else on the host.
+
+    Grids are settings that both have (`reservoir.solvers.dp.settings.GridSettings`).
+    """
+    options: dict[str, Any] = {"stop": stop, **grids}
     if solver_named(solver).opencl:
         with suppress(DeviceError), watch(DEVICE_REFERENCE):
-            return solved(problems, DEVICE_REFERENCE, 0, device, progress, {"stop": stop})
+            return solved(problems, DEVICE_REFERENCE, 0, device, progress, options)
     with watch(HOST_REFERENCE):
-        return solved(problems, HOST_REFERENCE, 0, None, progress, {"stop": stop})
+        return solved(problems, HOST_REFERENCE, 0, None, progress, options)

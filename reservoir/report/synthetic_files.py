@@ -8,12 +8,13 @@ from pathlib import Path
 import pandas as pd
 
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.csv_table import write_table
 from reservoir.io.ensemble_writer import check_writable, write_ensemble
 from reservoir.io.placing.whole_file import require_free, write_new
 from reservoir.report.figures.style import rendered
 from reservoir.report.figures.synthetic_inflow import synthetic_inflow_figure
-from reservoir.synthetic.acceptance import Comparison
+from reservoir.synthetic.acceptance import FLOW_POWERS, Comparison
 from reservoir.synthetic.assessment import Assessment
 from reservoir.synthetic.ensemble import SyntheticInflow
 
@@ -31,6 +32,8 @@ class SyntheticFiles:
         Whether there is a table and a figure of its acceptance.
     force : bool
         Replace existing files.
+    units : UnitSystem
+        Of the flows in tables and the figure; NetCDF keeps to m3/s.
 
     Raises
     ------
@@ -38,9 +41,9 @@ class SyntheticFiles:
         If one is there already and `force` is off, or the format cannot be written here.
     """
 
-    def __init__(self, target: Path, *, checked: bool, force: bool) -> None:
+    def __init__(self, target: Path, *, checked: bool, force: bool, units: UnitSystem = SI) -> None:
         require_free(target, force=force, **_ADVICE)  # a folder first of all: . has no name
-        self.target, self.force = target, force
+        self.target, self.force, self.units = target, force, units
         self.written: list[Path] = []
         self.table, self.figure = (target.with_name(f"{target.stem}-checks.{kind}") for kind in ("csv", "svg"))
         check_writable(target.name)
@@ -49,13 +52,13 @@ class SyntheticFiles:
 
     def write_ensemble(self, inflow: Inflow) -> None:
         """Write the ensemble, completely or not at all."""
-        self._write(self.target, lambda path: write_ensemble(inflow, self.target.name, path))
+        self._write(self.target, lambda path: write_ensemble(inflow, self.target.name, path, self.units))
 
     def write_assessment(self, source: SyntheticInflow, found: Assessment) -> None:
         """Write the table and the figure of the acceptance."""
         by_name = {each.statistic: each for each in found.comparisons}
-        figure = synthetic_inflow_figure(by_name, source.record.calendar, found.optimised, source.caveat)
-        drawn, table = rendered(figure, "svg"), comparison_table(found.comparisons)
+        figure = synthetic_inflow_figure(by_name, source.record.calendar, found.optimised, source.caveat, self.units)
+        drawn, table = rendered(figure, "svg"), comparison_table(found.comparisons, self.units)
         self._write(self.table, lambda path: write_table(table, path))
         self._write(self.figure, lambda path: path.write_bytes(drawn))
 
@@ -64,17 +67,18 @@ class SyntheticFiles:
         self.written.append(path)
 
 
-def comparison_table(comparisons: Sequence[Comparison]) -> pd.DataFrame:
+def comparison_table(comparisons: Sequence[Comparison], units: UnitSystem = SI) -> pd.DataFrame:
     """One row for each value of each statistic: of the record, of synthetic records, and whether it is accepted."""
+    sizes = {each.statistic: units.size("flow_m3s") ** FLOW_POWERS.get(each.statistic, 0) for each in comparisons}
     return pd.concat(
         [
             pd.DataFrame(
                 {
                     "statistic": each.statistic,
                     "place": list(each.places),
-                    "record": each.record,
-                    "synthetic_mean": each.synthetic.mean(axis=0),
-                    "standard_error": each.synthetic.std(axis=0, ddof=1),
+                    "record": each.record / sizes[each.statistic],
+                    "synthetic_mean": each.synthetic.mean(axis=0) / sizes[each.statistic],
+                    "standard_error": each.synthetic.std(axis=0, ddof=1) / sizes[each.statistic],
                     "deviation": each.deviation,
                     "limit": each.limit,
                     "claim": each.claim.value,

@@ -19,10 +19,12 @@ from reservoir.planning.tradeoff import Tradeoff
 from reservoir.report.folder import record_provenance, run_provenance, write_json
 from reservoir.report.html.page import Column, Heading, HtmlTable, Section, picture, render
 from reservoir.report.new_folder import check_new
-from reservoir.text.quantities import quantity
+from reservoir.text.quantities import counted, quantity
 
 #: Further names of the files.
 TABLE, REPORT = "front.csv", "report.html"
+#: Heads of columns of the report's table that are no goals.
+_TITLES = {f"asked_{FIRM_POWER}": "Firm power asked for (MW)", "energy_gwh": "Energy (GWh)"}
 
 
 def front_table(front: Tradeoff) -> pd.DataFrame:
@@ -75,6 +77,7 @@ def tradeoff_provenance(front: Tradeoff) -> dict[str, Any]:
             "reading": _reading(front),
             **record_provenance(front.inflow),
         },
+        "units": front.units.as_dict,
         "between": [str(goal) for goal in front.goals],
         "horizon": str(front.horizon),
         "solver": front.solver,
@@ -112,7 +115,9 @@ def _report(front: Tradeoff, drawn: bytes) -> str:
         (str(row[0]), *(quantity(float(value)) if value == value else "–" for value in row[1:]))
         for row in table.itertuples(index=False)
     ]
-    columns = (Column("Point", text=True), *(Column(name.replace("_", " ")) for name in table.columns[1:]))
+    titles = dict(zip((goal.replace("-", "_") for goal in front.goals), labels, strict=True)) | _TITLES
+    named = (titles.get(name, name.replace("_", " ").capitalize()) for name in table.columns[1:])
+    columns = (Column("Point", text=True), *map(Column, named))
     told = "The command 'reservoir plan --point FOLDER/NAME' plans a point in full."
     first, last = front.goal_values[0], front.goal_values[-1]
     figures = tuple(
@@ -127,7 +132,7 @@ def _report(front: Tradeoff, drawn: bytes) -> str:
     )
     pictures = (picture("front", "The front", caption(front), drawn),) if drawn else ()
     facts = (
-        ("Record", f"{front.inflow.span_text}, {front.inflow.years} years"),
+        ("Record", f"{front.inflow.span_text}, {counted(front.inflow.years)}; {front.inflow.scale_in(front.units)}"),
         ("Horizon", str(front.horizon)),
         ("Solver", f"{front.solver} on {front.device}, {front.seconds:.3g} s"),
     )

@@ -33,6 +33,14 @@ _MISSED = 0.05
 _PART_OF_ERROR = 0.5
 #: Differences below this part of the record's value are none.
 _NEGLIGIBLE = 1e-3
+#: Statistics that are flows, or their squares: the power of the unit of flow. All others have none.
+FLOW_POWERS = {
+    "mean of the month": 1,
+    "deviation of the month": 1,
+    "annual mean": 1,
+    "annual variance": 2,
+    "flow duration curve": 1,
+}
 
 
 class Claim(Enum):

@@ -1,6 +1,7 @@
 """``reservoir check``: what was understood of a record, on the screen, as JSON and as a figure."""
 
 import json
+import re
 
 import pytest
 
@@ -88,7 +89,10 @@ def test_amounts_are_told_in_the_units_of_the_call_and_the_files_unit_stays(call
     shown = call("check", record, "--units", "us").out
     assert "values in m3/s (from the column name); mean flow" in shown
     assert " cfs\n" in shown
-    assert "acre-ft in a mean year" in shown
+    told = re.search(r"([\d,]+) acre-ft in a mean year \(([\d,]+) to ([\d,]+) acre-ft\)", shown)
+    assert told
+    mean, least, most = (float(each.replace(",", "")) for each in told.groups())
+    assert least <= mean <= most
 
 
 def test_a_figure_in_us_units_has_no_other(call, record, tmp_path):

@@ -118,7 +118,8 @@ CALLS: list[tuple[list[str], int]] = [
         [
             *("synth", "record.csv", "--reservoir", "hill-lake.toml", "--unit", "m3/s", "--years", "60"),
             *("--member-years", "30", "--method", "knn", "--seed", "3", "--mean", "-10%", "--cv", "+15%"),
-            *("--shift-season", "15d", "--check", "--device", "pocl", "--out", "drier.csv", "--json", "--debug"),
+            *("--shift-season", "15d", "--check", "--device", "pocl", "--units", "us"),
+            *("--out", "drier.csv", "--json", "--debug"),
         ],
         0,
     ),
@@ -129,7 +130,13 @@ CALLS: list[tuple[list[str], int]] = [
     (["synth", "--case", "xiaowan", "--no-check", "--out", "made.nc", "--force"], 0),
     (["compare", *OWN, *SWARM, "--solver", "dp", "--repeats", "2", "--json", "--debug"], 0),
     (["compare", *OWN, "--horizon", "2", "--solver", "dp", "--units", "us"], 0),
-    (["tradeoff", *OWN, "--points", "4", "--horizon", "record", "--figures", "--device", "pocl", "--out", "front"], 0),
+    (
+        [
+            *("tradeoff", *OWN, "--points", "4", "--horizon", "record", "--figures", "--device", "pocl"),
+            *("--units", "us", "--out", "front"),
+        ],
+        0,
+    ),
     (
         ["tradeoff", *OWN, "--between", "energy,unused-capacity", "--points", "3", "--no-figures", "--json", "--debug"],
         0,

@@ -141,3 +141,37 @@ def test_a_level_beyond_the_lake_is_refused_in_feet(both, call):
     refused = call(*plan, "--level", "1200", status=2).err
     assert "found 1200" in refused
     assert "3,608.92 to 4,084.65 ft" in refused
+
+
+def test_a_front_tells_the_record_in_other_units(both, call_in_module):
+    folder, _ = both
+    asked = ("tradeoff", "inflow.csv", "--points", "3", "--device", "pocl", "--no-figures")
+    printed = call_in_module(folder, *asked, "--units", "us", "--out", "front")
+    words = re.sub(r"values in m3/s", "", (folder / "front/report.html").read_text())
+    for text in (printed.replace("values in m3/s", ""), words):
+        assert not SI_AMOUNT.findall(text)
+        assert "cfs" in text
+    assert json.loads((folder / "front/tradeoff.json").read_text())["units"]["system"] == "us"
+    assert "Firm power asked for (MW)" in words
+
+
+def test_synthetic_inflow_is_written_in_cfs_and_read_back(both, call_in_module):
+    from reservoir import read_inflow
+
+    folder, _ = both
+    flows = np.random.default_rng(4).lognormal(6, 0.4, (16, 12)).round(1)
+    rows = ["year," + ",".join(f"m{month:02d}" for month in range(1, 13))]
+    rows += [f"{1953 + year}," + ",".join(map(str, row)) for year, row in enumerate(flows.tolist())]
+    (folder / "long.csv").write_text("\n".join(rows) + "\n")
+    made = ("synth", "long.csv", "--unit", "m3/s", "--years", "32")
+    texts = [call_in_module(folder, *made, "--units", units, "--out", f"{units}.csv") for units in ("si", "us")]
+    si, us = (read_inflow(folder / f"{units}.csv") for units in ("si", "us"))
+    np.testing.assert_allclose(us.flow_m3s, si.flow_m3s, rtol=2e-5)  # both have six digits
+    assert (folder / "us.csv").read_text().splitlines()[1] == "member,date,inflow_cfs"
+    assert not SI_AMOUNT.findall(texts[1].replace("values in m3/s", ""))
+    si, us = (pd.read_csv(folder / f"{units}-checks.csv").set_index("statistic") for units in ("si", "us"))
+    size = US.size("inflow_m3s")
+    for name, power in {"mean of the month": 1, "annual variance": 2, "Hurst exponent": 0}.items():
+        np.testing.assert_allclose(us.loc[name, "record"] * size**power, si.loc[name, "record"], rtol=1e-6)
+    figures = [(folder / f"{units}-checks.svg").read_text() for units in ("si", "us")]
+    assert [figure.count("Mean (cfs)") for figure in figures] == [0, 1]

@@ -7,8 +7,9 @@ from reservoir.errors import InputError
 from reservoir.io.inflow_file import read_inflow
 from tests.io.odd_periods import ODD_PERIODS
 from tests.io.odd_records import ODD_RECORDS, Read, Refused
+from tests.io.odd_services import ODD_SERVICES
 
-ALL = [*ODD_RECORDS, *ODD_PERIODS]
+ALL = [*ODD_RECORDS, *ODD_PERIODS, *ODD_SERVICES]
 READ = [record for record in ALL if isinstance(record.expected, Read)]
 REFUSED = [record for record in ALL if isinstance(record.expected, Refused)]
 

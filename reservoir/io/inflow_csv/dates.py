@@ -16,6 +16,16 @@ FIRST_YEAR = 1000
 LAST_YEAR = 9998
 
 _ISO = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2})([T ]\d{2}:\d{2}(:\d{2})?)?)?", re.ASCII)
+#: Year first, which leaves one order: ``1953/1/31``, as spreadsheets write it in China and Canada, ``1953.01.31``,
+#: ``1953年1月31日``, ``1953年1月`` and ``19530131``.
+_YEAR_FIRST = tuple(
+    re.compile(form + r"(?:[T ]+(?P<clock>\d{1,2}:?\d{2}(?::\d{2})?))?", re.ASCII)
+    for form in (
+        r"(?P<year>\d{4})(?P<sign>[/.])(?P<month>\d{1,2})(?P=sign)(?P<day>\d{1,2})",
+        r"(?P<year>\d{4})年(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})日)?",
+        r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})",
+    )
+)
 _SEPARATOR = r"[-/ ,.]*"
 #: ``1953年1月上旬`` or ``1953-01-中旬``: the first, second or last ten days of a month.
 _TEN_DAYS = re.compile(r"(\d{4})[-/年. ](\d{1,2})[-/月. ]?([上中下])旬", re.ASCII)
@@ -79,13 +89,17 @@ class Stamp(NamedTuple):
 
 
 def parse_date(text: str) -> Stamp | Mistake:
-    """Read an ISO date, one with the month's name, or the ten days of a month in Chinese."""
+    """Read a date whose year is first, one with the month's name, or the ten days of a month in Chinese."""
     tenth = _TEN_DAYS.fullmatch(text)
     if tenth:
         return _stamp(tenth[1], int(tenth[2]), str(1 + 10 * "上中下".index(tenth[3])), None)
     iso = _ISO.fullmatch(text)
     if iso:
         return _stamp(iso[1], int(iso[2]), iso[3], iso[4])
+    first = next(filter(None, (form.fullmatch(text) for form in _YEAR_FIRST)), None)
+    if first:
+        clock = re.sub(r"\D", "", first["clock"] or "")
+        return _stamp(first["year"], int(first["month"]), first["day"], clock.zfill(len(clock) + len(clock) % 2))
     found = next(filter(None, (form.fullmatch(text) for form in _NAMED)), None)
     parts = found.groupdict() if found else {}
     month = MONTH_OF_NAME.get(parts.get("month", "").casefold())

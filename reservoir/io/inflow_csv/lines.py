@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,11 +22,12 @@ MOST_COMMENTED = 100_000
 
 DELIMITERS = ",;\t"
 #: Names of the column of dates, and of years, in small letters; a water year is named by its end.
-DATE_NAMES = frozenset({"date", "datetime", "date time", "date/time", "日期", "时间"}) | {
-    f"week{sign}{word}" for sign in " _" for word in ("ending", "beginning", "starting")
-}
+DATE_NAMES = frozenset(
+    {"date", "datetime", "date time", "date/time", "timestamp", "yyyy-mm-dd", "datum", "dato", "fecha"}
+    | {"日期", "时间", "年月", "年月日", "日付"}
+) | {f"week{sign}{word}" for sign in " _" for word in ("ending", "beginning", "starting")}
 WATER_YEAR_NAMES = frozenset({"wy", "water year", "water_year", "wateryear", "hydrological year", "hydrologic year"})
-YEAR_NAMES = frozenset({"year"}) | WATER_YEAR_NAMES
+YEAR_NAMES = frozenset({"year", "年份", "年度", "année", "jahr", "año", "ano"}) | WATER_YEAR_NAMES
 #: Lines above the header that are looked through for it.
 _MOST_TITLES = 20
 #: Columns that every header has one of.
@@ -103,6 +105,7 @@ def content_of(data: bytes) -> Content:
         expected, mend = "a header line and data rows", "check that this is the right file"
         raise InputError(Mistake(problem, expected, mend))
     titles, content = _titles(content, delimiter)
+    content = content[:1] + content[1 + _is_widths(content[1:2]) :]
     comments = tuple(sorted((*comments, *titles)))
     return Content(tuple(content), delimiter or delimiter_of(content[0].text), comments)
 
@@ -164,6 +167,11 @@ def _titles(content: list[Line], delimiter: str) -> tuple[list[Comment], list[Li
         raise InputError(Mistake(problem, "the header as the first line", mend, row=data.number, value=data.text))
     titles = [Comment(line.number, _comment(line.text).lstrip("/%; "), "title") for line in content[:place]]
     return titles, content[place:]
+
+
+def _is_widths(line: Sequence[Line]) -> bool:
+    """Whether a line tells types and widths of columns, such as ``5s 15s 20d 14n`` of the US Geological Survey."""
+    return any(re.fullmatch(r"\d+[sdn](\t\d+[sdn])+", each.text.strip()) for each in line)
 
 
 def _is_header(line: str, delimiter: str) -> bool:

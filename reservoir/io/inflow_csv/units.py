@@ -82,6 +82,10 @@ def unit_named(text: str) -> InflowUnit | None:
     return _UNITS[saying.units[0]] if len(saying.units) == 1 and not saying.strange else None
 
 
+#: Names of a column that tells the unit of each row.
+_UNIT_COLUMNS = frozenset({"unit", "units", "uom", "einheit", "unité", "unidad", "unidade", "单位"})
+
+
 @dataclass(frozen=True)
 class UnitChoice:
     """The unit of a file, where it was said, and what is wrong about it."""
@@ -116,7 +120,7 @@ def choose_unit(table: InflowTable, record: Record, argument: str | None) -> Uni
     argument : str or None
         The unit that the caller names.
     """
-    claims = [*_argued(argument), *_commented(table), *_headed(table, record)]
+    claims = [*_argued(argument), *_commented(table), *_headed(table, record), *_in_cells(table)]
     wrong = (*(_unknown(claim) for claim in claims if claim.unit is None), *_of_something_else(table, record))
     known = [(claim, claim.unit) for claim in claims if claim.unit is not None]
     if wrong:
@@ -149,10 +153,22 @@ def _commented(table: InflowTable) -> Iterator[_Claim]:
             yield _Claim(source, text, whole, partial(Mistake, row=comment.number))
 
 
+def _in_cells(table: InflowTable) -> Iterator[_Claim]:
+    """What a column of units says: of one series in all rows the same."""
+    for place, name in enumerate(table.header.cells):
+        if name.casefold() in _UNIT_COLUMNS:
+            first = {row.cells[place].strip(): row.number for row in reversed(table.rows)}
+            for text, row in first.items():
+                if text:
+                    yield _Claim(f"the column {name}", text, understand(text), partial(Mistake, row=row, column=name))
+
+
 def _headed(table: InflowTable, record: Record) -> Iterator[_Claim]:
     seen = set()
     for column, text in record.unit_texts:
         saying = understand(text)
+        if not any(map(str.isalpha, text)):
+            continue  # a number of a series, such as 19450_00060_00003, is no unit
         if (saying.units or saying.strange) and saying not in seen:
             seen.add(saying)
             at = partial(Mistake, row=table.header.number, column=column)

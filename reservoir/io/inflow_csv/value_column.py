@@ -71,7 +71,7 @@ def _may_be_inflow(table: InflowTable, place: int) -> bool:
     name = table.header.cells[place]
     saying = understand(name)
     words = re.findall(r"[^\W_]+", folded(name))
-    beside = bool(words) and all(word in BESIDE or word.isdecimal() for word in words)
+    beside = not BESIDE.isdisjoint(words) and all(word in BESIDE or word.isdecimal() for word in words)
     if beside or saying.is_other or Kind.STATISTIC in saying.kinds:
         return False
     cells = [row.cells[place] for row in table.rows[:_LOOKED_AT] if not is_missing(row.cells[place])]

@@ -11,6 +11,7 @@ from matplotlib.ticker import FixedLocator
 from numpy.typing import ArrayLike
 
 from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.report.figures.axes import THOUSANDS, month_axis, month_middles
 from reservoir.report.figures.bands import draw_bands
 from reservoir.report.figures.style import INFLOW, POWER, REFERENCE, STORAGE, sheet_figure
@@ -29,6 +30,7 @@ def synthetic_inflow_figure(
     calendar: Calendar,
     optimised: tuple[OptimisedRecords, OptimisedRecords] | None,
     foot: str,
+    units: UnitSystem = SI,
 ) -> Figure:
     """Draw four panels of flows, and two more of optimised records if there are any.
 
@@ -42,6 +44,7 @@ def synthetic_inflow_figure(
         The record, and synthetic records.
     foot : str
         The caveat of the ensemble.
+    units : UnitSystem
     """
 
     def draw(sheet: SubFigure) -> Axes:
@@ -63,7 +66,7 @@ def synthetic_inflow_figure(
         return first
 
     note = "Bands: synthetic records as long as the record. Black: the record."
-    return sheet_figure(_ROW_INCHES * (3 if optimised else 2), (note, foot[:1].upper() + foot[1:]), draw)
+    return sheet_figure(_ROW_INCHES * (3 if optimised else 2), (note, foot[:1].upper() + foot[1:]), draw, units=units)
 
 
 def draw_months(ax: Axes, compared: Comparison, calendar: Calendar) -> Axes:

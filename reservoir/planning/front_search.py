@@ -1,0 +1,196 @@
+"""The search of all points of a front between two goals, a problem a point and horizon, by dynamic programming.
+
+Firm power against another goal is stepped through: at each power the other goal is best. Other pairs are weighted, from
+one goal alone to the other: such points lie on the convex side of the front. All points are solved in one call, but for
+problems whose best schedule for the other goal alone gives the power of a point: nothing is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.benefit import NO_TERMS, stage_benefit
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objective import Operation, joined
+from reservoir.hydro.objectives import COSTS, Goal
+from reservoir.hydro.record_terms import terms_of
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.planning.firm_power import largest_firm_power
+from reservoir.planning.firm_schedules import closer_at
+from reservoir.planning.front_levels import levels_between, weighing, with_objectives, without_firm_power
+from reservoir.planning.given_power import firm_power_mw
+from reservoir.planning.goals import with_goal
+from reservoir.planning.solver_choice import DEVICE_REFERENCE
+from reservoir.planning.stages import StageProgress, references_of
+from reservoir.planning.stopwatch import Stopwatch
+from reservoir.problems.reservoir.promised_power import SLACK
+from reservoir.problems.reservoir.record import RecordProblems
+from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.solvers import Solutions
+
+FloatArray = NDArray[np.float64]
+
+#: Weight of the goal that does not count at either end: of equally good schedules, the one that is better for it.
+_LEAST_WEIGHT = 1e-4
+#: Points are solved from one first grid. To compare it with finer ones, as plans do, takes thrice as long and changes
+#: them by less than a part of 1e-6, since both end with exchanges of water; only at the largest power, which few
+#: storages give, it changes more, and is done.
+_GRIDS = {"states": 101, "most_states": 101}
+#: What the improvement of points from schedules of the largest power is timed as.
+_NEARBY_STAGE = "points near the largest power"
+
+
+class Found(NamedTuple):
+    """What was found for the points: a row a year; positions of the problems of each batch; and who found them."""
+
+    operations: list[Operation]
+    positions: list[FloatArray]
+    solver: str
+    device: str
+
+
+class Known(NamedTuple):
+    """Schedules of a batch's problems, shape (problems, dimension): the best for the goal alone, and of most power."""
+
+    best: FloatArray
+    firmest: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class FrontSearch:
+    """How all problems of a front are solved."""
+
+    problems: RecordProblems
+    device: str | None
+    progress: StageProgress
+    watch: Stopwatch
+
+    @property
+    def reservoir(self) -> Reservoir:
+        """As it was given."""
+        return self.problems.model.reservoir
+
+    @property
+    def inflow(self) -> Inflow:
+        """The record."""
+        return self.problems.inflow
+
+    @property
+    def _share(self) -> float:
+        """Of the steps that must give a firm power."""
+        return self.reservoir.objective.firm_share
+
+    def weighted(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Reservoir], Found]:
+        """Points whose objectives go from one goal to the other; each goal in parts of what it can change by."""
+        stated, plant = self.reservoir.objective, (self.reservoir.installed_mw, self.reservoir.step.per_year)
+        largest = [replace(stated, weights={goal: 1.0}).largest_per_year(*plant) for goal in pair]
+        ends = [_LEAST_WEIGHT, 1 - _LEAST_WEIGHT]
+        found = self._solved(weighing(self.reservoir, pair, (largest[0], largest[1]), ends))
+        ranges = [float(np.ptp(self.value(goal, found))) or 1.0 for goal in pair]
+        shares = np.clip(np.linspace(0, 1, points), _LEAST_WEIGHT, 1 - _LEAST_WEIGHT)
+        reservoirs = weighing(self.reservoir, pair, (ranges[0], ranges[1]), shares.tolist())
+        return reservoirs, self._solved(reservoirs)
+
+    def with_firm_power(self, pair: tuple[Goal, Goal], points: int) -> tuple[list[Reservoir], Found]:
+        """Points with a firm power, from what the best schedule for the other goal gives to the largest."""
+        other = next(goal for goal in pair if goal is not Goal.FIRM_POWER)
+        alone = with_goal(without_firm_power(self.reservoir), other)
+        best = self._solved([alone])
+        lowest = float(self.value(Goal.FIRM_POWER, best)[0])
+        searched = [
+            largest_firm_power(batch, self._share, self._best, self.progress, smallest=True)
+            for batch in self.problems.batches
+        ]
+        levels = levels_between(lowest, min(float(power.min()) for power, _ in searched), points)
+        if pair[0] is Goal.FIRM_POWER:
+            levels = levels[::-1]
+        stated = [replace(alone, objective=replace(alone.objective, firm_power_mw=level)) for level in levels]
+        known = [Known(one, firmest) for one, (_, firmest) in zip(best.positions, searched, strict=True)]
+        found = self._solved(stated, known)
+        return stated, found if found.solver else found._replace(solver=best.solver, device=best.device)
+
+    def value(self, goal: Goal, found: Found) -> FloatArray:
+        """What each point gives of a goal, as tables show it."""
+        if goal is Goal.FIRM_POWER:
+            ends = np.flatnonzero(np.diff(self.problems.of_year)) + 1
+            powers = ([each.ravel() for each in np.split(one.power_mw, ends)] for one in found.operations)
+            return np.array([min(float(firm_power_mw(each, self._share)) for each in power) for power in powers])
+        if goal is Goal.ENERGY:
+            return np.array([each.energy_gwh.sum() for each in found.operations])
+        terms = terms_of(with_goal(without_firm_power(self.reservoir), goal), self.inflow)
+        steps, volume = terms.of_steps if terms else NO_TERMS, self.inflow.calendar.hm3_per_m3s
+        benefits = [stage_benefit(steps, each.power_mw, each.release_m3s, volume).sum() for each in found.operations]
+        return np.array(benefits) * (-1.0 if goal in COSTS else 1.0)
+
+    def _solved(self, stated: Sequence[Reservoir], known: Sequence[Known] = ()) -> Found:
+        """Solve all points, in a call for each length of problem; they have one penalty."""
+        model = replace(self.problems.model, reservoir=stated[0])
+        terms = [terms_of(each, self.inflow) for each in stated]
+        spans = self.problems.horizon.equal_spans(self.inflow.years)
+        operations: list[list[Operation]] = [[] for _ in stated]
+        positions, solver, device = [], "", ""
+        for number, (batch, (first, stop, _)) in enumerate(zip(self.problems.batches, spans, strict=True)):
+            shape = len(batch), batch.limits.steps
+            of_batch = [None if each is None else each[first:stop].reshaped(*shape) for each in terms]
+            several = with_objectives(replace(batch, model=model), of_batch, stated)
+            if known:
+                found = self._promised(several, known[number], stated)
+            else:
+                solutions = self._best(several, **_GRIDS)
+                found = _Positions(np.array(solutions.position), solutions.solver, solutions.device)
+            operation = several.operate(found.position).in_years(self.inflow.steps)
+            rows = len(operation) // len(stated)
+            for place, kept in enumerate(operations):
+                kept.append(operation[place * rows : (place + 1) * rows])
+            positions.append(found.position)
+            solver, device = found.solver or solver, found.device or device
+        return Found([joined(parts) for parts in operations], positions, solver, device)
+
+    def _promised(self, several: ReservoirYears, known: Known, stated: Sequence[Reservoir]) -> _Positions:
+        """Solve problems that are to give a power, but for those whose best schedule gives it by itself."""
+        count = len(several) // len(stated)
+        promised = np.repeat([each.objective.firm_power_mw or 0.0 for each in stated], count) * (1 - SLACK)
+        given = firm_power_mw(several[:count].operate(known.best).power_mw, self._share)
+        found = _Positions(np.tile(known.best, (len(stated), 1)), "", "")
+        open_ = np.tile(given, len(stated)) < promised
+        at_most = promised == promised.max()
+        for places, grids in ((open_ & ~at_most, _GRIDS), (open_ & at_most, {})):
+            if places.any():
+                found = self._some_promised(several, known, promised, np.flatnonzero(places), found, grids)
+        return found
+
+    def _some_promised(
+        self,
+        several: ReservoirYears,
+        known: Known,
+        promised: FloatArray,
+        places: NDArray[np.intp],
+        found: _Positions,
+        grids: Mapping[str, int],
+    ) -> _Positions:
+        """What was found with the problems at some places solved, which may go on from the schedules of most power."""
+        some, firmest = several[places], known.firmest[places % len(known.firmest)]
+        solutions = self._best(some, **grids)
+        given = firm_power_mw(some.operate(np.array(solutions.position)).power_mw, self._share)
+        short = np.flatnonzero(given < promised[places])
+        with self.watch(_NEARBY_STAGE):
+            solutions = closer_at(short, some[short], solutions, [*firmest[short]])
+        found.position[places] = np.array(solutions.position)
+        return _Positions(found.position, solutions.solver, solutions.device)
+
+    def _best(self, batch: ReservoirYears, **grids: int) -> Solutions:
+        """Dynamic programming, on a device if one can."""
+        return references_of(batch, DEVICE_REFERENCE, self.device, self.progress, None, self.watch, **grids)
+
+
+class _Positions(NamedTuple):
+    """Positions of problems, and who found them; nobody where they were known."""
+
+    position: FloatArray
+    solver: str
+    device: str
