@@ -19,8 +19,8 @@ from reservoir.rules.families.ann import rule as ann
 from reservoir.rules.families.ann import training as ann_training
 from reservoir.rules.families.ann.inputs import Scales, input_names
 from reservoir.rules.families.ann.problem import NetworkOperation
-from reservoir.rules.families.ann.synthetic_years import synthetic_inflow
 from reservoir.rules.families.ann.training import SEARCHES, SIZES, SMALLEST, samples, trained
+from reservoir.rules.inflow_model.synthetic_years import synthetic_inflow
 
 FLOWS = np.array([35, 25, 18, 14, 12, 16, 24, 38, 55, 80, 75, 50], float)
 

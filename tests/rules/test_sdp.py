@@ -16,8 +16,8 @@ from reservoir.rules.base.simulation import simulate
 from reservoir.rules.evaluation.scores import energy_at_equal_storage
 from reservoir.rules.families import standard
 from reservoir.rules.families.sdp import rule as sdp
-from reservoir.rules.families.sdp.inflow_chain import inflow_chain
 from reservoir.rules.families.sdp.month_physics import Physics
+from reservoir.rules.inflow_model.inflow_chain import inflow_chain
 from tests.hydro import paper
 
 START_HM3 = 14557.0

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from reservoir.synthetic.base import FloatArray
+from reservoir.rules.base.training import FloatArray
 
 #: Standard deviations beyond which no value is let: one in 1e9 normal values is.
 _MOST_DEVIATIONS = 6.0
