@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from reservoir.rules.advice import Situation
     from reservoir.rules.families.replan.outlook import Outlook
 
+#: The family that has futures.
+FAMILY = "replan"
 #: Months of the outlook where none are asked for, and the quantiles that are told of them.
 USUAL_MONTHS = 12
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -22,9 +24,7 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 def with_members(found: RuleInputs, members: int | None, months: int | None, figure: Path | None) -> RuleInputs:
     """The inputs with another number of futures; options of futures are refused with a rule that has none."""
-    from reservoir.rules.families.replan.rule import Replan
-
-    if not isinstance(found.rule, Replan):
+    if found.rule.family != FAMILY:
         given = {"--members": members, "--months-ahead": months, "--figure": figure}
         mend = "use the rule file of the family replan"
         mistakes = [
@@ -37,17 +37,22 @@ def with_members(found: RuleInputs, members: int | None, months: int | None, fig
         return found
     if figure is not None and figure.suffix not in (".png", ".svg"):
         raise InputError(Mistake("is not a kind of figure", "a name that ends in .png or .svg", column="--figure"))
-    return found if members is None else replace(found, rule=found.rule.changed(members=members))
+    if members is None:
+        return found
+    from reservoir.rules.families.replan.rule import Replan
+
+    assert isinstance(found.rule, Replan)
+    return replace(found, rule=found.rule.changed(members=members))
 
 
 def outlook_of(found: RuleInputs, situation: Situation, release_m3s: float, months: int | None) -> Outlook | None:
     """Futures of a decision; None of a rule that has none."""
-    from reservoir.rules.families.replan.rule import Replan
-
-    if not isinstance(found.rule, Replan):
+    if found.rule.family != FAMILY:
         return None
     from reservoir.rules.families.replan.outlook import outlook
+    from reservoir.rules.families.replan.rule import Replan
 
+    assert isinstance(found.rule, Replan)
     return outlook(found.rule, found.reservoir, situation, release_m3s, months or USUAL_MONTHS)
 
 

@@ -103,6 +103,16 @@ CALLS: list[tuple[list[str], int]] = [
         ],
         0,
     ),
+    (["rules", "best", "--family", "replan", "--family", "water-value", "--folds", "2", "--force"], 0),
+    (
+        [
+            *("operate", "best/rules/replan.json", "--month", "5", "--level", "317", "--inflow", "80"),
+            *("--members", "50", "--months-ahead", "18", "--figure", "next-months.png"),
+        ],
+        0,
+    ),
+    (["operate", "best/rules/water-value.json", "--month", "5", "--level", "317", "--inflow", "80"], 0),
+    (["rules", "best", "--family", "standard", "--forecast", "none", "--force", "--no-figures"], 0),
     (["simulate", "best/rules/standard.json", "inflow.csv", "--unit", "m3/s", "--yearly", "--no-foresight"], 0),
     (["simulate", "best/rules/standard.json", "days.csv", *REFUSED], 2),
     (["simulate", "best/rules/standard.json", "days.csv", "--step", "week"], 2),

@@ -1,12 +1,16 @@
 """The family that re-plans every month with an ensemble of futures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from reservoir.hydro.benefit import StepTerms
 from reservoir.hydro.conditions import YearConditions
 from reservoir.rules import Forecast, fit
+from reservoir.rules.advice import Situation
 from reservoir.rules.base.simulation import simulate
+from reservoir.rules.families.replan.outlook import outlook
 from reservoir.rules.families.replan.step_tables import step_tables
 from reservoir.rules.families.sdp.month_physics import Physics
 
@@ -97,3 +101,43 @@ def test_tables_have_losses_demands_and_other_objectives(training):
     terms = StepTerms(*(value * twelve for value in (1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     worth = step_tables(physics, terms=terms)
     assert worth.benefit[5] == pytest.approx(1 + 2 * usual.benefit[5] / thousand_hours[5])
+
+
+@pytest.fixture(scope="module")
+def ahead(rule, training):
+    situation = Situation(5, 9000.0, 1400.0, 900.0)
+    return outlook(rule, training.model.reservoir, situation, 1500.0, 18)
+
+
+def test_an_outlook_balances_water_and_keeps_the_limits(ahead, rule, training):
+    plant, volume = training.model.reservoir, np.array(rule.months.volume_per_flow)[ahead.steps]
+    inflow = np.diff(ahead.storage_hm3, axis=1) / volume + ahead.release_m3s
+    first = (900.0 if rule.forecast is Forecast.NONE else 1400.0,)
+    assert ahead.storage_hm3.shape == (40, 19)
+    assert list(ahead.calendar_month[:8]) == [6, 7, 8, 9, 10, 11, 12, 1]
+    if rule.forecast is Forecast.MONTH:
+        assert inflow[:, 0] == pytest.approx(np.full(40, 1400.0))
+        assert inflow[:, 1:] == pytest.approx(rule.futures(5, (1400.0, 900.0), 17))
+    else:
+        assert inflow == pytest.approx(rule.futures(5, first, 18))
+    assert ahead.release_m3s[:, 0] == pytest.approx(np.full(40, 1500.0))
+    lower, upper = plant.release_bounds_m3s[:, ahead.steps]
+    assert (ahead.release_m3s >= lower - 1e-9).all()
+    assert (ahead.release_m3s <= upper + 1e-9).all()
+    assert (ahead.spill_m3s >= 0).all()
+
+
+def test_its_probabilities_are_parts_of_the_futures(ahead):
+    full = 14557.0 - 0.005 * (14557.0 - ahead.lowest_hm3)
+    assert ahead.refill_probability == np.mean([each[1:].max() >= full for each in ahead.storage_hm3])
+    assert ahead.spill_probability == np.mean(
+        [(spill > 0.0005 * release).any() for spill, release in zip(ahead.spill_m3s, ahead.release_m3s, strict=True)]
+    )
+    assert replace(ahead, firm_mw=None).firm_probability is None
+    assert replace(ahead, firm_mw=0.0).firm_probability == 1.0
+    assert replace(ahead, firm_mw=1e6).firm_probability == 0.0
+
+
+def test_a_longer_outlook_begins_with_the_shorter_one(ahead, rule, training):
+    shorter = outlook(rule, training.model.reservoir, Situation(5, 9000.0, 1400.0, 900.0), 1500.0, 6)
+    assert shorter.storage_hm3 == pytest.approx(ahead.storage_hm3[:, :7])

@@ -35,7 +35,7 @@ def draw_outlook(ax: Axes, found: Outlook, plant: Reservoir, units: UnitSystem) 
     draw_bands(ax, np.arange(months + 1), found.storage_hm3, STORAGE, single="storage")
     lower, upper = plant.storage_bounds_hm3[:, found.steps]
     for bounds, label in ((upper, "storage bounds"), (lower, None)):
-        ax.stairs(bounds, np.arange(months + 1) + 0.0, baseline=None, color=LIMITS, lw=1.0, ls="--", label=label)
+        ax.step(np.arange(months + 1), [*bounds, bounds[-1]], where="post", color=LIMITS, lw=1.0, ls="--", label=label)
     every = -(-months // _MOST_NAMES)
     shown = np.arange(0, months, every)
     ax.set_xlim(0, months)

@@ -22,8 +22,8 @@ from reservoir.rules.families.sdp.rule import best_release, best_releases
 from reservoir.rules.families.sdp.tables import Classes, Grid, class_tables
 from reservoir.rules.inflow_model.inflow_chain import shares
 
-#: Storages of the table.
-STORAGES = 21
+#: Storages of the table, and parts of the distance between two when it is summed up.
+STORAGES, _PARTS = 21, 8
 
 
 def _as_many_as_classes(rows: tuple[tuple[float, ...], ...], known: Known) -> Any:
@@ -71,19 +71,19 @@ class WaterValue(Rule):
 
     @cached_property
     def _arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Storages, inflow classes, expected inflow, and values of all storages: the table, summed up by storage."""
-        grid, classes, expected, table = (
-            np.array(each, float)
-            for each in (
-                self.storages_hm3,
-                self.inflow_classes_m3s,
-                self.expected_inflow_m3s,
-                self.water_value_gwh_per_hm3,
-            )
-        )
-        between = (table[:, 1:] + table[:, :-1]) / 2 * np.diff(grid)[:, None]
-        values = np.concatenate([np.zeros_like(table[:, :1]), np.cumsum(between, axis=1)], axis=1)
-        return grid, classes, expected, values
+        """Storages, inflow classes, expected inflow, and values of the storages: the table, summed up by storage.
+
+        The table is a straight line between its storages, and its sum a parabola: it takes points between.
+        """
+        given, table = np.array(self.storages_hm3), np.array(self.water_value_gwh_per_hm3)
+        grid = np.linspace(given[0], given[-1], _PARTS * (len(given) - 1) + 1)
+        place = np.minimum(np.arange(len(grid)) / _PARTS, len(given) - 1)
+        left = np.minimum(place.astype(np.int64), len(given) - 2)
+        part = (place - left)[:, None]
+        slope = table[:, left] * (1 - part) + table[:, left + 1] * part
+        between = (slope[:, 1:] + slope[:, :-1]) / 2 * np.diff(grid)[:, None]
+        values = np.concatenate([np.zeros_like(slope[:, :1]), np.cumsum(between, axis=1)], axis=1)
+        return grid, np.array(self.inflow_classes_m3s), np.array(self.expected_inflow_m3s), values
 
     def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
         """Release at which the energy of one more hm3 equals its value in store, or the best that the limits allow."""
@@ -100,9 +100,8 @@ class WaterValue(Rule):
 
     def water_value(self, step: int, storage_hm3: float, inflow_m3s: float) -> float:
         """Value of a hm3 more at a storage at the end of a step, GWh; of inflow as the table has it."""
-        grid, classes, _, _ = self._arrays
-        table = np.array(self.water_value_gwh_per_hm3[step]) @ shares(classes[step], inflow_m3s)
-        return float(np.interp(storage_hm3, grid, table))
+        share = shares(self._arrays[1][step], inflow_m3s)
+        return float(np.interp(storage_hm3, self.storages_hm3, np.array(self.water_value_gwh_per_hm3[step]) @ share))
 
     def _situations(
         self, step: int, now: float | FloatArray | None, before: FloatArray
