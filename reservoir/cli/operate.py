@@ -10,6 +10,7 @@ import click
 
 from reservoir.cli import options
 from reservoir.cli.call_words import told_in
+from reservoir.cli.path_types import FilePath
 from reservoir.errors import InputError, Mistake
 from reservoir.text.quantities import quantity
 
@@ -53,6 +54,13 @@ _amount = Amount()
 )
 @click.option("--inflow", type=_amount, help="Expected mean inflow of the month, m3/s (or as --units).")
 @click.option("--inflow-before", type=_amount, help="Mean inflow of the previous month, m3/s (or as --units).")
+@click.option(
+    "--members", type=click.IntRange(1, 10_000), help="Futures of a replan rule.  [default: those of the rule]"
+)
+@click.option(
+    "--months-ahead", type=click.IntRange(1, 60), help="Months of the outlook of a replan rule.  [default: 12]"
+)
+@click.option("--figure", type=FilePath(), help="Draw the outlook of a replan rule into this .png or .svg file.")
 @options.units
 @options.json
 @options.debug
@@ -64,6 +72,9 @@ def command(
     storage: float | None,
     inflow: float | None,
     inflow_before: float | None,
+    members: int | None,
+    months_ahead: int | None,
+    figure: Path | None,
     unit_system: str | None,
     as_json: bool,
 ) -> None:
@@ -71,8 +82,10 @@ def command(
 
     Prints the release that a rule recommends, the resulting level, power and energy, the zone of the dispatch chart,
     and the releases of the optimised years in similar months. Inflows that are not given are replaced by their mean
-    over the years that the rule was fitted to; a rule fitted with a one-month forecast needs --inflow.
+    over the years that the rule was fitted to; a rule fitted with a one-month forecast needs --inflow. A replan rule
+    also tells the probability of refill, spill and firm power in the months to come.
     """
+    from reservoir.cli import operate_outlook
     from reservoir.cli.rule_inputs import read_rule_inputs
     from reservoir.cli.screen import show_json
     from reservoir.hydro.unit_system import UnitSystem
@@ -81,6 +94,7 @@ def command(
 
     found, units = read_rule_inputs(rule_file, reservoir_file), UnitSystem.of(unit_system or "si")
     _require_inflow(found, inflow)
+    found = operate_outlook.with_members(found, members, months_ahead, figure)
     step = step_of_month(found.reservoir, month)
     means, flow = found.rule.months.inflow_m3s, units.size("inflow_m3s")
     with told_in(units):
@@ -92,6 +106,7 @@ def command(
         means[step - 1] if inflow_before is None else inflow_before * flow,
     )
     advice = advise(found.rule, found.reservoir, situation)
+    ahead = operate_outlook.outlook_of(found, situation, advice.release_m3s, months_ahead)
     zone, similar, caveats = _zone(found, situation), _alike(found, month, situation), _caveats(found)
     if as_json:
         show_json(
@@ -105,10 +120,14 @@ def command(
                 "optimised_years": None if similar is None else known(units.values(asdict(similar))),
                 "caveats": caveats,
             }
+            | ({} if ahead is None else {"outlook": operate_outlook.as_json(ahead, units)})
         )
     else:
         assumed = [name for name, given in (("inflow", inflow), ("previous inflow", inflow_before)) if given is None]
-        _show(found, situation, advice, zone, similar, caveats, assumed, units)
+        outlook = [] if ahead is None else operate_outlook.rows(ahead)
+        _show(found, situation, advice, zone, similar, caveats, assumed, units, outlook)
+    if figure is not None and ahead is not None:
+        operate_outlook.write_figure(ahead, found, units, caveats, figure)
 
 
 def _require_inflow(found: RuleInputs, inflow: float | None) -> None:
@@ -182,6 +201,7 @@ def _show(
     caveats: tuple[str, ...],
     assumed: list[str],
     units: UnitSystem,
+    outlook: list[tuple[str, str]],
 ) -> None:
     from rich.markup import escape
 
@@ -215,7 +235,7 @@ def _show(
         rows.append(("Zone", f"{zone} output (dispatch chart)"))
     if similar is not None:
         rows.append(("Optimised years", _alike_words(similar)))
-    for title, text in rows:
+    for title, text in rows + outlook:
         screen.print(f"{title:<18}{units.text(text)}", soft_wrap=True)
     if assumed:
         screen.print(f"[yellow]Not given, mean of the fitted years used: {', '.join(assumed)}[/]", soft_wrap=True)

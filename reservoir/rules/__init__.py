@@ -63,6 +63,13 @@ FAMILIES: dict[str, Family] = {
         ("zones", "zones.rule", "ZonesRule", "dispatch chart: the zone of the storage sets the output"),
         ("sdp", "sdp.rule", "Sdp", "stochastic dynamic programming: most energy now plus expected later"),
         (
+            "water-value",
+            "water_value.rule",
+            "WaterValue",
+            "release while a hm3 makes more energy now than a table says it is worth in store",
+        ),
+        ("replan", "replan.rule", "Replan", "re-planned every month with many futures drawn given what is known"),
+        (
             "ann-regression",
             "ann.regression",
             "AnnRegressionRule",

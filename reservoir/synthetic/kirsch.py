@@ -16,8 +16,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from reservoir.rules.inflow_model.standardised import StandardisedMonths
 from reservoir.synthetic.base import FloatArray
-from reservoir.synthetic.standardised import StandardisedMonths
 
 #: Eigenvalues of a correlation matrix are raised to this.
 _LEAST_EIGENVALUE = 1e-6

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from reservoir.rules.inflow_model.monthly_regression import WARM_UP_YEARS, MonthlyRegression
+from reservoir.rules.inflow_model.standardised import StandardisedMonths
 from reservoir.synthetic.base import FloatArray
-from reservoir.synthetic.monthly_regression import WARM_UP_YEARS, MonthlyRegression
-from reservoir.synthetic.standardised import StandardisedMonths
 
 
 @dataclass(frozen=True, eq=False)

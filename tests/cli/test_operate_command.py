@@ -10,6 +10,7 @@ import pytest
 import reservoir as package
 from reservoir.io.rule_belonging import belongings
 from reservoir.io.rule_file import read_rule, write_rule
+from reservoir.rules import fit
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.families.zones.rule import ZonesRule
 
@@ -218,3 +219,50 @@ def test_a_dispatch_chart_of_another_reservoir_beside_the_rule_is_refused(call, 
 def test_rules_that_are_committed_with_an_earlier_plan_still_answer(call):
     rule = Path(package.__file__).resolve().parent.parent / "reports/xiaowan/rules/linear.json"
     assert "Release" in call("operate", rule, *MAY).out
+
+
+@pytest.fixture(scope="module")
+def replan_rule(six_year_rules):
+    """A rule that re-plans, of few members."""
+    evaluation = six_year_rules[0]
+    return fit("replan", evaluation.training, evaluation.forecast).changed(members=30)
+
+
+@pytest.fixture
+def replanned(plan, replan_rule):
+    """Its file beside the others."""
+    write_rule(
+        replan_rule, plan / "rules/replan.json", json.loads((plan / "rules/linear.json").read_text())["fitted_to"]
+    )
+    return "plan/rules/replan.json"
+
+
+def test_a_rule_that_replans_tells_the_months_to_come(call, replanned, strict):
+    printed = call("operate", replanned, *MAY, "--inflow-before", "600", "--months-ahead", "18").out
+    assert "Next 18 months    of 30 futures: full in" in printed
+    told = strict(call("operate", replanned, *MAY, "--inflow-before", "600", "--members", "20", "--json").out)[
+        "outlook"
+    ]
+    assert told["members"] == 20
+    assert [each["month"] for each in told["months"]] == [5, 6, 7, 8, 9, 10, 11, 12, 1, 2, 3, 4]
+    for each in told["months"]:
+        quantiles = [each[f"storage_q{share}_hm3"] for share in ("05", "25", "50", "75", "95")]
+        assert quantiles == sorted(quantiles)
+    assert all(0 <= told[f"{name}_probability"] <= 1 for name in ("refill", "spill"))
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_months_to_come_are_drawn(call, replanned, tmp_path, kind):
+    call("operate", replanned, *MAY, "--figure", f"ahead.{kind}")
+    assert (tmp_path / f"ahead.{kind}").read_bytes()[:4] in (b"\x89PNG", b"<?xm")
+
+
+@pytest.mark.parametrize("option", [("--members", "50"), ("--months-ahead", "6"), ("--figure", "ahead.png")])
+def test_options_of_futures_need_a_rule_that_has_them(call, plan, option):
+    told = call("operate", "plan/rules/linear.json", *MAY, *option, status=2)
+    assert f"{option[0]}: needs futures, and a rule of the family linear has none" in told.err
+
+
+def test_another_kind_of_figure_is_refused(call, replanned):
+    told = call("operate", replanned, *MAY, "--figure", "ahead.jpg", status=2)
+    assert "is not a kind of figure" in told.err

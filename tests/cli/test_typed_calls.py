@@ -76,6 +76,15 @@ CALLS: list[tuple[list[str], int]] = [
     (["rules", "best", "--test", "days.csv", *REFUSED, "--no-figures", "--force"], 2),
     (["rules", "best", "--family", "zones", "--family", "standard", "--folds", "2", "--no-figures", "--json"], 0),
     (["rules", "best", "--family", "standard", "--horizon", "record", "--folds", "2", "--no-figures", "--force"], 0),
+    (["rules", "best", "--family", "replan", "--family", "water-value", "--folds", "2", "--force"], 0),
+    (
+        [
+            *("operate", "best/rules/replan.json", "--month", "5", "--level", "317", "--inflow", "80"),
+            *("--members", "50", "--months-ahead", "18", "--figure", "next-months.png"),
+        ],
+        0,
+    ),
+    (["operate", "best/rules/water-value.json", "--month", "5", "--level", "317", "--inflow", "80"], 0),
     (
         [
             "rules",

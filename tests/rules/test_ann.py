@@ -19,8 +19,8 @@ from reservoir.rules.families.ann import rule as ann
 from reservoir.rules.families.ann import training as ann_training
 from reservoir.rules.families.ann.inputs import Scales, input_names
 from reservoir.rules.families.ann.problem import NetworkOperation
-from reservoir.rules.families.ann.synthetic_years import synthetic_inflow
 from reservoir.rules.families.ann.training import SEARCHES, SIZES, SMALLEST, samples, trained
+from reservoir.rules.inflow_model.synthetic_years import synthetic_inflow
 
 FLOWS = np.array([35, 25, 18, 14, 12, 16, 24, 38, 55, 80, 75, 50], float)
 
@@ -260,7 +260,8 @@ def test_synthetic_years_are_like_the_years_they_are_made_of(xiaowan, inflow):
     made = np.log(synthetic_inflow(training, 4000, 1))
     flow = np.log(training.inflow_m3s)
     assert np.abs(made.mean(axis=0) - flow.mean(axis=0)).max() < 0.02
-    assert made.std(axis=0) == pytest.approx(flow.std(axis=0, ddof=1), rel=0.06)
+    # The regression on the last year keeps the persistence of years, and spreads some months by a twelfth more.
+    assert made.std(axis=0) == pytest.approx(flow.std(axis=0, ddof=1), rel=0.1)
     for step in range(1, 12):
         expected = np.corrcoef(flow[:, step], flow[:, step - 1])[0, 1]
         assert np.corrcoef(made[:, step], made[:, step - 1])[0, 1] == pytest.approx(expected, abs=0.06)

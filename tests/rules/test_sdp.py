@@ -15,8 +15,8 @@ from reservoir.rules import Forecast, Training
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.families import standard
 from reservoir.rules.families.sdp import rule as sdp
-from reservoir.rules.families.sdp.inflow_chain import inflow_chain
 from reservoir.rules.families.sdp.month_physics import Physics
+from reservoir.rules.inflow_model.inflow_chain import inflow_chain
 from tests.hydro import paper
 from tests.rules.stored import energy_at_equal_storage
 

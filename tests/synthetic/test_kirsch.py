@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reservoir.rules.inflow_model.random_numbers import uniform_numbers
 from reservoir.synthetic import kirsch
-from reservoir.synthetic.base import uniform_numbers
 
 
 def correlation(one, other):

@@ -17,6 +17,7 @@ from reservoir.report.figures import (
     rule_curves,
     rule_scatter,
     spill_map,
+    water_value_table,
 )
 from reservoir.rules.evaluation.evaluation import Evaluation
 
@@ -49,6 +50,12 @@ _DRAWINGS = {
         dispatch_chart.dispatch_chart_figure,
         dispatch_chart.caption,
         dispatch_chart.has_dispatch_chart,
+    ),
+    "water-value-table": _Drawing(
+        "Water values",
+        water_value_table.water_value_table_figure,
+        water_value_table.caption,
+        water_value_table.has_water_value_table,
     ),
     "rule-scatter": _Drawing(
         "Release by plan and by rule",

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, Self, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.rules.base.fields import Block
 from reservoir.rules.base.monthly import Months
@@ -84,6 +85,14 @@ class Rule(Block, ABC):
         known = [None] * len(storage_hm3) if inflow_now_m3s is None else inflow_now_m3s.tolist()
         situations = zip(storage_hm3.tolist(), known, inflow_before_m3s.tolist(), strict=True)
         return np.array([self.release(step, *each) for each in situations])
+
+    def prepare(
+        self, steps: NDArray[np.int64], inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> None:
+        """Be told what will be known of inflow in decisions to come, arrays of shape (decisions,).
+
+        A family that can work out a part of all decisions at once does so; none of them may depend on the others.
+        """
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that makes the rule, as JSON can hold it; `from_dict` gives back an equal one."""

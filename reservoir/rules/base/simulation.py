@@ -131,6 +131,7 @@ def simulate(
     members, least = inflow.member_count, limits.release_lower_m3s
     before = inflow_before(inflow.flow_m3s, inflow_before_m3s, members)
     years = without_foresight(limits, np.full(inflow.years, start_hm3))
+    _prepare(rules, inflow.flow_m3s, before)
     asked = np.empty_like(inflow.flow_m3s)
     # Runs that do not wait for each other, by the places of their years: members, or years that start anew.
     runs = np.arange(inflow.years).reshape((members, -1) if continuous else (-1, 1))
@@ -157,6 +158,15 @@ class Told(NamedTuple):
     inflow: FloatArray
     inflow_before: FloatArray
     least_release: FloatArray
+
+
+def _prepare(rules: Sequence[Rule], inflow: FloatArray, before: FloatArray) -> None:
+    """Tell each rule all that it will be asked, which may be worked out at once."""
+    steps = np.arange(inflow.shape[1])
+    for rule in {id(each): each for each in rules if isinstance(each, Rule)}.values():
+        years = [year for year, each in enumerate(rules) if each is rule]
+        now = inflow[years].ravel() if rule.forecast is Forecast.MONTH else None
+        rule.prepare(np.tile(steps, len(years)), now, before[years].ravel())
 
 
 def _decisions(rules: Sequence[Rule], told: Told, years: YearArrays, places: IntArray) -> FloatArray:

@@ -27,8 +27,8 @@ from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.ann.inputs import Scales, input_names, known_inputs
 from reservoir.rules.families.ann.problem import NetworkOperation
-from reservoir.rules.families.ann.synthetic_years import synthetic_inflow
 from reservoir.rules.folds import outside, parts_of
+from reservoir.rules.inflow_model.synthetic_years import synthetic_inflow
 from reservoir.solvers import Problem, Solutions, solve, why_unusable
 
 #: Hidden units that are tried, and what is taken where there are too few years to try.

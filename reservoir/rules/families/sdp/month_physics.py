@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,6 +57,14 @@ class Physics:
         further = LakeMonths.of(training), ObjectiveMonths.of(training)
         return cls(Months.of(training), PlantTable.of(plant), lower, upper, float(plant.penalty), *further)
 
+    def conditions(self, step: int) -> Any:
+        """Losses and demands of a step (`StepConditions`), or nothing."""
+        return NO_CONDITIONS if self.lake is None else self.lake.at(step, self.months)
+
+    def terms(self, step: int) -> Any:
+        """Terms of the objective in a step (`StepTerms`), or nothing where it is energy."""
+        return NO_TERMS if self.objective is None else self.objective.at(step)
+
     def releases(self, step: int, storage: FloatArray, least_inflow: FloatArray, most_inflow: FloatArray) -> FloatArray:
         """Releases to compare, along a new first axis.
 
@@ -74,8 +83,7 @@ class Physics:
         volume, start = self.months.volume_per_flow[step], np.asarray(storage, float)
         storages = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
         releases = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
-        conditions = NO_CONDITIONS if self.lake is None else self.lake.at(step, self.months)
-        terms = NO_TERMS if self.objective is None else self.objective.at(step)
+        conditions, terms = self.conditions(step), self.terms(step)
         drafts = releases[0] - demanded(conditions), releases[1]
         wanted, gain = np.clip(release, *releases), inflow - demanded(conditions)
         draft, end = enforce_limits(start, wanted, gain, volume, storages, drafts, conditions)

@@ -19,11 +19,11 @@ from reservoir.rules.base.fields import Monthly, Number, not_below
 from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, Training
-from reservoir.rules.families.sdp.inflow_chain import inflow_chain, shares
 from reservoir.rules.families.sdp.month_physics import RELEASES, Physics
 from reservoir.rules.families.sdp.plant_table import PlantTable
 from reservoir.rules.families.sdp.tables import Chain, Classes, Grid, Values
 from reservoir.rules.families.sdp.value_iteration import interpolate_values, repeating_values
+from reservoir.rules.inflow_model.inflow_chain import inflow_chain, shares
 
 #: Storages of the grid.
 STORAGES = 61
@@ -87,39 +87,22 @@ class Sdp(Rule):
         Without a forecast the expectation runs over the classes that may follow the inflow before.
         """
         inflow, probability, values = self._outcomes(step, inflow_now_m3s, inflow_before_m3s)
-        storage = np.asarray(float(storage_hm3))
-        tried = self.physics.releases(step, storage, inflow[0], inflow[-1])
-        for _ in range(2):
-            end, gained = self.physics.after(step, storage, tried[:, None], inflow)
-            best = _best((gained + interpolate_values(self.arrays[0], values, end)) @ probability)
-            chosen = float(tried[best])
-            tried = np.linspace(tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)], RELEASES)
-        return chosen
+        return best_release(self.physics, step, storage_hm3, inflow, probability, self.arrays[0], values)
 
     def releases(
         self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
     ) -> FloatArray:
         """`release` in many situations."""
         grid, classes, transitions, values = self.arrays
-        following, every = values[(step + 1) % len(classes)], np.arange(len(storage_hm3))
+        following = values[(step + 1) % len(classes)]
         if self.forecast is Forecast.NONE or inflow_now_m3s is None:
             inflow, probability = classes[step], shares(classes[step - 1], inflow_before_m3s) @ transitions[step]
             of_situation = None
         else:
             inflow, probability = inflow_now_m3s[:, None], np.ones((1, 1))
             of_situation = following @ shares(classes[step], inflow_now_m3s).T
-        tried = self.physics.releases(step, storage_hm3, inflow[..., 0], inflow[..., -1])
-        for _ in range(2):
-            end, gained = self.physics.after(step, storage_hm3[:, None], tried[..., None], inflow)
-            if of_situation is None:
-                left = interpolate_values(grid, following, end)
-            else:
-                left = interpolate_values(grid, of_situation, end[..., 0])[..., None]
-            best = _last_best(((gained + left) * probability).sum(axis=-1))
-            chosen = tried[best, every]
-            below, above = np.maximum(best - 1, 0), np.minimum(best + 1, len(tried) - 1)
-            tried = np.linspace(tried[below, every], tried[above, every], RELEASES)
-        return np.asarray(chosen)
+        values = following if of_situation is None else of_situation
+        return best_releases(self.physics, step, storage_hm3, inflow, probability, grid, values)
 
     def _outcomes(self, step: int, now: float | None, before: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Inflows that may come, their probabilities, and the values of storages after each (storages, inflows)."""
@@ -150,6 +133,74 @@ def fit(training: Training, forecast: Forecast) -> Sdp:
         transitions=transitions,
         values_gwh=values,
     )
+
+
+def best_release(
+    physics: Physics,
+    step: int,
+    storage_hm3: float,
+    inflow: FloatArray,
+    probability: FloatArray,
+    grid: FloatArray,
+    values: FloatArray,
+) -> float:
+    """Release of the highest expected value: tried over the whole range, then between the best one's neighbours.
+
+    Parameters
+    ----------
+    physics : Physics
+    step : int
+    storage_hm3 : float
+        At the start of the step.
+    inflow, probability : ndarray, shape (inflows,)
+        Inflows that may come, m3/s, the lowest not necessarily first, and their probabilities.
+    grid : ndarray, shape (storages,)
+    values : ndarray, shape (storages, inflows)
+        Value of a storage at the end of the step after each inflow.
+    """
+    storage = np.asarray(float(storage_hm3))
+    tried = physics.releases(step, storage, inflow.min(), inflow.max())
+    chosen = float(tried[-1])
+    for _ in range(2):
+        end, gained = physics.after(step, storage, tried[:, None], inflow)
+        best = _best((gained + interpolate_values(grid, values, end)) @ probability)
+        chosen = float(tried[best])
+        tried = np.linspace(tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)], RELEASES)
+    return chosen
+
+
+def best_releases(
+    physics: Physics,
+    step: int,
+    storage_hm3: FloatArray,
+    inflow: FloatArray,
+    probability: FloatArray,
+    grid: FloatArray,
+    values: FloatArray,
+) -> FloatArray:
+    """`best_release` in many situations.
+
+    Parameters
+    ----------
+    inflow, probability : ndarray
+        Shapes (inflows,), the same in all situations, rising; or (situations, 1) and (1, 1), where each is known.
+    values : ndarray
+        By storage and inflow; or by storage and situation.
+    """
+    each_its_own, every = inflow.ndim == 2, np.arange(len(storage_hm3))
+    tried = physics.releases(step, storage_hm3, inflow[..., 0], inflow[..., -1])
+    chosen = tried[-1]
+    for _ in range(2):
+        end, gained = physics.after(step, storage_hm3[:, None], tried[..., None], inflow)
+        if each_its_own:
+            left = interpolate_values(grid, values, end[..., 0])[..., None]
+        else:
+            left = interpolate_values(grid, values, end)
+        best = _last_best(((gained + left) * probability).sum(axis=-1))
+        chosen = tried[best, every]
+        below, above = np.maximum(best - 1, 0), np.minimum(best + 1, len(tried) - 1)
+        tried = np.linspace(tried[below, every], tried[above, every], RELEASES)
+    return np.asarray(chosen)
 
 
 def _last_best(values: FloatArray) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ A table is judged beside the grid and the classes, whose sizes it shares, where 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -60,13 +60,18 @@ def _probabilities(tables: Tables, known: Known) -> Iterator[Refusal]:
                 yield Refusal("does not sum to 1", "probabilities", (step, place), sum(row))
 
 
-def _by_storage_and_class(tables: Tables, known: Known) -> Iterator[Refusal]:
-    if "grid_hm3" in known and "classes_m3s" in known:
-        rows, columns = len(known["grid_hm3"]), len(known["classes_m3s"][0])
-        yield from _sizes(tables, rows, "one list for each value of grid_hm3", columns)
+def class_tables(grid: str, classes: str) -> Any:
+    """The type of tables by step, storage of a grid and inflow class: as large as those fields."""
+
+    def claim(tables: Tables, known: Known) -> Iterator[Refusal]:
+        if grid in known and classes in known:
+            rows, columns = len(known[grid]), len(known[classes][0])
+            yield from _sizes(tables, rows, f"one list for each value of {grid}", columns)
+
+    return Annotated[Tables, _A_STEP, check(claim)]
 
 
 Grid = Annotated[Rising, check(_evenly_apart)]
 Classes = Annotated[tuple[Numbers, ...], _A_STEP, check(_alike_and_rising)]
 Chain = Annotated[Tables, _A_STEP, check(_probabilities)]
-Values = Annotated[Tables, _A_STEP, check(_by_storage_and_class)]
+Values = class_tables("grid_hm3", "classes_m3s")

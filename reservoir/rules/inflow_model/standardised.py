@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from reservoir.synthetic.base import FloatArray
+from reservoir.rules.base.training import FloatArray
 
 #: Standard deviations beyond which no value is let: one in 1e9 normal values is.
 _MOST_DEVIATIONS = 6.0
@@ -81,6 +80,7 @@ def _transformed(relative: FloatArray, exponent: FloatArray) -> FloatArray:
 
 def _without_skew(relative: FloatArray) -> tuple[float, float]:
     """The exponent and the lower bound that leave no skew; the bounds that are nearest to it if there are none."""
+    from scipy.optimize import brentq  # half a second, of which only fitting has need
 
     def skew(exponent: float, lower: float = 0.0) -> float:
         values = _transformed(relative - lower, np.array(exponent))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from reservoir.synthetic.standardised import StandardisedMonths
+from reservoir.rules.inflow_model.standardised import StandardisedMonths
 
 
 @given(seed=st.integers(0, 10_000), spread=st.floats(0.05, 1.5), shift=st.floats(-0.9, 3), scale=st.floats(1e-3, 1e4))

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from reservoir.synthetic.base import FloatArray
+from reservoir.rules.base.training import FloatArray
 
 #: Years that the recursion runs before the first year of flows, to forget that it began at the mean.
 WARM_UP_YEARS = 10
 #: The month before, the one before that, the mean of the last year, and a constant.
-_PREDICTORS = 4
+PREDICTORS = 4
 
 #: Noise of a step: its place in the year, what the regression predicts, uniform numbers; arrays of members.
 Noise = Callable[[int, FloatArray, FloatArray], FloatArray]
@@ -29,8 +30,8 @@ class MonthlyRegression:
     Parameters
     ----------
     coefficients : ndarray, shape (steps, predictors)
-    predicted, residual : ndarray, shape (steps, years - 1)
-        Of the record, from its second year on; the residuals are scaled to the variance `deviation` ** 2.
+    predicted, residual : ndarray, shape (steps, fitted years)
+        Of the record, by default from its second year on; the residuals are scaled to the variance `deviation` ** 2.
     deviation : ndarray, shape (steps,)
         Standard deviation of the residuals, with the degrees of freedom that are left.
     """
@@ -41,20 +42,24 @@ class MonthlyRegression:
     deviation: FloatArray
 
     @classmethod
-    def of(cls, values: FloatArray) -> MonthlyRegression:
-        """Fit by least squares to standardised values of a record, shape (years, steps)."""
+    def of(cls, values: FloatArray, fitted_years: NDArray[np.int64] | None = None) -> MonthlyRegression:
+        """Fit by least squares to standardised values of a record, shape (years, steps).
+
+        Of a record with gaps, `fitted_years` are the places of those years that follow the year before them.
+        """
         years, steps = values.shape
         series = values.ravel()
-        coefficients = np.zeros((steps, _PREDICTORS))
-        predicted = np.zeros((steps, years - 1))
+        of_years = np.arange(1, years) if fitted_years is None else fitted_years
+        coefficients = np.zeros((steps, PREDICTORS))
+        predicted = np.zeros((steps, len(of_years)))
         for step in range(steps):
-            at = np.arange(steps + step, series.size, steps)
+            at = of_years * steps + step
             last_year = np.mean([series[at - back] for back in range(1, steps + 1)], axis=0)
             predictors = np.stack([series[at - 1], series[at - 2], last_year, np.ones(at.size)], axis=1)
             coefficients[step] = np.linalg.lstsq(predictors, series[at], rcond=None)[0]
             predicted[step] = predictors @ coefficients[step]
-        residual = values[1:].T - predicted
-        free = max(years - 1 - _PREDICTORS, 1)
+        residual = values[of_years].T - predicted
+        free = max(len(of_years) - PREDICTORS, 1)
         deviation = np.sqrt((residual**2).sum(axis=1) / free)
         spread = residual.std(axis=1)
         residual *= np.divide(deviation, spread, out=np.zeros(steps), where=spread > 0)[:, np.newaxis]

@@ -1,0 +1,1 @@
+"""Re-planning every month with an ensemble of futures."""

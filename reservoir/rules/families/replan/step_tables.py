@@ -1,0 +1,52 @@
+"""The steps of a water year as tables, by the one Python expression of the step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from reservoir.hydro.benefit import in_objective_unit, stage_benefit
+from reservoir.hydro.conditions import demanded, loss_volume, released, unmet, unmet_power
+from reservoir.hydro.step import power_at, violation_scale
+from reservoir.rules.base.training import FloatArray
+from reservoir.rules.families.sdp.month_physics import Physics
+from reservoir.solvers.ensemble_dp.tables import StepTables
+
+#: Storages that values are known at; mean storages and drafts of the tables of benefits.
+STATES, MEANS, DRAFTS = 61, 65, 1025
+
+
+def step_tables(physics: Physics) -> StepTables:
+    """Tables of the months of a rule, whose inflow is less the withdrawal demanded (`withdrawals`)."""
+    months, steps = physics.months, len(physics.months.calendar_month)
+    lower, upper = np.array(physics.storage_lower_hm3), np.array(physics.storage_upper_hm3)
+    lowest, highest = float(lower.min()), float(upper.max())
+    highest = max(highest, lowest + 1e-6 * max(abs(lowest), 1.0))
+    volume = np.array(months.volume_per_flow)
+    below, above = (physics.penalty_gwh / violation_scale(bound, upper.max()) for bound in (lower, upper))
+    least = np.array(months.release_lower_m3s) - withdrawals(physics)
+    bounds = np.maximum(least, 0.0), np.array(months.release_upper_m3s)
+    scalars = np.stack([volume, 1 / volume, *bounds, lower, upper, below, above], axis=-1)
+    most = max(float(np.max(months.release_upper_m3s)), 1e-6)
+    mean_storage, draft = np.linspace(lowest, highest, MEANS)[:, None], np.linspace(0.0, most, DRAFTS)[None, :]
+    losses, benefit = np.empty((steps, MEANS)), np.empty((steps, MEANS, DRAFTS))
+    for step in range(steps):
+        of_step, of_terms = physics.conditions(step), physics.terms(step)
+        losses[step] = _losses(of_step, mean_storage[:, 0], volume[step])
+        release = released(of_step, draft, least[step])
+        power = power_at(physics.plant.curves, mean_storage, release, of_step)
+        made = in_objective_unit(of_terms, stage_benefit(of_terms, power, release, volume[step]))
+        missed = unmet(of_step, draft, release, release) + unmet_power(of_step, power)
+        benefit[step] = made - physics.penalty_gwh * missed
+    return StepTables((lowest, highest), STATES, scalars, losses, benefit, most)
+
+
+def withdrawals(physics: Physics) -> FloatArray:
+    """Withdrawal demanded in each step, m3/s, shape (steps,)."""
+    steps = range(len(physics.months.calendar_month))
+    return np.array([float(demanded(physics.conditions(step))) for step in steps])
+
+
+def _losses(conditions: Any, mean_storage: FloatArray, volume: float) -> FloatArray:
+    return np.asarray(loss_volume(conditions, mean_storage, volume) + np.zeros(len(mean_storage)))

@@ -1,0 +1,1 @@
+"""Water values as a rule."""

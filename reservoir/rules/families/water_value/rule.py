@@ -1,0 +1,155 @@
+"""Water values: release until the energy of one more hm3 now falls below what it is worth in store.
+
+Classical operation by marginal values (Stage and Larsson 1961, Trans. AIEE 80:361; Loucks and van Beek 2017, Water
+Resource Systems Planning and Management, ch. 4). The table says what a hm3 more at the end of a month is worth, by
+month, storage and inflow class; it comes from stochastic dynamic programming (`Sdp`). A dispatcher reads it without a
+computer: where one more hm3 through the turbines makes more than the table says, release it; else keep it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from reservoir.rules.base.fields import Known, Monthly, Number, Refusal, check, not_below
+from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
+from reservoir.rules.base.rule import Forecast, Rule
+from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.families.sdp.month_physics import Physics
+from reservoir.rules.families.sdp.plant_table import PlantTable
+from reservoir.rules.families.sdp.rule import best_release, best_releases
+from reservoir.rules.families.sdp.tables import Classes, Grid, class_tables
+from reservoir.rules.inflow_model.inflow_chain import shares
+
+#: Storages of the table, and parts of the distance between two when it is summed up.
+STORAGES, _PARTS = 21, 8
+
+
+def _as_many_as_classes(rows: tuple[tuple[float, ...], ...], known: Known) -> Any:
+    for step, row in enumerate(rows):
+        wanted = len(known["inflow_classes_m3s"][0]) if "inflow_classes_m3s" in known else len(row)
+        if len(row) != wanted:
+            yield Refusal("has the wrong number of values", f"{wanted}, one for each inflow class", (step,), len(row))
+
+
+class WaterValue(Rule):
+    """A rule that weighs the energy of a release against the value of the water in store.
+
+    Parameters
+    ----------
+    plant : PlantTable
+    storage_lower_hm3, storage_upper_hm3 : tuple of float
+        Bounds of the storage at the end of each step.
+    penalty_gwh : float
+        Cost of a relative violation of 1, in the unit of the objective (eq. 21).
+    lake : LakeMonths or None
+        Losses of the lake and demands on the plant, if there are any.
+    objective : ObjectiveMonths or None
+        What is optimised, unless it is energy.
+    storages_hm3 : tuple of float
+        Storages at the end of a step that the table has, evenly apart.
+    inflow_classes_m3s : tuple of tuple of float
+        Inflow of each class of the table, by step: of the step itself with a forecast of the month, else of the step
+        before.
+    expected_inflow_m3s : tuple of tuple of float
+        Inflow of the step that is reckoned with in each class; with a forecast, the forecast itself is.
+    water_value_gwh_per_hm3 : tuple of tuple of tuple of float
+        What a hm3 more at the end of a step is worth, by step, storage and inflow class.
+    """
+
+    family: Literal["water-value"]
+    plant: PlantTable
+    storage_lower_hm3: Monthly
+    storage_upper_hm3: Annotated[Monthly, not_below("storage_lower_hm3")]
+    penalty_gwh: Number
+    lake: LakeMonths | None = None
+    objective: ObjectiveMonths | None = None
+    storages_hm3: Grid
+    inflow_classes_m3s: Classes
+    expected_inflow_m3s: Annotated[Classes, check(_as_many_as_classes)]
+    water_value_gwh_per_hm3: class_tables("storages_hm3", "inflow_classes_m3s")  # type: ignore[valid-type]
+
+    @cached_property
+    def physics(self) -> Physics:
+        """What a release comes to."""
+        bounds = self.storage_lower_hm3, self.storage_upper_hm3
+        return Physics(self.months, self.plant, *bounds, self.penalty_gwh, self.lake, self.objective)
+
+    @cached_property
+    def _arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Storages, inflow classes, expected inflow, and values of the storages: the table, summed up by storage.
+
+        The table is a straight line between its storages, and its sum a parabola: it takes points between.
+        """
+        given, table = np.array(self.storages_hm3), np.array(self.water_value_gwh_per_hm3)
+        grid = np.linspace(given[0], given[-1], _PARTS * (len(given) - 1) + 1)
+        place = np.minimum(np.arange(len(grid)) / _PARTS, len(given) - 1)
+        left = np.minimum(place.astype(np.int64), len(given) - 2)
+        part = (place - left)[:, None]
+        slope = table[:, left] * (1 - part) + table[:, left + 1] * part
+        between = (slope[:, 1:] + slope[:, :-1]) / 2 * np.diff(grid)[:, None]
+        values = np.concatenate([np.zeros_like(slope[:, :1]), np.cumsum(between, axis=1)], axis=1)
+        return grid, np.array(self.inflow_classes_m3s), np.array(self.expected_inflow_m3s), values
+
+    def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
+        """Release at which the energy of one more hm3 equals its value in store, or the best that the limits allow."""
+        inflow, values = self._situations(step, inflow_now_m3s, np.array([inflow_before_m3s]))
+        grid, one = self._arrays[0], np.ones(1)
+        return best_release(self.physics, step, storage_hm3, inflow, one, grid, values)
+
+    def releases(
+        self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
+    ) -> FloatArray:
+        """`release` in many situations."""
+        inflow, values = self._situations(step, inflow_now_m3s, inflow_before_m3s)
+        return best_releases(self.physics, step, storage_hm3, inflow[:, None], np.ones((1, 1)), self._arrays[0], values)
+
+    def water_value(self, step: int, storage_hm3: float, inflow_m3s: float) -> float:
+        """Value of a hm3 more at a storage at the end of a step, GWh; of inflow as the table has it."""
+        share = shares(self._arrays[1][step], inflow_m3s)
+        return float(np.interp(storage_hm3, self.storages_hm3, np.array(self.water_value_gwh_per_hm3[step]) @ share))
+
+    def _situations(
+        self, step: int, now: float | FloatArray | None, before: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Inflow reckoned with in each situation, and the values of storages after it (storages, situations)."""
+        _, classes, expected, values = self._arrays
+        if self.forecast is Forecast.NONE or now is None:
+            share = shares(classes[step], before)
+            return share @ expected[step], values[step] @ share.T
+        inflow = np.atleast_1d(np.asarray(now, float))
+        return inflow, values[step] @ shares(classes[step], inflow).T
+
+
+def fit(training: Training, forecast: Forecast) -> WaterValue:
+    """Take the slope of the values of stochastic dynamic programming."""
+    from reservoir.rules.families.sdp.rule import fit as fit_sdp
+
+    rule = fit_sdp(training, forecast)
+    grid, classes, transitions, values = rule.arrays
+    steps = len(classes)
+    later = values[(np.arange(steps) + 1) % steps]
+    known, expected = classes, classes
+    if forecast is Forecast.NONE:
+        known = classes[np.arange(steps) - 1]
+        expected = (transitions @ classes[:, :, None])[..., 0]
+        later = later @ np.swapaxes(transitions, 1, 2)
+    storages = np.linspace(grid[0], grid[-1], STORAGES)
+    slopes: FloatArray = np.asarray(np.gradient(later, grid, axis=1))
+    table = np.array([[np.interp(storages, grid, column) for column in slope.T] for slope in slopes])
+    return WaterValue.fitted(
+        training,
+        forecast,
+        plant=rule.plant,
+        storage_lower_hm3=rule.storage_lower_hm3,
+        storage_upper_hm3=rule.storage_upper_hm3,
+        penalty_gwh=rule.penalty_gwh,
+        lake=rule.lake,
+        objective=rule.objective,
+        storages_hm3=storages,
+        inflow_classes_m3s=known,
+        expected_inflow_m3s=np.maximum.accumulate(expected, axis=1),
+        water_value_gwh_per_hm3=np.swapaxes(table, 1, 2),
+    )

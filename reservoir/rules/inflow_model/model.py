@@ -1,0 +1,243 @@
+"""The inflow model of a rule: fitted to the training years, written into the rule, and drawn from with what is known.
+
+Months are standardised by a power that takes their skew, and follow each other by a regression on the two months before
+and on the mean of the last year, with normal noise (`StandardisedMonths`, `MonthlyRegression`; the method
+``thomas-fiering`` of ``reservoir synth``). The standardised months of a year are then jointly normal, so that what is
+not known of the past year is drawn given what is.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
+from reservoir.rules.base.fields import Block, Known, Monthly, Numbers, Refusal, check, count
+from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.inflow_model.monthly_regression import PREDICTORS, MonthlyRegression
+from reservoir.rules.inflow_model.standardised import StandardisedMonths
+
+#: Fewer years that follow another tell the regression on the last year nothing: then a month follows the month before.
+FEWEST_YEARS = 15
+#: Fewer years tell no correlation of a month with the month before.
+FEWEST_YEARS_OF_CORRELATION = 4
+#: A regression whose values shrink by less than this in a year would not come to rest: as with too few years.
+_MOST_REMEMBERED = 0.95
+_MOST_CORRELATION = 0.99
+#: A known flow counts as no more standard deviations than this.
+_MOST_DEVIATIONS = 4.0
+#: Beyond all values: that of a month that never fell dry, or always.
+_ALL_VALUES = 10.0
+#: The fields of the model that are those of `StandardisedMonths`.
+_STANDARD = ("exponent", "lower_m3s", "scale_m3s", "mean", "deviation", "dry_below")
+#: Years after which a recursion has forgotten where it began.
+_YEARS_TO_REST = 200
+
+
+def _positive(values: Numbers, known: Known) -> Any:
+    yield from (Refusal("is not positive", "more than 0", (at,), each) for at, each in enumerate(values) if each <= 0)
+
+
+def _not_negative(values: Numbers, known: Known) -> Any:
+    yield from (Refusal("is negative", "0 or more", (at,), each) for at, each in enumerate(values) if each < 0)
+
+
+def _exponents(values: Numbers, known: Known) -> Any:
+    for at, each in enumerate(values):
+        if not 0 <= each <= 1:
+            yield Refusal("is not an exponent", "0 to 1", (at,), each)
+
+
+def _at_rest(rows: tuple[Numbers, ...], known: Known) -> Any:
+    if all(len(row) == PREDICTORS for row in rows) and _remembered(np.array(rows)) >= 1:
+        yield Refusal("do not come to rest", "regressions whose values stay finite")
+
+
+_PER_PREDICTOR = count(PREDICTORS, "one each for the month before, the second before, the last year and a constant")
+
+
+class InflowModel(Block):
+    """Inflow of consecutive months; values a step of the water year.
+
+    Parameters
+    ----------
+    exponent, lower_m3s, scale_m3s, mean, deviation, dry_below : tuple of float
+        How flows are standardised, see `StandardisedMonths`.
+    coefficients : tuple of tuple of float
+        Regression of each standardised month on the month before, the second before, the mean of the last twelve, and a
+        constant.
+    noise : tuple of float
+        Standard deviation of what the regression leaves.
+    """
+
+    exponent: Annotated[Monthly, check(_exponents)]
+    lower_m3s: Annotated[Monthly, check(_not_negative)]
+    scale_m3s: Annotated[Monthly, check(_positive)]
+    mean: Monthly
+    deviation: Annotated[Monthly, check(_not_negative)]
+    dry_below: Monthly
+    coefficients: Annotated[
+        tuple[Annotated[Numbers, _PER_PREDICTOR], ...], count(MONTHS_PER_YEAR, "one list per month"), check(_at_rest)
+    ]
+    noise: Annotated[Monthly, check(_not_negative)]
+
+    @classmethod
+    def of(cls, training: Training) -> Self:
+        """Fit to the training years; where years between them are left out, nothing is learned across the gap."""
+        flow = np.maximum(training.inflow_m3s, 0.0)
+        months = StandardisedMonths.of(flow if len(flow) > 1 else np.repeat(flow, 2, axis=0))
+        coefficients, noise = _regression(training, months)
+        arrays = (months.exponent, months.lower_m3s, months.scale_m3s, months.mean, months.deviation)
+        dry_below = np.clip(months.dry_below, -_ALL_VALUES, _ALL_VALUES)
+        return cls(
+            **dict(zip(_STANDARD, (each.tolist() for each in (*arrays, dry_below)), strict=True)),
+            coefficients=coefficients.tolist(),
+            noise=noise.tolist(),
+        )
+
+    @cached_property
+    def months(self) -> StandardisedMonths:
+        """Flows as standardised values, and back."""
+        return StandardisedMonths(*(np.array(getattr(self, name), float) for name in _STANDARD))
+
+    @cached_property
+    def _numbers(self) -> tuple[FloatArray, FloatArray]:
+        """Coefficients and noise as arrays."""
+        return np.array(self.coefficients, float), np.array(self.noise, float)
+
+    @cached_property
+    def _past(self) -> tuple[FloatArray, FloatArray]:
+        """Mean, and factor of the covariance, of the twelve months that end with each step, the latest first."""
+        return _at_rest_moments(*self._numbers)
+
+    def value(self, step: int, flow_m3s: FloatArray) -> FloatArray:
+        """Standardised value of flows of a step."""
+        months = self.months
+        at = slice(step % len(self.noise), step % len(self.noise) + 1)
+        one = StandardisedMonths(*(getattr(months, name)[at] for name in _STANDARD))
+        least = one.lower_m3s + 1e-6 * one.scale_m3s
+        values = one.values(np.maximum(np.asarray(flow_m3s, float), least)[..., None])[..., 0]
+        return np.asarray(np.clip(values, -_MOST_DEVIATIONS, _MOST_DEVIATIONS))
+
+    def futures(self, step: int, known_m3s: FloatArray, uniform: FloatArray) -> FloatArray:
+        """Flows (m3/s) from a step on, given those of the months before it.
+
+        Parameters
+        ----------
+        step : int
+            First step of the futures in the water year.
+        known_m3s : ndarray, shape (situations, known)
+            Flows of the months before, the latest first; at least one.
+        uniform : ndarray, shape (members, 12 + months)
+            Uniform numbers in (0, 1): for what is not known of the past year, and for the months to come.
+
+        Returns
+        -------
+        ndarray, shape (situations, members, months)
+        """
+        steps = len(self.noise)
+        normal = ndtri(uniform)
+        past = self._drawn_past(step, known_m3s, normal[:, :steps])
+        coefficients, noise = self._numbers
+        made = []
+        for at in range(normal.shape[1] - steps):
+            of_step = coefficients[(step + at) % steps]
+            value = past[0] * of_step[0] + past[1] * of_step[1] + np.mean(past, axis=0) * of_step[2] + of_step[3]
+            value = value + noise[(step + at) % steps] * normal[:, steps + at]
+            made.append(value)
+            past = [value, *past[:-1]]
+        places = np.arange(step, step + len(made)) % steps
+        return self._flows(places, np.stack(made, axis=-1))
+
+    def years(self, first_m3s: float, uniform: FloatArray) -> FloatArray:
+        """Flows of consecutive years behind a month, shape (years, steps); of a year more of uniform numbers."""
+        members = uniform.reshape(1, -1)
+        made = self.futures(0, np.array([[first_m3s]]), members)[0, 0]
+        return np.asarray(made.reshape(-1, uniform.shape[1]))
+
+    def _flows(self, places: NDArray[np.integer], values: FloatArray) -> FloatArray:
+        months = self.months
+        chosen = StandardisedMonths(*(getattr(months, name)[places] for name in _STANDARD))
+        return np.maximum(chosen.flows(values), 0.0)
+
+    def _drawn_past(self, step: int, known_m3s: FloatArray, normal: FloatArray) -> list[FloatArray]:
+        """Standardised values of the year before a step, the latest first, each of shape (situations, members)."""
+        steps = len(self.noise)
+        means, covariances = self._past
+        mean, covariance = means[(step - 1) % steps], covariances[(step - 1) % steps]
+        seen = known_m3s.shape[1]
+        values = np.stack([self.value(step - 1 - back, known_m3s[:, back]) for back in range(seen)], axis=-1)
+        gain = covariance[:, :seen] @ np.linalg.pinv(covariance[:seen, :seen], hermitian=True)
+        expected = mean + (values - mean[:seen]) @ gain.T
+        left = covariance - gain @ covariance[:seen]
+        size, vectors = np.linalg.eigh((left + left.T) / 2)
+        deviation = normal @ (vectors * np.sqrt(np.maximum(size, 0.0))).T
+        drawn = expected[:, None, :] + deviation[None]
+        drawn[:, :, :seen] = values[:, None, :]
+        return list(np.moveaxis(drawn, -1, 0))
+
+
+def _regression(training: Training, months: StandardisedMonths) -> tuple[FloatArray, FloatArray]:
+    """Coefficients of each step, shape (steps, predictors), and the deviation of what they leave."""
+    flow, before = (np.maximum(each, 0.0) for each in (training.inflow_m3s, training.inflow_before_m3s))
+    values = months.values(flow)
+    follows = np.flatnonzero(flow[:-1, -1] == before[1:, 0]) + 1
+    if len(follows) >= FEWEST_YEARS:
+        fitted = MonthlyRegression.of(values, follows)
+        if _remembered(fitted.coefficients) < _MOST_REMEMBERED:
+            return fitted.coefficients, fitted.deviation
+    earlier = np.roll(months.values(np.roll(before, -1, axis=1)), 1, axis=1)
+    follows_month = _correlations(values, earlier) if training.years >= FEWEST_YEARS_OF_CORRELATION else 0.0
+    coefficients = np.zeros((training.steps, PREDICTORS))
+    coefficients[:, 0] = follows_month
+    varies = np.asarray(months.deviation > 0, float)
+    return coefficients, np.sqrt(1 - coefficients[:, 0] ** 2) * varies
+
+
+def _correlations(now: FloatArray, before: FloatArray) -> FloatArray:
+    """Correlation of each step with the step before, shape (steps,); 0 where one of them never changes."""
+    centred = [each - each.mean(axis=0) for each in (now, before)]
+    scale = np.sqrt((centred[0] ** 2).sum(axis=0) * (centred[1] ** 2).sum(axis=0))
+    both = (centred[0] * centred[1]).sum(axis=0)
+    found = np.divide(both, scale, out=np.zeros_like(both), where=scale > 0)
+    return np.asarray(np.clip(found, -_MOST_CORRELATION, _MOST_CORRELATION))
+
+
+def _transition(coefficients: FloatArray) -> FloatArray:
+    """What a regression makes of the last twelve values, the latest first, shape (12, 12)."""
+    steps = MONTHS_PER_YEAR
+    matrix = np.eye(steps, k=-1)
+    matrix[0] = coefficients[2] / steps
+    matrix[0, :2] += coefficients[:2]
+    return np.asarray(matrix)
+
+
+def _remembered(coefficients: FloatArray) -> float:
+    """Part of the values that is left after a year."""
+    year = np.eye(MONTHS_PER_YEAR)
+    for each in coefficients:
+        year = _transition(each) @ year
+    return float(np.abs(np.linalg.eigvals(year)).max())
+
+
+def _at_rest_moments(coefficients: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and covariance of the year that ends with each step, shape (steps, 12) and (steps, 12, 12)."""
+    steps = len(noise)
+    matrices = [_transition(each) for each in coefficients]
+    mean, covariance = np.zeros(steps), np.zeros((steps, steps))
+    for _ in range(_YEARS_TO_REST):
+        begun = covariance
+        means, covariances = [], []
+        for matrix, of_step, deviation in zip(matrices, coefficients, noise, strict=True):
+            mean, covariance = matrix @ mean, matrix @ covariance @ matrix.T
+            mean[0] += of_step[3]
+            covariance[0, 0] += deviation**2
+            means.append(mean.copy())
+            covariances.append(covariance.copy())
+        if np.abs(covariance - begun).max() < 1e-9:
+            break
+    return np.array(means), np.array(covariances)
