@@ -55,7 +55,7 @@ def test_the_bound_is_tight_on_a_small_box(name):
 
 #: Mistakes in the source of the bound, and problems that show them.
 MUTATIONS = {
-    "no remainder by curvature": ("(max(one, other) + bend_mr * box.product)", "0.0 * max(one, other)", "random 1"),
+    "no remainder by curvature": ("(max(one, other) + bend_mr * box.product)", "0.0 * max(one, other)", "random 4"),
     "a slope of the wrong sign": ("made_r = subtract(per_here[0],", "made_r = add(per_here[0],", "random 1"),
     "the value at the start added": ("(base, -slopes[0], slopes[1])", "(base, slopes[0], slopes[1])", "random 0"),
     "no losses": ("(mid_x, mid_x)), lost_here[0])", "(mid_x, mid_x)), _ZERO)", "losses"),

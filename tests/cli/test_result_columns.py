@@ -13,6 +13,8 @@ LOSSES = (
 )
 #: Of plans that do not optimise energy.
 OF_OBJECTIVES = {"objective", "firm_power_mw", "reference_objective"}
+#: Of plans with `--prove`.
+PROVEN = {"proven_bound", "proven_gap"}
 
 
 def head_of(path) -> list[str]:
@@ -32,7 +34,8 @@ def head_of(path) -> list[str]:
 def test_every_column_of_a_plan_has_a_meaning(ruled, table, meanings):
     # Of ensembles, of plans of long horizons, of plans with years that cannot keep their limits or that hold the
     # schedule of the reference in place of the solver's, and of reservoirs with losses.
-    rare = {"member", "horizon", "storage_change_hm3", "reference_violation", "engine_gap", *LOSSES, *OF_OBJECTIVES}
+    rare = {"member", "horizon", "storage_change_hm3", "reference_violation", "engine_gap", *PROVEN}
+    rare |= {*LOSSES, *OF_OBJECTIVES}
     expected = [name for name in meanings if table == "scores.csv" or name not in rare]
     assert head_of(ruled / table) == expected
 
@@ -44,7 +47,7 @@ def test_every_column_of_a_plan_with_losses_has_a_meaning(call, tmp_path):
     lake = str(bundled_case("carryover").reservoir_file)
     call("plan", str(years), "--reservoir", lake, "--out", tmp_path / "out", "--solver", "dp", "--no-figures")
     assert head_of(tmp_path / "out" / "schedule.csv") == [name for name in columns.SCHEDULE_COLUMNS if name != "member"]
-    rare = {"member", "reference_violation", "engine_gap", *OF_OBJECTIVES}
+    rare = {"member", "reference_violation", "engine_gap", *PROVEN, *OF_OBJECTIVES}
     assert head_of(tmp_path / "out" / "summary.csv") == [name for name in columns.SUMMARY_COLUMNS if name not in rare]
 
 
@@ -54,7 +57,8 @@ def test_every_column_of_a_plan_with_losses_has_a_meaning(call, tmp_path):
 )
 def test_every_column_of_a_plan_of_another_goal_has_a_meaning(call, short_record, tmp_path, goal, others):
     call("plan", short_record, "--objective", goal, "--solver", "dp", "--no-figures", "--out", tmp_path / "out")
-    rare = {"member", "horizon", "storage_change_hm3", "reference_violation", "engine_gap", *LOSSES, *others}
+    rare = {"member", "horizon", "storage_change_hm3", "reference_violation", "engine_gap", *PROVEN}
+    rare |= {*LOSSES, *others}
     assert head_of(tmp_path / "out" / "summary.csv") == [name for name in columns.SUMMARY_COLUMNS if name not in rare]
 
 
