@@ -190,7 +190,6 @@ def command(
         from reservoir.planning.checks import all_pass, plan_checks
         from reservoir.planning.plan import optimise
         from reservoir.planning.profile import solver_stages
-        from reservoir.planning.proof import prove_plan
         from reservoir.report.folder import claimed_for_plan, objective_provenance, write_plan, write_profile
 
     with watch("read"):
@@ -229,6 +228,8 @@ def command(
             watch.add(solver_stages(plan))
             if prove is not None:
                 with watch("prove"):
+                    from reservoir.planning.proof import prove_plan  # takes a moment, and compiles
+
                     plan = replace(plan, proofs=prove_plan(plan, prove, prove_seconds, progress))
             with watch("certify"):
                 checks = plan_checks(plan)
