@@ -20,6 +20,7 @@ COMMANDS = {
     "operate": "Recommend this month's release with an operation rule.",
     "synth": "Make synthetic inflow from a record, and check it against the record.",
     "check": "Read an inflow record, and say how it was understood.",
+    "prove": "Check a finished plan anew, and prove how far from the best possible it is.",
     "tradeoff": "Find the front between two goals, such as energy and firm power.",
     "compare": "Run several solvers on the same years, side by side.",
     "bench": "Run the papers' experiments on this machine.",

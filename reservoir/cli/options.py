@@ -271,6 +271,21 @@ forecast = click.option(
     help="Inflow that a rule knows when it decides: this month's mean, or only previous months.",
 )
 
+#: How close a proof is to come, and how long it may take.
+proof_gap = click.option(
+    "--gap",
+    type=click.FloatRange(1e-9, 1.0),
+    default=1e-5,
+    show_default=True,
+    help="Relative gap at which the proof of a year ends.",
+)
+proof_seconds = click.option(
+    "--prove-seconds",
+    type=click.FloatRange(0.0),
+    default=600.0,
+    show_default=True,
+    help="Most time for the proofs; what is proved until then holds, with a larger gap.",
+)
 json = click.option("--json", "as_json", is_flag=True, help="Print machine-readable JSON on standard output.")
 
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")

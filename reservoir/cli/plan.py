@@ -117,6 +117,16 @@ SHOWN_SHORTFALLS = 12
     help="Hold the solver's own schedule in every year, also where it is not close enough to dynamic programming.  "
     "[default: solve such years again with more effort, then take the schedule of dynamic programming]",
 )
+@click.option(
+    "--prove",
+    metavar="[GAP]",
+    type=click.FloatRange(1e-9, 1.0),
+    is_flag=False,
+    flag_value=1e-5,
+    help="Prove for every year (or horizon) a bound that no schedule can exceed, to this relative gap; 1e-5 without a "
+    "number.",
+)
+@options.proof_seconds
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.")
 @click.option(
     "--format",
@@ -149,6 +159,8 @@ def command(
     settings: dict[str, Any],
     reference: bool,
     engine_only: bool,
+    prove: float | None,
+    prove_seconds: float,
     figures: bool,
     table_format: str | None,
     cluster: str | None,
@@ -214,6 +226,11 @@ def command(
             )
             plan = replace(plan, units=units)
             watch.add(solver_stages(plan))
+            if prove is not None:
+                with watch("prove"):
+                    from reservoir.planning.proof import prove_plan  # takes a moment, and compiles
+
+                    plan = replace(plan, proofs=prove_plan(plan, prove, prove_seconds, progress))
             with watch("certify"):
                 checks = plan_checks(plan)
             target = write_plan(
@@ -233,6 +250,7 @@ def command(
     if as_json:
         shown = checks_json(checks) | {"folder": str(target), "energy_gwh": float(plan.kept_energy_gwh.sum())}
         shown["sources"] = plan.source_counts
+        shown |= {} if plan.proofs is None else {"proof": plan.proofs.as_dict()}
         shown |= {} if plan.objective.is_energy else {"objective": objective_provenance(plan)}
         show_json(shown | ({"profile": measured.as_dict()} if measured else {}))
     else:
@@ -251,6 +269,7 @@ def _show_result(plan: Plan) -> None:
     from reservoir.cli.console import console
     from reservoir.cli.screen import show_solver
     from reservoir.planning.objective_sentences import objective_sentence
+    from reservoir.planning.proof_sentences import proof_sentences
     from reservoir.planning.sentences import losses_sentence, outside_sentences, shortfall_months, shortfalls
 
     screen = console()
@@ -260,6 +279,8 @@ def _show_result(plan: Plan) -> None:
         screen.print(f"[bold]{'Objective':<10}[/]{escape(objective)}", soft_wrap=True)
     if losses := losses_sentence(plan):
         screen.print(f"[bold]{'Losses':<10}[/]{losses}", soft_wrap=True)
+    for sentence in proof_sentences(plan):
+        screen.print(f"[bold]{'Proof':<10}[/]{escape(sentence)}", soft_wrap=True)
     for sentence in outside_sentences(plan):
         screen.print(f"[red]{'Limits':<10}[/]{escape(sentence)}", soft_wrap=True)
     for sentence in shortfalls(plan, SHOWN_SHORTFALLS):

@@ -54,11 +54,11 @@ FAST = frozenset({"nsz", "arcp", "contract", "reassoc"})
 
 
 @cache
-def cache_folder() -> str | None:
-    """Folder of this version's compiled code; None where nothing can be written."""
+def cache_folder(further: tuple[str, ...] = ()) -> str | None:
+    """Folder of this version's compiled code, and of further sources; None where nothing can be written."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256(numba.__version__.encode())
-    for sources in ("hydro/**/*.py", "problems/**/*.py", "solvers/**/*.py", "rules/**/*operation.py"):
+    for sources in ("hydro/**/*.py", "problems/**/*.py", "solvers/**/*.py", "rules/**/*operation.py", *further):
         for source in sorted(package.glob(sources)):
             digest.update(source.read_bytes())
     folder = usable_folder(f"numba/{digest.hexdigest()[:16]}")
@@ -72,12 +72,35 @@ OPTIONS: dict[str, Any] = {"fastmath": set(FAST), "_nrt": False, "error_model": 
 INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
 
 
+#: Options of code whose every operation rounds as IEEE 754 says, without which no bound of a rounding error holds.
+ROUNDED_AS_WRITTEN: dict[str, Any] = {**OPTIONS, "fastmath": False}
+
+
 def compiled(function: Function) -> Function:
     """Decorate `function` as numba code that Python calls: without the interpreter's lock, cached on disk."""
-    dispatcher = numba.njit(nogil=True, **OPTIONS)(function)
+    return _compiled(function, OPTIONS)
+
+
+def compiled_as_written(function: Function) -> Function:
+    """As `compiled`, but every operation stays and rounds as it is written, so that its error can be bounded."""
+    return _compiled(function, ROUNDED_AS_WRITTEN, ("certificate/**/*.py",))
+
+
+def inlined_as_written(function: Function) -> Function:
+    """As `inlined`, but every operation stays and rounds as it is written."""
+    return cast(Function, numba.njit(**ROUNDED_AS_WRITTEN, forceinline=True)(function))
+
+
+def part_as_written(function: Function) -> Function:
+    """As `compiled_part`, but every operation stays and rounds as it is written."""
+    return cast(Function, numba.njit(**ROUNDED_AS_WRITTEN)(function))
+
+
+def _compiled(function: Function, options: dict[str, Any], further: tuple[str, ...] = ()) -> Function:
+    dispatcher = numba.njit(nogil=True, **options)(function)
     if numba_config.DISABLE_JIT:  # type: ignore[attr-defined]
         raise _refuse("compilation is disabled")
-    folder = cache_folder()
+    folder = cache_folder(further)
     if folder is not None:
         before = numba_config.CACHE_DIR  # type: ignore[attr-defined]
         numba_config.CACHE_DIR = folder  # type: ignore[attr-defined]

@@ -89,7 +89,24 @@ def plan_checks(plan: Plan) -> list[Check]:
             gaps=gaps,
             least_scale=plan.problems.least_gap_scale,
         )
-    return [*checks, *source_lines(plan)]
+    return [*checks, *source_lines(plan), *proof_lines(plan)]
+
+
+def proof_lines(plan: Plan) -> list[Check]:
+    """The largest gap to a proven bound, and how many problems cannot keep their limits; nothing without a proof.
+
+    Of the gap it is no claim: where a bound is not tight, the schedule may be the best.
+    """
+    proofs = plan.proofs
+    if proofs is None:
+        return []
+    known = int(np.isfinite(proofs.gap).sum())
+    one = plan.year_word if len(plan.problems) == plan.inflow.years else "horizon"
+    lines = [Check(f"proven gap, worst of {counted(known, one)}", proofs.worst_gap, None)] if known else []
+    if proofs.infeasible:
+        lines.append(Check(f"{one}s proved to have no schedule within the limits", len(proofs.infeasible), None))
+    beyond = float(np.maximum(-np.nan_to_num(proofs.gap), 0.0).max(initial=0.0))
+    return [*lines, Check("schedule above its proven bound: largest relative excess", beyond, 0.0)]
 
 
 def source_lines(plan: Plan) -> list[Check]:

@@ -48,6 +48,8 @@ _MEANINGS = {
     "generations": ("1", "generations of the solver, of both runs"),
     "evaluations": ("1", "schedules evaluated by the solver, in both runs"),
     "gap": ("1", "relative difference to the reference optimum"),
+    "proven_bound": ("1", "what no schedule that keeps the limits can exceed, in the unit of the objective"),
+    "proven_gap": ("1", "relative difference of the schedule to the proven bound"),
     "engine_gap": ("1", "relative difference of the solver's own schedule to the reference optimum"),
     "source": ("", "whose schedule the year holds: the solver's, of its second run, or the reference's"),
     "repairs": ("1", "steps of the year in which the limits changed the given release"),

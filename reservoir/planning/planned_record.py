@@ -25,6 +25,7 @@ from reservoir.planning.given_power import firm_power_of_problems
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.objective_columns import objective_columns, reference_column, shown
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
+from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP, Proofs
 from reservoir.planning.schedule import loss_volumes_of_years, year_columns
 from reservoir.planning.solution_numbers import reference_of_years, relative_gap
 from reservoir.planning.solver_choice import REFERENCE_SOLVERS
@@ -70,6 +71,8 @@ class Plan(OperatedRecord):
     units : UnitSystem
         In which tables are written, and figures and sentences show results; arrays, tables in memory and datasets are
         SI always.
+    proofs : Proofs, optional
+        What is proved of the problems (`reservoir.planning.proof`).
     """
 
     reservoir: Reservoir
@@ -85,6 +88,7 @@ class Plan(OperatedRecord):
     saved_water_values: WaterValues | None = None
     sources: Sources | None = None
     units: UnitSystem = SI
+    proofs: Proofs | None = None
 
     def __repr__(self) -> str:
         years, kept = counted(self.inflow.years, self.year_word), len(self.kept_energy_gwh)
@@ -234,7 +238,9 @@ class Plan(OperatedRecord):
         a column ``reference_violation`` says by how much. Horizons of several years have their gap and work in every
         row, their name in a column ``horizon``, and beside the energy of each year the storage that it gained. Of a
         reservoir with losses or withdrawals, there are their volumes. ``source`` says whose schedule the year holds;
-        ``engine_gap`` is the gap of the solver's own, only if a year holds the reference's.
+        ``engine_gap`` is the gap of the solver's own, only if a year holds the reference's. With `proofs`,
+        ``proven_bound`` is what no schedule that keeps the limits can exceed, and ``proven_gap`` how far the plan's is
+        from it.
         """
         volume, storage = self.inflow.calendar.hm3_per_m3s, self.operation.storage_hm3
         of_year = self.problems.of_year
@@ -256,6 +262,7 @@ class Plan(OperatedRecord):
                 reference_column(self.objective): shown(self.objective, reference),
                 **({"reference_violation": violation} if violation.any() else {}),
                 "gap": self.gap,
+                **self._proven(),
                 "source": self.source,
                 **({"engine_gap": self.engine_gap} if self.from_reference.any() else {}),
                 "generations": self.solutions.generations[of_year],
@@ -275,9 +282,20 @@ class Plan(OperatedRecord):
             reference_column(self.objective): shown(self.objective, reference),
             **({"reference_violation": violation} if violation.any() else {}),
             **gaps,
+            **self._proven(),
             "source": self.source.astype(str),
             "generations": self.solutions.generations[of_year],
             "evaluations": self.solutions.evaluations[of_year],
+        }
+
+    def _proven(self) -> dict[str, FloatArray]:
+        """What is proved of the problem of each year, as tables show it."""
+        if self.proofs is None:
+            return {}
+        of_year = self.problems.of_year
+        return {
+            PROVEN_BOUND: shown(self.objective, self.proofs.finite_bound[of_year]),
+            PROVEN_GAP: self.proofs.gap[of_year],
         }
 
     def _of_months(self) -> Mapping[str, FloatArray]:

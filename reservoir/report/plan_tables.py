@@ -12,9 +12,17 @@ from reservoir.io.plan_folder.tables import ENGINE_GAP, MEMBERS, SCHEDULE, SUMMA
 from reservoir.planning.column_names import OBJECTIVE, REFERENCE_OBJECTIVE
 from reservoir.planning.members import members_table
 from reservoir.planning.plan import Plan
+from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 
 #: Columns of the summary that six decimals would cut short: gaps are small, and an objective has any size.
-_FORMS = {"gap": "{:.3e}", ENGINE_GAP: "{:.3e}", OBJECTIVE: "{:.12g}", REFERENCE_OBJECTIVE: "{:.12g}"}
+_FORMS = {
+    "gap": "{:.3e}",
+    ENGINE_GAP: "{:.3e}",
+    PROVEN_GAP: "{:.3e}",
+    PROVEN_BOUND: "{:.12g}",
+    OBJECTIVE: "{:.12g}",
+    REFERENCE_OBJECTIVE: "{:.12g}",
+}
 
 
 def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:

@@ -17,6 +17,8 @@ OF_OBJECTIVES = {"objective", "firm_power_mw", "reference_objective", "mean_ener
 OF_OPERATED_OBJECTIVES = {"objective", "objective_at_equal_storage", "foresight_objective"}
 #: Of steps that are not months.
 OF_STEPS = {"first_day"}
+#: Of plans with `--prove`.
+PROVEN = {"proven_bound", "proven_gap"}
 
 
 def head_of(path) -> list[str]:
@@ -45,6 +47,7 @@ def test_every_column_of_a_plan_has_a_meaning(ruled, table, meanings):
         *LOSSES,
         *OF_OBJECTIVES,
         *OF_STEPS,
+        *PROVEN,
     }
     kept = {"member", *LOSSES} if table == "scores.csv" else set()
     expected = [name for name in meanings if name not in rare - kept]
@@ -60,7 +63,7 @@ def test_every_column_of_a_plan_with_losses_has_a_meaning(call, tmp_path):
     assert head_of(tmp_path / "out" / "schedule.csv") == [
         name for name in columns.SCHEDULE_COLUMNS if name not in {"member", *OF_STEPS}
     ]
-    rare = {"member", "reference_violation", "engine_gap", *OF_OBJECTIVES}
+    rare = {"member", "reference_violation", "engine_gap", *PROVEN, *OF_OBJECTIVES}
     assert head_of(tmp_path / "out" / "summary.csv") == [name for name in columns.SUMMARY_COLUMNS if name not in rare]
 
 
@@ -70,7 +73,8 @@ def test_every_column_of_a_plan_with_losses_has_a_meaning(call, tmp_path):
 )
 def test_every_column_of_a_plan_of_another_goal_has_a_meaning(call, short_record, tmp_path, goal, others):
     call("plan", short_record, "--objective", goal, "--solver", "dp", "--no-figures", "--out", tmp_path / "out")
-    rare = {"member", "horizon", "storage_change_hm3", "reference_violation", "engine_gap", *LOSSES, *others}
+    rare = {"member", "horizon", "storage_change_hm3", "reference_violation", "engine_gap", *PROVEN}
+    rare |= {*LOSSES, *others}
     assert head_of(tmp_path / "out" / "summary.csv") == [name for name in columns.SUMMARY_COLUMNS if name not in rare]
 
 

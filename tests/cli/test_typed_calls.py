@@ -58,6 +58,14 @@ CALLS: list[tuple[list[str], int]] = [
     (["plan", "inflow.csv", "--case", "xiaowan", "--solver", "lshade", "--evaluations", "200", "--out", "other"], 1),
     (["plan", *DAYS, "--negative", "zero", "--solver", "dp", "--no-figures", "--out", "from-days"], 0),
     (["plan", *DAYS, "--negative", "keep", "--solver", "dp", "--no-figures", "--out", "with-negative"], 0),
+    (
+        [
+            *("plan", *OWN, "--solver", "dp", "--prove", "--prove-seconds", "60", "--no-reference", "--no-figures"),
+            *("--out", "proven"),
+        ],
+        0,
+    ),
+    (["prove", "proven", "--gap", "1e-4", "--prove-seconds", "60", "--json", "--debug"], 0),
     (["rules", "with-negative", "--family", "linear", "--folds", "2", "--no-figures"], 0),
     (["plan", "days.csv", *REFUSED], 2),
     (["plan", *DAYS, "--negative", "zero", "--step", "day"], 2),

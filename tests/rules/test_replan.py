@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reservoir.hydro.benefit import StepTerms
-from reservoir.hydro.conditions import YearConditions
 from reservoir.rules import Forecast, fit
 from reservoir.rules.advice import Situation
+from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
 from reservoir.rules.base.simulation import simulate
 from reservoir.rules.families.replan.outlook import outlook
 from reservoir.rules.families.replan.step_tables import step_tables
@@ -73,23 +72,18 @@ def test_tables_have_losses_demands_and_other_objectives(training):
     """Terms and conditions of the steps reach the tables by the functions of the step."""
     physics, twelve = Physics.of(training), np.ones(12)
     usual = step_tables(physics)
-    conditions = YearConditions(
-        evaporation=0.1 * twelve,
-        withdrawal=20.0 * twelve,
-        plant_factor=0.5 * twelve,
-        power_lower=100.0 * twelve,
-        tilt_lower=0 * twelve,
-        tilt_upper=0 * twelve,
-        middle_start=0.0,
-        per_shortage=0.01 * twelve,
-        area=lambda storage: 50 + 0 * storage,
-        seepage=lambda storage: 2 + 0 * storage,
-        operating_storage=5_000.0,
-        ramp_up=1e9,
-        ramp_down=1e9,
-        end_value=0.0,
+    ends = (float(min(physics.storage_lower_hm3)), float(max(physics.storage_upper_hm3)))
+    lake = LakeMonths(
+        evaporation_mm=[100.0] * 12,
+        withdrawal_m3s=[20.0] * 12,
+        plant_factor=[0.5] * 12,
+        power_lower_mw=[100.0] * 12,
+        storage_hm3=ends,
+        area_km2=[50.0, 50.0],
+        seepage_m3s=[2.0, 2.0],
+        operating_storage_hm3=5_000.0,
     )
-    lossy = step_tables(physics, conditions)
+    lossy = step_tables(replace(physics, lake=lake))
     assert not usual.losses_hm3.any()
     assert lossy.losses_hm3[3] == pytest.approx(5 + 2 * physics.months.volume_per_flow[3])
     # At half the plant factor no draft makes more than half the installed capacity.
@@ -98,8 +92,16 @@ def test_tables_have_losses_demands_and_other_objectives(training):
     assert (lossy.benefit.max(axis=(1, 2)) <= 0.5 * installed * thousand_hours * (1 + 1e-9)).all()
     assert (usual.benefit.max(axis=(1, 2)) > 0.6 * installed * thousand_hours).all()
     assert lossy.benefit[0, 0, 0] < -physics.penalty_gwh * 0.9  # turbines stand still: the lowest power is missed
-    terms = StepTerms(*(value * twelve for value in (1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
-    worth = step_tables(physics, terms=terms)
+    none = [0.0] * 12
+    objective = ObjectiveMonths(
+        offset=[1.0] * 12,
+        power_value=[2.0] * 12,
+        power_target=none,
+        power_cost_squared=none,
+        supply_target=none,
+        supply_cost_squared=none,
+    )
+    worth = step_tables(replace(physics, objective=objective))
     assert worth.benefit[5] == pytest.approx(1 + 2 * usual.benefit[5] / thousand_hours[5])
 
 

@@ -80,6 +80,11 @@ SUMMARY_COLUMNS: Mapping[str, str] = {
     "reference_objective": "the same of an objective that is not in GWh, in place of `reference_gwh`",
     "reference_violation": "violation of the reference optimum; only present if a year cannot keep its limits",
     "gap": "relative difference to the reference optimum; empty in years that cannot keep their limits",
+    "proven_bound": "what no schedule that keeps the limits can exceed, in the unit of the objective, with the value "
+    "of the end storage if it has one; of a cost, what none can be below; empty if no schedule keeps the limits; only "
+    "with `--prove`",
+    "proven_gap": "relative difference of the schedule to the proven bound; empty if it does not keep the limits; only "
+    "with `--prove`",
     "source": _SOURCE,
     "engine_gap": "gap of the solver's own best schedule; only present if a year holds the reference's",
     "generations": "generations of the solver for this year, of both runs",

@@ -24,6 +24,7 @@ from reservoir.io.plan_folder.tables import (
 )
 from reservoir.planning.column_names import FIRM_POWER, REFERENCE_ENERGY
 from reservoir.planning.dataset import INSTALL, Dataset
+from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.schedule import CONDITION_COLUMNS
 
 #: Variables by year and step that every plan has, and that some have.
@@ -34,11 +35,11 @@ MONTHLY = (
 _MONTHLY_MAYBE = (*CONDITION_COLUMNS, WATER_VALUE)
 #: By year, in the same way.
 _YEARLY = (REFERENCE_ENERGY, "generations", "evaluations")
-_YEARLY_MAYBE = (REFERENCE_VIOLATION, ENGINE_GAP, FIRM_POWER)
+_YEARLY_MAYBE = (REFERENCE_VIOLATION, ENGINE_GAP, FIRM_POWER, PROVEN_BOUND, PROVEN_GAP)
 #: By year and boundary.
 STORAGE = "storage_hm3"
 #: Values that are not known are NaN.
-_SOMETIMES_NAN = {WATER_VALUE, ENGINE_GAP, REFERENCE_ENERGY}
+_SOMETIMES_NAN = {WATER_VALUE, ENGINE_GAP, REFERENCE_ENERGY, PROVEN_BOUND, PROVEN_GAP}
 #: No number in a plan is as large.
 _LARGEST = 1e15
 #: What a file that was cut off or changed raises, somewhere in the libraries that read it.

@@ -38,7 +38,9 @@ from reservoir.planning.checks import Check
 from reservoir.planning.column_names import FIRM_POWER
 from reservoir.planning.end_value import implies_end_value, with_end_value
 from reservoir.planning.firm_power import promising_all
+from reservoir.planning.objective_columns import shown
 from reservoir.planning.plan import Plan
+from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP, Proofs
 from reservoir.planning.schedule import year_columns
 from reservoir.planning.solution_numbers import operation_of
 from reservoir.planning.start import PlanStart
@@ -111,7 +113,8 @@ def read_plan(folder: Path) -> SavedPlan:
     values = _water_values(folder, schedule, inflow)
     found = problems, operation, solutions, references
     units = UnitSystem.of(origin.get("units", {}).get("system", "si"))
-    plan = Plan(plant, inflow, *found, notes, seconds, stopped, start, values, sources, units)
+    proofs = _proofs(problems, summary, origin)
+    plan = Plan(plant, inflow, *found, notes, seconds, stopped, start, values, sources, units, proofs)
     _check_follows(tables, plan)
     plan = replace(plan, operation=stated_operation(tables, plan.operation)) if tables.is_dataset else plan
     _check_figures(folder, origin)
@@ -149,6 +152,18 @@ def _start(folder: Path, origin: Mapping[str, Any], plant: Reservoir, horizon: H
     except InputError as error:
         path = str(folder / PROVENANCE)
         raise InputError([replace(each, mend=AGAIN, file=path, column="start") for each in error.mistakes]) from None
+
+
+def _proofs(problems: RecordProblems, summary: pd.DataFrame, origin: Mapping[str, Any]) -> Proofs | None:
+    """What was proved of the problems, if anything."""
+    told = origin.get("proof")
+    if told is None or PROVEN_BOUND not in summary or PROVEN_GAP not in summary:
+        return None
+    first_years = np.unique(problems.of_year, return_index=True)[1]
+    bound, gap = (summary[name].to_numpy(float)[first_years] for name in (PROVEN_BOUND, PROVEN_GAP))
+    bound = shown(problems.model.reservoir.objective, bound)
+    infeasible = {str(label): str(day) for label, day in dict(told["infeasible"]).items()}
+    return Proofs(np.where(np.isnan(bound), -np.inf, bound), gap, float(told["gap_asked"]), infeasible)
 
 
 def _promising(problems: RecordProblems, summary: pd.DataFrame) -> RecordProblems:

@@ -18,6 +18,7 @@ from reservoir.io.content_hash import content_sha256
 from reservoir.io.inflow_csv.record import MOST_YEARS
 from reservoir.io.plan_folder.csv_rows import wrong_row
 from reservoir.planning.column_names import FIRM_POWER, REFERENCE_ENERGY, REFERENCE_OBJECTIVE
+from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 from reservoir.text.decoding import text_of
 from reservoir.text.limited_read import read_limited
 from reservoir.text.sound_json import read_json
@@ -59,7 +60,7 @@ _WATER_VALUES = ("mean_gwh_per_hm3", "q10_gwh_per_hm3", "q90_gwh_per_hm3")
 #: is there only where a year holds the reference's.
 SOURCE, ENGINE_GAP = "source", "engine_gap"
 #: Columns with empty cells: where there is no water value, or no gap.
-_SOMETIMES_EMPTY = {WATER_VALUE, *_WATER_VALUES, ENGINE_GAP}
+_SOMETIMES_EMPTY = {WATER_VALUE, *_WATER_VALUES, ENGINE_GAP, PROVEN_BOUND, PROVEN_GAP}
 #: Of the reference; not there where it violates nothing, and in plans whose ``reference_gwh`` is less the penalty.
 REFERENCE_VIOLATION = "reference_violation"
 #: Of a withdrawal; there of reservoirs with losses or withdrawals.
@@ -111,7 +112,7 @@ def sha256_of(path: Path) -> str:
 
 def read_summary(folder: Path) -> pd.DataFrame:
     """The years of a plan, as ``summary.csv`` has them; raises as `read_schedule` does."""
-    return _table(folder / SUMMARY, _SUMMARY, (REFERENCE_VIOLATION, ENGINE_GAP, FIRM_POWER))
+    return _table(folder / SUMMARY, _SUMMARY, (REFERENCE_VIOLATION, ENGINE_GAP, FIRM_POWER, PROVEN_BOUND, PROVEN_GAP))
 
 
 def read_water_values(folder: Path) -> pd.DataFrame:
@@ -208,7 +209,7 @@ def _not_numbers(path: Path, cells: pd.Series, numbers: pd.Series) -> Iterator[M
         return
     values, texts = numbers.to_numpy(), cells.to_numpy()
     size = np.abs(values)
-    wrong = ~(size <= _LARGEST) | (size > 0) & (size < _SMALLEST) & (cells.name != ENGINE_GAP)
+    wrong = ~(size <= _LARGEST) | (size > 0) & (size < _SMALLEST) & (cells.name not in (ENGINE_GAP, PROVEN_GAP))
     if cells.name in _SOMETIMES_EMPTY:
         wrong &= texts != ""
     for row in np.flatnonzero(wrong):

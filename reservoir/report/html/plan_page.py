@@ -108,6 +108,8 @@ def _key_figures(plan: Plan, checks: Sequence[Check]) -> list[tuple[str, str]]:
     found.append(("acceptance checks passed", f"{sum(claims)} of {len(claims)}"))
     if plan.references and plan.feasible.any():
         found.append(("largest gap to dynamic programming", number(float(np.nanmax(np.abs(plan.gap))), "{:.1e}")))
+    if plan.proofs is not None and np.isfinite(plan.proofs.worst_gap):
+        found.append(("largest gap to a proven bound", number(plan.proofs.worst_gap, "{:.1e}")))
     return found
 
 

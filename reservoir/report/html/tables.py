@@ -52,6 +52,8 @@ _YEARLY = (
     ("reference_objective", "Reference objective", "", QUANTITY),
     ("reference_violation", "Reference violation", "relative", "{:.3g}"),
     ("gap", "Gap", "relative", "{:.1e}"),
+    ("proven_bound", "Proven bound", "", QUANTITY),
+    ("proven_gap", "Proven gap", "relative", "{:.1e}"),
     ("engine_gap", "Gap of the solver's own", "relative", "{:.1e}"),
     ("generations", "Generations", "", "{:,.0f}"),
 )

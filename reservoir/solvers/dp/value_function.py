@@ -54,14 +54,14 @@ def value_function(
             lowest, highest = reachable_ends(year, step, storage, rounding)
             lowest, highest = max(lowest, row[0]), min(highest, row[states - 1])
             if lowest <= highest:
-                values[place, state] = _best(plant, year, step, storage, lowest, highest, penalty, row, later)
+                values[place, state] = best_value(plant, year, step, storage, lowest, highest, penalty, row, later)
             else:
                 choice, violation = nearest_state(year, step, storage, row)
                 values[place, state] = later[choice] - penalty * violation
 
 
 @inlined
-def _best(
+def best_value(
     plant: Plant,
     year: YearArrays,
     step: int,

@@ -1,0 +1,172 @@
+"""A bound of the best that a horizon can come to: values, brackets of cells, longest paths, pruning, refinement.
+
+For any functions V of the storage, the sum of the stages' benefits is V at the start plus the sum of the brackets
+``benefit + V at the end - V at the start`` of each step (`box`). Storages are cut into cells; a schedule leads from
+cell to cell, and is worth no more than the longest path over the largest brackets of pairs of cells. A pair through
+which no path is longer than a threshold is dropped, all other cells are halved, and V is made anew on them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.certificate.cells import Intervals, first_intervals, halved
+from reservoir.certificate.paths import Cells, bound_pairs, longest_paths
+from reservoir.certificate.reachable import reachable
+from reservoir.certificate.stages import Stages, stages_of
+from reservoir.certificate.tables import CellValues, cell_values
+from reservoir.hydro.plant import Plant
+from reservoir.problems.reservoir.year import ReservoirYear
+
+FloatArray = NDArray[np.float64]
+
+#: A maker of values on cells, told those at the end that it made before.
+Values = Callable[[ReservoirYear, Intervals, "tuple[FloatArray, FloatArray] | None"], CellValues]
+
+#: Pairs of cells that are bounded for each step at most, in all levels; and that are held at once, of all steps.
+_PAIRS_OF_STEP, _MOST_PAIRS = 150_000, 12_000_000
+#: The same of horizons for which no schedule is known that keeps the limits: nothing can be dropped.
+_PAIRS_WITHOUT_SCHEDULE = 30_000
+_MOST_LEVELS = 20
+#: What float64 rounds in sums of brackets, and in what a schedule comes to, is less than this part of the bound.
+_ROUNDING = 1e-10
+#: Parts of the steps for each thread.
+_PARTS = 4
+
+
+@dataclass(frozen=True)
+class ProvenBound:
+    """What no schedule that keeps the limits can exceed.
+
+    Parameters
+    ----------
+    bound : float
+        In the unit of the objective; minus infinity if it is proved that no schedule keeps the limits.
+    infeasible_step : int or None
+        The step by whose end the limits cannot be kept, if that is proved of one.
+    levels : int
+        How many sizes of cells there were.
+    boxes : int
+        Pairs of cells that were bounded.
+    """
+
+    bound: float
+    infeasible_step: int | None
+    levels: int
+    boxes: int
+
+    @property
+    def infeasible(self) -> bool:
+        """Whether it is proved that no schedule keeps the limits."""
+        return self.bound == -np.inf
+
+
+@dataclass(frozen=True)
+class Effort:
+    """When a proof ends.
+
+    Parameters
+    ----------
+    gap : float
+        Part of the fitness by which the bound may be above it.
+    seconds : float
+        Most time for one horizon.
+    threads : int
+        At work on one horizon.
+    least_scale : float
+        What the gap is a part of at least.
+    """
+
+    gap: float = 1e-5
+    seconds: float = 600.0
+    threads: int = 1
+    least_scale: float = 0.0
+
+
+def prove_bound(
+    year: ReservoirYear,
+    storages_hm3: FloatArray,
+    fitness: float | None,
+    effort: Effort | None = None,
+    values: Values = cell_values,
+) -> ProvenBound:
+    """Prove a bound of the fitness of all schedules that keep the limits of a horizon.
+
+    Parameters
+    ----------
+    year : ReservoirYear
+    storages_hm3 : ndarray, shape (steps + 1,)
+        A schedule near which cells begin; any will do.
+    fitness : float or None
+        Of a schedule that keeps the limits; None if none is known.
+    effort : Effort, optional
+    values : callable
+        Makes the values on cells; any will do, good ones make the bound tight.
+    """
+    effort = effort or Effort()
+    until = time.monotonic() + effort.seconds
+    limits, plant, stages = year.limits, year.model.exact, stages_of(year.limits)
+    known = reachable(limits, stages)
+    if known.empty_step is not None:
+        return ProvenBound(-np.inf, known.empty_step, 0, 0)
+    threshold, room = -np.inf, _PAIRS_WITHOUT_SCHEDULE * limits.steps
+    if fitness is not None:
+        threshold = fitness + effort.gap * max(abs(fitness), effort.least_scale)
+        room = _PAIRS_OF_STEP * limits.steps
+    intervals = first_intervals(known, storages_hm3, cyclic=limits.cyclic)
+    best, dropped, boxes, level, end = np.inf, -np.inf, 0, 0, None
+    while True:
+        level += 1
+        table = values(year, intervals, end)
+        end = table.end
+        boxes += int(intervals.alive.sum())
+        brackets = np.where(intervals.alive, 0.0, -np.inf)
+        _bound_all(plant, stages, table.cells, brackets, effort.threads)
+        through, before = _through(table, brackets, cyclic=limits.cyclic)
+        longest = max(float(through.max()), dropped)
+        if longest == -np.inf:
+            return ProvenBound(-np.inf, None if limits.cyclic else _last_step(table.cells, before), level, boxes)
+        best = min(best, longest)
+        kept = through > threshold
+        dropped = max(dropped, float(through[~kept].max(initial=-np.inf)))
+        more = 4 * int(kept.sum())
+        if best <= threshold or boxes + more > room or level == _MOST_LEVELS or time.monotonic() > until:
+            break
+        finer = halved(intervals, kept, cyclic=limits.cyclic)
+        if not finer.alive.any() or len(finer.alive) > _MOST_PAIRS:
+            break
+        intervals = finer
+    return ProvenBound(best + _ROUNDING * abs(best), None, level, boxes)
+
+
+def _bound_all(plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray, threads: int) -> None:
+    """Bound all pairs that are alive, the steps shared among threads."""
+    steps = len(stages.per_flow)
+    if threads == 1:
+        bound_pairs(plant, stages, cells, brackets, 0, steps)
+        return
+    ends = np.linspace(0, steps, min(_PARTS * threads, steps) + 1).astype(int).tolist()
+    with ThreadPoolExecutor(threads) as pool:
+        for done in [pool.submit(bound_pairs, plant, stages, cells, brackets, *span) for span in pairwise(ends)]:
+            done.result()
+
+
+def _through(table: CellValues, brackets: FloatArray, *, cyclic: bool) -> tuple[FloatArray, FloatArray]:
+    """Length of the longest path through each pair, and of that to each cell."""
+    through = np.empty(len(brackets))
+    before, after = np.empty(len(table.cells.lower)), np.empty(len(table.cells.lower))
+    longest_paths(table.cells, brackets, table.at_ends, cyclic, before, after, through)
+    return through, before
+
+
+def _last_step(cells: Cells, before: FloatArray) -> int:
+    """The first step at whose end no cell is reached."""
+    reached = np.maximum.reduceat(before, cells.first[:-1]) > -np.inf
+    return int(np.argmin(reached)) - 1 if not reached.all() else len(reached) - 2

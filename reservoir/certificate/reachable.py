@@ -1,0 +1,131 @@
+"""Storages that some schedule can have at each time: rigorous bounds, and a proof where there are none.
+
+From the start on, and from the end back, each bound is reckoned in floating point, moved outwards, and then proved in
+interval arithmetic: a step from the bound with the extreme release would end beyond what is excluded. For that the end
+of a step must rise with its start, which losses that grow by less than 2 hm3 a hm3 ensure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.certificate.box import loss_jet
+from reservoir.certificate.stages import TOLERANCE, Stages
+from reservoir.hydro.curves.intervals import add, magnitude, scale, subtract
+from reservoir.hydro.jit import compiled_as_written, part_as_written
+from reservoir.hydro.limits import Limits
+
+FloatArray = NDArray[np.float64]
+
+#: Times that a bound which cannot be proved is moved outwards, ten times as far each time.
+_TRIES = 6
+_ITERATIONS = 60
+_INFINITY = float("inf")
+
+
+@dataclass(frozen=True, eq=False)
+class Reachable:
+    """Bounds of the storages of all schedules that keep their limits.
+
+    Parameters
+    ----------
+    lower, upper : ndarray, shape (steps + 1,)
+        hm3; crossed where there are none.
+    empty_step : int or None
+        Step at whose end no storage within its bounds can be reached from the start, or from which its bounds cannot be
+        left as the rest of the horizon needs; None if there is none.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    empty_step: int | None
+
+
+def reachable(limits: Limits, stages: Stages) -> Reachable:
+    """Bounds of the storages of one horizon at the start of each step and at the end of the last."""
+    lower, upper = (np.empty(limits.steps + 1) for _ in range(2))
+    lower[0], upper[0] = limits.start_bounds_hm3
+    lower[1:], upper[1:] = limits.storage_lower_hm3, limits.storage_upper_hm3
+    if limits.cyclic:
+        lower[-1], upper[-1] = max(lower[0], lower[-1]), min(upper[0], upper[-1])
+        lower[0], upper[0] = lower[-1], upper[-1]
+    margin = TOLERANCE * float(limits.capacity_hm3)
+    empty = _draw_in(stages, lower, upper, margin)
+    return Reachable(lower, upper, None if empty < 0 else int(empty))
+
+
+@compiled_as_written
+def _draw_in(stages: Stages, lower: FloatArray, upper: FloatArray, margin: float) -> int:
+    """Draw bounds in; the step at whose end they cross, or -1."""
+    steps = len(stages.per_flow)
+    for step in range(steps):
+        if not _gentle(stages, step, min(lower[step], lower[step + 1]), max(upper[step], upper[step + 1])):
+            continue
+        least = _proved_end(stages, step, lower[step], stages.most[step], -1.0, margin)
+        most = _proved_end(stages, step, upper[step], stages.least[step], 1.0, margin)
+        lower[step + 1], upper[step + 1] = max(lower[step + 1], least), min(upper[step + 1], most)
+        if lower[step + 1] > upper[step + 1]:
+            return step
+    for step in range(steps - 1, -1, -1):
+        if not _gentle(stages, step, min(lower[step], lower[step + 1]), max(upper[step], upper[step + 1])):
+            continue
+        least = _proved_start(stages, step, lower[step + 1], stages.least[step], -1.0, margin)
+        most = _proved_start(stages, step, upper[step + 1], stages.most[step], 1.0, margin)
+        lower[step], upper[step] = max(lower[step], least), min(upper[step], most)
+        if lower[step] > upper[step]:
+            return max(step - 1, 0)
+    return -1
+
+
+@part_as_written
+def _gentle(stages: Stages, step: int, lowest: float, highest: float) -> bool:
+    """Whether losses change by less than 2 hm3 with each hm3."""
+    return magnitude(loss_jet(stages, step, (lowest, highest))[1]) < 2.0
+
+
+@part_as_written
+def _proved_end(stages: Stages, step: int, start: float, release: float, side: float, margin: float) -> float:
+    """A storage that no step from `start`, or from beyond it on the other side, ends beyond: below it (-1) or above."""
+    gain = (stages.inflow[step] - release) * stages.per_flow[step]
+    end = start + gain
+    for _ in range(_ITERATIONS):
+        mean = 0.5 * (start + end)
+        end = start + gain - loss_jet(stages, step, (mean, mean))[0][0]
+    exact = add((start, start), _gain(stages, step, release))
+    for _ in range(_TRIES):
+        bound: float = end + side * margin
+        mean_of = scale(0.5, add((start, start), (bound, bound)))
+        would = add((bound, bound), loss_jet(stages, step, mean_of)[0])
+        if (would[1] <= exact[0] and side < 0.0) or (would[0] >= exact[1] and side > 0.0):
+            return bound
+        margin *= 10.0
+    return side * _INFINITY
+
+
+@part_as_written
+def _proved_start(stages: Stages, step: int, end: float, release: float, side: float, margin: float) -> float:
+    """A storage from below (-1) or above which no step leads to `end`, or beyond it on the other side."""
+    gain = (stages.inflow[step] - release) * stages.per_flow[step]
+    start = end - gain
+    for _ in range(_ITERATIONS):
+        mean = 0.5 * (start + end)
+        start = end - gain + loss_jet(stages, step, (mean, mean))[0][0]
+    exact = subtract((end, end), _gain(stages, step, release))
+    for _ in range(_TRIES):
+        bound: float = start + side * margin
+        mean_of = scale(0.5, add((bound, bound), (end, end)))
+        would = subtract((bound, bound), loss_jet(stages, step, mean_of)[0])
+        if (would[1] <= exact[0] and side < 0.0) or (would[0] >= exact[1] and side > 0.0):
+            return bound
+        margin *= 10.0
+    return side * _INFINITY
+
+
+@part_as_written
+def _gain(stages: Stages, step: int, release: float) -> tuple[float, float]:
+    """Volume gained before losses, hm3."""
+    net = subtract((stages.inflow[step], stages.inflow[step]), (release, release))
+    return scale(stages.per_flow[step], net)

@@ -1,0 +1,126 @@
+"""Stages of a horizon as the bounds of boxes read them: release bounds, losses, demands and terms of each step."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.hydro.conditions import YearConditions
+from reservoir.hydro.curves.curve import CompiledCurve, constant
+from reservoir.hydro.limits import Limits
+from reservoir.hydro.record_terms import UNLIMITED
+from reservoir.hydro.units import GWH_PER_MW_VOLUME
+
+FloatArray = NDArray[np.float64]
+
+#: Schedules are bounded that keep every limit but for this part: of the largest storage, and of the largest release.
+#: What float64 rounds in a schedule, or a table of it, is less.
+TOLERANCE = 1e-9
+#: `conditions` calls a demand kept that is missed by less than 1e-6 of it; a little more is allowed for here.
+DEMAND_TOLERANCE = 1.1e-6
+
+
+class Stages(NamedTuple):
+    """Steps of one horizon; arrays of shape (steps,), but for the curves of the lake and the operating storage.
+
+    Parameters
+    ----------
+    per_flow : ndarray
+        hm3 that 1 m3/s carries.
+    inflow : ndarray
+        Less the withdrawal, m3/s.
+    least, most : ndarray
+        Bounds of the release with their tolerance, m3/s.
+    spare : ndarray
+        By how much more than the draft the release may be: the shortage that counts as none, m3/s.
+    power_lower : ndarray
+        Lowest power with its tolerance, MW; below 0 where none is demanded.
+    has_losses : bool
+    area, seepage : CompiledCurve
+    operating_storage : float
+        Mean storage below which the turbines stand still, hm3.
+
+    The others are as in `StepConditions` and `StepTerms`.
+    """
+
+    per_flow: FloatArray
+    inflow: FloatArray
+    least: FloatArray
+    most: FloatArray
+    spare: FloatArray
+    power_lower: FloatArray
+    evaporation: FloatArray
+    plant_factor: FloatArray
+    offset: FloatArray
+    power_value: FloatArray
+    power_target: FloatArray
+    power_cost: FloatArray
+    power_cost_squared: FloatArray
+    power_cost_most: FloatArray
+    supply_target: FloatArray
+    supply_cost_squared: FloatArray
+    has_losses: bool
+    area: CompiledCurve
+    seepage: CompiledCurve
+    operating_storage: float
+
+
+def stages_of(limits: Limits) -> Stages:
+    """The steps of one horizon; limits to the change of release are left out, which makes the bound no smaller."""
+    steps, per_flow = limits.steps, np.array(limits.hm3_per_m3s, np.float64)
+    year: Any = limits.arrays()
+    most = np.array(limits.release_upper_m3s, np.float64)
+    allowed = TOLERANCE * (float(limits.capacity_hm3) / per_flow + most)
+    spare, lost, power_lower = np.zeros(steps), None, np.full(steps, -1.0)
+    evaporation, factor = np.zeros(steps), np.ones(steps)
+    if year.conditions:
+        lost = year.conditions
+        delivers = np.asarray(lost.withdrawal) > 0
+        spare = np.where(delivers, DEMAND_TOLERANCE / lost.per_shortage, 0.0)
+        power_lower = np.where(lost.power_lower > 0, lost.power_lower * (1 - DEMAND_TOLERANCE), -1.0)
+        evaporation, factor = np.array(lost.evaporation), np.array(lost.plant_factor)
+    terms: dict[str, Any] = _terms(limits, year.terms, per_flow)
+    return Stages(
+        per_flow=per_flow,
+        inflow=np.array(limits.net_inflow_m3s, np.float64),
+        least=np.array(limits.release_lower_m3s, np.float64) - allowed - spare,
+        most=most + allowed,
+        spare=spare,
+        power_lower=power_lower,
+        evaporation=evaporation,
+        plant_factor=factor,
+        **terms,
+        **_lake(lost, float(limits.capacity_hm3)),
+    )
+
+
+def _lake(conditions: YearConditions | None, capacity_hm3: float) -> dict[str, Any]:
+    if conditions is None:
+        none = constant(0.0, (0.0, capacity_hm3)).compiled()
+        return {"has_losses": False, "area": none, "seepage": none, "operating_storage": -1.0}
+    lost = bool(np.any(conditions.evaporation != 0) or np.any(conditions.seepage.coefficients != 0))
+    return {
+        "has_losses": lost,
+        "area": conditions.area,
+        "seepage": conditions.seepage,
+        "operating_storage": float(conditions.operating_storage),
+    }
+
+
+def _terms(limits: Limits, terms: Any, per_flow: FloatArray) -> dict[str, FloatArray]:
+    """What power and release are worth; energy where nothing else is said."""
+    if terms:
+        return {name: np.array(getattr(terms, name), np.float64) for name in terms._fields}
+    none = np.zeros(limits.steps)
+    return {
+        "offset": none,
+        "power_value": per_flow * GWH_PER_MW_VOLUME,
+        "power_target": none,
+        "power_cost": none,
+        "power_cost_squared": none,
+        "power_cost_most": none + UNLIMITED,
+        "supply_target": none,
+        "supply_cost_squared": none,
+    }

@@ -1,0 +1,117 @@
+"""Values on cells, from dynamic programming: hints that make the bound tight; it holds with any others too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.certificate.cells import Intervals, cells_of
+from reservoir.certificate.paths import Cells
+from reservoir.certificate.values import fill_values
+from reservoir.hydro.compiled_year import YearArrays
+from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
+from reservoir.hydro.limits import Limits
+from reservoir.problems.reservoir.year import ReservoirYear
+
+FloatArray = NDArray[np.float64]
+
+#: Rounds in which the value at the end of a cyclic horizon becomes that at its start.
+_ROUNDS = 3
+#: In penalties: what a violation costs, and more than what any horizon comes to.
+_PENALTY, _LARGEST = 1e10, 1e3
+
+
+@dataclass(frozen=True, eq=False)
+class CellValues:
+    """Values on cells, a straight line on each.
+
+    Parameters
+    ----------
+    cells : Cells
+    at_ends : ndarray, shape (cells at the start,)
+        Largest value at the start of a path less that at its end, by the cell that it starts in.
+    end : tuple of ndarray
+        Storages at the end, and the values there.
+    """
+
+    cells: Cells
+    at_ends: FloatArray
+    end: tuple[FloatArray, FloatArray]
+
+
+def cell_values(year: ReservoirYear, intervals: Intervals, end: tuple[FloatArray, FloatArray] | None) -> CellValues:
+    """Values on cells of one horizon.
+
+    Parameters
+    ----------
+    year : ReservoirYear
+    intervals : Intervals
+    end : tuple of ndarray, optional
+        Values at the end of a cyclic horizon, as they were found on larger cells.
+    """
+    cyclic = year.limits.cyclic
+    grid = _grid(intervals)
+    arrays = lake_with_cursors((_opened(year.limits) if cyclic else year.limits).arrays())
+    values = np.empty(grid.shape)
+    worth = float(arrays.conditions.end_value) if arrays.conditions else 0.0
+    values[-1] = worth * (grid[-1] - grid[0, 0])
+    if cyclic:
+        values[-1] = 0.0 if end is None else np.interp(grid[-1], *end)
+    for _ in range(_ROUNDS if cyclic else 0):
+        _fill(year, arrays, grid, values)
+        at_start = np.interp(grid[-1], grid[0], values[0])
+        values[-1] = at_start - at_start[0]
+    _fill(year, arrays, grid, values)
+    return lined_up(intervals, grid, values, None if cyclic else worth)
+
+
+def _fill(year: ReservoirYear, arrays: YearArrays, grid: FloatArray, values: FloatArray) -> None:
+    plant, scale = plant_with_cursors(year.model.exact), max(year.penalty, 1.0)
+    feasible = np.empty(grid.shape[1], bool)
+    fill_values(plant, arrays, grid, _PENALTY * scale, -_LARGEST * scale, values, feasible)
+
+
+def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: float | None) -> CellValues:
+    """Values on cells from a table.
+
+    Parameters
+    ----------
+    intervals : Intervals
+    grid, values : ndarray, shape (steps + 1, states)
+        Storages that do not fall, and any finite values there.
+    worth : float or None
+        What a hm3 is worth at the end: there the values are exact; None of a cyclic horizon.
+    """
+    low, high = np.concatenate(intervals.lower), np.concatenate(intervals.upper)
+    rows = list(zip(grid, values, strict=True))
+    at_low = np.concatenate([np.interp(x, *row) for x, row in zip(intervals.lower, rows, strict=True)])
+    at_high = np.concatenate([np.interp(x, *row) for x, row in zip(intervals.upper, rows, strict=True)])
+    width = high - low
+    slope = np.where(width > 0, (at_high - at_low) / np.where(width > 0, width, 1.0), 0.0)
+    value, middle = 0.5 * (at_low + at_high), 0.5 * (low + high)
+    first = intervals.first
+    begin, last = slice(0, first[1]), slice(*first[-2:])
+    if worth is not None:
+        slope[last], value[last] = worth, worth * (middle[last] - grid[0, 0])
+    half = np.maximum(high - middle, middle - low)[begin]
+    at_ends = value[begin] + np.abs(slope[begin]) * half
+    if worth is None:
+        at_ends = value[begin] - value[last] + np.abs(slope[begin] - slope[last]) * half
+    return CellValues(cells_of(intervals, value, slope), at_ends, (grid[-1].copy(), values[-1].copy()))
+
+
+def _grid(intervals: Intervals) -> FloatArray:
+    """Ends of all cells of each time, in rows of one length: the last one is repeated."""
+    nodes = [np.unique(np.concatenate(pair)) for pair in zip(intervals.lower, intervals.upper, strict=True)]
+    most = max(2, *map(len, nodes))
+    return np.stack([np.append(each, np.full(most - len(each), each[-1])) for each in nodes])
+
+
+def _opened(limits: Limits) -> Limits:
+    """A cyclic horizon as one with an end anywhere between the bounds of its start."""
+    lower, upper = limits.storage_lower_hm3.copy(), limits.storage_upper_hm3.copy()
+    lower[-1], upper[-1] = max(lower[-1], limits.start_bounds_hm3[0]), min(upper[-1], limits.start_bounds_hm3[1])
+    start = np.asarray(limits.start_bounds_hm3[0])
+    return replace(limits, initial_storage_hm3=start, storage_lower_hm3=lower, storage_upper_hm3=upper)

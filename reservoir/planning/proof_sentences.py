@@ -1,0 +1,28 @@
+"""What is proved of a plan, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reservoir.planning.infeasible import counted, listed
+from reservoir.planning.planned_record import Plan
+
+
+def proof_sentences(plan: Plan) -> list[str]:
+    """How far the schedules can be from the best possible, and which problems have none; nothing without a proof."""
+    proofs = plan.proofs
+    if proofs is None:
+        return []
+    one = plan.year_word if len(plan.problems) == plan.inflow.years else "horizon"
+    known = int(np.isfinite(proofs.gap).sum())
+    sentences = []
+    if known:
+        within = f"{proofs.reached} of {counted(known, one)} within {proofs.asked:.1e}"
+        sentences.append(
+            f"Proven: no schedule that keeps the limits is better by more than {proofs.worst_gap:.1e} ({within})"
+        )
+    if proofs.infeasible:
+        named = [f"{label} (by {day})" if day else label for label, day in proofs.infeasible.items()]
+        count = counted(len(named), one)
+        sentences.append(f"Proven: no schedule keeps the limits of {count}: {listed(named)}")
+    return sentences

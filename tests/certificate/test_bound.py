@@ -1,0 +1,154 @@
+"""The proven bound is never below any schedule, whatever the values on cells are, and it is close to the best one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reservoir.certificate.bound import Effort, prove_bound
+from reservoir.certificate.reachable import reachable
+from reservoir.certificate.stages import stages_of
+from reservoir.certificate.tables import _grid, cell_values, lined_up
+from reservoir.planning.infeasible import feasible_years
+from reservoir.problems.reservoir.year import reservoir_problems
+from reservoir.solvers import solve
+from reservoir.zoo.zoo import zoo_case
+from tests.certificate.cases import every_case, problems_of, random_schedules
+from tests.hydro.random_reservoirs import random_reservoir
+from tests.year_ends import cyclic, free, valued
+
+CASES = every_case()
+SHORT = 3
+
+
+def solved(problems, place):
+    """Storages and fitness of the year's best schedule by dynamic programming; None if it violates limits."""
+    year = problems[place]
+    (found,) = solve([year], solver="dp")
+    return year, year.operate(found.position).storage_hm3, found.fitness if found.violation == 0 else None
+
+
+def of_steps(problems, steps):
+    """The first steps of the years alone."""
+    limits = problems.limits
+    names = ("inflow_m3s", "hm3_per_m3s", "release_lower_m3s", "release_upper_m3s")
+    cut = {name: getattr(limits, name)[:, :steps] for name in (*names, "storage_lower_hm3", "storage_upper_hm3")}
+    return replace(problems, limits=replace(limits, **cut))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("end", [free, cyclic, lambda reservoir: reservoir])
+def test_an_exhaustive_search_never_exceeds_the_bound(seed, end):
+    problems = of_steps(problems_of(end(random_reservoir(seed))), SHORT)
+    year, most = problems[0], -np.inf
+    axes = [np.linspace(low, high, 41) for low, high in zip(year.lower, year.upper, strict=True)]
+    positions = np.stack(np.meshgrid(*axes[:SHORT], indexing="ij"), axis=-1).reshape(-1, SHORT)
+    storages = np.linspace(*year.limits.start_bounds_hm3, SHORT + 1)
+    for start in axes[SHORT] if problems.limits.cyclic else [None]:
+        given = positions if start is None else np.column_stack([positions, np.full(len(positions), start)])
+        many = replace(problems, limits=problems.limits[np.zeros(len(given), np.intp)], labels=["1"] * len(given))
+        made = replace(many, rng_stream_ids=np.zeros(len(given), np.int64)).certify(given)
+        kept = made.violation == 0
+        if kept.any() and made.fitness[kept].max() > most:
+            most = float(made.fitness[kept].max())
+            storages = made.operation.storage_hm3[np.flatnonzero(kept)[made.fitness[kept].argmax()]]
+    if most == -np.inf:
+        pytest.skip("no schedule of the grid keeps the limits")
+    found = prove_bound(year, storages, most, Effort(gap=1e-6, seconds=5.0))
+    assert found.bound >= most
+    assert found.bound <= most + 0.02 * abs(most)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_schedule_exceeds_the_bound_which_is_close_to_the_best(name):
+    problems = CASES[name]
+    year, storages, fitness = solved(problems, 0)
+    found = prove_bound(year, storages, fitness, Effort(gap=1e-5, seconds=20.0))
+    if fitness is None:
+        return
+    scale = max(abs(fitness), problems.model.reservoir.objective.least_scale(problems.model.reservoir.installed_mw))
+    assert 0 <= found.bound - fitness <= 2e-4 * scale
+    for made in random_schedules(problems, 200, np.random.default_rng(5)):
+        assert not (made.violation[0] == 0 and made.fitness[0] > found.bound)
+
+
+def test_a_valued_end_is_part_of_the_bound():
+    year, storages, fitness = solved(problems_of(valued(random_reservoir(4), 0.2)), 0)
+    found = prove_bound(year, storages, fitness)
+    assert 0 <= found.bound - fitness <= 1.01e-5 * abs(fitness)
+
+
+def noisy(year, intervals, end):
+    """Good values with noise."""
+    random, grid = np.random.default_rng(3), _grid(intervals)
+    good = cell_values(year, intervals, end)
+    values = np.stack([np.interp(row, *each) for row, each in zip(grid, _by_time(intervals, good), strict=True)])
+    return lined_up(intervals, grid, values + random.normal(0, 5.0, values.shape), _worth(year))
+
+
+def zeros(year, intervals, end):
+    """Nothing at all."""
+    grid = _grid(intervals)
+    return lined_up(intervals, grid, np.zeros(grid.shape), _worth(year))
+
+
+def of_another(year, intervals, end):
+    """The values of another reservoir's storages."""
+    grid = _grid(intervals)
+    return lined_up(intervals, grid, 40.0 * np.sqrt(np.abs(grid)), _worth(year))
+
+
+def _worth(year):
+    return None if year.limits.cyclic else 0.0
+
+
+def _by_time(intervals, table):
+    first = intervals.first
+    for time, (low, high) in enumerate(zip(intervals.lower, intervals.upper, strict=True)):
+        yield 0.5 * (low + high), table.cells.value[first[time] : first[time + 1]]
+
+
+@pytest.mark.parametrize("values", [noisy, zeros, of_another])
+@pytest.mark.parametrize("end", [free, cyclic, lambda reservoir: reservoir])
+def test_bounds_from_wrong_values_are_valid(values, end):
+    problems = problems_of(end(random_reservoir(3)))
+    year, storages, fitness = solved(problems, 1)
+    good = prove_bound(year, storages, fitness, Effort(seconds=10.0))
+    wrong = prove_bound(year, storages, fitness, Effort(seconds=1.0), values)
+    assert fitness <= good.bound <= wrong.bound * (1 + 1e-9)
+
+
+def test_a_year_without_water_is_proved_infeasible_with_its_month():
+    reservoir = replace(free(random_reservoir(2)), release_lower_m3s=np.full(12, 30.0))
+    year = problems_of(reservoir)[0]
+    limits = year.limits
+    dry = limits.inflow_m3s.copy()
+    dry[3:] = 0.0
+    year = replace(year, limits=replace(limits, inflow_m3s=dry, release_lower_m3s=np.full(12, 300.0)))
+    found = prove_bound(year, np.full(13, float(limits.initial_storage_hm3)), None)
+    assert found.infeasible
+    left, step = float(limits.initial_storage_hm3), 0
+    while True:
+        left = min(left + (dry[step] - 300.0) * limits.hm3_per_m3s[step], float(limits.storage_upper_hm3[step]))
+        if left < limits.storage_lower_hm3[step]:
+            break
+        step += 1
+    assert found.infeasible_step == step
+
+
+@pytest.mark.parametrize("number", range(0, 40, 3))
+def test_schedules_are_within_the_reachable_bounds_and_a_proof_of_none_is_right(number):
+    case = zoo_case(number, 2)
+    problems = reservoir_problems(case.reservoir, case.inflow)
+    known = [reachable(year.limits, stages_of(year.limits)) for year in problems]
+    for made in random_schedules(problems, 200, np.random.default_rng(number)):
+        for place, bounds in enumerate(known):
+            if made.violation[place] > 0:
+                continue
+            storages = made.operation.storage_hm3[place]
+            assert bounds.empty_step is None
+            assert np.all((storages >= bounds.lower) & (storages <= bounds.upper))
+    feasible = feasible_years(problems.limits, np.ones(len(problems)))
+    assert not any(feasible[place] for place, each in enumerate(known) if each.empty_step is not None)
