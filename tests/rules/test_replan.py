@@ -70,7 +70,7 @@ def test_it_makes_no_less_than_stochastic_dynamic_programming(rule, training, te
 
 def test_tables_have_losses_demands_and_other_objectives(training):
     """Terms and conditions of the steps reach the tables by the functions of the step."""
-    physics, twelve = Physics.of(training), np.ones(12)
+    physics = Physics.of(training)
     usual = step_tables(physics)
     ends = (float(min(physics.storage_lower_hm3)), float(max(physics.storage_upper_hm3)))
     lake = LakeMonths(
