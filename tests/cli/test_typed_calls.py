@@ -140,7 +140,7 @@ CALLS: list[tuple[list[str], int]] = [
         ],
         0,
     ),
-    (["plan", "drier.csv", *OWN[1:], "--solver", "dp", "--no-figures", "--out", "members"], 0),
+    (["plan", "drier.csv", "--reservoir", "hill-lake.toml", "--solver", "dp", "--no-figures", "--out", "members"], 0),
     (["rules", "members", "--family", "linear", "--folds", "2", "--test", "inflow.csv", "--unit", "m3/s"], 0),
     (["simulate", "members/rules/linear.json", "drier.csv", "--out", "operated-members"], 0),
     (["synth", "--case", "xiaowan", "--no-check", "--out", "made.nc"], 0),
