@@ -42,11 +42,21 @@ def test_rules_scores_and_a_report_are_added_to_the_plan(run, plan):
     assert kept.items() <= content(plan).items()
 
 
-def test_a_check_that_fails_is_status_1_and_the_rules_are_there(call, plan):
-    """Three years are too few for the linear rule to beat the weak baseline."""
+def test_a_check_that_fails_is_status_1_and_the_rules_are_there(call, plan, monkeypatch):
+    monkeypatch.setattr("reservoir.rules.evaluation.acceptance.FORESIGHT_TOLERANCE", -1.0)  # below all of foresight
     options = ("--no-figures", "--family", "linear", "--family", "standard", "--folds", "2")
     assert "NO" in call("rules", "plan", *options, status=1).out
     assert (plan / "rules/linear.json").is_file()
+
+
+def test_a_family_worse_than_the_weak_baseline_is_a_finding_and_status_0(call, plan, strict):
+    """Three years are too few for the linear rule to beat the weak baseline: that is no fault of the result."""
+    options = ("--no-figures", "--family", "linear", "--family", "standard", "--folds", "2")
+    said = call("rules", "plan", *options).out
+    assert "Finding: linear against standard, the weak baseline:" in said
+    assert "more regret" in said
+    kept = strict((plan / "rules.json").read_text())["findings"]
+    assert [each["compared"] for each in kept][-1] == "linear against standard, the weak baseline"
 
 
 def test_json_is_for_machines_and_alone_on_standard_output(call, plan):

@@ -29,6 +29,9 @@ def test_a_rule_on_the_record_of_its_plan_makes_its_training_score(call, plan, r
     arguments = ("simulate", "plan/rules/linear.json", "record.csv", *options, "--out", "out", "--json")
     score = strict(call(*arguments).out)["score"]
     wanted = training_score(plan, "linear", run)
+    # Nothing is demanded of the water.
+    assert np.isnan(wanted.pop("supply_reliability"))
+    assert score["supply_reliability"] is None
     # The regret is a small difference of large sums, and a yearly run finds the plan's energies again.
     assert score["regret_gwh"] == pytest.approx(wanted.pop("regret_gwh"), abs=0.05)
     assert {name: score[name] for name in wanted} == pytest.approx(wanted, rel=1e-5, abs=2e-6)

@@ -263,7 +263,7 @@ class TestLongLayout:
         [
             ("01/02/1953", "ambiguous date"),
             ("1.2.53", "ambiguous date"),
-            ("1953/02/01", "not a date that is understood"),
+            ("1953/02/01 noon", "not a date that is understood"),
             ("Feb 53", "two digits: the century is unknown"),
             ("Fbr 1953", "not a date that is understood"),
             ("1953-02-01T00:00Z", "not a date that is understood"),

@@ -30,7 +30,8 @@ ODD: tuple[tuple[str, str, str], ...] = (
         '"guide"',
         (
             'rule.json, rule.family: there is no such family of rules (found "guide"); expected one of '
-            "guide-curve, linear, linear-search, zones, sdp, ann-regression, ann, standard. Fix: choose one of them."
+            "guide-curve, linear, linear-search, zones, sdp, water-value, replan, ann-regression, ann, standard. Fix: "
+            "choose one of them."
         ),
     ),
     (
@@ -38,7 +39,7 @@ ODD: tuple[tuple[str, str, str], ...] = (
         "null",
         (
             "rule.json, rule.family: there is no such family of rules; expected one of guide-curve, linear, "
-            "linear-search, zones, sdp, ann-regression, ann, standard. Fix: choose one of them."
+            "linear-search, zones, sdp, water-value, replan, ann-regression, ann, standard. Fix: choose one of them."
         ),
     ),
     ("rule.reservoir", "3", "rule.json, rule.reservoir: is not text (found 3); expected text in quotes."),
