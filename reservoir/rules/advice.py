@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.conditions import NO_CONDITIONS, demanded, loss_volume, released
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.power import generation
@@ -100,7 +100,7 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
     asked = rule.release(step, storage, known, situation.inflow_before_m3s)
     volume = rule.months.volume_per_flow[step]
     storages, releases = plant.storage_bounds_hm3[:, step].tolist(), plant.release_bounds_m3s[:, step].tolist()
-    conditions = _conditions_of_month(rule, plant, step)
+    conditions = _conditions_of_month(plant, step)
     demand = float(demanded(conditions))
     drafts = releases[0] - demand, releases[1]
     wanted = max(asked, releases[0])
@@ -127,10 +127,10 @@ def advise(rule: Rule, plant: Reservoir, situation: Situation) -> Advice:
     )
 
 
-def _conditions_of_month(rule: Rule, plant: Reservoir, step: int) -> Any:
+def _conditions_of_month(plant: Reservoir, step: int) -> Any:
     """Losses and demands of a month as the reservoir states them; nothing where it states none."""
-    mean_year = Inflow(np.array([rule.months.inflow_m3s]), Calendar(_SOME_YEAR, 1, plant.first_month))
-    conditions = conditions_of(plant, mean_year)
+    dry_year = Inflow(np.zeros((1, MONTHS_PER_YEAR)), Calendar(_SOME_YEAR, 1, plant.first_month))
+    conditions = conditions_of(plant, dry_year)
     require_no_ramps(conditions)
     return NO_CONDITIONS if conditions is None else conditions.step((0, step))
 

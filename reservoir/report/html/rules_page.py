@@ -124,6 +124,7 @@ _ENERGY_FACTS = (
     ),
     ("Regret", "How much less than perfect foresight, a year: the cost of not knowing future inflows."),
     ("Worst decile", "Mean of the poorest 10 % of the years."),
+    ("Energy", "Mean annual energy; a column of its own if the plan optimises something else."),
     ("Spill", "Mean annual volume released without passing the turbines."),
     (
         "End storage",
@@ -139,6 +140,7 @@ _SERVICE_FACTS = (
         "Resilience: share of failures followed by a year, or month, that reaches the target; 100 % if none fails.",
     ),
     ("Shortfall", "Vulnerability: mean shortfall of failing years, or months, in percent of the target."),
+    ("Strict", "Share of months that reach the stricter target of power."),
     ("Supplied", "Share of months that deliver the withdrawal, or the release, that is demanded."),
 )
 _LIMITS_FACTS = (

@@ -54,7 +54,7 @@ SERVICE = (
     ScoreColumn("firm_reliability", "Reliable", "months, %", "{:.1f}", 100),
     ScoreColumn("firm_resilience", "Resilient", "months, %", "{:.1f}", 100),
     ScoreColumn("firm_vulnerability", "Shortfall", "months, %", "{:.1f}", 100),
-    ScoreColumn("firm_95_reliability", "Reliable, stricter", "months, %", "{:.1f}", 100),
+    ScoreColumn("firm_95_reliability", "Strict", "months, %", "{:.1f}", 100),
     ScoreColumn("supply_reliability", "Supplied", "months, %", "{:.1f}", 100),
 )
 LIMITS = (

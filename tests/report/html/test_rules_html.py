@@ -75,7 +75,7 @@ def test_the_rules_follow_the_plan_and_provenance_ends_the_page(any_evaluation: 
     saved = saved_of(any_evaluation.plan)
     *of_plan, last = [each.name for each in plan_sections(saved.plan, saved.checks, saved.origin, [])]
     warned = ["rules-shortfalls"] if shortfalls(any_evaluation) else []
-    rules = [*warned, "rules", "rules-energy", "rules-service", "rules-limits", "rules-acceptance"]
+    rules = [*warned, "rules", "rules-energy", "rules-service", "rules-limits", "rules-findings", "rules-acceptance"]
     assert names == [*of_plan, *rules, last, "rules-provenance"]
     assert [link["href"] for link in structure.all("a")] == [f"#{name}" for name in names]
 
@@ -110,7 +110,7 @@ def test_the_best_fitted_family_is_named_with_what_it_makes_of_foresight(
     best = best_fitted(any_evaluation)
     assert best is not None
     part = f"{best.scores[SimulationMode.CONTINUOUS, Sample.HELD_OUT].percent_of_foresight:.2f} %"
-    sentence = f"The best family fitted to the plan is {best.family}: on held-out years it generates {part}"
+    sentence = f"The best family fitted to the plan is {best.family}: on held-out years {part} of perfect foresight"
     assert sentence in structure.words("p")
     assert part in structure.words("dd")
     assert f"best fitted rule ({best.family})" in structure.words("dt")
