@@ -188,6 +188,8 @@ def _best(evaluation: Evaluation) -> str | None:
     return None if best is None else best.family
 
 
+#: Columns that need a target.
+_SERVICE = ("reliability", "resilience", "vulnerability")
 _COLUMNS = (
     ("mean", "mean", quantity),
     ("% of foresight", "percent_of_foresight", "{:.2f}".format),
@@ -234,7 +236,7 @@ def _show(evaluation: Evaluation) -> None:
     for result, score in evaluation.scores_of(SimulationMode.CONTINUOUS):
         if rows[-1][0] != result.family:
             lines.append(len(rows) - 1)
-        written = (_cell(getattr(score, name), name, form, units) for _, name, form in _COLUMNS)
+        written = (_cell(getattr(score, _of_target(name, evaluation)), name, form, units) for _, name, form in _COLUMNS)
         rows.append((result.family, str(score.sample), *written))
     columns = [Column("family"), Column("years"), *(Column(units.label(title), "right") for title, _, _ in _COLUMNS)]
     show_table(columns, rows, title=escape(title), lines_after=lines, screen=screen)
@@ -268,11 +270,18 @@ def _cell(value: float, name: str, form: Callable[[Any], str], units: UnitSystem
     return form(value / units.size(name) if units.unit(name) else value)
 
 
+def _of_target(name: str, evaluation: Evaluation) -> str:
+    """Reliability is that of years where something is guaranteed; firm power is a power of months."""
+    return name if evaluation.targets.guaranteed or name not in _SERVICE else f"firm_{name}"
+
+
 def _target(evaluation: Evaluation) -> str:
     """What reliability is measured against."""
     targets = evaluation.targets
-    power = f"{quantity(targets.firm_mw)} MW in every month"
-    return f"years with {quantity(targets.annual_gwh)} GWh ({power}), {targets.origin}"
+    power = f"{quantity(targets.firm_mw)} MW"
+    if not targets.guaranteed:
+        return f"months with {power}, {targets.origin}"
+    return f"years with {quantity(targets.annual_gwh)} GWh ({power} in every month), {targets.origin}"
 
 
 _ROBUSTNESS = (

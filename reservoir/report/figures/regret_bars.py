@@ -18,6 +18,8 @@ _HEIGHT, _OFFSET = 0.36, 0.2
 #: Part of the axis' width that is kept free for what is written at the longest bar.
 _ROOM = 0.38
 _INCHES_PER_FAMILY = 0.52
+#: Letters of a unit that is written at every bar.
+_SHORT_UNIT = 4
 
 
 def regret_figure(evaluation: Evaluation) -> Figure:
@@ -79,7 +81,8 @@ def _write(ax: Axes, place: float, score: Score, digits: int) -> None:
 
 
 def _written(score: Score, digits: int) -> str:
-    amount = f"{score.regret:,.{digits}f} {score.objective.unit}".strip()
+    unit = score.objective.unit if len(score.objective.unit) <= _SHORT_UNIT else ""  # a longer one is told by the axis
+    amount = f"{score.regret:,.{digits}f} {unit}".strip()
     if not np.isfinite(score.percent_of_foresight):
         return amount
     return f"{amount}, {score.percent_of_foresight:.1f} % of foresight"

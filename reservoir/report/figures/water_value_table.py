@@ -23,7 +23,9 @@ _MOST_ROWS = 11
 
 def water_value_table_figure(evaluation: Evaluation) -> Figure:
     """Draw the table of the middle inflow class, its numbers in its cells."""
-    unit = evaluation.plan.units.amount(0.0, "gwh_per_hm3")[1].replace("hm3", "hm³")
+    objective, units = evaluation.plan.objective, evaluation.plan.units
+    unit = units.amount(0.0, "gwh_per_hm3")[1] if objective.is_energy else f"{objective.unit} per hm3".strip()
+    unit = unit.replace("hm3", "hm³")
     drawn = on_axes(f"Water value at the end of each month ({unit})", draw_water_value_table, evaluation)
     return plan_figure(evaluation.plan, 4.3, drawn)
 
@@ -37,12 +39,13 @@ def draw_water_value_table(ax: Axes, evaluation: Evaluation) -> Axes:
     """Write a number for each month and storage within its bounds, and draw the bounds; returns the axis."""
     rule, plan = _rule(evaluation), evaluation.plan
     storages, values = _shown(rule)
-    middles = month_middles(plan.inflow.calendar)
+    if plan.objective.is_energy:
+        values = values * plan.units.amount(1.0, "gwh_per_hm3")[0]
+    middles, decimals = month_middles(plan.inflow.calendar), _decimals(values)
     for step, column in enumerate(values.T):
         within = (storages >= rule.storage_lower_hm3[step] - 1e-6) & (storages <= rule.storage_upper_hm3[step] + 1e-6)
         for storage, value in zip(storages[within], column[within], strict=True):
-            told = f"{plan.units.amount(value, 'gwh_per_hm3')[0]:.3g}"
-            ax.text(middles[step], storage, told, ha="center", va="center", fontsize=7.5, bbox=_CELL)
+            ax.text(middles[step], storage, f"{value:.{decimals}f}", ha="center", va="center", fontsize=7.5, bbox=_CELL)
     steps = np.arange(len(middles) + 1)
     for bounds, label in ((rule.storage_upper_hm3, "storage bounds"), (rule.storage_lower_hm3, None)):
         ax.step(steps, [*bounds, bounds[-1]], where="post", color=LIMITS, lw=1.0, ls="--", label=label)
@@ -57,6 +60,11 @@ def draw_water_value_table(ax: Axes, evaluation: Evaluation) -> Axes:
     ax.set_ylabel("Storage at the end of the month (hm³)")
     level_axis(ax, plan.reservoir, plan.units)
     return ax
+
+
+def _decimals(values: NDArray[np.float64]) -> int:
+    """Decimals of every number: three figures of the largest."""
+    return max(0, 2 - int(np.floor(np.log10(max(float(np.abs(values).max()), 1e-9)))))
 
 
 def caption(evaluation: Evaluation) -> str:

@@ -248,7 +248,9 @@ def _targets(evaluation: Evaluation) -> str:
     energy = f"{targets.annual_gwh:,.0f} GWh per year, or {targets.firm_mw:,.0f} MW in every month"
     if targets.guaranteed:
         return f"Target: {targets.origin}, {energy}."
-    stricter = f"The stricter target, {targets.firm_95_mw:,.0f} MW, is given in {STRICTER_SHARE:.0%} of the months"
+    stricter = (
+        f"The stricter target, {targets.firm_95_mw:,.0f} MW, is given in {100 * STRICTER_SHARE:g} % of the months"
+    )
     return f"Nothing is guaranteed in the reservoir file. Target: {targets.origin}, {energy}. {stricter}."
 
 

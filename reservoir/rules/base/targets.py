@@ -14,7 +14,7 @@ SHARE, STRICTER_SHARE = 0.90, 0.95
 #: Where the targets come from, in words.
 GUARANTEED_POWER = "the guaranteed power of the reservoir"
 GUARANTEED_ENERGY = "the guaranteed energy of the reservoir"
-FIRM_POWER = f"firm power: the largest that the standard operating policy gives in {SHARE:.0%} of the months"
+FIRM_POWER = f"firm power: the largest that the standard operating policy gives in {100 * SHARE:g} % of the months"
 
 
 @dataclass(frozen=True)

@@ -161,7 +161,7 @@ def test_guaranteed_energy_is_called_so_and_nothing_else_is(evaluation: Evaluati
     assert october_evaluation.plan.reservoir.guaranteed_energy_gwh is None
     targets = october_evaluation.targets
     assert "Nothing is guaranteed in the reservoir file. Target: firm power: the largest that the standard" in words
-    assert f"The stricter target, {targets.firm_95_mw:,.0f} MW, is given in 95% of the months" in words
+    assert f"The stricter target, {targets.firm_95_mw:,.0f} MW, is given in 95 % of the months" in words
     assert f"{targets.annual_gwh:,.0f} GWh per year, or {targets.firm_mw:,.0f} MW in every month" in words
 
 
