@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reservoir.hydro.objectives import Objective
 from reservoir.rules import fit
 from reservoir.rules.base.firm_yield import TOLERANCE, firm_power_at
 from reservoir.rules.base.simulation import simulate
@@ -31,6 +32,9 @@ def test_a_guaranteed_power_goes_before_an_energy(training):
     alone = Targets.of_reservoir(replace(plant, guaranteed_energy_gwh=None))
     assert alone.annual_gwh == pytest.approx(1500.0 * 8.766)
     assert "guaranteed power" in alone.origin
+    promised = replace(plant, guaranteed_power_mw=None, objective=Objective(firm_power_mw=900.0))
+    found = Targets.of_reservoir(promised)
+    assert (found.firm_mw, found.origin) == (900.0, "the firm power of the objective")
 
 
 def test_without_a_guarantee_the_standard_policy_gives_the_target_in_nine_months_of_ten(training, ten_years):

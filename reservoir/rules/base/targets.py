@@ -13,6 +13,7 @@ from reservoir.rules.base.training import Training
 SHARE, STRICTER_SHARE = 0.90, 0.95
 #: Where the targets come from, in words.
 GUARANTEED_POWER = "the guaranteed power of the reservoir"
+PROMISED_POWER = "the firm power of the objective"
 GUARANTEED_ENERGY = "the guaranteed energy of the reservoir"
 FIRM_POWER = f"firm power: the largest that the standard operating policy gives in {100 * SHARE:g} % of the months"
 
@@ -42,11 +43,13 @@ class Targets:
 
     @classmethod
     def of_reservoir(cls, reservoir: Reservoir) -> Targets | None:
-        """The guaranteed power, or the guaranteed energy as steady power; None where the reservoir guarantees none."""
+        """The guaranteed power, that of the objective, or the guaranteed energy as steady power; None without one."""
         power, energy = reservoir.guaranteed_power_mw, reservoir.guaranteed_energy_gwh
+        origin = GUARANTEED_POWER if power is not None else PROMISED_POWER
+        power = reservoir.objective.firm_power_mw if power is None else power
         if power is not None:
             annual = power * HOURS_PER_YEAR / 1000 if energy is None else energy
-            return cls(annual, power, power, True, GUARANTEED_POWER)
+            return cls(annual, power, power, True, origin)
         if energy is None:
             return None
         steady = energy * 1000 / HOURS_PER_YEAR
