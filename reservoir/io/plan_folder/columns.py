@@ -32,6 +32,12 @@ _SOURCE = (
 
 _LOSSES = "only if the reservoir has losses or demands"
 
+_STEP_LOSSES = {
+    "evaporation_hm3": f"net evaporation of the step, hm3; {_LOSSES}",
+    "seepage_hm3": f"seepage of the step, hm3; {_LOSSES}",
+    "withdrawal_m3s": f"mean withdrawal, m3/s; {_LOSSES}",
+    "shortage_m3s": f"mean withdrawal that is not delivered, m3/s; {_LOSSES}",
+}
 #: ``schedule.csv`` of a plan: a row for each step.
 SCHEDULE_COLUMNS: Mapping[str, str] = {
     **_MEMBER,
@@ -40,10 +46,7 @@ SCHEDULE_COLUMNS: Mapping[str, str] = {
     "tailrace_m": "tailrace level at the step's mean release, m",
     "head_m": "gross head: level at the step's mean storage minus tailrace level, m",
     **_MONTH_MADE,
-    "evaporation_hm3": f"net evaporation of the step, hm3; {_LOSSES}",
-    "seepage_hm3": f"seepage of the step, hm3; {_LOSSES}",
-    "withdrawal_m3s": f"mean withdrawal, m3/s; {_LOSSES}",
-    "shortage_m3s": f"mean withdrawal that is not delivered, m3/s; {_LOSSES}",
+    **_STEP_LOSSES,
     "source": _SOURCE,
     "water_value_gwh_per_hm3": "value of one hm3 more at the end of the step, GWh per hm3; only in plans by dynamic "
     "programming; empty if only one storage is possible",
@@ -128,10 +131,7 @@ SIMULATION_COLUMNS: Mapping[str, str] = {
     "asked_m3s": "release that the rule asked for, m3/s",
     **_MONTH_OPERATED,
     **_MONTH_MADE,
-    "evaporation_hm3": f"net evaporation of the step, hm3; {_LOSSES}",
-    "seepage_hm3": f"seepage of the step, hm3; {_LOSSES}",
-    "withdrawal_m3s": f"mean withdrawal, m3/s; {_LOSSES}",
-    "shortage_m3s": f"mean withdrawal that is not delivered, m3/s; {_LOSSES}",
+    **_STEP_LOSSES,
     "repaired": "1 if the limits changed the release that the rule asked for, otherwise 0",
 }
 #: ``summary.csv`` of `reservoir simulate`: a row for each year.

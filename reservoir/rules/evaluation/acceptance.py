@@ -22,7 +22,8 @@ FITTED_NETWORK, SEARCHED_NETWORK = "ann-regression", "ann"
 #: Perfect foresight is found on a grid: a rule may seem better by this part.
 FORESIGHT_TOLERANCE = 1e-5
 
-_HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
+#: The runs that count most: storage carried over, years that the rule has not seen.
+HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 
 
 def rules_checks(evaluation: Evaluation) -> list[Check]:
@@ -61,12 +62,12 @@ def fitted_families(evaluation: Evaluation) -> list[FamilyResult]:
 
 def avoidable_violation(evaluation: Evaluation, result: FamilyResult) -> float:
     """Sum of relative violations on held-out years beyond that of perfect foresight."""
-    return avoidable(result.scores[_HEADLINE].violation, evaluation.foresight_violations.relative)
+    return avoidable(result.scores[HEADLINE].violation, evaluation.foresight_violations.relative)
 
 
 def held_out(result: FamilyResult) -> float:
     """What a family brings in held-out years at equal end storage, in the unit of the objective."""
-    return float(result.accounts[_HEADLINE].at_equal_storage.sum())
+    return float(result.accounts[HEADLINE].at_equal_storage.sum())
 
 
 def _bounded_by_foresight(evaluation: Evaluation) -> list[Check]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from reservoir.rules.evaluation.acceptance import (
     FITTED_NETWORK,
+    HEADLINE,
     SEARCHED_NETWORK,
     STRONG,
     WEAK,
@@ -16,11 +17,9 @@ from reservoir.rules.evaluation.acceptance import (
     best_fitted,
     fitted_families,
 )
-from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample, SimulationMode
+from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult
 from reservoir.rules.evaluation.scores import Score
 from reservoir.text.quantities import quantity
-
-_HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def _against_baselines(evaluation: Evaluation) -> Iterator[Finding]:
         return
     for name, what in ((STRONG, "strong"), (WEAK, "weak")):
         for baseline in (result for result in evaluation.families if result.family == name):
-            less = best.scores[_HEADLINE].regret - baseline.scores[_HEADLINE].regret
+            less = best.scores[HEADLINE].regret - baseline.scores[HEADLINE].regret
             amount = f"{quantity(abs(less))} {evaluation.plan.objective.unit}".strip()
             found = f"{amount} a year {'less' if less <= 0 else 'more'} regret ({part_of_foresight(baseline)})"
             yield Finding(f"{best.family} against {name}, the {what} baseline", found)
@@ -82,7 +81,7 @@ def _years(evaluation: Evaluation) -> Iterator[Finding]:
 
 def part_of_foresight(result: FamilyResult) -> str:
     """What a family brings on held-out years beside perfect foresight, in words."""
-    return _beside_foresight(result.scores[_HEADLINE])
+    return _beside_foresight(result.scores[HEADLINE])
 
 
 def _beside_foresight(score: Score) -> str:
