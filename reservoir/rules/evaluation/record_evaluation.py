@@ -221,40 +221,27 @@ def evaluate_rules(
         if found
         else [account_without_foresight(each, yearly=not continuous) for each in operations]
     )
-    aims = targets or Targets.of_reservoir(reservoir)
-    return [
-        _evaluated(rule, reservoir, inflow, start, continuous, run, aims, account, model, sample, found)
-        for rule, run, account in zip(rules, runs, accounts, strict=True)
-    ]
-
-
-def _evaluated(
-    rule: Rule,
-    reservoir: Reservoir,
-    inflow: Inflow,
-    start: float,
-    continuous: bool,
-    run: Simulation,
-    aims: Targets | None,
-    account: Account,
-    model: ReservoirModel,
-    sample: str,
-    found: Foresight | None,
-) -> RecordEvaluation:
-    """Score one run."""
     unavoidable = 0.0
     if found:
         best = found.operation.in_years(inflow.steps)
-        unavoidable = Violations.of_operation(run.limits, reservoir, best).relative
-    scored = score(
-        run,
-        model,
-        account,
-        aims or Targets(np.nan, np.nan, np.nan, False, ""),
-        run.violations,
-        unavoidable,
-        family=rule.family,
-        run="continuous" if continuous else "yearly",
-        sample=sample,
-    )
-    return RecordEvaluation(rule, reservoir, inflow, start, continuous, run, aims, account, scored, found)
+        unavoidable = Violations.of_operation(runs[0].limits, reservoir, best).relative
+    aims = targets or Targets.of_reservoir(reservoir)
+    scored = [
+        score(
+            run,
+            model,
+            account,
+            aims or Targets(np.nan, np.nan, np.nan, False, ""),
+            run.violations,
+            unavoidable,
+            family=rule.family,
+            run="continuous" if continuous else "yearly",
+            sample=sample,
+        )
+        for rule, run, account in zip(rules, runs, accounts, strict=True)
+    ]
+    told = zip(rules, runs, accounts, scored, strict=True)
+    return [
+        RecordEvaluation(rule, reservoir, inflow, start, continuous, run, aims, account, each, found)
+        for rule, run, account, each in told
+    ]
