@@ -43,6 +43,11 @@ def choose(condition: bool | NDArray[np.bool_], yes: float | FloatArray, no: flo
     return np.where(condition, yes, no)
 
 
+def whole(x: Any) -> Any:
+    """The whole part of a number of 0 or more, as a place in an array."""
+    return np.asarray(x).astype(np.int64)
+
+
 def every(condition: Any) -> bool:
     """Whether a condition holds for all."""
     return bool(np.all(condition))

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import cache, wraps
 from inspect import isfunction
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -170,6 +171,7 @@ _FOR_NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
     elementwise.greater: lambda a, b: max(a, b),
     elementwise.choose: lambda condition, yes, no: yes if condition else no,
     elementwise.every: lambda condition: condition,
+    elementwise.whole: lambda x: int(x),
     elementwise.mean: lambda a, b: np.float32(0.5) * (a + b),
 }
 
@@ -209,14 +211,19 @@ def _horner(x: Any, coefficients: Any) -> Callable[..., Any]:
     return by_parts
 
 
-for _module in (elementwise, step, benefit, forms, conversion, conditions):
-    for _function in filter(isfunction, vars(_module).values()):
-        if _function.__module__ != _module.__name__ or _function in _CHOSEN_BY_TYPE:
+def let_compiled_code_call(module: ModuleType) -> None:
+    """Compile functions of a module of Python, written in the operations of `elementwise`, where they are called."""
+    for function in filter(isfunction, vars(module).values()):
+        if function.__module__ != module.__name__ or function in _CHOSEN_BY_TYPE:
             continue
-        if hasattr(_function, "without_part"):
-            _let_part_be_none(_function)
+        if hasattr(function, "without_part"):
+            _let_part_be_none(function)
         else:
-            _let_compiled_code_call(_function, _FOR_NUMBERS.get(_function, _function))
+            _let_compiled_code_call(function, _FOR_NUMBERS.get(function, function))
+
+
+for _module in (elementwise, step, benefit, forms, conversion, conditions):
+    let_compiled_code_call(_module)
 
 
 #: How a curve of a class is evaluated.

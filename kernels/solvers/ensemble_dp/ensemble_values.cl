@@ -1,11 +1,11 @@
 // Dynamic programming over the futures of an ensemble: the value of each storage at the start of each future, a work group for
-// each. As reservoir/solvers/ensemble_dp/recursion.py, which see; the steps stand in tables that the host makes by
+// each. As reservoir/solvers/ensemble_dp/step.py, which see; the steps stand in tables that the host makes by
 // reservoir/hydro/step.py, so that only the water balance is written here.
 //
 // Constants: STATES, MEANS, DRAFTS of the tables; STEPS of a water year; MONTHS of a future; LOWEST, SPACING, STATES_PER_HM3,
 // MEANS_PER_HM3, DRAFTS_PER_M3S; LOSSY, whether water is lost; ROUNDING, by how many hm3 a
 // storage outside its bounds is within; INTERVALS, ROUNDS, LOSS_ROUNDS of the search for a draft; ITEMS
-// of a group; where in a step's SCALARS each stands (reservoir/solvers/ensemble_dp/engine.py).
+// of a group; where in a step's SCALARS each stands (reservoir/solvers/ensemble_dp/on_device.py).
 
 typedef struct {
     __global const float *scalars, *losses, *benefit;

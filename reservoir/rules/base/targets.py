@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from reservoir.hydro.calendar import HOURS_PER_YEAR
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.rules.base.firm_yield import firm_power_at
 from reservoir.rules.base.training import Training
 
 #: Parts of the months that give the firm power, where nothing is guaranteed.
@@ -38,6 +37,9 @@ class Targets:
         guaranteed = cls.of_reservoir(training.model.reservoir)
         if guaranteed is not None:
             return guaranteed
+        # Compiled code, for which an operator with a rule does not wait.
+        from reservoir.rules.base.firm_yield import firm_power_at
+
         firm, stricter = (firm_power_at(training, share) for share in (SHARE, STRICTER_SHARE))
         return cls(firm * HOURS_PER_YEAR / 1000, firm, stricter, False, FIRM_POWER)
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.hydro.conditions import unmet, unmet_power
-from reservoir.hydro.limits import Limits
-from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import violation_scale
+
+if TYPE_CHECKING:
+    # Compiled code, for which an operator with a rule does not wait.
+    from reservoir.hydro.limits import Limits
+    from reservoir.hydro.objective import Operation
 
 FloatArray = NDArray[np.float64]
 

@@ -79,7 +79,11 @@ class StepTables:
             np.float32((drafts - 1) / self.most_draft_m3s),
             np.float32(ROUNDING * max(abs(low), abs(high))),
             bool(self.losses_hm3.any()),
-            *(np.ascontiguousarray(each, np.float32) for each in (self.scalars, self.losses_hm3, self.benefit)),
+            self.states,
+            means,
+            drafts,
+            np.ascontiguousarray(self.scalars, np.float32),
+            *(np.ascontiguousarray(each, np.float32).reshape(-1) for each in (self.losses_hm3, self.benefit)),
         )
 
 
@@ -88,7 +92,8 @@ class TableArrays(NamedTuple):
 
     ``lowest``, ``spacing`` and ``states_per_hm3`` say where the storages begin and how far apart they are;
     ``means_per_hm3`` and ``drafts_per_m3s`` the same of the tables. A storage is within its bounds if it is outside by
-    no more than ``rounding`` hm3. ``lossy`` tells whether any water is lost.
+    no more than ``rounding`` hm3. ``lossy`` tells whether any water is lost. ``losses`` and ``benefit`` hold the tables
+    of all steps one behind the other, of ``means`` storages and ``drafts`` drafts.
     """
 
     lowest: Any
@@ -98,6 +103,9 @@ class TableArrays(NamedTuple):
     drafts_per_m3s: Any
     rounding: Any
     lossy: bool
+    states: int
+    means: int
+    drafts: int
     scalars: Any
     losses: Any
     benefit: Any

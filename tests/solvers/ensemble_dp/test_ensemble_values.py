@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reservoir.solvers.ensemble_dp.engine import ensemble_values
+from reservoir.solvers.ensemble_dp.engine import FEW_MONTHS, ensemble_values
 from reservoir.solvers.ensemble_dp.recursion import compiled_values
 from reservoir.solvers.ensemble_dp.tables import StepTables
 
@@ -68,6 +68,17 @@ def test_values_are_those_of_a_plain_recursion(tables, futures):
         assert found[place] == pytest.approx(expected, rel=2e-3, abs=2e-3 * np.ptp(expected))
 
 
+def test_a_few_with_numpy_are_those_of_compiled_code(tables, futures):
+    inflow, first, ends = futures
+    compiled = compiled_values(tables, inflow.astype(np.float32), first, ends)
+    found = ensemble_values(tables, inflow, first, ends)
+    assert inflow.size <= FEW_MONTHS
+    assert found.dtype == np.float32
+    apart = np.abs(found - compiled) / np.abs(compiled).max()
+    assert np.quantile(apart, 0.99) < 2e-6
+    assert apart.max() < 1e-3
+
+
 def test_a_device_finds_what_compiled_code_finds(tables, futures, device):
     inflow, first, ends = futures
     compiled = compiled_values(tables, inflow.astype(np.float32), first, ends)
@@ -94,7 +105,8 @@ def test_a_future_does_not_depend_on_the_others(tables, futures, device, where):
 
 
 def test_without_opencl_or_on_a_cpu_values_are_compiled(tables, futures, monkeypatch):
-    inflow, first, ends = futures
-    monkeypatch.setattr("reservoir.solvers.ensemble_dp.engine.opencl_available", lambda: False)
+    inflow, first, ends = (np.repeat(each, 20, axis=0) for each in futures)
+    assert inflow.size > FEW_MONTHS
+    monkeypatch.setattr("reservoir.solvers.ensemble_dp.on_device.opencl_available", lambda: False)
     found = ensemble_values(tables, inflow, first, ends)
     assert np.array_equal(found, compiled_values(tables, inflow.astype(np.float32), first, ends))
