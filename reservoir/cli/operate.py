@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from reservoir.cli import options
+from reservoir.cli import operate_outlook, options
 from reservoir.cli.call_words import told_in
 from reservoir.cli.path_types import FilePath
 from reservoir.errors import InputError, Mistake
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reservoir.cli.rule_inputs import RuleInputs
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules.advice import Advice, AnalogueYears, Situation
+    from reservoir.rules.marginal_worth import MarginalWorth
 
 #: No river carries as much (m3/s), and no lake holds as much (hm3).
 _MOST = 1e9
@@ -55,6 +56,9 @@ _amount = Amount()
 @click.option("--inflow", type=_amount, help="Expected mean inflow of the month, m3/s (or as --units).")
 @click.option("--inflow-before", type=_amount, help="Mean inflow of the previous month, m3/s (or as --units).")
 @click.option(
+    "--replan", is_flag=True, help="Decide by many futures: with the rule of the family replan beside this one."
+)
+@click.option(
     "--members", type=click.IntRange(1, 10_000), help="Futures of a replan rule.  [default: those of the rule]"
 )
 @click.option(
@@ -72,6 +76,7 @@ def command(
     storage: float | None,
     inflow: float | None,
     inflow_before: float | None,
+    replan: bool,
     members: int | None,
     months_ahead: int | None,
     figure: Path | None,
@@ -85,7 +90,6 @@ def command(
     over the years that the rule was fitted to; a rule fitted with a one-month forecast needs --inflow. A replan rule
     also tells the probability of refill, spill and firm power in the months to come.
     """
-    from reservoir.cli import operate_outlook
     from reservoir.cli.rule_inputs import read_rule_inputs
     from reservoir.cli.screen import show_json
     from reservoir.hydro.unit_system import UnitSystem
@@ -93,6 +97,7 @@ def command(
     from reservoir.text.strict_json import known
 
     found, units = read_rule_inputs(rule_file, reservoir_file), UnitSystem.of(unit_system or "si")
+    found = _replanned(found) if replan else found
     _require_inflow(found, inflow)
     found = operate_outlook.with_members(found, members, months_ahead, figure)
     step = step_of_month(found.reservoir, month)
@@ -108,6 +113,7 @@ def command(
     advice = advise(found.rule, found.reservoir, situation)
     ahead = operate_outlook.outlook_of(found, situation, advice.release_m3s, months_ahead)
     zone, similar, caveats = _zone(found, situation), _alike(found, month, situation), _caveats(found)
+    worth = _worth(found, situation, advice)
     if as_json:
         show_json(
             {
@@ -117,6 +123,7 @@ def command(
                 "situation": units.values(asdict(situation)),
                 "advice": units.values(asdict(advice)),
                 "zone": zone,
+                "water_value": None if worth is None else _worth_as_json(worth, found, units),
                 "optimised_years": None if similar is None else known(units.values(asdict(similar))),
                 "caveats": caveats,
             }
@@ -124,8 +131,9 @@ def command(
         )
     else:
         assumed = [name for name, given in (("inflow", inflow), ("previous inflow", inflow_before)) if given is None]
-        outlook = [] if ahead is None else operate_outlook.rows(ahead)
-        _show(found, situation, advice, zone, similar, caveats, assumed, units, outlook)
+        further = [] if worth is None else [("Water value", _worth_words(worth, found))]
+        further += [] if ahead is None else operate_outlook.rows(ahead)
+        _show(found, situation, advice, zone, similar, caveats, assumed, units, further)
     if figure is not None and ahead is not None:
         operate_outlook.write_figure(ahead, found, units, caveats, figure)
 
@@ -155,20 +163,29 @@ def _storage(found: RuleInputs, level: float | None, storage: float | None, unit
     return storage
 
 
+def _replanned(found: RuleInputs) -> RuleInputs:
+    """The inputs with the rule that re-plans, of the same plan."""
+    rule = found.beside(operate_outlook.FAMILY)
+    if rule is None:
+        problem = "needs the rule of the family replan beside this one, and there is none"
+        mend = 'fit it: "reservoir rules PLAN_DIR", with all families or with --family replan'
+        raise InputError(Mistake(problem, mend=mend, column="--replan"))
+    return replace(found, rule=rule)
+
+
 def _zone(found: RuleInputs, situation: Situation) -> str | None:
     """The zone of the dispatch chart: the rule's own, or that of the chart beside it."""
-    from reservoir.io.rule_belonging import require_same_plan, require_same_reservoir
-    from reservoir.io.rule_file import read_rule_file
-    from reservoir.rules.families.zones.rule import FAMILY, ZonesRule
+    chart: Any = found.beside("zones")
+    return None if chart is None else chart.zone(situation.step, situation.storage_hm3)
 
-    rule = found.rule
-    chart = found.plan_folder / "rules" / f"{FAMILY}.json" if found.plan_folder is not None else None
-    if not isinstance(rule, ZonesRule) and found.plan_folder is not None and chart is not None and chart.is_file():
-        beside = read_rule_file(chart)
-        require_same_reservoir(beside, found.reservoir)
-        require_same_plan(beside, found.plan_folder)
-        rule = beside.rule
-    return rule.zone(situation.step, situation.storage_hm3) if isinstance(rule, ZonesRule) else None
+
+def _worth(found: RuleInputs, situation: Situation, advice: Advice) -> MarginalWorth | None:
+    """What water is worth around a decision: by the rule, or by the table of water values beside it."""
+    from reservoir.rules.marginal_worth import marginal_worth
+
+    own = marginal_worth(found.rule, situation, advice)
+    table = None if own is not None else found.beside("water-value")
+    return own if table is None else marginal_worth(table, situation, advice)
 
 
 def _alike(found: RuleInputs, month: int, situation: Situation) -> AnalogueYears | None:
@@ -201,7 +218,7 @@ def _show(
     caveats: tuple[str, ...],
     assumed: list[str],
     units: UnitSystem,
-    outlook: list[tuple[str, str]],
+    further: list[tuple[str, str]],
 ) -> None:
     from rich.markup import escape
 
@@ -235,7 +252,7 @@ def _show(
         rows.append(("Zone", f"{zone} output (dispatch chart)"))
     if similar is not None:
         rows.append(("Optimised years", _alike_words(similar)))
-    for title, text in rows + outlook:
+    for title, text in rows + further:
         screen.print(f"{title:<18}{units.text(text)}", soft_wrap=True)
     if assumed:
         screen.print(f"[yellow]Not given, mean of the fitted years used: {', '.join(assumed)}[/]", soft_wrap=True)
@@ -248,6 +265,23 @@ def _release_note(advice: Advice) -> str:
     spill = f", of which {quantity(advice.spill_m3s)} m3/s spilled" if seen else ""
     asked = f" (the rule gave {quantity(advice.asked_m3s)} m3/s, outside the limits)" if advice.repaired else ""
     return spill + asked
+
+
+def _worth_words(worth: MarginalWorth, found: RuleInputs) -> str:
+    unit = f"{found.reservoir.objective.unit} per hm3".strip()
+    return (
+        f"kept {quantity(worth.kept)} {unit} later (by {worth.source}); released now, "
+        f"the last of it makes {quantity(worth.last)} {unit}, more would make {quantity(worth.more)} {unit}"
+    )
+
+
+def _worth_as_json(worth: MarginalWorth, found: RuleInputs, units: UnitSystem) -> dict[str, Any]:
+    """What water is worth, for machines; per hm3 of energy in the units asked for."""
+    unit = found.reservoir.objective.unit
+    names = ("kept", "last_released", "one_more_released")
+    ending = "gwh_per_hm3" if unit == "GWh" else "per_hm3"
+    values = dict(zip((f"{name}_{ending}" for name in names), (worth.kept, worth.last, worth.more), strict=True))
+    return {"by_rule": worth.source, "unit": unit} | units.values(values)
 
 
 def _more(apart: float) -> str:

@@ -26,7 +26,7 @@ def with_members(found: RuleInputs, members: int | None, months: int | None, fig
     """The inputs with another number of futures; options of futures are refused with a rule that has none."""
     if found.rule.family != FAMILY:
         given = {"--members": members, "--months-ahead": months, "--figure": figure}
-        mend = "use the rule file of the family replan"
+        mend = "add --replan, or use the rule file of the family replan"
         mistakes = [
             Mistake(f"needs futures, and a rule of the family {found.rule.family} has none", "", mend, column=name)
             for name, value in given.items()

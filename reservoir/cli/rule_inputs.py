@@ -34,6 +34,27 @@ class RuleInputs:
     reservoir: Reservoir
     plan_folder: Path | None
 
+    def beside(self, family: str) -> Rule | None:
+        """The rule of a family for the same plan: this one, or that of the file beside it; None if there is none.
+
+        Raises
+        ------
+        InputError
+            If the file beside belongs to another reservoir or plan.
+        """
+        from reservoir.io.rule_belonging import require_same_plan, require_same_reservoir
+        from reservoir.io.rule_file import read_rule_file
+
+        if self.rule.family == family or self.plan_folder is None:
+            return self.rule if self.rule.family == family else None
+        path = self.plan_folder / "rules" / f"{family}.json"
+        if not path.is_file():
+            return None
+        other = read_rule_file(path)
+        require_same_reservoir(other, self.reservoir)
+        require_same_plan(other, self.plan_folder)
+        return other.rule
+
 
 def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | None = None) -> RuleInputs:
     """Read a rule, and its reservoir from the file given or from the plan's folder that the rule stands in.

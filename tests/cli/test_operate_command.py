@@ -76,6 +76,14 @@ def test_the_zone_is_that_of_the_dispatch_chart_beside_the_rule(call, plan, six_
         assert f"{chart.zone(4, 9000.0)} output (dispatch chart)" in printed
 
 
+def test_zones_of_about_the_same_output_are_told_as_one(call, plan, six_year_rules):
+    """Guaranteed and increased output are half a percent apart."""
+    chart = dispatch_chart(six_year_rules[0]).model_copy(update={"outputs_mw": (1000.0, 2000.0, 2010.0, 4000.0)})
+    write_rule(chart, plan / "rules/zones.json", belongings(six_year_rules[0].plan.reservoir, plan))
+    printed = call("operate", "plan/rules/zones.json", *MAY).out
+    assert "guaranteed and increased output (dispatch chart)" in printed
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -132,14 +140,15 @@ def test_a_schedule_without_rows_is_told(call, plan):
     assert "has no rows" in call("operate", "plan/rules/linear.json", *MAY, status=2).err
 
 
-def test_it_imports_nothing_that_takes_long(plan, tmp_path):
+@pytest.mark.parametrize("family", ["linear", "replan"])
+def test_it_imports_nothing_that_takes_long(plan, replanned, tmp_path, family):
     code = (
         "import sys\nfrom reservoir.cli import cli\n"
         "cli.main(sys.argv[1:], standalone_mode=False)\n"
         "slow = {'numba', 'pyopencl', 'matplotlib', 'jinja2'}\n"
         "print('SLOW', sorted(slow & set(sys.modules)))"
     )
-    command = [sys.executable, "-c", code, "operate", "plan/rules/linear.json", *MAY]
+    command = [sys.executable, "-c", code, "operate", f"plan/rules/{family}.json", *MAY]
     finished = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "SLOW []" in finished.stdout
 
@@ -249,6 +258,42 @@ def test_a_rule_that_replans_tells_the_months_to_come(call, replanned, strict):
         quantiles = [each[f"storage_q{share}_hm3"] for share in ("05", "25", "50", "75", "95")]
         assert quantiles == sorted(quantiles)
     assert all(0 <= told[f"{name}_probability"] <= 1 for name in ("refill", "spill"))
+
+
+def test_another_rule_is_replanned_with_the_rule_beside_it(call, replanned, strict):
+    asked = strict(call("operate", replanned, *MAY, "--json").out)
+    told = strict(call("operate", "plan/rules/linear.json", *MAY, "--replan", "--json").out)
+    assert told == asked
+    assert told["family"] == "replan"
+
+
+def test_without_a_rule_that_replans_beside_it_the_flag_says_how_to_fit_one(call, plan):
+    told = call("operate", "plan/rules/linear.json", *MAY, "--replan", status=2)
+    assert "--replan: needs the rule of the family replan beside this one" in told.err
+    assert "reservoir rules PLAN_DIR" in told.err
+
+
+def test_water_is_weighed_by_the_rule_that_knows_its_value(call, replanned, replan_rule, strict):
+    told = strict(call("operate", replanned, *MAY, "--inflow-before", "600", "--json").out)
+    advice, worth = told["advice"], told["water_value"]
+    kept = replan_rule.water_value(4, advice["end_storage_hm3"], 800.0, 600.0)
+    assert worth["kept_gwh_per_hm3"] == pytest.approx(kept)
+    assert worth["by_rule"] == "replan"
+    # Between what the last hm3 makes and what one more would, but for the distance of the values' grid, 0.03 GWh.
+    assert worth["one_more_released_gwh_per_hm3"] - 0.03 <= kept <= worth["last_released_gwh_per_hm3"] + 0.03
+
+
+def test_a_rule_without_values_is_weighed_by_the_table_beside_it(call, plan, six_year_rules, strict):
+    assert strict(call("operate", "plan/rules/linear.json", *MAY, "--json").out)["water_value"] is None
+    evaluation = six_year_rules[0]
+    table = fit("water-value", evaluation.training, evaluation.forecast)
+    write_rule(table, plan / "rules/water-value.json", belongings(evaluation.plan.reservoir, plan))
+    assert (
+        strict(call("operate", "plan/rules/linear.json", *MAY, "--json").out)["water_value"]["by_rule"] == "water-value"
+    )
+    options = ("--month", "5", "--level", "3940", "--inflow", "28000", "--units", "us")
+    printed = call("operate", "plan/rules/linear.json", *options).out
+    assert "MWh/acre-ft later (by water-value); released now, the last of it makes" in printed
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])

@@ -41,7 +41,7 @@ def test_inside_the_limits_a_hm3_more_now_makes_what_the_table_says(rule, traini
 
             below, above = ((energy(release + sign * 30) - energy(release)) / (sign * 30 * volume) for sign in (-1, 1))
             end = storage + (inflow - release) * volume
-            worth = rule.water_value(step, end, inflow)
+            worth = rule.water_value(step, end, inflow, inflow)
             slack = 0.02  # GWh per hm3
             assert above - slack <= worth <= below + slack
             compared += 1

@@ -13,8 +13,7 @@ from reservoir.report.figures.record_runs import fitted_note, result_of
 from reservoir.report.figures.storage_axis import draw_storage_frame, storage_bounds
 from reservoir.report.figures.style import on_axes, plan_figure, shade, tint
 from reservoir.rules.evaluation.evaluation import Evaluation
-from reservoir.rules.families.zones.chart import ZONES
-from reservoir.rules.families.zones.rule import FAMILY, ZonesRule
+from reservoir.rules.families.zones.rule import ALIKE, FAMILY, ZonesRule, zone_name
 from reservoir.text.quantities import quantity
 
 FloatArray = NDArray[np.float64]
@@ -28,9 +27,6 @@ _NAME_HALF_WIDTH = 0.85
 _NAME_HEIGHT = 1.9 * TEXT_SHARE
 #: A name stands in the middle of the longest stretch that is this thick, as a part of the thickest place.
 _NEARLY_THICKEST = 0.95
-#: Zones that follow each other and whose outputs differ by no more than this part are drawn as one: nobody could tell
-#: them apart at work.
-ALIKE = 0.01
 #: A zone that is nowhere thicker than this part of the axis looks like a line.
 _VISIBLE = 0.01
 
@@ -56,10 +52,10 @@ def draw_dispatch_chart(ax: Axes, evaluation: Evaluation) -> Axes:
     draw_storage_frame(ax, evaluation.plan, edges)
     months = month_ends(evaluation.plan.inflow.calendar)
     low, high = ax.get_ylim()
-    for zones in drawn_zones(rule):
+    for zones in rule.together:
         first, last = zones[0], zones[-1]
         lower, upper = edges[first], edges[last + 1]
-        name, output = " and ".join(ZONES[zone] for zone in zones), _outputs(rule, zones)
+        name, output = zone_name(zones), _outputs(rule, zones)
         thick = _thickness(float((upper - lower).max()), high - low)
         ax.fill_between(months, lower, upper, color=COLOURS[last], lw=0, label=f"{name}, {output}{thick}", zorder=2)
         _name_zone(ax, months, lower, upper, f"{name}\n{output}")
@@ -68,19 +64,7 @@ def draw_dispatch_chart(ax: Axes, evaluation: Evaluation) -> Axes:
     return ax
 
 
-def drawn_zones(rule: ZonesRule) -> list[list[int]]:
-    """Places of the zones, from the lowest up; those that follow each other with about the same output together."""
-    together = [[0]]
-    for zone, output in enumerate(rule.outputs_mw[1:], start=1):
-        least = rule.outputs_mw[together[-1][0]]
-        if abs(output - least) <= ALIKE * max(abs(output), abs(least)):
-            together[-1].append(zone)
-        else:
-            together.append([zone])
-    return together
-
-
-def _outputs(rule: ZonesRule, zones: list[int]) -> str:
+def _outputs(rule: ZonesRule, zones: tuple[int, ...]) -> str:
     least, most = quantity(rule.outputs_mw[zones[0]]), quantity(rule.outputs_mw[zones[-1]])
     return f"{least} MW" if least == most else f"{least} to {most} MW"
 
@@ -133,6 +117,6 @@ def caption(evaluation: Evaluation) -> str:
 
 
 def _alike(evaluation: Evaluation) -> str:
-    if all(len(zones) == 1 for zones in drawn_zones(_zones(evaluation))):
+    if all(len(zones) == 1 for zones in _zones(evaluation).together):
         return ""
     return f" Zones whose outputs differ by {100 * ALIKE:g} % or less are drawn as one; the rule file lists each."

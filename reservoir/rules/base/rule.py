@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from enum import StrEnum
-from typing import Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from reservoir.rules.base.fields import Block
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.base.wording import validated
+
+if TYPE_CHECKING:
+    from reservoir.rules.families.sdp.month_physics import Physics
 
 
 class Forecast(StrEnum):
@@ -93,6 +96,25 @@ class Rule(Block, ABC):
 
         A family that can work out a part of all decisions at once does so; none of them may depend on the others.
         """
+
+    def water_value(
+        self, step: int, end_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float
+    ) -> float | None:
+        """What a hm3 more at the end of a step is worth, in the unit of the objective; None of a rule without values.
+
+        Parameters
+        ----------
+        step, inflow_now_m3s, inflow_before_m3s
+            As of `release`.
+        end_hm3 : float
+            Storage at the end of the step.
+        """
+        return None
+
+    @property
+    def month_physics(self) -> Physics | None:
+        """What releases of a month come to; None of a rule that does not work it out."""
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that makes the rule, as JSON can hold it; `from_dict` gives back an equal one."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from matplotlib.figure import Figure
 
-from reservoir.report.figures.dispatch_chart import caption, draw_dispatch_chart, drawn_zones, zone_edges
+from reservoir.report.figures.dispatch_chart import caption, draw_dispatch_chart, zone_edges
 from reservoir.report.figures.record_runs import result_of
 from reservoir.report.figures.storage_axis import storage_bounds
 from reservoir.rules.evaluation.evaluation import Evaluation
@@ -66,7 +66,7 @@ def test_zones_of_about_the_same_output_are_one_with_both_names(evaluation: Eval
 
 
 def test_zones_whose_outputs_differ_stand_apart(evaluation: Evaluation):
-    assert drawn_zones(result_of(evaluation, "zones").rule) == [[0], [1], [2], [3]]
+    assert result_of(evaluation, "zones").rule.together == ((0,), (1,), (2,), (3,))
     assert "drawn as one" not in caption(evaluation)
 
 

@@ -18,7 +18,8 @@ from pydantic import Field
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.replan.step_tables import step_tables, withdrawals
-from reservoir.rules.families.sdp.rule import Sdp, best_release
+from reservoir.rules.families.sdp.month_physics import Physics
+from reservoir.rules.families.sdp.rule import Sdp, best_release, slope_at
 from reservoir.rules.inflow_model.inflow_chain import shares
 from reservoir.rules.inflow_model.model import InflowModel
 from reservoir.rules.inflow_model.random_numbers import uniform_numbers
@@ -79,12 +80,28 @@ class Replan(Rule):
 
     def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
         """Release of the highest mean value over all futures."""
-        key = self._key(step, inflow_now_m3s, inflow_before_m3s)
-        if key not in self._kept:
-            self._solve([key])
-        inflow, values = self._kept[key]
+        inflow, values = self._outcomes(step, inflow_now_m3s, inflow_before_m3s)
         probability = np.full(len(inflow), 1 / len(inflow))
         return best_release(self.end.physics, step, storage_hm3, inflow, probability, self.tables.grid_hm3, values)
+
+    def water_value(
+        self, step: int, end_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float
+    ) -> float | None:
+        """Slope of the mean value over all futures."""
+        values = self._outcomes(step, inflow_now_m3s, inflow_before_m3s)[1]
+        return slope_at(self.tables.grid_hm3, values.mean(axis=1), end_hm3)
+
+    @property
+    def month_physics(self) -> Physics:
+        """What a release comes to."""
+        return self.end.physics
+
+    def _outcomes(self, step: int, now: float | None, before: float) -> tuple[FloatArray, FloatArray]:
+        """Inflows (m3/s) that may come in the step, and the values of storages after each (storages, inflows)."""
+        key = self._key(step, now, before)
+        if key not in self._kept:
+            self._solve([key])
+        return self._kept[key]
 
     def prepare(
         self, steps: NDArray[np.int64], inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from reservoir.hydro.benefit import NO_TERMS, in_objective_unit, stage_benefit
 from reservoir.hydro.conditions import NO_CONDITIONS, demanded, released, unmet, unmet_power
 from reservoir.hydro.elementwise import mean
-from reservoir.hydro.step import enforce_limits, power_at, relative_violation, release_to_reach
+from reservoir.hydro.step import enforce_limits, power_at, relative_violation, release_to_reach, storage_after
 from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.base.training import FloatArray, Training
@@ -75,6 +75,16 @@ class Physics:
         emptying = release_to_reach(storage, self.storage_lower_hm3[step], most_inflow - loss, volume)
         bounds = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
         return np.linspace(np.clip(filling, *bounds), np.clip(emptying, *bounds), RELEASES)
+
+    def made(self, step: int, storage: float, release: FloatArray, inflow: float) -> FloatArray:
+        """Benefit of releases of a step as they are: beyond the bounds of storage there is neither repair nor cost."""
+        volume, conditions, terms = self.months.volume_per_flow[step], self.conditions(step), self.terms(step)
+        start = np.asarray(storage, float)
+        end = storage_after(
+            start, np.asarray(inflow - demanded(conditions)), release - demanded(conditions), volume, conditions
+        )
+        power = power_at(self.plant.curves, mean(start, end), release, conditions)
+        return np.asarray(in_objective_unit(terms, stage_benefit(terms, power, release, volume)))
 
     def after(
         self, step: int, storage: ArrayLike, release: FloatArray, inflow: FloatArray

@@ -104,6 +104,18 @@ class Sdp(Rule):
         values = following if of_situation is None else of_situation
         return best_releases(self.physics, step, storage_hm3, inflow, probability, grid, values)
 
+    def water_value(
+        self, step: int, end_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float
+    ) -> float | None:
+        """Slope of the expected value of storage between the two of the grid that the end lies between."""
+        _, probability, values = self._outcomes(step, inflow_now_m3s, inflow_before_m3s)
+        return slope_at(self.arrays[0], values @ probability, end_hm3)
+
+    @property
+    def month_physics(self) -> Physics:
+        """What a release comes to."""
+        return self.physics
+
     def _outcomes(self, step: int, now: float | None, before: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Inflows that may come, their probabilities, and the values of storages after each (storages, inflows)."""
         _, classes, transitions, values = self.arrays
@@ -133,6 +145,12 @@ def fit(training: Training, forecast: Forecast) -> Sdp:
         transitions=transitions,
         values_gwh=values,
     )
+
+
+def slope_at(grid: FloatArray, values: FloatArray, storage: float) -> float:
+    """Slope of values by storage, both of shape (storages,), in the interval of the grid that a storage lies in."""
+    left = int(np.clip(np.searchsorted(grid, storage) - 1, 0, len(grid) - 2))
+    return float((values[left + 1] - values[left]) / (grid[left + 1] - grid[left]))
 
 
 def best_release(

@@ -106,10 +106,18 @@ class WaterValue(Rule):
         inflow, values = self._situations(step, inflow_now_m3s, inflow_before_m3s)
         return best_releases(self.physics, step, storage_hm3, inflow[:, None], np.ones((1, 1)), self._arrays[0], values)
 
-    def water_value(self, step: int, storage_hm3: float, inflow_m3s: float) -> float:
-        """Value of a hm3 more at a storage at the end of a step, GWh; of inflow as the table has it."""
-        share = shares(self._arrays[1][step], inflow_m3s)
-        return float(np.interp(storage_hm3, self.storages_hm3, np.array(self.water_value_gwh_per_hm3[step]) @ share))
+    def water_value(
+        self, step: int, end_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float
+    ) -> float | None:
+        """What the table says of a storage, as a straight line between its storages and its inflow classes."""
+        told = inflow_before_m3s if self.forecast is Forecast.NONE or inflow_now_m3s is None else inflow_now_m3s
+        share = shares(self._arrays[1][step], told)
+        return float(np.interp(end_hm3, self.storages_hm3, np.array(self.water_value_gwh_per_hm3[step]) @ share))
+
+    @property
+    def month_physics(self) -> Physics:
+        """What a release comes to."""
+        return self.physics
 
     def _situations(
         self, step: int, now: float | FloatArray | None, before: FloatArray

@@ -31,6 +31,9 @@ from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.zones.chart import CURVES, ON_CURVE, ZONES
 
 FAMILY: Final = "zones"
+#: Zones that follow each other and whose outputs differ by no more than this part are one: nobody could tell them apart
+#: at work.
+ALIKE = 0.01
 #: The bounds of the storage, and the curve that must not pass each.
 _FENCE: tuple[tuple[str, Literal["below", "above"], int], ...] = (
     ("storage_lower_hm3", "below", 0),
@@ -80,8 +83,24 @@ class ZonesRule(Rule):
     release_m3s: Annotated[tuple[Numbers, ...], count(len(ZONES), "one list per zone"), check(_by_storage)]
 
     def zone(self, step: int, storage_hm3: float) -> str:
-        """Name of the zone that a storage at the start of a step falls in; on a curve, the zone below it."""
-        return ZONES[self._zone(step, storage_hm3)]
+        """Name of the zone that a storage at the start of a step falls in; on a curve, the zone below it.
+
+        Zones of about the same output are one, with all their names (`together`).
+        """
+        place = self._zone(step, storage_hm3)
+        return zone_name(next(zones for zones in self.together if place in zones))
+
+    @property
+    def together(self) -> tuple[tuple[int, ...], ...]:
+        """Places of the zones, from the lowest up; those that follow each other with about the same output are one."""
+        found = [[0]]
+        for zone, output in enumerate(self.outputs_mw[1:], start=1):
+            least = self.outputs_mw[found[-1][0]]
+            if abs(output - least) <= ALIKE * max(abs(output), abs(least)):
+                found[-1].append(zone)
+            else:
+                found.append([zone])
+        return tuple(map(tuple, found))
 
     def _zone(self, step: int, storage_hm3: float) -> int:
         return bisect_left([curve[step] for curve in self.curves_hm3], storage_hm3 - ON_CURVE * self.storage_hm3[-1])
@@ -105,6 +124,11 @@ class ZonesRule(Rule):
         bounds = self.storage_lower_hm3[step], self.storage_upper_hm3[step]
         filling, emptying = self.months.all_feasible_releases(step, storage_hm3, bounds, inflow_now_m3s)
         return np.minimum(np.maximum(wanted, filling), emptying)
+
+
+def zone_name(zones: Sequence[int]) -> str:
+    """The name of a zone, or of several that are one."""
+    return " and ".join(ZONES[zone] for zone in zones)
 
 
 def fit(training: Training, forecast: Forecast) -> ZonesRule:
