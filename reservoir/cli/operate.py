@@ -62,6 +62,12 @@ _amount = Amount()
     "--members", type=click.IntRange(1, 10_000), help="Futures of a replan rule.  [default: those of the rule]"
 )
 @click.option(
+    "--ensemble",
+    type=FilePath(),
+    help="Forecast of the inflow with members, from the month on: CSV (date, member, inflow) or NetCDF. A replan rule "
+    "decides with it instead of --inflow.",
+)
+@click.option(
     "--months-ahead", type=click.IntRange(1, 60), help="Months of the outlook of a replan rule.  [default: 12]"
 )
 @click.option("--figure", type=FilePath(), help="Draw the outlook of a replan rule into this .png or .svg file.")
@@ -78,6 +84,7 @@ def command(
     inflow_before: float | None,
     replan: bool,
     members: int | None,
+    ensemble: Path | None,
     months_ahead: int | None,
     figure: Path | None,
     unit_system: str | None,
@@ -98,8 +105,8 @@ def command(
 
     found, units = read_rule_inputs(rule_file, reservoir_file), UnitSystem.of(unit_system or "si")
     found = _replanned(found) if replan else found
-    _require_inflow(found, inflow)
-    found = operate_outlook.with_members(found, members, months_ahead, figure)
+    found = operate_outlook.with_futures(found, month, members, months_ahead, ensemble, figure)
+    inflow = _inflow(found, inflow, units)
     step = step_of_month(found.reservoir, month)
     means, flow = found.rule.months.inflow_m3s, units.size("inflow_m3s")
     with told_in(units):
@@ -107,7 +114,7 @@ def command(
     situation = Situation(
         step,
         start,
-        means[step] if inflow is None else inflow * flow,
+        means[step] if inflow is None else inflow,
         means[step - 1] if inflow_before is None else inflow_before * flow,
     )
     advice = advise(found.rule, found.reservoir, situation)
@@ -138,11 +145,16 @@ def command(
         operate_outlook.write_figure(ahead, found, units, caveats, figure)
 
 
-def _require_inflow(found: RuleInputs, inflow: float | None) -> None:
+def _inflow(found: RuleInputs, inflow: float | None, units: UnitSystem) -> float | None:
+    """Inflow expected in the month, m3/s: as given, or the mean of the forecast; None where it is not needed."""
+    mean = operate_outlook.mean_inflow(found.rule)
+    if mean is not None and inflow is not None:
+        raise InputError(Mistake("is given together with --ensemble", "one of them", column="--inflow"))
     if found.rule.forecast == "month" and inflow is None:
         problem = "is missing: this rule uses the month's inflow"
         mend = "give the expected inflow, or use a rule fitted with --forecast none"
         raise InputError(Mistake(problem, "a mean flow in m3/s", mend, column="--inflow"))
+    return mean if inflow is None else inflow * units.size("inflow_m3s")
 
 
 def _storage(found: RuleInputs, level: float | None, storage: float | None, units: UnitSystem) -> float:

@@ -12,8 +12,10 @@ from reservoir.text.quantities import quantity
 if TYPE_CHECKING:
     from reservoir.cli.rule_inputs import RuleInputs
     from reservoir.hydro.unit_system import UnitSystem
+    from reservoir.rules import Rule
     from reservoir.rules.advice import Situation
     from reservoir.rules.families.replan.outlook import Outlook
+    from reservoir.rules.families.replan.rule import Replan
 
 #: The family that has futures.
 FAMILY = "replan"
@@ -22,10 +24,18 @@ USUAL_MONTHS = 12
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-def with_members(found: RuleInputs, members: int | None, months: int | None, figure: Path | None) -> RuleInputs:
-    """The inputs with another number of futures; options of futures are refused with a rule that has none."""
+def with_futures(
+    found: RuleInputs, month: int, members: int | None, months: int | None, ensemble: Path | None, figure: Path | None
+) -> RuleInputs:
+    """The inputs with another number of futures, or with those of a forecast; refused with a rule that has none.
+
+    Raises
+    ------
+    InputError
+        With what does not go together, or with the mistakes of the forecast's file.
+    """
+    given = {"--members": members, "--months-ahead": months, "--ensemble": ensemble, "--figure": figure}
     if found.rule.family != FAMILY:
-        given = {"--members": members, "--months-ahead": months, "--figure": figure}
         mend = "add --replan, or use the rule file of the family replan"
         mistakes = [
             Mistake(f"needs futures, and a rule of the family {found.rule.family} has none", "", mend, column=name)
@@ -37,12 +47,39 @@ def with_members(found: RuleInputs, members: int | None, months: int | None, fig
         return found
     if figure is not None and figure.suffix not in (".png", ".svg"):
         raise InputError(Mistake("is not a kind of figure", "a name that ends in .png or .svg", column="--figure"))
-    if members is None:
-        return found
+    if ensemble is not None and members is not None:
+        raise InputError(
+            Mistake("is given together with --ensemble", "the members of the forecast", column="--members")
+        )
+    if ensemble is not None:
+        return replace(found, rule=_on_forecast(found.rule, ensemble, month))
+    return found if members is None else replace(found, rule=_replan(found.rule).changed(members=members))
+
+
+def _replan(rule: Rule) -> Replan:
     from reservoir.rules.families.replan.rule import Replan
 
-    assert isinstance(found.rule, Replan)
-    return replace(found, rule=found.rule.changed(members=members))
+    assert isinstance(rule, Replan)
+    return rule
+
+
+def _on_forecast(rule: Rule, file: Path, month: int) -> Replan:
+    from reservoir.io.inflow_forecast import read_inflow_forecast
+    from reservoir.rules.families.replan.given_futures import ReplanOnForecast
+    from reservoir.rules.families.replan.rule import MOST_MEMBERS
+
+    forecast = read_inflow_forecast(file)
+    forecast.require_from(month)
+    if len(forecast.flow_m3s) > MOST_MEMBERS:
+        problem, expected = f"has {len(forecast.flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
+        raise InputError(Mistake(problem, expected, "give fewer of them", file=str(file)))
+    return ReplanOnForecast.of(_replan(rule), forecast.flow_m3s)
+
+
+def mean_inflow(rule: Rule) -> float | None:
+    """Mean of a forecast's members in the month that is decided, m3/s; None without one."""
+    flows = getattr(rule, "forecast_m3s", None)
+    return None if flows is None else sum(each[0] for each in flows) / len(flows)
 
 
 def outlook_of(found: RuleInputs, situation: Situation, release_m3s: float, months: int | None) -> Outlook | None:
@@ -50,10 +87,8 @@ def outlook_of(found: RuleInputs, situation: Situation, release_m3s: float, mont
     if found.rule.family != FAMILY:
         return None
     from reservoir.rules.families.replan.outlook import outlook
-    from reservoir.rules.families.replan.rule import Replan
 
-    assert isinstance(found.rule, Replan)
-    return outlook(found.rule, found.reservoir, situation, release_m3s, months or USUAL_MONTHS)
+    return outlook(_replan(found.rule), found.reservoir, situation, release_m3s, months or USUAL_MONTHS)
 
 
 def as_json(found: Outlook, units: UnitSystem) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,44 @@ class Unit(Protocol):
 
     def flow_m3s(self, values: FloatArray, calendar: Calendar) -> FloatArray:
         """Values in m3/s, shape (years, steps)."""
+
+
+class MemberSeries(NamedTuple):
+    """What a file says of the same consecutive months of all members.
+
+    Parameters
+    ----------
+    first : int
+        The first month, counted from January of year 0.
+    values : ndarray, shape (members, months)
+        In the unit.
+    members : sequence of str, optional
+        Their names; None for a single record that is no ensemble.
+    unit : Unit
+    companions : mapping of str to ndarray, shape (members, months)
+        Further fields of `Inflow`.
+    about : mapping
+        Fields of `Inflow` that say where it comes from.
+    """
+
+    first: int
+    values: FloatArray
+    members: Sequence[str] | None
+    unit: Unit
+    companions: Mapping[str, FloatArray]
+    about: Mapping[str, Any]
+
+    def inflow(self, first_month: int | None) -> Inflow:
+        """Whole water years from a calendar month on, January by default (`inflow_of_series`)."""
+        first, values, members, unit, companions, about = self
+        return inflow_of_series(first, values, members, unit, first_month or 1, companions, **about)
+
+    def flow_m3s(self) -> FloatArray:
+        """Mean flows of all months, whether they fill years or not, shape (members, months)."""
+        begin, months = self.first, self.values.shape[1]
+        return self.unit.flow_m3s(
+            self.values, Calendar(begin // MONTHS_PER_YEAR, 1, begin % MONTHS_PER_YEAR + 1, months)
+        )
 
 
 def inflow_of_series(

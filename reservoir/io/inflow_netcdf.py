@@ -14,7 +14,7 @@ from reservoir.errors import MOST_MISTAKES, InputError, Mistake, worth_telling
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.water_years import month_name
 from reservoir.io.content_hash import content_sha256
-from reservoir.io.ensemble_years import inflow_of_series, where, without_negative
+from reservoir.io.ensemble_years import MemberSeries, where, without_negative
 from reservoir.io.inflow_csv.companions import COMPANIONS, is_companion
 from reservoir.io.inflow_csv.units import ACCEPTED, InflowUnit, unit_named
 from reservoir.io.inflow_reading import InflowReading
@@ -38,7 +38,12 @@ def is_netcdf(file: str) -> bool:
 
 
 def read_netcdf(file: str, reading: InflowReading, first_month: int | None) -> Inflow:
-    """Read a record or an ensemble, see `reservoir.read_inflow`.
+    """Read a record or an ensemble, see `reservoir.read_inflow`; raises InputError as `netcdf_series` does."""
+    return netcdf_series(file, reading).inflow(first_month)
+
+
+def netcdf_series(file: str, reading: InflowReading) -> MemberSeries:
+    """The months of a record, or of all members of an ensemble.
 
     Raises
     ------
@@ -65,7 +70,7 @@ def read_netcdf(file: str, reading: InflowReading, first_month: int | None) -> I
         "unit_from": said_by,
     }
     about |= {"notes": notes, "reading": reading.as_dict(), "allow_negative": reading.negative == "keep"}
-    return inflow_of_series(first, series, members, chosen, first_month or 1, companions, **about)
+    return MemberSeries(first, series, members, chosen, companions, about)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import reservoir as package
@@ -296,13 +297,106 @@ def test_a_rule_without_values_is_weighed_by_the_table_beside_it(call, plan, six
     assert "MWh/acre-ft later (by water-value); released now, the last of it makes" in printed
 
 
+def forecast_file(path: Path, flows: np.ndarray, first: str = "2027-05") -> Path:
+    """A forecast of some members, flows of shape (members, months)."""
+    months = np.datetime64(first) + np.arange(flows.shape[1])
+    rows = [
+        f"{month},{member},{flow}"
+        for member, each in enumerate(flows)
+        for month, flow in zip(months, each, strict=True)
+    ]
+    path.write_text("\n".join(["date,member,inflow_m3s", *rows]) + "\n")
+    return path
+
+
+@pytest.fixture
+def forecast(tmp_path):
+    return forecast_file(tmp_path / "forecast.csv", np.random.default_rng(5).gamma(8.0, 100.0, (25, 7)))
+
+
+MAY_WITHOUT_INFLOW = ("--month", "5", "--storage", "9000", "--inflow-before", "600")
+
+
+def test_a_forecast_with_members_takes_the_place_of_drawn_futures(call, replanned, forecast, strict):
+    told = strict(call("operate", replanned, *MAY_WITHOUT_INFLOW, "--ensemble", str(forecast), "--json").out)
+    flows = np.loadtxt(forecast, delimiter=",", skiprows=1, usecols=2).reshape(25, 7)
+    assert told["outlook"]["members"] == 25
+    assert told["situation"]["inflow_m3s"] == pytest.approx(flows[:, 0].mean())
+    assert len(told["outlook"]["months"]) == 12  # beyond the forecast every member goes on as the inflow model has it
+
+
+def test_a_wetter_forecast_never_keeps_more_water_back(call, replanned, tmp_path, strict):
+    flows = np.random.default_rng(5).gamma(8.0, 100.0, (25, 7))
+    releases = []
+    for factor in (0.5, 1.0, 2.0, 4.0):
+        file = forecast_file(tmp_path / "forecast.csv", factor * flows)
+        told = strict(call("operate", replanned, *MAY_WITHOUT_INFLOW, "--ensemble", str(file), "--json").out)
+        releases.append(told["advice"]["release_m3s"])
+    assert releases == sorted(releases)
+    assert releases[0] < releases[-1]
+
+
+def test_members_that_are_all_alike_are_a_perfect_forecast(call, replanned, tmp_path, strict):
+    """Of the month and of those that the rule looks ahead: what is decided depends on nothing else."""
+    file = forecast_file(tmp_path / "forecast.csv", np.tile([[800.0, 1200.0, 2000.0, 2600.0, 2400.0]], (3, 1)))
+    one = forecast_file(tmp_path / "one.csv", np.array([[800.0, 1200.0, 2000.0, 2600.0, 2400.0]]))
+    told = [
+        strict(call("operate", replanned, *MAY_WITHOUT_INFLOW, "--ensemble", str(each), "--json").out)["advice"]
+        for each in (file, one)
+    ]
+    assert told[0]["release_m3s"] == pytest.approx(told[1]["release_m3s"], rel=1e-5)
+
+
+def test_a_netcdf_forecast_is_read_as_well(call, replanned, forecast, tmp_path, strict):
+    xarray = pytest.importorskip("xarray")
+    flows = np.loadtxt(forecast, delimiter=",", skiprows=1, usecols=2).reshape(25, 7)
+    times = (np.datetime64("2027-05") + np.arange(7)).astype("datetime64[ns]")
+    variable = xarray.DataArray(flows, dims=("member", "time"), coords={"time": times}, attrs={"units": "m3 s-1"})
+    variable.to_dataset(name="inflow").to_netcdf(tmp_path / "forecast.nc")
+    told = [
+        strict(call("operate", replanned, *MAY_WITHOUT_INFLOW, "--ensemble", file, "--json").out)["advice"]
+        for file in (str(forecast), "forecast.nc")
+    ]
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--month", "6", "--storage", "9000"), "the forecast begins in 2027-05; expected a first month"),
+        ((*MAY,), "--inflow: is given together with --ensemble"),
+        ((*MAY_WITHOUT_INFLOW, "--members", "5"), "--members: is given together with --ensemble"),
+    ],
+)
+def test_a_forecast_that_does_not_go_with_the_call_is_refused(call, replanned, forecast, options, words):
+    assert words in call("operate", replanned, *options, "--ensemble", str(forecast), status=2).err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("date,inflow_m3s\n2027-05,800\n", "forecast.csv: is no ensemble forecast"),
+        ("date,member,inflow_m3s\n2027-05,1,800\n2027-05,2,much\n", "row 3, column inflow_m3s: not a number"),
+        ("date,member,inflow_m3s\n2027-05,1,800\n2027-06,1,900\n2027-05,2,800\n", "forecast.csv"),
+        ("date,member,inflow_m3s\n2027-05,1,1e9\n", "2027-05 of member 1: the flow is too large for a river"),
+    ],
+)
+def test_a_wrong_forecast_is_told_by_its_file(call, replanned, tmp_path, content, words):
+    (tmp_path / "forecast.csv").write_text(content)
+    told = call("operate", replanned, *MAY_WITHOUT_INFLOW, "--ensemble", "forecast.csv", status=2).err
+    assert words in told
+    assert "forecast.csv" in told
+
+
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_months_to_come_are_drawn(call, replanned, tmp_path, kind):
     call("operate", replanned, *MAY, "--figure", f"ahead.{kind}")
     assert (tmp_path / f"ahead.{kind}").read_bytes()[:4] in (b"\x89PNG", b"<?xm")
 
 
-@pytest.mark.parametrize("option", [("--members", "50"), ("--months-ahead", "6"), ("--figure", "ahead.png")])
+@pytest.mark.parametrize(
+    "option", [("--members", "50"), ("--months-ahead", "6"), ("--ensemble", "f.csv"), ("--figure", "ahead.png")]
+)
 def test_options_of_futures_need_a_rule_that_has_them(call, plan, option):
     told = call("operate", "plan/rules/linear.json", *MAY, *option, status=2)
     assert f"{option[0]}: needs futures, and a rule of the family linear has none" in told.err

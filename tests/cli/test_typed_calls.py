@@ -22,6 +22,7 @@ SWARM = ["--particles", "8", "--generations", "30", "--seed", "3", "--device", "
 #: A daily record of two columns, of which some days are missing or negative.
 DAYS = ["days.csv", "--reservoir", "hill-lake.toml", "--column", "inflow_m3s", "--missing-days", "2"]
 #: Refused in the call: the file has dates.
+FORECAST = "date,member,inflow_m3s\n2027-05,low,60\n2027-06,low,40\n2027-05,high,120\n2027-06,high,150\n"
 REFUSED = [*DAYS[3:], "--water-year", "ends", "--negative", "keep"]
 BENCH = ["--quick", "--runs", "2", "--seed", "3", "--device", "pocl", "--force", "--json", "--debug"]
 
@@ -93,6 +94,7 @@ CALLS: list[tuple[list[str], int]] = [
         0,
     ),
     (["operate", "best/rules/standard.json", "--month", "5", "--level", "317", "--inflow", "80", "--replan"], 0),
+    (["operate", "best/rules/replan.json", "--month", "5", "--level", "317", "--ensemble", "forecast.csv"], 0),
     (["operate", "best/rules/water-value.json", "--month", "5", "--level", "317", "--inflow", "80"], 0),
     (
         [
@@ -238,6 +240,7 @@ def workplace(tmp_path_factory) -> Path:
     (folder / "inflow.csv").write_text("\n".join(lines[:6]) + "\n")
     shutil.copy(example / "inflow.csv", folder / "record.csv")
     (folder / "days.csv").write_text("\n".join(days()) + "\n")
+    (folder / "forecast.csv").write_text(FORECAST)
     (folder / "square.tsp").write_text(SQUARE)
     (folder / "pair").write_text("3\n-1.0\n1 2 1\n2 3 1\n1 3 1\n")
     return folder

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.water_years import month_name
-from reservoir.io.ensemble_years import inflow_of_series, without_negative
+from reservoir.io.ensemble_years import MemberSeries, without_negative
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
 from reservoir.io.inflow_csv.cells import MISSING_CODES, parse_flow, parse_signed_flow
 from reservoir.io.inflow_csv.companions import COMPANIONS
@@ -62,7 +62,12 @@ def member_file(file: str) -> MemberFile | None:
 
 
 def read_ensemble(found: MemberFile, reading: InflowReading, first_month: int | None) -> Inflow:
-    """Read an ensemble, see `reservoir.read_inflow`.
+    """Read an ensemble, see `reservoir.read_inflow`; raises InputError with the first mistakes of the file."""
+    return ensemble_series(found, reading).inflow(first_month)
+
+
+def ensemble_series(found: MemberFile, reading: InflowReading) -> MemberSeries:
+    """The months of all members.
 
     Raises
     ------
@@ -87,20 +92,21 @@ def read_ensemble(found: MemberFile, reading: InflowReading, first_month: int | 
     )
     first, series = _series(rows)
     inflow, negative = without_negative(series[value], chosen.unit, first, reading.negative)
-    return inflow_of_series(
+    return MemberSeries(
         first,
         inflow,
         rows.names,
         chosen.unit,
-        first_month or 1,
         {each.field: series[place] * each.size for place, each in known.items()},
-        caveat=caveat_of(table),
-        source=found.file,
-        sha256=_sha256(found.file),
-        unit_from=chosen.said_by,
-        notes=(*column.notes(header.cells), *negative),
-        reading=reading.as_dict(),
-        allow_negative=reading.negative == "keep",
+        {
+            "caveat": caveat_of(table),
+            "source": found.file,
+            "sha256": _sha256(found.file),
+            "unit_from": chosen.said_by,
+            "notes": (*column.notes(header.cells), *negative),
+            "reading": reading.as_dict(),
+            "allow_negative": reading.negative == "keep",
+        },
     )
 
 

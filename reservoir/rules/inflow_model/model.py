@@ -132,8 +132,9 @@ class InflowModel(Block):
             First step of the futures in the water year.
         known_m3s : ndarray, shape (situations, known)
             Flows of the months before, the latest first; at least one.
-        uniform : ndarray, shape (members, 12 + months)
-            Uniform numbers in (0, 1): for what is not known of the past year, and for the months to come.
+        uniform : ndarray, shape (members, 12 + months) or (situations, members, 12 + months)
+            Uniform numbers in (0, 1): for what is not known of the past year, and for the months to come. Without
+            situations, all have the same.
 
         Returns
         -------
@@ -141,13 +142,13 @@ class InflowModel(Block):
         """
         steps = len(self.noise)
         normal = ndtri(uniform)
-        past = self._drawn_past(step, known_m3s, normal[:, :steps])
+        past = self._drawn_past(step, known_m3s, normal[..., :steps])
         coefficients, noise = self._numbers
         made = []
-        for at in range(normal.shape[1] - steps):
+        for at in range(normal.shape[-1] - steps):
             of_step = coefficients[(step + at) % steps]
             value = past[0] * of_step[0] + past[1] * of_step[1] + np.mean(past, axis=0) * of_step[2] + of_step[3]
-            value = value + noise[(step + at) % steps] * normal[:, steps + at]
+            value = value + noise[(step + at) % steps] * normal[..., steps + at]
             made.append(value)
             past = [value, *past[:-1]]
         places = np.arange(step, step + len(made)) % steps
@@ -176,7 +177,7 @@ class InflowModel(Block):
         left = covariance - gain @ covariance[:seen]
         size, vectors = np.linalg.eigh((left + left.T) / 2)
         deviation = normal @ (vectors * np.sqrt(np.maximum(size, 0.0))).T
-        drawn = expected[:, None, :] + deviation[None]
+        drawn = expected[:, None, :] + deviation
         drawn[:, :, :seen] = values[:, None, :]
         return list(np.moveaxis(drawn, -1, 0))
 

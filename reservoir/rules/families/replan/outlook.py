@@ -92,7 +92,7 @@ def outlook(rule: Replan, plant: Reservoir, situation: Situation, release_m3s: f
     for at, step in enumerate(steps.tolist()):
         storage, now = storages[:, at], inflow[:, at]
         if at > 0:
-            wanted = rule.end.releases(step, storage, now if rule.forecast is Forecast.MONTH else None, before)
+            wanted = rule.end.releases(step, storage, now if rule.end.forecast is Forecast.MONTH else None, before)
         storage_bounds, release_bounds = plant.storage_bounds_hm3[:, step], plant.release_bounds_m3s[:, step]
         conditions = rule.end.physics.conditions(step)
         held, demand = np.clip(wanted, *release_bounds), demanded(conditions)
