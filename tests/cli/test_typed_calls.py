@@ -93,7 +93,7 @@ CALLS: list[tuple[list[str], int]] = [
         ],
         0,
     ),
-    (["operate", "best/rules/standard.json", "--month", "5", "--level", "317", "--inflow", "80", "--replan"], 0),
+    (["operate", "best/rules/water-value.json", "--month", "5", "--level", "317", "--inflow", "80", "--replan"], 0),
     (["operate", "best/rules/replan.json", "--month", "5", "--level", "317", "--ensemble", "forecast.csv"], 0),
     (["operate", "best/rules/water-value.json", "--month", "5", "--level", "317", "--inflow", "80"], 0),
     (

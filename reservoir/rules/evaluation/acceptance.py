@@ -101,6 +101,11 @@ def _most(values: Sequence[float]) -> float:
 
 
 def _decides_differently(rule: Rule, training: Training) -> bool:
+    """Whether a rule read back decides otherwise than one of the same values, both asked month by month.
+
+    What the rule itself has worked out for many decisions at once may differ from that by a rounding.
+    """
+    same = type(rule)(**{name: getattr(rule, name) for name in type(rule).model_fields})
     again = rule_from_dict(json.loads(json.dumps(rule.to_dict())))
-    one, other = (decisions([each] * training.years, training) for each in (rule, again))
+    one, other = (decisions([each] * training.years, training) for each in (same, again))
     return not np.array_equal(one, other)
