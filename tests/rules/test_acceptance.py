@@ -116,6 +116,13 @@ def test_the_best_fitted_family_is_no_baseline_and_told_by_held_out_years_alone(
     assert best_fitted(told).family == best_fitted(evaluation).family
 
 
+def test_what_the_best_rule_could_expect_stands_beside_the_best_family(evaluation):
+    said = {each.compared: each.found for each in findings(evaluation)}["what the best possible rule could expect"]
+    rule, score = family(evaluation, "sdp").rule, family(evaluation, "sdp").accounts[HELD_OUT]
+    assert f"{100 * rule.value_of_a_year() / score.foresight.mean():.2f} % of perfect foresight" in said
+    assert "no bound" in said
+
+
 def test_claims_about_families_that_were_left_out_are_left_out(evaluation):
     def only(*names):
         return replace(evaluation, families=tuple(family(evaluation, name) for name in names))

@@ -89,6 +89,20 @@ def test_a_fuller_lake_is_never_worth_less(rule):
     assert np.diff(values, axis=1).min() >= -1e-6 * np.abs(values).max()
 
 
+def test_what_a_year_brings_is_what_the_rule_makes_where_every_year_is_alike(eight):
+    """With one year there is one class a month: nothing is uncertain, and the rule must make what is expected."""
+    one = eight.select([0])
+    rule = sdp.fit(one, Forecast.MONTH)
+    alike = Inflow(flow_m3s=np.repeat(one.inflow_m3s, 6, axis=0), calendar=Calendar(1953, 6))
+    made = simulate(rule, one.model, alike, START_HM3).energy_gwh[-1].sum()
+    assert rule.value_of_a_year() == pytest.approx(made, rel=2e-3)
+
+
+def test_more_is_expected_where_the_month_is_known(eight):
+    known, unknown = (sdp.fit(eight, forecast).value_of_a_year() for forecast in (Forecast.MONTH, Forecast.NONE))
+    assert known > unknown
+
+
 def values_by_the_paper(rule, plant, step, storage, inflow, following, releases):
     """Energy of a month, less the cost of violations, and the value of what is left, of each release (eq. 6-20)."""
     found = []

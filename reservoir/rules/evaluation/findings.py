@@ -19,6 +19,7 @@ from reservoir.rules.evaluation.acceptance import (
 )
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult
 from reservoir.rules.evaluation.scores import Score
+from reservoir.rules.families.sdp.rule import Sdp
 from reservoir.text.quantities import quantity
 
 
@@ -36,7 +37,13 @@ class Finding:
 
 def findings(evaluation: Evaluation) -> list[Finding]:
     """All that can be said of the families that were fitted."""
-    return [*_recommended(evaluation), *_against_baselines(evaluation), *_stages(evaluation), *_years(evaluation)]
+    return [
+        *_recommended(evaluation),
+        *_against_baselines(evaluation),
+        *_stages(evaluation),
+        *_best_possible(evaluation),
+        *_years(evaluation),
+    ]
 
 
 def _recommended(evaluation: Evaluation) -> Iterator[Finding]:
@@ -72,6 +79,23 @@ def _stages(evaluation: Evaluation) -> Iterator[Finding]:
     if {FITTED_NETWORK, SEARCHED_NETWORK} <= set(by_name):
         fitted, searched = (part_of_foresight(by_name[name]) for name in (FITTED_NETWORK, SEARCHED_NETWORK))
         yield Finding(f"{SEARCHED_NETWORK} against {FITTED_NETWORK}, its first stage", f"{searched}, {fitted}")
+
+
+def _best_possible(evaluation: Evaluation) -> Iterator[Finding]:
+    """How much of the best family's regret is ignorance of the future, by what dynamic programming expects."""
+    best = best_fitted(evaluation)
+    for result in evaluation.families:
+        if best is None or not isinstance(result.rule, Sdp) or not isfinite(best.scores[HEADLINE].percent_of_foresight):
+            continue
+        expected = result.rule.value_of_a_year()
+        part = 100 * expected / float(result.accounts[HEADLINE].foresight.mean())
+        lacks = 100 - best.scores[HEADLINE].percent_of_foresight
+        of_it = f", so that of the {lacks:.2f} % that {best.family} lacks, {100 - part:.2f} are ignorance of the future"
+        found = (
+            f"{quantity(expected)} {evaluation.plan.objective.unit} a year, {part:.2f} % of perfect foresight, with "
+            f"inflow as the classes of sdp have it{of_it if part < 100 else ''}; estimated by a model, no bound"
+        )
+        yield Finding("what the best possible rule could expect", found)
 
 
 def _years(evaluation: Evaluation) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.sdp.month_physics import RELEASES, Physics
 from reservoir.rules.families.sdp.plant_table import PlantTable
 from reservoir.rules.families.sdp.tables import Chain, Classes, Grid, Values
-from reservoir.rules.families.sdp.value_iteration import interpolate_values, repeating_values
+from reservoir.rules.families.sdp.value_iteration import interpolate_values, repeating_values, value_of_a_year
 from reservoir.rules.inflow_model.inflow_chain import inflow_chain, shares
 
 #: Storages of the grid.
@@ -80,6 +80,13 @@ class Sdp(Rule):
         nested = (self.grid_hm3, self.classes_m3s, self.transitions, self.values_gwh)
         grid, classes, transitions, values = (np.array(each, float) for each in nested)
         return grid, classes, transitions, values
+
+    def value_of_a_year(self) -> float:
+        """Mean of a year that the best rule would make if inflow were as the classes have it, less costs of violations.
+
+        In the unit of the objective; on the grid, so an estimate and no bound.
+        """
+        return value_of_a_year(self.physics, self.forecast, *self.arrays)
 
     def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
         """Release of the highest expected value: tried over the whole range, then between the best one's neighbours.

@@ -17,23 +17,48 @@ def repeating_values(
     physics: Physics, forecast: Forecast, grid: FloatArray, classes: FloatArray, transitions: FloatArray
 ) -> FloatArray:
     """Relative value iteration: go back through the year until a year more adds the same to all values."""
-    steps = len(classes)
-    months = [outcomes(physics, forecast, step, grid, classes[step]) for step in range(steps)]
-    values = np.zeros((steps + 1, len(grid), classes.shape[1]))
+    months = [outcomes(physics, forecast, step, grid, classes[step]) for step in range(len(classes))]
+    values = np.zeros((len(classes) + 1, len(grid), classes.shape[1]))
     for _ in range(MOST_CYCLES):
-        for step in range(steps - 1, -1, -1):
-            end, gained = months[step]
-            value = gained + interpolate_values(grid, values[step + 1], end)
-            # What is known when the release is chosen: the month's class, or only that of the month before.
-            if forecast is Forecast.MONTH:
-                values[step] = value.max(axis=0) @ transitions[step].T
-            else:
-                values[step] = (value @ transitions[step].T).max(axis=0)
+        _go_back_a_year(months, forecast, grid, transitions, values)
         gain = values[0] - values[-1]
         values[-1] = values[0] - values[0, -1, 0]
         if np.ptp(gain) <= TOLERANCE * np.abs(gain).max():
             break
     return values[:-1]
+
+
+def value_of_a_year(
+    physics: Physics,
+    forecast: Forecast,
+    grid: FloatArray,
+    classes: FloatArray,
+    transitions: FloatArray,
+    values: FloatArray,
+) -> float:
+    """What a year more adds to values that repeat: the mean of the best rule on the chain's inflow."""
+    months = [outcomes(physics, forecast, step, grid, classes[step]) for step in range(len(classes))]
+    cycle = np.concatenate([np.empty_like(values), values[:1]])
+    _go_back_a_year(months, forecast, grid, transitions, cycle)
+    return float((cycle[0] - values[0]).mean())
+
+
+def _go_back_a_year(
+    months: list[tuple[FloatArray, FloatArray]],
+    forecast: Forecast,
+    grid: FloatArray,
+    transitions: FloatArray,
+    values: FloatArray,
+) -> None:
+    """Fill in the values at the start of each step from those at the end of the last."""
+    for step in range(len(months) - 1, -1, -1):
+        end, gained = months[step]
+        value = gained + interpolate_values(grid, values[step + 1], end)
+        # What is known when the release is chosen: the month's class, or only that of the month before.
+        if forecast is Forecast.MONTH:
+            values[step] = value.max(axis=0) @ transitions[step].T
+        else:
+            values[step] = (value @ transitions[step].T).max(axis=0)
 
 
 def outcomes(
