@@ -93,3 +93,13 @@ def test_a_rule_that_looks_ahead_regrets_less_than_one_that_knows_energy_alone(o
     }
     assert regret["sdp"] <= regret["standard"]
     assert regret["water-value"] <= regret["standard"]
+
+
+def test_values_of_water_follow_a_lake_that_a_drought_holds_below_its_bounds():
+    """Values that end at the lowest bound forgive after a month that the lake is below it."""
+    case = zoo_case(3, 30, part=Part.TUNING)
+    plan = optimise(case.reservoir, case.inflow, solver="dp", horizon="record", reference=False)
+    evaluation = evaluate(plan, folds=2, families=("sdp", "standard"))
+    sdp, standard = (each.scores[SimulationMode.CONTINUOUS, Sample.HELD_OUT] for each in evaluation.families)
+    assert sdp.violation < standard.violation
+    assert sdp.percent_of_foresight > standard.percent_of_foresight

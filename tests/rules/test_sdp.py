@@ -89,6 +89,14 @@ def test_a_fuller_lake_is_never_worth_less(rule):
     assert np.diff(values, axis=1).min() >= -1e-6 * np.abs(values).max()
 
 
+def test_below_its_bounds_water_is_worth_more_than_between_them(rule):
+    grid, values = np.array(rule.grid_hm3), np.array(rule.values_gwh).mean(axis=(0, 2))
+    lowest = np.searchsorted(grid, min(rule.storage_lower_hm3) - 1e-6)
+    assert 0 < lowest < len(grid) - 60
+    slopes = np.diff(values)
+    assert slopes[: lowest - 1].min() > slopes[lowest:].max()
+
+
 def test_what_a_year_brings_is_what_the_rule_makes_where_every_year_is_alike(eight):
     """With one year there is one class a month: nothing is uncertain, and the rule must make what is expected."""
     one = eight.select([0])
@@ -135,7 +143,8 @@ def test_a_value_is_the_best_that_bellmans_equation_finds(rule, xiaowan, step):
     _, classes, transitions, values = rule.arrays
     releases = np.linspace(xiaowan.release_lower_m3s[step], xiaowan.release_upper_m3s[step], 400)
     following, gains = values[(step + 1) % 12], []
-    for place in (0, 20, 40, 60):
+    below = len(rule.grid_hm3) - 61
+    for place in (below // 2, *(below + between for between in (0, 20, 40, 60))):
         expected_values = np.array(
             [
                 values_by_the_paper(rule, xiaowan, step, rule.grid_hm3[place], inflow, following[:, k], releases)
@@ -267,7 +276,7 @@ def test_other_reservoirs_with_months_of_their_own_bounds(small, small_inflow):
         (lambda content: content["values_gwh"].pop(), r"values_gwh: has the wrong number of values \(found 11\)"),
         (
             lambda content: content["values_gwh"][0].pop(),
-            r"values_gwh\[0\]: has the wrong number of values \(found 60\); expected 61, one list for each value of "
+            r"values_gwh\[0\]: has the wrong number of values \(found 79\); expected 80, one list for each value of "
             "grid_hm3",
         ),
         (
@@ -306,7 +315,7 @@ def test_other_reservoirs_with_months_of_their_own_bounds(small, small_inflow):
         (lambda content: content["plant"].pop("level_m"), r"plant\.level_m: is missing"),
         (
             lambda content: content["plant"]["level_m"].pop(),
-            r"plant\.level_m: has the wrong number of values \(found 400\); expected 401, one for each value of "
+            r"plant\.level_m: has the wrong number of values \(found 532\); expected 533, one for each value of "
             "storage_hm3",
         ),
         (lambda content: content["plant"]["head_m"].reverse(), r"plant\.head_m\[1\]: is less than the previous value"),

@@ -13,24 +13,24 @@ from reservoir.rules.base.training import FloatArray
 from reservoir.rules.families.sdp.month_physics import Physics
 from reservoir.solvers.ensemble_dp.tables import StepTables
 
-#: Storages that values are known at; mean storages and drafts of the tables of benefits.
-STATES, MEANS, DRAFTS = 61, 65, 1025
+#: Storages that values are known at between the bounds; mean storages of the tables of benefits for each; drafts.
+STATES, MEANS_EACH, DRAFTS = 61, 16 / 15, 1025
 
 
 def step_tables(physics: Physics) -> StepTables:
     """Tables of the months of a rule, whose inflow is less the withdrawal demanded (`withdrawals`)."""
     months, steps = physics.months, len(physics.months.calendar_month)
     lower, upper = np.array(physics.storage_lower_hm3), np.array(physics.storage_upper_hm3)
-    lowest, highest = float(lower.min()), float(upper.max())
-    highest = max(highest, lowest + 1e-6 * max(abs(lowest), 1.0))
+    grid = physics.value_grid(STATES)
+    lowest, highest, means = float(grid[0]), float(grid[-1]), 1 + round(MEANS_EACH * (len(grid) - 1))
     volume = np.array(months.volume_per_flow)
     below, above = (physics.penalty_gwh / violation_scale(bound, upper.max()) for bound in (lower, upper))
     least = np.array(months.release_lower_m3s) - withdrawals(physics)
     bounds = np.maximum(least, 0.0), np.array(months.release_upper_m3s)
     scalars = np.stack([volume, 1 / volume, *bounds, lower, upper, below, above], axis=-1)
     most = max(float(np.max(months.release_upper_m3s)), 1e-6)
-    mean_storage, draft = np.linspace(lowest, highest, MEANS)[:, None], np.linspace(0.0, most, DRAFTS)[None, :]
-    losses, benefit = np.empty((steps, MEANS)), np.empty((steps, MEANS, DRAFTS))
+    mean_storage, draft = np.linspace(lowest, highest, means)[:, None], np.linspace(0.0, most, DRAFTS)[None, :]
+    losses, benefit = np.empty((steps, means)), np.empty((steps, means, DRAFTS))
     for step in range(steps):
         of_step, of_terms = physics.conditions(step), physics.terms(step)
         losses[step] = _losses(of_step, mean_storage[:, 0], volume[step])
@@ -39,7 +39,7 @@ def step_tables(physics: Physics) -> StepTables:
         made = in_objective_unit(of_terms, stage_benefit(of_terms, power, release, volume[step]))
         missed = unmet(of_step, draft, release, release) + unmet_power(of_step, power)
         benefit[step] = made - physics.penalty_gwh * missed
-    return StepTables((lowest, highest), STATES, scalars, losses, benefit, most)
+    return StepTables((lowest, highest), len(grid), scalars, losses, benefit, most)
 
 
 def withdrawals(physics: Physics) -> FloatArray:

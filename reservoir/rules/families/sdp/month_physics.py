@@ -16,7 +16,7 @@ from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
 from reservoir.rules.base.monthly import Months
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.base.violations import ROUNDING
-from reservoir.rules.families.sdp.plant_table import PlantTable
+from reservoir.rules.families.sdp.plant_table import BELOW_BOUNDS, PlantTable, continued_below
 
 #: Releases compared.
 RELEASES = 61
@@ -56,6 +56,17 @@ class Physics:
         lower, upper = map(tuple, plant.storage_bounds_hm3.tolist())
         further = LakeMonths.of(training), ObjectiveMonths.of(training)
         return cls(Months.of(training), PlantTable.of(plant), lower, upper, float(plant.penalty), *further)
+
+    def value_grid(self, count: int) -> FloatArray:
+        """Storages that values are known at, evenly apart: so many between the bounds, and more below.
+
+        In a drought a lake that loses more than flows in is below its bounds for months, each of which costs. Values
+        that end at the lowest bound would forgive it after one.
+        """
+        lowest, highest = min(self.storage_lower_hm3), max(self.storage_upper_hm3)
+        highest = max(highest, lowest + 1e-6 * max(abs(lowest), 1.0))
+        known = max(self.plant.storage_hm3[0], lowest - BELOW_BOUNDS * (highest - lowest), 0.0)
+        return continued_below(np.linspace(lowest, highest, count), known)
 
     def conditions(self, step: int) -> Any:
         """Losses and demands of a step (`StepConditions`), or nothing."""

@@ -11,9 +11,19 @@ from reservoir.hydro.curves.joined_lines import joined_lines
 from reservoir.hydro.plant import Plant, plant_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.rules.base.fields import Block, NotFalling, Number, Numbers, as_long_as
+from reservoir.rules.base.training import FloatArray
 
-#: Points of each curve.
+#: Points of each curve between the bounds.
 POINTS = 401
+#: How far below its bounds a lake is followed, as a part of their range.
+BELOW_BOUNDS = 0.5
+
+
+def continued_below(points: FloatArray, lowest: float) -> FloatArray:
+    """Points evenly apart, and more of them below as far as a lowest one allows; the given ones stay as they are."""
+    spacing = (points[-1] - points[0]) / (len(points) - 1)
+    count = int(max(points[0] - lowest, 0.0) / spacing) if spacing > 0 else 0
+    return np.concatenate([points[0] - spacing * np.arange(count, 0, -1), points])
 
 
 class PlantTable(Block):
@@ -41,11 +51,14 @@ class PlantTable(Block):
 
     @classmethod
     def of(cls, plant: Reservoir) -> PlantTable:
-        """Take points from the exact curves, over all storages and releases within the bounds."""
-        storage = np.linspace(plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max(), POINTS)
+        """Take points from the exact curves, over all storages and releases within the bounds and storages below."""
+        bounds = plant.storage_lower_hm3.min(), plant.storage_upper_hm3.max()
+        between = np.linspace(*bounds, POINTS)
+        storage = continued_below(between, max(plant.level.domain[0], bounds[0] - BELOW_BOUNDS * np.ptp(bounds)))
         release = np.linspace(plant.release_lower_m3s.min(), plant.release_upper_m3s.max(), POINTS)
         level, tailrace = plant.level(storage), plant.tailrace(release)
-        head = np.linspace(level.min() - tailrace.max(), level.max() - tailrace.min(), POINTS)
+        heads = plant.level(between).min() - tailrace.max(), level.max() - tailrace.min()
+        head = continued_below(np.linspace(*heads, POINTS), level.min() - tailrace.max())
         return cls(
             storage_hm3=storage.tolist(),
             level_m=level.tolist(),

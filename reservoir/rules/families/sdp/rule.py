@@ -25,7 +25,7 @@ from reservoir.rules.families.sdp.tables import Chain, Classes, Grid, Values
 from reservoir.rules.families.sdp.value_iteration import interpolate_values, repeating_values, value_of_a_year
 from reservoir.rules.inflow_model.inflow_chain import inflow_chain, shares
 
-#: Storages of the grid.
+#: Storages of the grid between the bounds.
 STORAGES = 61
 #: Releases whose values differ by less than this part are equally good.
 EQUAL = 1e-12
@@ -136,7 +136,7 @@ def fit(training: Training, forecast: Forecast) -> Sdp:
     """Estimate the classes and their transitions from the training years, and the values that repeat every year."""
     physics = Physics.of(training)
     classes, transitions = inflow_chain(training)
-    grid = np.linspace(min(physics.storage_lower_hm3), max(physics.storage_upper_hm3), STORAGES)
+    grid = physics.value_grid(STORAGES)
     values = repeating_values(physics, forecast, grid, classes, transitions)
     return Sdp.fitted(
         training,

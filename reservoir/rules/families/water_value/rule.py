@@ -23,8 +23,8 @@ from reservoir.rules.families.sdp.rule import best_release, best_releases
 from reservoir.rules.families.sdp.tables import Classes, Grid, class_tables
 from reservoir.rules.inflow_model.inflow_chain import shares
 
-#: Storages of the table, and parts of the distance between two when it is summed up.
-STORAGES, _PARTS = 21, 8
+#: Storages of the values that one of the table stands for, and parts of the distance between two when it is summed up.
+STORAGES_EACH, _PARTS = 3, 8
 
 
 def _as_many_as_classes(rows: tuple[tuple[float, ...], ...], known: Known) -> Any:
@@ -144,7 +144,7 @@ def fit(training: Training, forecast: Forecast) -> WaterValue:
         known = classes[np.arange(steps) - 1]
         expected = (transitions @ classes[:, :, None])[..., 0]
         later = later @ np.swapaxes(transitions, 1, 2)
-    storages = np.linspace(grid[0], grid[-1], STORAGES)
+    storages = np.linspace(grid[0], grid[-1], 1 + -(-(len(grid) - 1) // STORAGES_EACH))
     slopes: FloatArray = np.asarray(np.gradient(later, grid, axis=1))
     table = np.array([[np.interp(storages, grid, column) for column in slope.T] for slope in slopes])
     return WaterValue.fitted(
