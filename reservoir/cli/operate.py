@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reservoir.cli import operate_outlook, options
+from reservoir.cli import operate_outlook, operate_worth, options
 from reservoir.cli.call_words import told_in
 from reservoir.cli.path_types import FilePath
 from reservoir.errors import InputError, Mistake
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from reservoir.cli.rule_inputs import RuleInputs
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules.advice import Advice, AnalogueYears, Situation
-    from reservoir.rules.marginal_worth import MarginalWorth
 
 #: No river carries as much (m3/s), and no lake holds as much (hm3).
 _MOST = 1e9
@@ -120,7 +119,7 @@ def command(
     advice = advise(found.rule, found.reservoir, situation)
     ahead = operate_outlook.outlook_of(found, situation, advice.release_m3s, months_ahead)
     zone, similar, caveats = _zone(found, situation), _alike(found, month, situation), _caveats(found)
-    worth = _worth(found, situation, advice)
+    worth = operate_worth.worth_of(found, situation, advice)
     if as_json:
         show_json(
             {
@@ -130,7 +129,7 @@ def command(
                 "situation": units.values(asdict(situation)),
                 "advice": units.values(asdict(advice)),
                 "zone": zone,
-                "water_value": None if worth is None else _worth_as_json(worth, found, units),
+                "water_value": None if worth is None else operate_worth.as_json(worth, found, units),
                 "optimised_years": None if similar is None else known(units.values(asdict(similar))),
                 "caveats": caveats,
             }
@@ -138,7 +137,7 @@ def command(
         )
     else:
         assumed = [name for name, given in (("inflow", inflow), ("previous inflow", inflow_before)) if given is None]
-        further = [] if worth is None else [("Water value", _worth_words(worth, found))]
+        further = [] if worth is None else [("Water value", operate_worth.words(worth, found))]
         further += [] if ahead is None else operate_outlook.rows(ahead)
         _show(found, situation, advice, zone, similar, caveats, assumed, units, further)
     if figure is not None and ahead is not None:
@@ -189,15 +188,6 @@ def _zone(found: RuleInputs, situation: Situation) -> str | None:
     """The zone of the dispatch chart: the rule's own, or that of the chart beside it."""
     chart: Any = found.beside("zones")
     return None if chart is None else chart.zone(situation.step, situation.storage_hm3)
-
-
-def _worth(found: RuleInputs, situation: Situation, advice: Advice) -> MarginalWorth | None:
-    """What water is worth around a decision: by the rule, or by the table of water values beside it."""
-    from reservoir.rules.marginal_worth import marginal_worth
-
-    own = marginal_worth(found.rule, situation, advice)
-    table = None if own is not None else found.beside("water-value")
-    return own if table is None else marginal_worth(table, situation, advice)
 
 
 def _alike(found: RuleInputs, month: int, situation: Situation) -> AnalogueYears | None:
@@ -277,23 +267,6 @@ def _release_note(advice: Advice) -> str:
     spill = f", of which {quantity(advice.spill_m3s)} m3/s spilled" if seen else ""
     asked = f" (the rule gave {quantity(advice.asked_m3s)} m3/s, outside the limits)" if advice.repaired else ""
     return spill + asked
-
-
-def _worth_words(worth: MarginalWorth, found: RuleInputs) -> str:
-    unit = f"{found.reservoir.objective.unit} per hm3".strip()
-    return (
-        f"kept {quantity(worth.kept)} {unit} later (by {worth.source}); released now, "
-        f"the last of it makes {quantity(worth.last)} {unit}, more would make {quantity(worth.more)} {unit}"
-    )
-
-
-def _worth_as_json(worth: MarginalWorth, found: RuleInputs, units: UnitSystem) -> dict[str, Any]:
-    """What water is worth, for machines; per hm3 of energy in the units asked for."""
-    unit = found.reservoir.objective.unit
-    names = ("kept", "last_released", "one_more_released")
-    ending = "gwh_per_hm3" if unit == "GWh" else "per_hm3"
-    values = dict(zip((f"{name}_{ending}" for name in names), (worth.kept, worth.last, worth.more), strict=True))
-    return {"by_rule": worth.source, "unit": unit} | units.values(values)
 
 
 def _more(apart: float) -> str:

@@ -61,11 +61,19 @@ class MemberSeries(NamedTuple):
         return inflow_of_series(first, values, members, unit, first_month or 1, companions, **about)
 
     def flow_m3s(self) -> FloatArray:
-        """Mean flows of all months, whether they fill years or not, shape (members, months)."""
+        """Mean flows of all months, whether they fill years or not, shape (members, months).
+
+        Raises
+        ------
+        InputError
+            If one is larger than any river's.
+        """
         begin, months = self.first, self.values.shape[1]
-        return self.unit.flow_m3s(
-            self.values, Calendar(begin // MONTHS_PER_YEAR, 1, begin % MONTHS_PER_YEAR + 1, months)
-        )
+        calendar = Calendar(begin // MONTHS_PER_YEAR, 1, begin % MONTHS_PER_YEAR + 1, months)
+        flow = self.unit.flow_m3s(self.values, calendar)
+        if np.abs(flow).max(initial=0.0) > FLOW_M3S.most:
+            raise InputError(_too_large(flow, self.unit, begin, self.members, self.values))
+        return flow
 
 
 def inflow_of_series(

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
-from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.ranges import FLOW_M3S
+from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.water_years import month_name
-from reservoir.io.ensemble_years import where
 from reservoir.io.inflow_csv.ensemble import ensemble_series, member_file
 from reservoir.io.inflow_netcdf import is_netcdf, netcdf_series
 from reservoir.io.inflow_reading import InflowReading
@@ -38,11 +36,8 @@ class InflowForecast:
     def require_from(self, month: int) -> None:
         """Refuse a forecast that begins in another calendar month than that which is decided on: InputError."""
         if self.first % MONTHS_PER_YEAR + 1 != month:
-            begins, asked = month_name(self.first), month_name(month - 1).partition("-")[2]
-            problem, expected = (
-                f"the forecast begins in {begins}",
-                f"a first month that is the one of --month ({asked})",
-            )
+            problem = f"the forecast begins in {month_name(self.first)}"
+            expected = f"a first month that is the one of --month ({MONTH_NAMES[month - 1]})"
             mend = "leave out the months before, or give the month that it begins in"
             raise InputError(Mistake(problem, expected, mend, file=self.source))
 
@@ -76,13 +71,7 @@ def _read(file: str) -> InflowForecast:
     series = netcdf_series(file, InflowReading()) if found is None else ensemble_series(found, InflowReading())
     if series.members is None:
         raise InputError(_no_members(file))
-    flow = series.flow_m3s()
-    if flow.max() > FLOW_M3S.most:
-        member, month = map(int, np.unravel_index(int(flow.argmax()), flow.shape))
-        problem = f"{where(series.first + month, member, series.members)}: the flow is too large for a river"
-        expected = f"a mean flow of at most {FLOW_M3S.most:,.0f} m3/s"
-        raise InputError(Mistake(problem, expected, "check the value and the unit", value=float(flow[member, month])))
-    return InflowForecast(series.first, flow, file)
+    return InflowForecast(series.first, series.flow_m3s(), file)
 
 
 def _no_members(file: str) -> Mistake:

@@ -42,7 +42,7 @@ def marginal_worth(rule: Rule, situation: Situation, advice: Advice) -> Marginal
     """
     known = situation.inflow_m3s if rule.forecast is Forecast.MONTH else None
     kept = rule.water_value(situation.step, advice.end_storage_hm3, known, situation.inflow_before_m3s)
-    physics = rule.month_physics
+    physics = rule.physics
     if kept is None or physics is None:
         return None
     less, now, more = _made_now(physics, situation, advice.release_m3s)

@@ -112,7 +112,7 @@ class Rule(Block, ABC):
         return None
 
     @property
-    def month_physics(self) -> Physics | None:
+    def physics(self) -> Physics | None:
         """What releases of a month come to; None of a rule that does not work it out."""
         return None
 

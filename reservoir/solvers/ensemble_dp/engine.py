@@ -39,7 +39,8 @@ def ensemble_values(
     Returns
     -------
     ndarray, shape (futures, states)
-        Value of each storage at the start of each future. It depends neither on the other futures nor on launches.
+        Value of each storage at the start of each future. It depends on neither the other futures nor
+        launches, but for rounding where they decide on what it is solved.
     """
     inflow = np.ascontiguousarray(inflow_m3s, np.float32)
     if device is None and inflow.size <= FEW_MONTHS:

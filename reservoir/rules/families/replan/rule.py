@@ -92,7 +92,7 @@ class Replan(Rule):
         return slope_at(self.tables.grid_hm3, values.mean(axis=1), end_hm3)
 
     @property
-    def month_physics(self) -> Physics:
+    def physics(self) -> Physics:
         """What a release comes to."""
         return self.end.physics
 

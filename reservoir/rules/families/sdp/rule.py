@@ -118,11 +118,6 @@ class Sdp(Rule):
         _, probability, values = self._outcomes(step, inflow_now_m3s, inflow_before_m3s)
         return slope_at(self.arrays[0], values @ probability, end_hm3)
 
-    @property
-    def month_physics(self) -> Physics:
-        """What a release comes to."""
-        return self.physics
-
     def _outcomes(self, step: int, now: float | None, before: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Inflows that may come, their probabilities, and the values of storages after each (storages, inflows)."""
         _, classes, transitions, values = self.arrays

@@ -114,11 +114,6 @@ class WaterValue(Rule):
         share = shares(self._arrays[1][step], told)
         return float(np.interp(end_hm3, self.storages_hm3, np.array(self.water_value_gwh_per_hm3[step]) @ share))
 
-    @property
-    def month_physics(self) -> Physics:
-        """What a release comes to."""
-        return self.physics
-
     def _situations(
         self, step: int, now: float | FloatArray | None, before: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
