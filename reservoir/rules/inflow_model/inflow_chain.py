@@ -1,16 +1,23 @@
-"""Inflow as a lag-1 Markov chain that repeats every year: classes of each month, and which follows which."""
+"""Inflow as a lag-1 Markov chain that repeats every year: classes of each month, and which follows which.
+
+Both are counted in many years of the inflow model, not in the few on record: a class of three or four years, and what
+followed it, is chance for the most part.
+"""
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.inflow_model.model import InflowModel
+from reservoir.rules.inflow_model.random_numbers import uniform_numbers
 
-#: Inflow classes of a month, and the fewest years that a class may stand for.
-CLASSES, YEARS_PER_CLASS = 7, 3
+#: Parts of the months that lie below the edges of classes: narrow ones for droughts and floods, which decide most.
+EDGES = (0.01, 0.05, 0.15, 0.35, 0.6, 0.8, 0.93, 0.985)
+#: Years that the classes are counted in: so many members of so many consecutive years.
+_MEMBERS, _YEARS = 1000, 20
+_SEED = 7
 #: Years that the months' own frequencies of classes count for beside the transitions seen.
 CLIMATOLOGY_YEARS = 1.0
 
@@ -18,27 +25,42 @@ CLIMATOLOGY_YEARS = 1.0
 def inflow_chain(training: Training) -> tuple[FloatArray, FloatArray]:
     """Inflow classes of each step, and the probability of each after each class of the step before.
 
-    Classes hold equally many years. The transitions seen are mixed with the frequency of the classes, as if
-    `CLIMATOLOGY_YEARS` more had been seen after each class, so that every class may follow.
+    The transitions seen are mixed with the frequency of the classes, as if `CLIMATOLOGY_YEARS` more had been seen after
+    each class, so that every class may follow.
 
     Returns
     -------
     classes : ndarray, shape (steps, classes)
-        Mean inflow of each class, rising.
+        Mean inflow of each class, not falling; over all classes, the mean of the training years.
     transitions : ndarray, shape (steps, classes, classes)
         By step, class of the step before and class.
     """
-    count = max(1, min(CLASSES, training.years // YEARS_PER_CLASS))
-    groups = [np.array_split(np.sort(flow), count) for flow in training.inflow_m3s.T]
-    classes = np.array([[group.mean() for group in step] for step in groups])
-    # A class begins halfway between its least inflow and the greatest of the class below.
-    edges = [[(one[-1] + other[0]) / 2 for one, other in pairwise(step)] for step in groups]
-    share = np.array([len(group) for group in groups[0]]) / training.years
-    transitions = np.empty((training.steps, count, count))
-    for step in range(training.steps):
-        before = np.searchsorted(edges[step - 1], training.inflow_before_m3s[:, step])
-        transitions[step] = _frequencies(before, np.searchsorted(edges[step], training.inflow_m3s[:, step]), share)
+    now, before = _years(training)
+    edges = np.quantile(now, EDGES, axis=0).T
+    place = np.array([np.searchsorted(*each) for each in zip(edges, now.T, strict=True)])
+    of_before = np.array([np.searchsorted(*each) for each in zip(np.roll(edges, 1, axis=0), before.T, strict=True)])
+    count = len(EDGES) + 1
+    share = np.array([np.bincount(each, minlength=count) for each in place]) / len(now)
+    totals = np.array([np.bincount(*each, minlength=count) for each in zip(place, now.T, strict=True)])
+    classes = np.array([_means(*each) for each in zip(totals / len(now), share, strict=True)])
+    transitions = np.array([_frequencies(*each) for each in zip(of_before, place, share, strict=True)])
     return classes, transitions
+
+
+def _years(training: Training) -> tuple[FloatArray, FloatArray]:
+    """Years of the inflow model, scaled to the mean of each month, and the month before each month of them."""
+    uniform = uniform_numbers(_SEED, 0, _MEMBERS, 1, training.steps + 1 + training.steps * _YEARS)[:, 0]
+    made = InflowModel.of(training).futures(-1, np.empty((1, 0)), uniform)[0]
+    now, before = (each.reshape(-1, training.steps) for each in (made[:, 1:], made[:, :-1]))
+    mean, wanted = now.mean(axis=0), np.maximum(training.inflow_m3s, 0.0).mean(axis=0)
+    factor = np.divide(wanted, mean, out=np.ones_like(mean), where=mean > 0)
+    return now * factor, before * np.roll(factor, 1)
+
+
+def _means(total: FloatArray, share: FloatArray) -> FloatArray:
+    """Mean of each class; of one that no year is in, as if it lay between those beside it."""
+    filled = np.flatnonzero(share)
+    return np.asarray(np.interp(np.arange(len(share)), filled, total[filled] / share[filled]))
 
 
 def _frequencies(before: NDArray[np.int64], now: NDArray[np.int64], share: FloatArray) -> FloatArray:
@@ -47,13 +69,3 @@ def _frequencies(before: NDArray[np.int64], now: NDArray[np.int64], share: Float
     np.add.at(seen, (before, now), 1.0)
     seen += CLIMATOLOGY_YEARS * share
     return np.asarray(seen / seen.sum(axis=1, keepdims=True))
-
-
-def shares(classes: FloatArray, inflow: ArrayLike) -> FloatArray:
-    """How much inflows belong to each class, shape (..., classes).
-
-    Each belongs to the two classes whose means it lies between, by nearness.
-    """
-    places = np.arange(len(classes))
-    near = np.interp(np.asarray(inflow)[..., None], classes, places)
-    return np.asarray(np.maximum(0.0, 1.0 - np.abs(near - places)))

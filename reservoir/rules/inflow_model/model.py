@@ -3,11 +3,13 @@
 Months are standardised by a power that takes their skew, and follow each other by a regression on the two months before
 and on the mean of the last year, with normal noise (`StandardisedMonths`, `MonthlyRegression`; the method
 ``thomas-fiering`` of ``reservoir synth``). The standardised months of a year are then jointly normal, so that what is
-not known of the past year is drawn given what is.
+not known of the past year is drawn given what is. Noise is such that in the long run every standardised month has mean
+0 and variance 1, and flows are scaled to the record's mean: neither follows from the regression alone.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, Self
 
@@ -28,8 +30,11 @@ FEWEST_YEARS_OF_CORRELATION = 4
 #: A regression whose values shrink by less than this in a year would not come to rest: as with too few years.
 _MOST_REMEMBERED = 0.95
 _MOST_CORRELATION = 0.99
-#: A known flow counts as no more standard deviations than this.
-_MOST_DEVIATIONS = 4.0
+#: A flow, known or drawn, is no more standard deviations off than this: beyond what a record of some decades shows, a
+#: skewed month's tail would be made up.
+_MOST_DEVIATIONS = 3.0
+#: Quantiles that the mean of a month is taken over.
+_QUANTILES = 4000
 #: Beyond all values: that of a month that never fell dry, or always.
 _ALL_VALUES = 10.0
 #: The fields of the model that are those of `StandardisedMonths`.
@@ -91,6 +96,7 @@ class InflowModel(Block):
         flow = np.maximum(training.inflow_m3s, 0.0)
         months = StandardisedMonths.of(flow if len(flow) > 1 else np.repeat(flow, 2, axis=0))
         coefficients, noise = _regression(training, months)
+        months = _with_mean(months, flow.mean(axis=0))
         arrays = (months.exponent, months.lower_m3s, months.scale_m3s, months.mean, months.deviation)
         dry_below = np.clip(months.dry_below, -_ALL_VALUES, _ALL_VALUES)
         return cls(
@@ -131,7 +137,7 @@ class InflowModel(Block):
         step : int
             First step of the futures in the water year.
         known_m3s : ndarray, shape (situations, known)
-            Flows of the months before, the latest first; at least one.
+            Flows of the months before, the latest first; none where nothing is known.
         uniform : ndarray, shape (members, 12 + months) or (situations, members, 12 + months)
             Uniform numbers in (0, 1): for what is not known of the past year, and for the months to come. Without
             situations, all have the same.
@@ -161,7 +167,7 @@ class InflowModel(Block):
         return np.asarray(made.reshape(-1, uniform.shape[1]))
 
     def _flows(self, places: NDArray[np.integer], values: FloatArray) -> FloatArray:
-        months = self.months
+        months, values = self.months, np.clip(values, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)
         chosen = StandardisedMonths(*(getattr(months, name)[places] for name in _STANDARD))
         return np.maximum(chosen.flows(values), 0.0)
 
@@ -171,7 +177,8 @@ class InflowModel(Block):
         means, covariances = self._past
         mean, covariance = means[(step - 1) % steps], covariances[(step - 1) % steps]
         seen = known_m3s.shape[1]
-        values = np.stack([self.value(step - 1 - back, known_m3s[:, back]) for back in range(seen)], axis=-1)
+        values = np.array([self.value(step - 1 - back, flows) for back, flows in enumerate(known_m3s.T)])
+        values = values.reshape(known_m3s.shape[::-1]).T
         gain = covariance[:, :seen] @ np.linalg.pinv(covariance[:seen, :seen], hermitian=True)
         expected = mean + (values - mean[:seen]) @ gain.T
         left = covariance - gain @ covariance[:seen]
@@ -182,21 +189,46 @@ class InflowModel(Block):
         return list(np.moveaxis(drawn, -1, 0))
 
 
+def _with_mean(months: StandardisedMonths, mean_m3s: FloatArray) -> StandardisedMonths:
+    """Months scaled so that normal values have a given mean."""
+    normal = np.clip(ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES), -_MOST_DEVIATIONS, _MOST_DEVIATIONS)
+    made = months.flows(np.repeat(normal[:, np.newaxis], len(mean_m3s), axis=1)).mean(axis=0)
+    factor = np.divide(mean_m3s, made, out=np.ones_like(made), where=made > 0)
+    return replace(months, lower_m3s=months.lower_m3s * factor, scale_m3s=months.scale_m3s * factor)
+
+
 def _regression(training: Training, months: StandardisedMonths) -> tuple[FloatArray, FloatArray]:
-    """Coefficients of each step, shape (steps, predictors), and the deviation of what they leave."""
+    """Coefficients of each step, shape (steps, predictors), and the noise that keeps every month's variance at 1."""
+    coefficients = _coefficients(training, months)
+    coefficients[:, -1] = 0.0
+    return coefficients, _noise_at_rest(coefficients, np.asarray(months.deviation > 0, float))
+
+
+def _noise_at_rest(coefficients: FloatArray, variance: FloatArray) -> FloatArray:
+    """Deviation of the noise of each step with which, in the long run, each step has a variance, as nearly as may be.
+
+    The variances are linear in those of the noise.
+    """
+    from scipy.optimize import nnls  # half a second, of which only fitting has need
+
+    of_noise = [_at_rest_moments(coefficients, alone)[1][:, 0, 0] for alone in np.eye(len(coefficients))]
+    return np.asarray(np.sqrt(nnls(np.array(of_noise).T, variance)[0]))
+
+
+def _coefficients(training: Training, months: StandardisedMonths) -> FloatArray:
+    """Coefficients of each step, shape (steps, predictors)."""
     flow, before = (np.maximum(each, 0.0) for each in (training.inflow_m3s, training.inflow_before_m3s))
     values = months.values(flow)
     follows = np.flatnonzero(flow[:-1, -1] == before[1:, 0]) + 1
     if len(follows) >= FEWEST_YEARS:
         fitted = MonthlyRegression.of(values, follows)
         if _remembered(fitted.coefficients) < _MOST_REMEMBERED:
-            return fitted.coefficients, fitted.deviation
+            return fitted.coefficients
     earlier = np.roll(months.values(np.roll(before, -1, axis=1)), 1, axis=1)
     follows_month = _correlations(values, earlier) if training.years >= FEWEST_YEARS_OF_CORRELATION else 0.0
     coefficients = np.zeros((training.steps, PREDICTORS))
     coefficients[:, 0] = follows_month
-    varies = np.asarray(months.deviation > 0, float)
-    return coefficients, np.sqrt(1 - coefficients[:, 0] ** 2) * varies
+    return coefficients
 
 
 def _correlations(now: FloatArray, before: FloatArray) -> FloatArray:

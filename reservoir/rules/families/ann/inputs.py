@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 
 from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import FloatArray, Training
-from reservoir.rules.inflow_model.synthetic_years import LEAST_INFLOW
 
 #: Inputs in the network's order; the month's own inflow is left out where it is not known.
 START_STORAGE, INFLOW, INFLOW_BEFORE = "start_storage", "inflow", "inflow_before"
 MONTH_SINE, MONTH_COSINE = "month_sine", "month_cosine"
+#: An inflow below this part of the mean is taken for it, since a logarithm has no zero.
+LEAST_INFLOW = 1e-3
 #: The least ratio of the largest to the smallest inflow on the scale.
 LEAST_RATIO = 1.01
 #: No inflow is scaled by less (m3/s), and no range of storages (hm3) or inflows is narrower: quotients stay finite.

@@ -28,7 +28,8 @@ from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.ann.inputs import Scales, input_names, known_inputs
 from reservoir.rules.families.ann.problem import NetworkOperation
 from reservoir.rules.folds import outside, parts_of
-from reservoir.rules.inflow_model.synthetic_years import synthetic_inflow
+from reservoir.rules.inflow_model.model import InflowModel
+from reservoir.rules.inflow_model.random_numbers import uniform_numbers
 from reservoir.solvers import Problem, Solutions, solve, why_unusable
 
 #: Hidden units that are tried, and what is taken where there are too few years to try.
@@ -43,6 +44,8 @@ SEARCH = {"particles": 64, "group": 32, "generations": 2500, "exchange_every": 5
 TRIAL = SEARCH | {"generations": 300, "exchange_every": 20}
 #: Searches whose mean is the rule; synthetic years behind the training years in each, and in the trials.
 SEARCHES, SYNTHETIC_YEARS, TRIAL_YEARS = 3, 200, 60
+#: Fewer years tell nothing of years that might have been.
+FEWEST_YEARS = 4
 #: Part of the swarm that begins the search about the fitted network, and how far about it.
 ABOUT, SPREAD = 0.5, 0.3
 #: A feasible range narrower than this part of the largest release tells nothing about decisions.
@@ -182,10 +185,18 @@ class _Stages:
             network,
             self.forecast,
             self.scales,
-            more_m3s=synthetic_inflow(self.training, synthetic, SEED + rng_stream_id),
+            more_m3s=synthetic_years(self.training, synthetic, rng_stream_id),
             room=room_years * self.training.steps,
             rng_stream_id=rng_stream_id,
         )
+
+
+def synthetic_years(training: Training, years: int, stream: int) -> FloatArray:
+    """So many years of the inflow model behind the last month, m3/s, shape (years, steps); none of too few years."""
+    if training.years < FEWEST_YEARS or not years:
+        return np.empty((0, training.steps))
+    uniform = uniform_numbers(SEED, 0, 1, years + 1, training.steps, stream)[0]
+    return InflowModel.of(training).years(float(training.inflow_m3s[-1, -1]), uniform)
 
 
 def samples(training: Training, forecast: Forecast, scales: Scales) -> tuple[FloatArray, FloatArray, FloatArray]:

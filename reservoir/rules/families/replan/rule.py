@@ -20,16 +20,17 @@ from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.replan.step_tables import step_tables, withdrawals
 from reservoir.rules.families.sdp.month_physics import Physics
 from reservoir.rules.families.sdp.rule import Sdp, best_release, slope_at
-from reservoir.rules.inflow_model.inflow_chain import shares
+from reservoir.rules.inflow_model.inflow_classes import shares
 from reservoir.rules.inflow_model.model import InflowModel
 from reservoir.rules.inflow_model.random_numbers import uniform_numbers
 from reservoir.solvers.ensemble_dp.engine import ensemble_values
 from reservoir.solvers.ensemble_dp.tables import StepTables
 
-#: Futures of a decision, and months of each. Each future is solved as if it were known, which overrates what can be
-#: made of stored water, the more the longer it is: on unseen years of the bundled case, 2 or 3 months make 97.5 % of
-#: perfect foresight, 4 months 97.4 and 12 months 97.25.
-MEMBERS, MONTHS_AHEAD = 200, 3
+#: Futures of a decision, and months of each that are drawn: of a month without a forecast, the first is that month. Each
+#: future is solved as if it were known, which overrates what can be made of stored water, the more the longer it is: on
+#: unseen years of the bundled case, 2 drawn months make 97.51 % of perfect foresight (without a forecast 96.67 %), and 3
+#: make 97.50 % (96.63 %); 12 made 97.25 %.
+MEMBERS, MONTHS_DRAWN = 200, 2
 MOST_MEMBERS, MOST_MONTHS_AHEAD = 10_000, 60
 SEED = 1
 #: Futures that are solved at once.
@@ -184,6 +185,6 @@ def fit(training: Training, forecast: Forecast) -> Replan:
         end=fit_sdp(training, forecast),
         inflow=InflowModel.of(training),
         members=MEMBERS,
-        months_ahead=MONTHS_AHEAD,
+        months_ahead=MONTHS_DRAWN if forecast is Forecast.MONTH else MONTHS_DRAWN - 1,
         seed=SEED,
     )

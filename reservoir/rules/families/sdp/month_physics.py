@@ -18,7 +18,7 @@ from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.base.violations import ROUNDING
 from reservoir.rules.families.sdp.plant_table import BELOW_BOUNDS, PlantTable, continued_below
 
-#: Releases compared.
+#: Releases compared in a decision, which then looks between the best one's neighbours.
 RELEASES = 61
 
 
@@ -76,8 +76,15 @@ class Physics:
         """Terms of the objective in a step (`StepTerms`), or nothing where it is energy."""
         return NO_TERMS if self.objective is None else self.objective.at(step)
 
-    def releases(self, step: int, storage: FloatArray, least_inflow: FloatArray, most_inflow: FloatArray) -> FloatArray:
-        """Releases to compare, along a new first axis.
+    def releases(
+        self,
+        step: int,
+        storage: FloatArray,
+        least_inflow: FloatArray,
+        most_inflow: FloatArray,
+        count: int = RELEASES,
+    ) -> FloatArray:
+        """Releases to compare, so many, along a new first axis.
 
         They run from what fills the reservoir at the least inflow to what empties it at the most.
         """
@@ -85,7 +92,7 @@ class Physics:
         filling = release_to_reach(storage, self.storage_upper_hm3[step], least_inflow - loss, volume)
         emptying = release_to_reach(storage, self.storage_lower_hm3[step], most_inflow - loss, volume)
         bounds = self.months.release_lower_m3s[step], self.months.release_upper_m3s[step]
-        return np.linspace(np.clip(filling, *bounds), np.clip(emptying, *bounds), RELEASES)
+        return np.linspace(np.clip(filling, *bounds), np.clip(emptying, *bounds), count)
 
     def made(self, step: int, storage: float, release: FloatArray, inflow: float) -> FloatArray:
         """Benefit of releases of a step as they are: beyond the bounds of storage there is neither repair nor cost."""

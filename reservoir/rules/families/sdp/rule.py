@@ -19,11 +19,13 @@ from reservoir.rules.base.fields import Monthly, Number, not_below
 from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.families.sdp.marginal_values import marginal_values, summed_up
 from reservoir.rules.families.sdp.month_physics import RELEASES, Physics
 from reservoir.rules.families.sdp.plant_table import PlantTable
 from reservoir.rules.families.sdp.tables import Chain, Classes, Grid, Values
 from reservoir.rules.families.sdp.value_iteration import interpolate_values, repeating_values, value_of_a_year
-from reservoir.rules.inflow_model.inflow_chain import inflow_chain, shares
+from reservoir.rules.inflow_model.inflow_chain import inflow_chain
+from reservoir.rules.inflow_model.inflow_classes import shares
 
 #: Storages of the grid between the bounds.
 STORAGES = 61
@@ -81,6 +83,16 @@ class Sdp(Rule):
         grid, classes, transitions, values = (np.array(each, float) for each in nested)
         return grid, classes, transitions, values
 
+    @cached_property
+    def _marginal(self) -> tuple[FloatArray, FloatArray]:
+        """Storages, and what a hm3 more is worth at the start of each step, by storage and class."""
+        return marginal_values(self.arrays[0], self.arrays[3])
+
+    @cached_property
+    def _smooth(self) -> tuple[FloatArray, FloatArray]:
+        """Storages and values that decisions are made by: as `values_gwh`, without its kinks."""
+        return summed_up(*self._marginal)
+
     def value_of_a_year(self) -> float:
         """Mean of a year that the best rule would make if inflow were as the classes have it, less costs of violations.
 
@@ -93,15 +105,17 @@ class Sdp(Rule):
 
         Without a forecast the expectation runs over the classes that may follow the inflow before.
         """
-        inflow, probability, values = self._outcomes(step, inflow_now_m3s, inflow_before_m3s)
-        return best_release(self.physics, step, storage_hm3, inflow, probability, self.arrays[0], values)
+        grid, values = self._smooth
+        inflow, probability, left = self._outcomes(step, inflow_now_m3s, inflow_before_m3s, values)
+        return best_release(self.physics, step, storage_hm3, inflow, probability, grid, left)
 
     def releases(
         self, step: int, storage_hm3: FloatArray, inflow_now_m3s: FloatArray | None, inflow_before_m3s: FloatArray
     ) -> FloatArray:
         """`release` in many situations."""
-        grid, classes, transitions, values = self.arrays
-        following = values[(step + 1) % len(classes)]
+        _, classes, transitions, _ = self.arrays
+        grid, smooth = self._smooth
+        following = smooth[(step + 1) % len(classes)]
         if self.forecast is Forecast.NONE or inflow_now_m3s is None:
             inflow, probability = classes[step], shares(classes[step - 1], inflow_before_m3s) @ transitions[step]
             of_situation = None
@@ -114,14 +128,17 @@ class Sdp(Rule):
     def water_value(
         self, step: int, end_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float
     ) -> float | None:
-        """Slope of the expected value of storage between the two of the grid that the end lies between."""
-        _, probability, values = self._outcomes(step, inflow_now_m3s, inflow_before_m3s)
-        return slope_at(self.arrays[0], values @ probability, end_hm3)
+        """Expected worth of a hm3 at the end, by straight lines between those of storages."""
+        storages, slopes = self._marginal
+        _, probability, worth = self._outcomes(step, inflow_now_m3s, inflow_before_m3s, slopes)
+        return float(np.interp(end_hm3, storages, worth @ probability))
 
-    def _outcomes(self, step: int, now: float | None, before: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Inflows that may come, their probabilities, and the values of storages after each (storages, inflows)."""
-        _, classes, transitions, values = self.arrays
-        following = values[(step + 1) % len(classes)]
+    def _outcomes(
+        self, step: int, now: float | None, before: float, table: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Inflows that may come, their probabilities, and what a table has after each (storages, inflows)."""
+        _, classes, transitions, _ = self.arrays
+        following = table[(step + 1) % len(classes)]
         if self.forecast is Forecast.NONE or now is None:
             return classes[step], shares(classes[step - 1], before) @ transitions[step], following
         return np.array([now]), np.ones(1), following @ shares(classes[step], now)[:, None]

@@ -8,6 +8,8 @@ from reservoir.rules.base.rule import Forecast
 from reservoir.rules.base.training import FloatArray
 from reservoir.rules.families.sdp.month_physics import Physics
 
+#: Releases compared for each value: so many that a kink between two of them costs next to nothing.
+RELEASES = 201
 #: The values have converged when a year more changes their differences by less than this part of its energy.
 TOLERANCE = 1e-6
 MOST_CYCLES = 60
@@ -67,9 +69,9 @@ def outcomes(
     """End storage and gain of a step, by release tried, storage of the grid and class of the inflow."""
     storage = grid[:, None]
     if forecast is Forecast.MONTH:
-        tried = physics.releases(step, storage, classes, classes)
+        tried = physics.releases(step, storage, classes, classes, RELEASES)
     else:
-        tried = physics.releases(step, storage, classes[:1], classes[-1:])
+        tried = physics.releases(step, storage, classes[:1], classes[-1:], RELEASES)
     return physics.after(step, storage, tried, classes)
 
 

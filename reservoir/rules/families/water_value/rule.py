@@ -17,14 +17,12 @@ from reservoir.rules.base.fields import Known, Monthly, Number, Refusal, check, 
 from reservoir.rules.base.month_conditions import LakeMonths, ObjectiveMonths
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, Training
+from reservoir.rules.families.sdp.marginal_values import marginal_values, summed_up
 from reservoir.rules.families.sdp.month_physics import Physics
 from reservoir.rules.families.sdp.plant_table import PlantTable
 from reservoir.rules.families.sdp.rule import best_release, best_releases
 from reservoir.rules.families.sdp.tables import Classes, Grid, class_tables
-from reservoir.rules.inflow_model.inflow_chain import shares
-
-#: Storages of the values that one of the table stands for, and parts of the distance between two when it is summed up.
-STORAGES_EACH, _PARTS = 3, 8
+from reservoir.rules.inflow_model.inflow_classes import shares
 
 
 def _as_many_as_classes(rows: tuple[tuple[float, ...], ...], known: Known) -> Any:
@@ -79,18 +77,8 @@ class WaterValue(Rule):
 
     @cached_property
     def _arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Storages, inflow classes, expected inflow, and values of the storages: the table, summed up by storage.
-
-        The table is a straight line between its storages, and its sum a parabola: it takes points between.
-        """
-        given, table = np.array(self.storages_hm3), np.array(self.water_value_gwh_per_hm3)
-        grid = np.linspace(given[0], given[-1], _PARTS * (len(given) - 1) + 1)
-        place = np.minimum(np.arange(len(grid)) / _PARTS, len(given) - 1)
-        left = np.minimum(place.astype(np.int64), len(given) - 2)
-        part = (place - left)[:, None]
-        slope = table[:, left] * (1 - part) + table[:, left + 1] * part
-        between = (slope[:, 1:] + slope[:, :-1]) / 2 * np.diff(grid)[:, None]
-        values = np.concatenate([np.zeros_like(slope[:, :1]), np.cumsum(between, axis=1)], axis=1)
+        """Storages, inflow classes, expected inflow, and values of the storages: the table, summed up by storage."""
+        grid, values = summed_up(np.array(self.storages_hm3), np.array(self.water_value_gwh_per_hm3))
         return grid, np.array(self.inflow_classes_m3s), np.array(self.expected_inflow_m3s), values
 
     def release(self, step: int, storage_hm3: float, inflow_now_m3s: float | None, inflow_before_m3s: float) -> float:
@@ -139,9 +127,7 @@ def fit(training: Training, forecast: Forecast) -> WaterValue:
         known = classes[np.arange(steps) - 1]
         expected = (transitions @ classes[:, :, None])[..., 0]
         later = later @ np.swapaxes(transitions, 1, 2)
-    storages = np.linspace(grid[0], grid[-1], 1 + -(-(len(grid) - 1) // STORAGES_EACH))
-    slopes: FloatArray = np.asarray(np.gradient(later, grid, axis=1))
-    table = np.array([[np.interp(storages, grid, column) for column in slope.T] for slope in slopes])
+    storages, table = marginal_values(grid, later)
     return WaterValue.fitted(
         training,
         forecast,
@@ -154,5 +140,5 @@ def fit(training: Training, forecast: Forecast) -> WaterValue:
         storages_hm3=storages,
         inflow_classes_m3s=known,
         expected_inflow_m3s=np.maximum.accumulate(expected, axis=1),
-        water_value_gwh_per_hm3=np.swapaxes(table, 1, 2),
+        water_value_gwh_per_hm3=table,
     )
