@@ -17,7 +17,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.cells import Intervals, first_intervals, halved
+from reservoir.certificate.cells import Intervals, first_intervals
+from reservoir.certificate.halves import halved
 from reservoir.certificate.paths import Cells, bound_pairs, longest_paths
 from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import Stages, stages_of

@@ -84,15 +84,14 @@ def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: 
     worth : float or None
         What a hm3 is worth at the end: there the values are exact; None of a cyclic horizon.
     """
-    low, high = np.concatenate(intervals.lower), np.concatenate(intervals.upper)
-    rows = list(zip(grid, values, strict=True))
-    at_low = np.concatenate([np.interp(x, *row) for x, row in zip(intervals.lower, rows, strict=True)])
-    at_high = np.concatenate([np.interp(x, *row) for x, row in zip(intervals.upper, rows, strict=True)])
+    low, high = intervals.lower, intervals.upper
+    at_low, at_high = np.empty(len(low)), np.empty(len(low))
+    for cells, row, value_row in zip(intervals.by_time, grid, values, strict=True):
+        at_low[cells], at_high[cells] = (np.interp(end[cells], row, value_row) for end in (low, high))
     width = high - low
     slope = np.where(width > 0, (at_high - at_low) / np.where(width > 0, width, 1.0), 0.0)
     value, middle = 0.5 * (at_low + at_high), 0.5 * (low + high)
-    first = intervals.first
-    begin, last = slice(0, first[1]), slice(*first[-2:])
+    begin, last = intervals.by_time[0], intervals.by_time[-1]
     if worth is not None:
         slope[last], value[last] = worth, worth * (middle[last] - grid[0, 0])
     half = np.maximum(high - middle, middle - low)[begin]
@@ -104,7 +103,8 @@ def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: 
 
 def _grid(intervals: Intervals) -> FloatArray:
     """Ends of all cells of each time, in rows of one length: the last one is repeated."""
-    nodes = [np.unique(np.concatenate(pair)) for pair in zip(intervals.lower, intervals.upper, strict=True)]
+    ends = intervals.lower, intervals.upper
+    nodes = [np.unique(np.concatenate([end[cells] for end in ends])) for cells in intervals.by_time]
     most = max(2, *map(len, nodes))
     return np.stack([np.append(each, np.full(most - len(each), each[-1])) for each in nodes])
 

@@ -105,9 +105,9 @@ def _worth(year):
 
 
 def _by_time(intervals, table):
-    first = intervals.first
-    for time, (low, high) in enumerate(zip(intervals.lower, intervals.upper, strict=True)):
-        yield 0.5 * (low + high), table.cells.value[first[time] : first[time + 1]]
+    middle = 0.5 * (intervals.lower + intervals.upper)
+    for cells in intervals.by_time:
+        yield middle[cells], table.cells.value[cells]
 
 
 @pytest.mark.parametrize("values", [noisy, zeros, of_another])
