@@ -15,8 +15,8 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 #: First cells: the width of those beside a known schedule, as a part of the range; by what part of the distance from it
-#: they grow; and the width of the widest.
-_NARROWEST, _GROWTH, _WIDEST = 5e-4, 0.25, 0.06
+#: they grow; and the width of the widest where a horizon has so many steps, or fewer.
+_NARROWEST, _GROWTH, _WIDEST, _STEPS = 5e-4, 0.25, 0.06, 12
 
 
 class Intervals(NamedTuple):
@@ -39,10 +39,12 @@ def first_intervals(known: Reachable, path_hm3: FloatArray, *, cyclic: bool) -> 
     """Cells between the bounds of each time: narrow ones beside a known schedule, wider ones away from it.
 
     Where errors of brackets must be small in all steps at once, best schedules pass; and they tend to be where the
-    value of storage has a kink: an end of a cell there does no harm. Farther off, a schedule that pays must come back.
+    value of storage has a kink: an end of a cell there does no harm. Farther off, a schedule that pays must come back:
+    but in a long horizon that may take long, and errors of many steps pay for more.
     From each cell a path may lead to all cells of the next time.
     """
-    edges = [_edges(*each) for each in zip(known.lower, known.upper, path_hm3, strict=True)]
+    distances = _distances(len(path_hm3) - 1)
+    edges = [_edges(*each, distances) for each in zip(known.lower, known.upper, path_hm3, strict=True)]
     if cyclic:
         edges[0] = edges[-1]
     count = np.array([len(each) - 1 for each in edges])
@@ -53,24 +55,22 @@ def first_intervals(known: Reachable, path_hm3: FloatArray, *, cyclic: bool) -> 
     return Intervals(first, first_end, first_pair, lower, upper, np.ones(first_pair[-1], bool))
 
 
-def _edges(lower: float, upper: float, path: float) -> FloatArray:
+def _edges(lower: float, upper: float, path: float, distances: FloatArray) -> FloatArray:
     if upper <= lower:
         return np.array([lower, upper])
     path = min(max(path, lower), upper)
-    away = _DISTANCES * (upper - lower)
+    away = distances * (upper - lower)
     edges = np.concatenate([path - away, path + away, [lower, upper]])
     return np.unique(edges[(edges >= lower) & (edges <= upper)])
 
 
-def _distances() -> FloatArray:
+def _distances(steps: int) -> FloatArray:
     """Distances of edges from the schedule, as parts of the range."""
+    widest = _WIDEST * min(_STEPS / steps, 1.0) ** (1 / 3)
     found = [0.0]
     while found[-1] < 1.0:
-        found.append(found[-1] + min(max(_NARROWEST, _GROWTH * found[-1]), _WIDEST))
+        found.append(found[-1] + min(max(_NARROWEST, _GROWTH * found[-1]), widest))
     return np.array(found)
-
-
-_DISTANCES = _distances()
 
 
 def cells_of(intervals: Intervals, value: FloatArray, slope: FloatArray) -> Cells:
