@@ -7,15 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reservoir import bundled_case
 from reservoir.certificate.bound import Effort, prove_bound
 from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import stages_of
 from reservoir.certificate.tables import _grid, cell_values, lined_up
+from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Goal, Objective
 from reservoir.planning.infeasible import feasible_years
+from reservoir.problems.reservoir.promised_power import promising
+from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve
 from reservoir.zoo.zoo import zoo_case
-from tests.certificate.cases import every_case, problems_of, random_schedules
+from tests.certificate.cases import YEARS, every_case, problems_of, random_schedules
 from tests.hydro.random_reservoirs import random_reservoir
 from tests.year_ends import cyclic, free, valued
 
@@ -152,3 +157,21 @@ def test_schedules_are_within_the_reachable_bounds_and_a_proof_of_none_is_right(
             assert np.all((storages >= bounds.lower) & (storages <= bounds.upper))
     feasible = feasible_years(problems.limits, np.ones(len(problems)))
     assert not any(feasible[place] for place, each in enumerate(known) if each.empty_step is not None)
+
+
+def test_a_record_with_a_contracted_power_is_proved_close_to_the_best():
+    """Drought after drought the power must be kept: values fall steeply towards storages from which it cannot be."""
+    case = bundled_case("carryover")
+    (problems,) = record_problems(case.reservoir(), case.inflow().span(0, 10), Horizon(None)).batches
+    year, storages, fitness = solved(problems, 0)
+    found = prove_bound(year, storages, fitness, Effort(gap=1e-4, seconds=60.0))
+    assert 0 <= found.bound - fitness <= 1.01e-4 * fitness
+    assert found.boxes < 1e7
+
+
+def test_promised_power_is_proved_close_to_the_best():
+    reservoir = random_reservoir(4)
+    problems = problems_of(replace(reservoir, objective=Objective({Goal.FIRM_POWER: 1.0})))
+    year, storages, fitness = solved(promising(problems, np.full(YEARS, 0.2 * reservoir.installed_mw)), 0)
+    found = prove_bound(year, storages, fitness)
+    assert 0 <= found.bound - fitness <= 1.01e-5 * abs(fitness)
