@@ -65,7 +65,7 @@ class Foresight:
         cls, model: ReservoirModel, horizons: Limits, labels: Sequence[str], start: float, progress: Progress
     ) -> Foresight:
         ends = np.full(len(horizons), start)
-        return cls(model, horizons, labels, start, _best(model, horizons, labels, start, ends, progress))
+        return cls(model, horizons, labels, start, operated(model, horizons, labels, start, ends, progress))
 
     @property
     def ends_hm3(self) -> FloatArray:
@@ -83,13 +83,18 @@ class Foresight:
         if apart.any():
             asked, horizon = ends_hm3[apart], np.nonzero(apart)[1]
             labels = [self.labels[place] for place in horizon.tolist()]
-            found = _best(self.model, self.horizons[horizon], labels, self.start_hm3, asked, progress)
+            found = operated(self.model, self.horizons[horizon], labels, self.start_hm3, asked, progress)
             values[apart] = self.operation.benefit[horizon] - found.benefit
         return values
 
 
-def _best(
-    model: ReservoirModel, horizons: Limits, labels: Sequence[str], start: float, ends: FloatArray, progress: Progress
+def operated(
+    model: ReservoirModel,
+    horizons: Limits,
+    labels: Sequence[str],
+    start: float,
+    ends: FloatArray,
+    progress: Progress = silent,
 ) -> Operation:
     """Dynamic programming over every horizon, from one storage to each end, shape (horizons,)."""
     starts = np.full(len(horizons), start)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.rules.base.other_starts import Decisions, OtherStarts, other_starts
 
 if TYPE_CHECKING:
     from reservoir.hydro.limits import Limits
@@ -53,6 +54,8 @@ class Training:
     member : ndarray of int, shape (years,)
         Place of the member of an ensemble that each year belongs to; all 0 of a record. The years of a member follow
         each other, and each begins anew.
+    other_starts : OtherStarts or None
+        What the plan would decide off its path, where storage carries over years.
     """
 
     model: ReservoirModel
@@ -68,6 +71,7 @@ class Training:
     limits: Limits
     member: NDArray[np.int64]
     end_value_per_hm3: float | None = None
+    other_starts: OtherStarts | None = None
 
     @classmethod
     def of(cls, plan: Plan) -> Training:
@@ -88,12 +92,12 @@ class Training:
         plan.inflow.require_whole_members("the fit of rules")
         limits = open_limits(plan.problems.model.reservoir, plan.inflow)
         require_no_ramps(limits.conditions)
-        storage = plan.operation.storage_hm3
-        return cls(
+        storage, members = plan.operation.storage_hm3, plan.inflow.member_count
+        made = cls(
             plan.problems.model,
             plan.inflow.labels,
             plan.inflow.flow_m3s,
-            inflow_before(plan.inflow.flow_m3s, members=plan.inflow.member_count),
+            inflow_before(plan.inflow.flow_m3s, members=members),
             storage[:, :-1],
             storage[:, 1:],
             plan.operation.release_m3s,
@@ -101,9 +105,26 @@ class Training:
             _losses_m3s(plan.operation, plan.inflow.calendar.hm3_per_m3s),
             plan.inflow.calendar.hm3_per_m3s,
             limits,
-            np.repeat(np.arange(plan.inflow.member_count), plan.inflow.years // plan.inflow.member_count),
+            np.repeat(np.arange(members), plan.inflow.years // members),
             _end_value(plan, limits),
         )
+        if plan.horizon.is_year:
+            return made
+        return replace(made, other_starts=other_starts(made.model, limits, made.planned, made.member))
+
+    @property
+    def planned(self) -> Decisions:
+        """What the plan decides in these years."""
+        return Decisions(*(getattr(self, field.name) for field in fields(Decisions)))
+
+    @property
+    def decisions(self) -> Decisions:
+        """What the plan decides, and behind it what it would decide from other starts."""
+        return self.planned if self.other_starts is None else self.planned.followed_by(self.other_starts.decisions)
+
+    def counts_of_decisions(self, of_years: FloatArray) -> FloatArray:
+        """How much each year of `decisions` counts, from how much each of these years does, shape (decided years,)."""
+        return of_years if self.other_starts is None else np.append(of_years, self.other_starts.counts(of_years))
 
     def select(self, years: Sequence[int]) -> Training:
         """Some of the years, by their place."""
@@ -111,10 +132,11 @@ class Training:
         taken = {
             field.name: getattr(self, field.name)[chosen]
             for field in fields(self)
-            if field.name not in ("model", "labels", "end_value_per_hm3")
+            if field.name not in ("model", "labels", "end_value_per_hm3", "other_starts")
         }
         labels = tuple(self.labels[year] for year in chosen)
-        return Training(self.model, labels, **taken, end_value_per_hm3=self.end_value_per_hm3)
+        others = None if self.other_starts is None else self.other_starts.within(chosen, self.years)
+        return Training(self.model, labels, **taken, end_value_per_hm3=self.end_value_per_hm3, other_starts=others)
 
     def searched(self) -> Training:
         """The years that a rule is searched on, which operates them thousands of times.

@@ -166,7 +166,8 @@ class _Stages:
         inputs, parts, weights = samples(self.training, self.forecast, self.scales)
         if np.ptp(parts) == 0:
             parts = parts + np.linspace(-1e-6, 1e-6, len(parts))[:, None]  # the plan always decides alike
-        counts = [np.repeat(counted, self.training.steps) * weights for counted in years]
+        every = [self.training.counts_of_decisions(counted) for counted in years]
+        counts = [np.repeat(counted, self.training.steps) * weights for counted in every]
         problems = [TrainingError(network, inputs, parts, each, rng_stream_id=at) for at, each in enumerate(counts)]
         return _solved(problems, **REGRESSION)
 
@@ -200,29 +201,31 @@ def synthetic_years(training: Training, years: int, stream: int) -> FloatArray:
 
 
 def samples(training: Training, forecast: Forecast, scales: Scales) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """What the plan decided: inputs, parts of the feasible range, and how much each counts.
+    """What the plan decided, from other starts too: inputs, parts of the feasible range, and how much each counts.
 
     Returns
     -------
-    inputs : ndarray, shape (years * steps, inputs)
-    parts : ndarray, shape (years * steps, 1)
-    weights : ndarray, shape (years * steps,)
+    inputs : ndarray, shape (decided years * steps, inputs)
+    parts : ndarray, shape (decided years * steps, 1)
+    weights : ndarray, shape (decided years * steps,)
         0 where the feasible range is too narrow to tell anything, else 1.
     """
-    plant, months = training.model.reservoir, Months.of(training)
+    plant, months, decided = training.model.reservoir, Months.of(training), training.decisions
     lower, upper = plant.storage_bounds_hm3
     volume = np.asarray(months.volume_per_flow)
-    inflow = training.inflow_m3s if forecast is Forecast.MONTH else np.tile(months.inflow_m3s, (training.years, 1))
+    inflow = decided.inflow_m3s
+    if forecast is Forecast.NONE:
+        inflow = np.broadcast_to(months.inflow_m3s, inflow.shape)
     gain = inflow - np.asarray(months.loss_m3s)
-    reached = (release_to_reach(training.storage_start_hm3, end, gain, volume) for end in (upper, lower))
+    reached = (release_to_reach(decided.storage_start_hm3, end, gain, volume) for end in (upper, lower))
     filling, emptying = (np.clip(each, months.release_lower_m3s, months.release_upper_m3s) for each in reached)
     width = emptying - filling
     narrow = width <= NARROWEST * max(months.release_upper_m3s)
-    part = np.clip((training.release_m3s - filling) / np.where(narrow, 1.0, width), 0.0, 1.0)
+    part = np.clip((decided.release_m3s - filling) / np.where(narrow, 1.0, width), 0.0, 1.0)
     known = known_inputs(
-        scales, forecast, training.inflow_m3s.ravel(), training.inflow_before_m3s.ravel(), training.steps
+        scales, forecast, decided.inflow_m3s.ravel(), decided.inflow_before_m3s.ravel(), training.steps
     )
-    inputs = np.column_stack([scales.storage(training.storage_start_hm3.ravel()), known])
+    inputs = np.column_stack([scales.storage(decided.storage_start_hm3.ravel()), known])
     return inputs, part.reshape(-1, 1), np.where(narrow, 0.0, 1.0).ravel()
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.rules.base.fields import Monthly, Numbers, count, not_below
+from reservoir.rules.base.other_starts import Decisions
 from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, Training
 
@@ -60,23 +61,24 @@ class LinearRule(Rule):
 
 def fit(training: Training, forecast: Forecast) -> LinearRule:
     """Fit each month by least squares; factors that the years cannot tell apart come out smallest."""
-    fitted = np.array([_fit_step(training, step, forecast) for step in range(training.steps)])
+    decided = training.decisions
+    fitted = np.array([_fit_step(decided, step, forecast) for step in range(training.steps)])
     return LinearRule.fitted(
         training,
         forecast,
         constant_hm3=fitted[:, 0],
         factors=fitted[:, 1:],
-        lowest_hm3=training.storage_end_hm3.min(axis=0),
-        highest_hm3=training.storage_end_hm3.max(axis=0),
+        lowest_hm3=decided.storage_end_hm3.min(axis=0),
+        highest_hm3=decided.storage_end_hm3.max(axis=0),
     )
 
 
-def _fit_step(training: Training, step: int, forecast: Forecast) -> FloatArray:
+def _fit_step(decided: Decisions, step: int, forecast: Forecast) -> FloatArray:
     """Constant and factors of one step, on centred columns so that the constant takes no part in the choice."""
-    columns = [training.storage_start_hm3[:, step], training.inflow_before_m3s[:, step]]
+    columns = [decided.storage_start_hm3[:, step], decided.inflow_before_m3s[:, step]]
     if forecast is Forecast.MONTH:
-        columns.append(training.inflow_m3s[:, step])
-    known, end = np.column_stack(columns), training.storage_end_hm3[:, step]
+        columns.append(decided.inflow_m3s[:, step])
+    known, end = np.column_stack(columns), decided.storage_end_hm3[:, step]
     spread = known.std(axis=0)
     scale = np.where(spread > LEAST_VARIATION * np.abs(known).max(axis=0), spread, np.inf)
     solution = np.linalg.lstsq((known - known.mean(axis=0)) / scale, end - end.mean(), rcond=1e-9)[0]

@@ -52,7 +52,8 @@ def _boundaries(trial: Trial, step: int, outputs: FloatArray) -> FloatArray:
 
     The error is a sum of one term a boundary, so that the best in order are found one after the other.
     """
-    storage, power = trial.training.storage_start_hm3[:, step], trial.training.power_mw[:, step]
+    decided = trial.training.decisions
+    storage, power = decided.storage_start_hm3[:, step], decided.power_mw[:, step]
     candidates = np.linspace(trial.starts_hm3[0, step], trial.starts_hm3[1, step], _BOUNDARIES)
     errors = (power[None] - outputs[:, None]) ** 2
     above = storage[None] - ON_CURVE * trial.storages_hm3[-1] > candidates[:, None]
