@@ -8,12 +8,14 @@ back to the plan at its end.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.limits import Limits
-from reservoir.problems.reservoir.year import ReservoirModel
+if TYPE_CHECKING:
+    from reservoir.hydro.limits import Limits
+    from reservoir.problems.reservoir.year import ReservoirModel
 
 FloatArray = NDArray[np.float64]
 
