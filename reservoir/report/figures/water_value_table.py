@@ -41,18 +41,20 @@ def draw_water_value_table(ax: Axes, evaluation: Evaluation) -> Axes:
     storages, values = _shown(rule)
     if plan.objective.is_energy:
         values = values * plan.units.amount(1.0, "gwh_per_hm3")[0]
-    middles, decimals = month_middles(plan.inflow.calendar), _decimals(values)
+    above = storages[:, np.newaxis] >= np.array(rule.storage_lower_hm3) - 1e-6
+    within = above & (storages[:, np.newaxis] <= np.array(rule.storage_upper_hm3) + 1e-6)
+    middles, decimals = month_middles(plan.inflow.calendar), _decimals(values[within])
     for step, column in enumerate(values.T):
-        within = (storages >= rule.storage_lower_hm3[step] - 1e-6) & (storages <= rule.storage_upper_hm3[step] + 1e-6)
-        for storage, value in zip(storages[within], column[within], strict=True):
+        for storage, value in zip(storages[within[:, step]], column[within[:, step]], strict=True):
             ax.text(middles[step], storage, f"{value:.{decimals}f}", ha="center", va="center", fontsize=7.5, bbox=_CELL)
     steps = np.arange(len(middles) + 1)
     for bounds, label in ((rule.storage_upper_hm3, "storage bounds"), (rule.storage_lower_hm3, None)):
         ax.step(steps, [*bounds, bounds[-1]], where="post", color=LIMITS, lw=1.0, ls="--", label=label)
     ax.grid(visible=False)
     spacing = storages[1] - storages[0]
+    lowest, highest = min(rule.storage_lower_hm3), max(rule.storage_upper_hm3)
     ax.set_xlim(0, len(middles))
-    ax.set_ylim(storages[0] - spacing / 2, storages[-1] + spacing / 2)
+    ax.set_ylim(lowest - spacing / 2, highest + spacing / 2)
     ax.xaxis.set_major_locator(FixedLocator(list(middles)))
     ax.xaxis.set_major_formatter(FixedFormatter([MONTH_NAMES[month - 1][:3] for month in rule.months.calendar_month]))
     ax.tick_params(axis="x", length=0)
@@ -64,7 +66,7 @@ def draw_water_value_table(ax: Axes, evaluation: Evaluation) -> Axes:
 
 def _decimals(values: NDArray[np.float64]) -> int:
     """Decimals of every number: three figures of the largest."""
-    return max(0, 2 - int(np.floor(np.log10(max(float(np.abs(values).max()), 1e-9)))))
+    return max(0, 2 - int(np.floor(np.log10(max(float(np.abs(values).max(initial=0.0)), 1e-9)))))
 
 
 def caption(evaluation: Evaluation) -> str:
@@ -82,7 +84,8 @@ def _rule(evaluation: Evaluation) -> WaterValue:
 
 
 def _shown(rule: WaterValue) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Storages, and the values of the middle class, shape (storages, months); every so many of the table's rows."""
+    """Storages, and the values of the middle class, shape (storages, months); some rows, none below all bounds."""
     storages, table = np.array(rule.storages_hm3), np.array(rule.water_value_gwh_per_hm3)
-    every = -(-len(storages) // _MOST_ROWS)
-    return storages[::every], table[:, ::every, table.shape[2] // 2].T
+    rows = np.flatnonzero(storages >= min(rule.storage_lower_hm3) - 1e-6)
+    rows = rows[:: -(-len(rows) // _MOST_ROWS)]
+    return storages[rows], table[:, rows, table.shape[2] // 2].T

@@ -43,7 +43,7 @@ REGRESSION = {"particles": 128, "group": 128, "generations": 400, "exchange_ever
 SEARCH = {"particles": 64, "group": 32, "generations": 2500, "exchange_every": 50}
 TRIAL = SEARCH | {"generations": 300, "exchange_every": 20}
 #: Searches whose mean is the rule; synthetic years behind the training years in each, and in the trials.
-SEARCHES, SYNTHETIC_YEARS, TRIAL_YEARS = 3, 200, 60
+SEARCHES, SYNTHETIC_YEARS, TRIAL_YEARS = 3, 400, 60
 #: Fewer years tell nothing of years that might have been.
 FEWEST_YEARS = 4
 #: Part of the swarm that begins the search about the fitted network, and how far about it.
