@@ -46,6 +46,10 @@ int start_of(__global const int *first_pair, const int cells, const int pair) {
     return low;
 }
 
+int end_of(__global const int *first_end, __global const int *first_pair, const int x, const int pair) {
+    return first_end[x] + pair - first_pair[x];
+}
+
 // A work item a pair; brackets that are minus infinity stay so. Of each cell, those of all times behind each other: the
 // step that it starts, the first cell that it may end in, the place of its first pair, its ends (hm3), a value at its
 // middle, and the slope of that over the storage.
@@ -57,7 +61,7 @@ __kernel void bound_pairs(__global const PlantNumbers *numbers, __global const C
     const int pair = get_global_id(0);
     if (pair >= pairs || !(brackets[pair] > -INFINITY)) return;
     const Plant plant = {numbers, shapes, curves};
-    const int x = start_of(first_pair, cells, pair), y = first_end[x] + pair - first_pair[x];
+    const int x = start_of(first_pair, cells, pair), y = end_of(first_end, first_pair, x, pair);
     const Interval start = {lower[x], upper[x]}, end = {lower[y], upper[y]};
     brackets[pair] = bracket_bound(&plant, stages + steps[x], start, end, value[y] - value[x], slope[x], slope[y]);
 }
