@@ -15,7 +15,7 @@ from reservoir.opencl import Session, assemble, build
 from tests.certificate.device_cases import CASES, boxes_of, narrowed, of_device, on_host, tabled
 
 #: Of brackets of power laws, which a device bounds by wider intervals: as parts of the largest.
-LESS, MORE = 1e-13, 1e-11
+LESS, MORE = 1e-14, 1e-12
 
 
 @pytest.mark.parametrize("name", CASES)
