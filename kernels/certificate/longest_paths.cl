@@ -10,16 +10,18 @@ typedef struct {
     RUN_FIELDS;
 } Run;
 
-// Longest path to each cell from the start, with what is added there, cells of a time shared among the items.
+// Longest path to each cell from the start, with what is added there, cells of a time shared among the items. Paths
+// lead to a cell from some of the cells between the first and the one past the last.
 void walk_forth(const Run run, __global const int *first, __global const int *first_end, __global const int *first_pair,
-                __global const double *ends, __global const double *brackets, __global double *before) {
+                __global const int *first_start, __global const int *past_start, __global const double *ends,
+                __global const double *brackets, __global double *before) {
     for (int time = run.first_time; time <= run.first_time + run.steps; ++time) {
         for (int y = first[time] + get_local_id(0); y < first[time + 1]; y += ITEMS) {
             double longest = -INFINITY;
             if (time == run.first_time) {
                 if (run.start < 0 || y == run.start) longest = ends[y];
             } else {
-                for (int x = first[time - 1]; x < first[time]; ++x) {
+                for (int x = first_start[y]; x < past_start[y]; ++x) {
                     const int pair = first_pair[x] + y - first_end[x];
                     if (pair < first_pair[x] || pair >= first_pair[x + 1]) continue;
                     longest = greater(longest, before[run.place + x] + brackets[pair]);
@@ -54,13 +56,14 @@ void walk_back(const Run run, __global const int *first, __global const int *fir
 
 // Two groups a run, one for either way.
 __kernel void walk_both_ways(__global const Run *runs, __global const int *first, __global const int *first_end,
-                             __global const int *first_pair, __global const double *ends,
+                             __global const int *first_pair, __global const int *first_start,
+                             __global const int *past_start, __global const double *ends,
                              __global const double *brackets, __global double *before, __global double *after) {
     const Run run = runs[get_group_id(0) / 2];
     if (get_group_id(0) % 2)
         walk_back(run, first, first_end, first_pair, brackets, after);
     else
-        walk_forth(run, first, first_end, first_pair, ends, brackets, before);
+        walk_forth(run, first, first_end, first_pair, first_start, past_start, ends, brackets, before);
 }
 
 // A work item a pair: the longest path through it of all runs of its horizon, which are behind each other.

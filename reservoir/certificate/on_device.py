@@ -34,7 +34,8 @@ _ITEMS, _GPU_ITEMS = 64, 256
 #: What a session holds of a plant; of cells, to bound pairs of them; and of paths, in the order of the kernels.
 _PLANT = ("numbers", "shapes", "curves", "stages")
 _CELLS = ("step", "first_end", "first_pair", "lower", "upper", "value", "slope")
-_WALKED = ("runs", "first", "first_end", "first_pair", "ends", "brackets", "before", "after")
+_BANDS = ("first_end", "first_pair", "first_start", "past_start")
+_WALKED = ("runs", "first", *_BANDS, "ends", "brackets", "before", "after")
 _JOINED = ("brackets", "before", "after", "through")
 
 

@@ -10,7 +10,7 @@ from reservoir.certificate.on_device import BracketsOnDevice
 from reservoir.certificate.pairs import pairs_of
 from reservoir.certificate.path_buffers import runs_of
 from reservoir.certificate.paths import longest_paths
-from reservoir.opencl import Session
+from reservoir.opencl import Session, assemble
 from tests.certificate.device_cases import boxes_of, on_host, tabled
 
 
@@ -88,3 +88,25 @@ def test_a_cycle_has_a_run_for_each_cell_that_it_may_begin_in():
     runs, lengths = runs_of(pairs, cyclic=False)
     assert len(runs.runs) == len(cells)
     assert lengths == sum(numbers)
+
+
+#: Mistakes in the kernels of paths.
+MISTAKES = {
+    "a cycle that ends anywhere": ("run.start < 0 || x - first[last] ==", "true || x - first[last] =="),
+    "a cycle that begins anywhere": ("run.start < 0 || y == run.start", "true"),
+    "nothing added at the start": ("longest = ends[y];", "longest = 0.0;"),
+    "one run alone": ("run < first_run[horizon[x] + 1]", "run <= first_run[horizon[x]]"),
+    "a start left out": ("x = first_start[y];", "x = first_start[y] + 1;"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_the_paths_is_found_out(mistake, device, monkeypatch):
+    source = assemble(on_device.FILES, on_device.constants(device))
+    assert source.count(MISTAKES[mistake][0]) == 1
+    monkeypatch.setattr(on_device, "assemble", lambda *_: source.replace(*MISTAKES[mistake]))
+    plant, horizons, cells, given, ends = of_horizons("losses")
+    expected = through_on_host(plant, horizons, cells, given, ends, cyclic=True)
+    assert not np.array_equal(
+        through_on_device(device, plant, horizons, pairs_of(cells), given, ends, cyclic=True), expected
+    )
