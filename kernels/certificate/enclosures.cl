@@ -84,12 +84,12 @@ Jet power_law(const Curve *curve, const Interval x) {
     const double exponent = curve->exponent;
     const Interval base = subtract(x, point(curve->origin)), rise = scale(curve->coefficients[0], point(exponent));
     const Interval bend = exponent == 1.0 ? NOUGHT : multiply(rise, subtract(point(exponent), ONE));
-    Interval powers[3];
-    for (int order = 0; order < 3; ++order) powers[order] = power(base, exponent - order);
+    Interval by_order[3];
+    powers(base, exponent, by_order);
     Jet found;
-    found.value = add(point(curve->coefficients[1]), scale(curve->coefficients[0], powers[0]));
-    found.slope = multiply(rise, powers[1]);
-    found.curvature = multiply(bend, powers[2]);
+    found.value = add(point(curve->coefficients[1]), scale(curve->coefficients[0], by_order[0]));
+    found.slope = multiply(rise, by_order[1]);
+    found.curvature = multiply(bend, by_order[2]);
     return found;
 }
 

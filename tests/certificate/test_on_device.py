@@ -91,15 +91,18 @@ def test_horizons_of_other_lakes_are_refused():
         plant_arrays(plant, [*horizons, other])
 
 
-#: A power that errs by as many units in the last place as OpenCL allows, up or down; and its enclosure.
-POWER = "return pow(x, exponent);"
-ERRING = "return pow(x, exponent) * (1.0 + {} * 15.0 * EPS);"
+#: A power that errs by as many units in the last place as OpenCL allows, up or down; and its enclosures.
+POWER = "pow(x, exponent)"
+ERRING = "pow(x, exponent) * (1.0 + {} * 15.0 * EPS)"
 POWERS = """
-__kernel void powers(__global const double *x, const double exponent, __global double *low, __global double *high) {
+__kernel void of_points(__global const double *x, const double exponent, __global double *low, __global double *high) {
     const int place = get_global_id(0);
-    const Interval found = power(point(x[place]), exponent);
-    low[place] = found.low;
-    high[place] = found.high;
+    Interval found[3];
+    powers(point(x[place]), exponent, found);
+    for (int lower = 0; lower < 3; ++lower) {
+        low[3 * place + lower] = found[lower].low;
+        high[3 * place + lower] = found[lower].high;
+    }
 }
 """
 
@@ -107,15 +110,30 @@ __kernel void powers(__global const double *x, const double exponent, __global d
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 @pytest.mark.parametrize(("widened", "holds"), [("0x1p-47", True), ("0x1p-49", False)])
 def test_powers_are_enclosed_whatever_a_device_may_err(sign, widened, holds, device):
-    source = assemble(on_device.FILES[:1], {}).replace(POWER, ERRING.format(sign)) + POWERS
-    program = build(device, source.replace("EPS_OF_POWER 0x1p-47", f"EPS_OF_POWER {widened}"), as_written=True)
-    x = 10.0 ** np.random.default_rng(2).uniform(-6, 5, 4096)
-    for exponent in (0.3, 1.7, -0.6, -1.4):
+    source = assemble(on_device.FILES[:1], {}) + POWERS
+    assert source.count(POWER) == 2
+    source = source.replace(POWER, ERRING.format(sign)).replace("EPS_OF_POWER 0x1p-47", f"EPS_OF_POWER {widened}")
+    program = build(device, source, as_written=True)
+    x = np.concatenate([10.0 ** np.random.default_rng(2).uniform(-6, 5, 4096), 10.0 ** np.arange(-25.0, 26.0)])
+    for exponent in (0.3, 1.7, -0.6, 5.5):
         with Session(device) as session:
             session.upload(x=x)
-            session.allocate(low=(x.shape, np.float64), high=(x.shape, np.float64))
-            session.run(program, "powers", len(x), None, "x", np.float64(exponent), "low", "high")
+            session.allocate(low=((len(x), 3), np.float64), high=((len(x), 3), np.float64))
+            session.run(program, "of_points", len(x), None, "x", np.float64(exponent), "low", "high")
             low, high = session.download("low"), session.download("high")
-        exact = np.longdouble(x) ** np.longdouble(exponent)
+        exact = np.longdouble(x[:, None]) ** (np.longdouble(exponent) - np.arange(3))
         assert bool(np.all((low < exact) & (exact < high))) == holds
-    assert source.count(ERRING.format(sign)) == 1
+        assert np.all(high - low < 1e-11 * exact)
+
+
+def test_powers_of_nothing_have_no_bound_where_they_rise_without_one(device):
+    program = build(device, assemble(on_device.FILES[:1], {}) + POWERS, as_written=True)
+    with Session(device) as session:
+        session.upload(x=np.zeros(1))
+        session.allocate(low=((1, 3), np.float64), high=((1, 3), np.float64))
+        session.run(program, "of_points", 1, None, "x", np.float64(1.0), "low", "high")
+        low, high = session.download("low")[0], session.download("high")[0]
+    assert low[0] == 0.0
+    assert high[0] < 1e-200
+    assert low[1] < 1.0 < high[1]
+    assert low[2] < high[2] == np.inf
