@@ -85,7 +85,7 @@ Jet power_law(const Curve *curve, const Interval x) {
     const Interval base = subtract(x, point(curve->origin)), rise = scale(curve->coefficients[0], point(exponent));
     const Interval bend = exponent == 1.0 ? NOUGHT : multiply(rise, subtract(point(exponent), ONE));
     Interval by_order[3];
-    powers(base, exponent, by_order);
+    raised(base, exponent, by_order);
     Jet found;
     found.value = add(point(curve->coefficients[1]), scale(curve->coefficients[0], by_order[0]));
     found.slope = multiply(rise, by_order[1]);

@@ -81,7 +81,7 @@ double power_of(const double x, const double exponent) {
 }
 
 // Enclosures of a power of a number that is not negative, and of those with an exponent one and two lower.
-void powers_at(const double x, const double exponent, Interval found[3]) {
+void raised_at(const double x, const double exponent, Interval found[3]) {
     const bool far = !(x >= 1.0 / FAR && x <= FAR);
     double value = far ? 0.0 : pow(x, exponent);
     for (int lower = 0; lower < 3; ++lower) {
@@ -96,9 +96,9 @@ void powers_at(const double x, const double exponent, Interval found[3]) {
 }
 
 // The same of an interval of such numbers: powers are monotone in them.
-void powers(const Interval a, const double exponent, Interval found[3]) {
+void raised(const Interval a, const double exponent, Interval found[3]) {
     Interval at_high[3];
-    powers_at(greater(a.low, 0.0), exponent, found);
-    powers_at(greater(a.high, 0.0), exponent, at_high);
+    raised_at(greater(a.low, 0.0), exponent, found);
+    raised_at(greater(a.high, 0.0), exponent, at_high);
     for (int lower = 0; lower < 3; ++lower) found[lower] = hull(found[lower], at_high[lower]);
 }

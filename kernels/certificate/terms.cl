@@ -6,7 +6,7 @@
 #define ROUNDING 1e-14
 #define UNLIMITED 1e29
 
-// Largest of the terms that an affine function is the sum of.
+// Sizes of the terms of an affine function on a box, added.
 double size_of(const Affine a, const Geometry *box) {
     return fabs(a.value) + fabs(a.by_x) * box->half_x + fabs(a.by_y) * box->half_y;
 }

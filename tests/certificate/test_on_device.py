@@ -98,7 +98,7 @@ POWERS = """
 __kernel void of_points(__global const double *x, const double exponent, __global double *low, __global double *high) {
     const int place = get_global_id(0);
     Interval found[3];
-    powers(point(x[place]), exponent, found);
+    raised(point(x[place]), exponent, found);
     for (int lower = 0; lower < 3; ++lower) {
         low[3 * place + lower] = found[lower].low;
         high[3 * place + lower] = found[lower].high;
