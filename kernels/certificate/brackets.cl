@@ -63,5 +63,7 @@ __kernel void bound_pairs(__global const PlantNumbers *numbers, __global const C
     const Plant plant = {numbers, shapes, curves};
     const int x = start_of(first_pair, cells, pair), y = end_of(first_end, first_pair, x, pair);
     const Interval start = {lower[x], upper[x]}, end = {lower[y], upper[y]};
-    brackets[pair] = bracket_bound(&plant, stages + steps[x], start, end, value[y] - value[x], slope[x], slope[y]);
+    const double base = value[y] - value[x];
+    const double bound = bracket_bound(&plant, stages + steps[x], start, end, base, slope[x], slope[y]);
+    brackets[pair] = isnan(bound) ? INFINITY : bound;  // what is no number would be taken for a pair without a path
 }

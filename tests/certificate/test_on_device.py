@@ -78,6 +78,14 @@ def test_dead_pairs_stay_so_and_levels_follow_each_other(device):
     assert np.array_equal(some, np.where(alive, every, -np.inf))
 
 
+def test_what_is_no_number_bounds_nothing(device):
+    plant, horizons, cells = boxes_of("random 4")
+    cells[0].value[0] = np.nan
+    pairs = pairs_of(cells)
+    found = of_device(device, plant, horizons, pairs)[: pairs.first_pair[1]]
+    assert set(found) == {-np.inf, np.inf}
+
+
 def test_a_device_without_double_is_refused(device, monkeypatch):
     monkeypatch.setattr(on_device, "has_double", lambda _: False)
     with Session(device) as session, pytest.raises(DeviceError, match="does not support double precision"):
