@@ -17,7 +17,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.cells import Intervals, first_intervals, halved
+from reservoir.certificate.cells import Intervals, first_intervals
+from reservoir.certificate.halves import halved
 from reservoir.certificate.paths import Cells, bound_pairs, longest_paths
 from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import Stages, stages_of
@@ -27,14 +28,16 @@ from reservoir.problems.reservoir.year import ReservoirYear
 
 FloatArray = NDArray[np.float64]
 
-#: A maker of values on cells, told those at the end that it made before.
-Values = Callable[[ReservoirYear, Intervals, "tuple[FloatArray, FloatArray] | None"], CellValues]
+#: A maker of values on cells, told those at the end that it made before, and what missing a demand costs.
+Values = Callable[[ReservoirYear, Intervals, "tuple[FloatArray, FloatArray] | None", float], CellValues]
 
 #: Pairs of cells that are bounded for each step at most, in all levels; and that are held at once, of all steps.
-_PAIRS_OF_STEP, _MOST_PAIRS = 150_000, 12_000_000
+_PAIRS_OF_STEP, _MOST_PAIRS = 150_000, 40_000_000
 #: The same of horizons for which no schedule is known that keeps the limits: nothing can be dropped.
 _PAIRS_WITHOUT_SCHEDULE = 30_000
 _MOST_LEVELS = 20
+#: What missing a demand costs in the values of the first cells (`cell_values`), and at most.
+_FIRST_COST, _MOST_COST = 3.0, 200.0
 #: What float64 rounds in sums of brackets, and in what a schedule comes to, is less than this part of the bound.
 _ROUNDING = 1e-10
 #: Parts of the steps for each thread.
@@ -121,10 +124,10 @@ def prove_bound(
         threshold = fitness + effort.gap * max(abs(fitness), effort.least_scale)
         room = _PAIRS_OF_STEP * limits.steps
     intervals = first_intervals(known, storages_hm3, cyclic=limits.cyclic)
-    best, dropped, boxes, level, end = np.inf, -np.inf, 0, 0, None
+    best, dropped, boxes, level, end, cost = np.inf, -np.inf, 0, 0, None, _FIRST_COST
     while True:
         level += 1
-        table = values(year, intervals, end)
+        table = values(year, intervals, end, cost)
         end = table.end
         boxes += int(intervals.alive.sum())
         brackets = np.where(intervals.alive, 0.0, -np.inf)
@@ -143,6 +146,8 @@ def prove_bound(
         if not finer.alive.any() or len(finer.alive) > _MOST_PAIRS:
             break
         intervals = finer
+        if table.at_ends.max() > threshold:  # values are too large: perhaps missing a demand pays
+            cost = min(2 * cost, _MOST_COST)
     return ProvenBound(best + _ROUNDING * abs(best), None, level, boxes)
 
 

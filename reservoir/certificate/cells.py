@@ -1,8 +1,7 @@
-"""Cells of storages: the first ones, and halves of those that are left."""
+"""Cells of storages and bands of pairs of them: the first ones, and those of them that are still needed."""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,93 +11,68 @@ from reservoir.certificate.paths import Cells
 from reservoir.certificate.reachable import Reachable
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 #: First cells: the width of those beside a known schedule, as a part of the range; by what part of the distance from it
-#: they grow; and the width of the widest.
-_NARROWEST, _GROWTH, _WIDEST = 5e-4, 0.25, 0.06
+#: they grow; and the width of the widest where a horizon has so many steps, or fewer.
+_NARROWEST, _GROWTH, _WIDEST, _STEPS = 5e-4, 0.25, 0.06, 12
 
 
 class Intervals(NamedTuple):
-    """Ends of the cells at each time, hm3, and of each pair of them whether a path may lead through it."""
+    """Cells as in `Cells`, their ends in hm3, and of each pair whether a path may lead through it."""
 
-    lower: list[FloatArray]
-    upper: list[FloatArray]
+    first: IntArray
+    first_end: IntArray
+    first_pair: IntArray
+    lower: FloatArray
+    upper: FloatArray
     alive: BoolArray
 
     @property
-    def first(self) -> NDArray[np.int64]:
-        """Place of the first cell of each time, and the number of all cells."""
-        return np.cumsum([0, *map(len, self.lower)])
-
-    @property
-    def first_pair(self) -> NDArray[np.int64]:
-        """Place of the first pair of each step, and the number of all pairs."""
-        return np.cumsum([0, *(len(start) * len(end) for start, end in pairwise(self.lower))])
+    def by_time(self) -> list[slice]:
+        """Places of the cells of each time."""
+        return [slice(*ends) for ends in zip(self.first[:-1], self.first[1:], strict=True)]
 
 
 def first_intervals(known: Reachable, path_hm3: FloatArray, *, cyclic: bool) -> Intervals:
     """Cells between the bounds of each time: narrow ones beside a known schedule, wider ones away from it.
 
     Where errors of brackets must be small in all steps at once, best schedules pass; and they tend to be where the
-    value of storage has a kink: an end of a cell there does no harm. Farther off, a schedule that pays must come back.
+    value of storage has a kink: an end of a cell there does no harm. Farther off, a schedule that pays must come back:
+    but in a long horizon that may take long, and errors of many steps pay for more.
+    From each cell a path may lead to all cells of the next time.
     """
-    edges = [_edges(*each) for each in zip(known.lower, known.upper, path_hm3, strict=True)]
+    distances = _distances(len(path_hm3) - 1)
+    edges = [_edges(*each, distances) for each in zip(known.lower, known.upper, path_hm3, strict=True)]
     if cyclic:
         edges[0] = edges[-1]
-    lower, upper = [each[:-1] for each in edges], [each[1:] for each in edges]
-    pairs = sum(len(start) * len(end) for start, end in pairwise(lower))
-    return Intervals(lower, upper, np.ones(pairs, bool))
+    count = np.array([len(each) - 1 for each in edges])
+    first = np.cumsum([0, *count])
+    lower, upper = (np.concatenate([each[part] for each in edges]) for part in (slice(-1), slice(1, None)))
+    first_end, ends = np.repeat(first[1:-1], count[:-1]), np.repeat(count[1:], count[:-1])
+    first_pair = np.cumsum([0, *ends])
+    return Intervals(first, first_end, first_pair, lower, upper, np.ones(first_pair[-1], bool))
 
 
-def _edges(lower: float, upper: float, path: float) -> FloatArray:
+def _edges(lower: float, upper: float, path: float, distances: FloatArray) -> FloatArray:
     if upper <= lower:
         return np.array([lower, upper])
     path = min(max(path, lower), upper)
-    away = _DISTANCES * (upper - lower)
+    away = distances * (upper - lower)
     edges = np.concatenate([path - away, path + away, [lower, upper]])
     return np.unique(edges[(edges >= lower) & (edges <= upper)])
 
 
-def _distances() -> FloatArray:
+def _distances(steps: int) -> FloatArray:
     """Distances of edges from the schedule, as parts of the range."""
+    widest = _WIDEST * min(_STEPS / steps, 1.0) ** (1 / 3)
     found = [0.0]
     while found[-1] < 1.0:
-        found.append(found[-1] + min(max(_NARROWEST, _GROWTH * found[-1]), _WIDEST))
+        found.append(found[-1] + min(max(_NARROWEST, _GROWTH * found[-1]), widest))
     return np.array(found)
-
-
-_DISTANCES = _distances()
-
-
-def halved(intervals: Intervals, kept: BoolArray, *, cyclic: bool) -> Intervals:
-    """Halves of all cells that a kept pair has; a pair of halves is alive if that of the whole cells was kept."""
-    first, first_pair = intervals.first, intervals.first_pair
-    live = np.zeros(first[-1], bool)
-    blocks = []
-    for step in range(len(first_pair) - 1):
-        start, end = slice(*first[step : step + 2]), slice(*first[step + 1 : step + 3])
-        block = kept[slice(*first_pair[step : step + 2])].reshape(start.stop - start.start, -1)
-        live[start] |= block.any(axis=1)
-        live[end] |= block.any(axis=0)
-        blocks.append(block)
-    if cyclic:
-        begin, last = slice(0, first[1]), slice(*first[-2:])
-        live[begin] &= live[last]
-        live[last] = live[begin]
-    lower, upper, parents = [], [], []
-    for time, (low, high) in enumerate(zip(intervals.lower, intervals.upper, strict=True)):
-        which = np.flatnonzero(live[slice(*first[time : time + 2])])
-        middle = 0.5 * (low[which] + high[which])
-        splits = (middle > low[which]) & (middle < high[which])
-        lower.append(np.sort(np.concatenate([low[which], middle[splits]])))
-        upper.append(np.sort(np.concatenate([high[which], middle[splits]])))
-        parents.append(np.sort(np.concatenate([which, which[splits]])))
-    of_pairs = zip(blocks, pairwise(parents), strict=True)
-    return Intervals(lower, upper, np.concatenate([block[np.ix_(*pair)].ravel() for block, pair in of_pairs]))
 
 
 def cells_of(intervals: Intervals, value: FloatArray, slope: FloatArray) -> Cells:
     """Cells as compiled code reads them, with a value at the middle of each and its slope."""
-    ends = np.concatenate(intervals.lower), np.concatenate(intervals.upper)
-    return Cells(intervals.first, intervals.first_pair, *ends, value, slope)
+    return Cells(*intervals[:-1], value, slope)

@@ -21,12 +21,17 @@ _INFINITY = float("inf")
 class Cells(NamedTuple):
     """Cells of storages at the start of each step and at the end of the last, one array for all.
 
+    A path may lead from a cell to a band of cells behind each other: pair `p` of cell `x` ends in cell
+    ``first_end[x] + p - first_pair[x]``.
+
     Parameters
     ----------
     first : ndarray, shape (steps + 2,)
         Place of the first cell of each time; last, their number.
-    first_pair : ndarray, shape (steps + 1,)
-        Place of the first pair of cells of each step, those of a start behind each other.
+    first_end : ndarray, shape (cells that a step starts in,)
+        Place of the first cell that a path may lead to from each.
+    first_pair : ndarray, shape (cells that a step starts in + 1,)
+        Place of the first pair of each of these cells; last, the number of pairs.
     lower, upper : ndarray, shape (cells,)
         Ends of the cells, hm3.
     value, slope : ndarray, shape (cells,)
@@ -34,6 +39,7 @@ class Cells(NamedTuple):
     """
 
     first: IntArray
+    first_end: IntArray
     first_pair: IntArray
     lower: FloatArray
     upper: FloatArray
@@ -45,10 +51,11 @@ class Cells(NamedTuple):
 def bound_pairs(plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray, start: int, stop: int) -> None:
     """Bound the brackets of some steps; pairs that are minus infinity stay so."""
     for step in range(start, stop):
-        pair = cells.first_pair[step]
         for x in range(cells.first[step], cells.first[step + 1]):
-            for y in range(cells.first[step + 1], cells.first[step + 2]):
+            to_end = cells.first_end[x] - cells.first_pair[x]
+            for pair in range(cells.first_pair[x], cells.first_pair[x + 1]):
                 if brackets[pair] > -_INFINITY:
+                    y = pair + to_end
                     brackets[pair] = bracket_bound(
                         plant,
                         stages,
@@ -58,7 +65,6 @@ def bound_pairs(plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray
                         cells.value[y] - cells.value[x],
                         (cells.slope[x], cells.slope[y]),
                     )
-                pair += 1
 
 
 @compiled_as_written
@@ -102,19 +108,17 @@ def longest_paths(
 
 @part_as_written
 def _both_ways(cells: Cells, brackets: FloatArray, before: FloatArray, after: FloatArray, through: FloatArray) -> None:
-    steps = len(cells.first_pair) - 1
-    for step in range(steps - 1, -1, -1):
-        pair = cells.first_pair[step]
-        for x in range(cells.first[step], cells.first[step + 1]):
-            for y in range(cells.first[step + 1], cells.first[step + 2]):
-                after[x] = max(after[x], brackets[pair] + after[y])
-                pair += 1
-    for step in range(steps):
-        pair = cells.first_pair[step]
-        for x in range(cells.first[step], cells.first[step + 1]):
-            reached = before[x]
-            for y in range(cells.first[step + 1], cells.first[step + 2]):
-                length = reached + brackets[pair]
-                before[y] = max(before[y], length)
-                through[pair] = max(through[pair], length + after[y])
-                pair += 1
+    starts = len(cells.first_end)
+    for x in range(starts - 1, -1, -1):
+        to_end, best = cells.first_end[x] - cells.first_pair[x], after[x]
+        for pair in range(cells.first_pair[x], cells.first_pair[x + 1]):
+            best = max(best, brackets[pair] + after[pair + to_end])
+        after[x] = best
+    for x in range(starts):
+        to_end, reached = cells.first_end[x] - cells.first_pair[x], before[x]
+        if reached == -_INFINITY:
+            continue
+        for pair in range(cells.first_pair[x], cells.first_pair[x + 1]):
+            y, length = pair + to_end, reached + brackets[pair]
+            before[y] = max(before[y], length)
+            through[pair] = max(through[pair], length + after[y])

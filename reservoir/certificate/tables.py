@@ -19,8 +19,8 @@ FloatArray = NDArray[np.float64]
 
 #: Rounds in which the value at the end of a cyclic horizon becomes that at its start.
 _ROUNDS = 3
-#: In penalties: what a violation costs, and more than what any horizon comes to.
-_PENALTY, _LARGEST = 1e10, 1e3
+#: Volume that 1 m3/s carries in a year, hm3.
+_HM3_PER_YEAR = 31.536
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +41,14 @@ class CellValues:
     end: tuple[FloatArray, FloatArray]
 
 
-def cell_values(year: ReservoirYear, intervals: Intervals, end: tuple[FloatArray, FloatArray] | None) -> CellValues:
-    """Values on cells of one horizon.
+def cell_values(
+    year: ReservoirYear, intervals: Intervals, end: tuple[FloatArray, FloatArray] | None, cost: float
+) -> CellValues:
+    """Values on cells of one horizon in which demands may be missed at a cost.
+
+    Where they may not, values fall steeply, or off a cliff, towards storages from which demands cannot be met, and a
+    straight line on a cell is a poor hint. If the cost is so high that the best schedule misses none, the bound is the
+    same. It is a hint like any other.
 
     Parameters
     ----------
@@ -50,27 +56,39 @@ def cell_values(year: ReservoirYear, intervals: Intervals, end: tuple[FloatArray
     intervals : Intervals
     end : tuple of ndarray, optional
         Values at the end of a cyclic horizon, as they were found on larger cells.
+    cost : float
+        Of missing power, as a multiple of what power is worth; of missing a demand, as a multiple of full load.
     """
     cyclic = year.limits.cyclic
     grid = _grid(intervals)
-    arrays = lake_with_cursors((_opened(year.limits) if cyclic else year.limits).arrays())
+    arrays = lake_with_cursors(_at_cost((_opened(year.limits) if cyclic else year.limits).arrays(), cost))
     values = np.empty(grid.shape)
     worth = float(arrays.conditions.end_value) if arrays.conditions else 0.0
     values[-1] = worth * (grid[-1] - grid[0, 0])
     if cyclic:
         values[-1] = 0.0 if end is None else np.interp(grid[-1], *end)
     for _ in range(_ROUNDS if cyclic else 0):
-        _fill(year, arrays, grid, values)
+        _fill(year, arrays, grid, cost, values)
         at_start = np.interp(grid[-1], grid[0], values[0])
         values[-1] = at_start - at_start[0]
-    _fill(year, arrays, grid, values)
+    _fill(year, arrays, grid, cost, values)
     return lined_up(intervals, grid, values, None if cyclic else worth)
 
 
-def _fill(year: ReservoirYear, arrays: YearArrays, grid: FloatArray, values: FloatArray) -> None:
-    plant, scale = plant_with_cursors(year.model.exact), max(year.penalty, 1.0)
-    feasible = np.empty(grid.shape[1], bool)
-    fill_values(plant, arrays, grid, _PENALTY * scale, -_LARGEST * scale, values, feasible)
+def _at_cost(arrays: YearArrays, cost: float) -> YearArrays:
+    """A horizon whose promised power costs no more than a multiple of what power is worth."""
+    terms = arrays.terms
+    if not terms:
+        return arrays
+    most = np.where(terms.power_value > 0, cost * terms.power_value, np.inf)
+    return arrays._replace(terms=terms._replace(power_cost=np.minimum(terms.power_cost, most)))
+
+
+def _fill(year: ReservoirYear, arrays: YearArrays, grid: FloatArray, cost: float, values: FloatArray) -> None:
+    plant, reservoir = plant_with_cursors(year.model.exact), year.model.reservoir
+    of_year = reservoir.objective.largest_per_year(reservoir.installed_mw)
+    penalty = cost * of_year * float(np.mean(year.limits.hm3_per_m3s)) / _HM3_PER_YEAR
+    fill_values(plant, arrays, grid, penalty, values, np.empty(grid.shape[1], bool))
 
 
 def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: float | None) -> CellValues:
@@ -84,15 +102,14 @@ def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: 
     worth : float or None
         What a hm3 is worth at the end: there the values are exact; None of a cyclic horizon.
     """
-    low, high = np.concatenate(intervals.lower), np.concatenate(intervals.upper)
-    rows = list(zip(grid, values, strict=True))
-    at_low = np.concatenate([np.interp(x, *row) for x, row in zip(intervals.lower, rows, strict=True)])
-    at_high = np.concatenate([np.interp(x, *row) for x, row in zip(intervals.upper, rows, strict=True)])
+    low, high = intervals.lower, intervals.upper
+    at_low, at_high = np.empty(len(low)), np.empty(len(low))
+    for cells, row, value_row in zip(intervals.by_time, grid, values, strict=True):
+        at_low[cells], at_high[cells] = (np.interp(end[cells], row, value_row) for end in (low, high))
     width = high - low
     slope = np.where(width > 0, (at_high - at_low) / np.where(width > 0, width, 1.0), 0.0)
     value, middle = 0.5 * (at_low + at_high), 0.5 * (low + high)
-    first = intervals.first
-    begin, last = slice(0, first[1]), slice(*first[-2:])
+    begin, last = intervals.by_time[0], intervals.by_time[-1]
     if worth is not None:
         slope[last], value[last] = worth, worth * (middle[last] - grid[0, 0])
     half = np.maximum(high - middle, middle - low)[begin]
@@ -104,7 +121,8 @@ def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: 
 
 def _grid(intervals: Intervals) -> FloatArray:
     """Ends of all cells of each time, in rows of one length: the last one is repeated."""
-    nodes = [np.unique(np.concatenate(pair)) for pair in zip(intervals.lower, intervals.upper, strict=True)]
+    ends = intervals.lower, intervals.upper
+    nodes = [np.unique(np.concatenate([end[cells] for end in ends])) for cells in intervals.by_time]
     most = max(2, *map(len, nodes))
     return np.stack([np.append(each, np.full(most - len(each), each[-1])) for each in nodes])
 

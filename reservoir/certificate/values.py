@@ -20,7 +20,6 @@ def fill_values(
     year: YearArrays,
     grid: FloatArray,
     penalty: float,
-    least: float,
     values: FloatArray,
     feasible: NDArray[np.bool_],
 ) -> None:
@@ -33,7 +32,7 @@ def fill_values(
     grid : ndarray, shape (steps + 1, states)
         Storages at the start of each step and at the end of the last; rows never fall.
     penalty : float
-        Of a violation: so large that no value of a schedule without any is less than `least`.
+        Of a violation of demands; limits to release and storage are kept.
     values : ndarray, shape (steps + 1, states)
         At the end of the last step they are given, all others are filled in.
     feasible : ndarray, shape (states,)
@@ -58,7 +57,7 @@ def fill_values(
             else:
                 values[step, state] = -np.inf
         for state in range(states):
-            feasible[state] = values[step, state] > least
+            feasible[state] = values[step, state] > -np.inf
         _extend(grid[step], values[step], feasible, later)
 
 

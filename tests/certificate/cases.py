@@ -74,6 +74,11 @@ def random_schedules(problems: ReservoirYears, count: int, random):
         yield problems.certify(lower + share * (upper - lower))
 
 
+def one_cell_a_time(times):
+    """Places of one cell at each time: of the first of a time, of the first end, and of the first pair."""
+    return np.arange(times + 1), np.arange(1, times), np.arange(times)
+
+
 def brackets_around(year, storages, widths, slopes, random):
     """Bounds of the brackets of all steps on boxes that contain a schedule, and the values at its storages."""
     share = random.random(len(storages))
@@ -81,7 +86,7 @@ def brackets_around(year, storages, widths, slopes, random):
     high = low + widths
     low, high = np.minimum(low, storages), np.maximum(high, storages)
     middle, value = 0.5 * (low + high), random.normal(size=len(storages))
-    cells = Cells(np.arange(len(low) + 1), np.arange(len(low)), low, high, value, slopes)
+    cells = Cells(*one_cell_a_time(len(low)), low, high, value, slopes)
     brackets = np.zeros(len(low) - 1)
     bound_pairs(year.model.exact, stages_of(year.limits), cells, brackets, 0, len(brackets))
     return brackets, value + slopes * (storages - middle)

@@ -7,15 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reservoir import bundled_case
 from reservoir.certificate.bound import Effort, prove_bound
 from reservoir.certificate.reachable import reachable
 from reservoir.certificate.stages import stages_of
 from reservoir.certificate.tables import _grid, cell_values, lined_up
+from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.objectives import Goal, Objective
 from reservoir.planning.infeasible import feasible_years
+from reservoir.problems.reservoir.promised_power import promising
+from reservoir.problems.reservoir.record import record_problems
 from reservoir.problems.reservoir.year import reservoir_problems
 from reservoir.solvers import solve
 from reservoir.zoo.zoo import zoo_case
-from tests.certificate.cases import every_case, problems_of, random_schedules
+from tests.certificate.cases import YEARS, every_case, problems_of, random_schedules
 from tests.hydro.random_reservoirs import random_reservoir
 from tests.year_ends import cyclic, free, valued
 
@@ -80,21 +85,21 @@ def test_a_valued_end_is_part_of_the_bound():
     assert 0 <= found.bound - fitness <= 1.01e-5 * abs(fitness)
 
 
-def noisy(year, intervals, end):
+def noisy(year, intervals, end, cost):
     """Good values with noise."""
     random, grid = np.random.default_rng(3), _grid(intervals)
-    good = cell_values(year, intervals, end)
+    good = cell_values(year, intervals, end, cost)
     values = np.stack([np.interp(row, *each) for row, each in zip(grid, _by_time(intervals, good), strict=True)])
     return lined_up(intervals, grid, values + random.normal(0, 5.0, values.shape), _worth(year))
 
 
-def zeros(year, intervals, end):
+def zeros(year, intervals, end, cost):
     """Nothing at all."""
     grid = _grid(intervals)
     return lined_up(intervals, grid, np.zeros(grid.shape), _worth(year))
 
 
-def of_another(year, intervals, end):
+def of_another(year, intervals, end, cost):
     """The values of another reservoir's storages."""
     grid = _grid(intervals)
     return lined_up(intervals, grid, 40.0 * np.sqrt(np.abs(grid)), _worth(year))
@@ -105,9 +110,9 @@ def _worth(year):
 
 
 def _by_time(intervals, table):
-    first = intervals.first
-    for time, (low, high) in enumerate(zip(intervals.lower, intervals.upper, strict=True)):
-        yield 0.5 * (low + high), table.cells.value[first[time] : first[time + 1]]
+    middle = 0.5 * (intervals.lower + intervals.upper)
+    for cells in intervals.by_time:
+        yield middle[cells], table.cells.value[cells]
 
 
 @pytest.mark.parametrize("values", [noisy, zeros, of_another])
@@ -152,3 +157,21 @@ def test_schedules_are_within_the_reachable_bounds_and_a_proof_of_none_is_right(
             assert np.all((storages >= bounds.lower) & (storages <= bounds.upper))
     feasible = feasible_years(problems.limits, np.ones(len(problems)))
     assert not any(feasible[place] for place, each in enumerate(known) if each.empty_step is not None)
+
+
+def test_a_record_with_a_contracted_power_is_proved_close_to_the_best():
+    """Drought after drought the power must be kept: values fall steeply towards storages from which it cannot be."""
+    case = bundled_case("carryover")
+    (problems,) = record_problems(case.reservoir(), case.inflow().span(0, 10), Horizon(None)).batches
+    year, storages, fitness = solved(problems, 0)
+    found = prove_bound(year, storages, fitness, Effort(gap=1e-4, seconds=60.0))
+    assert 0 <= found.bound - fitness <= 1.01e-4 * fitness
+    assert found.boxes < 1e7
+
+
+def test_promised_power_is_proved_close_to_the_best():
+    reservoir = random_reservoir(4)
+    problems = problems_of(replace(reservoir, objective=Objective({Goal.FIRM_POWER: 1.0})))
+    year, storages, fitness = solved(promising(problems, np.full(YEARS, 0.2 * reservoir.installed_mw)), 0)
+    found = prove_bound(year, storages, fitness)
+    assert 0 <= found.bound - fitness <= 1.01e-5 * abs(fitness)
