@@ -52,14 +52,14 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(horizons: Sequence[Cells]) -> Pairs:
-    """Lay out the pairs of horizons: in each step, all cells at its start with all at its end.
+    """Lay out the pairs of horizons, those of one behind the other.
 
     Raises
     ------
     ValueError
         If there are more pairs than a kernel can index.
     """
-    step, first_end, ends = zip(*map(_dense, horizons), strict=True)
+    step, first_end, ends = zip(*map(_bands, horizons), strict=True)
     times = np.cumsum([0, *(len(cells.first) - 1 for cells in horizons)])
     steps = times - np.arange(len(times))
     places = np.cumsum([0, *(len(cells.lower) for cells in horizons)])
@@ -80,11 +80,12 @@ def pairs_of(horizons: Sequence[Cells]) -> Pairs:
     )
 
 
-def _dense(cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _bands(cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Of each cell of a horizon: its step, the first cell that it may end in, and how many it may end in."""
     count = np.diff(cells.first)
+    none = np.zeros(count[-1], np.int64)
     step = np.repeat(np.arange(len(count)), count)
-    return step, np.repeat(cells.first[1:], count), np.repeat(np.append(count[1:], 0), count)
+    return step, np.append(cells.first_end, none), np.append(np.diff(cells.first_pair), none)
 
 
 def _joined(parts: Sequence[NDArray[np.int64]], offsets: NDArray[np.int64]) -> Int32Array:

@@ -22,8 +22,10 @@ def random_cells(year, random, cells=12):
     middle = random.uniform(lower, upper, places[-1])
     half = 0.5 * width * 10.0 ** random.uniform(-7, np.log10(0.5), len(middle))
     value, slope = 100 * random.normal(size=(2, len(middle)))
-    pairs = np.arange(year.limits.steps + 1) * cells**2
-    return Cells(places, pairs, middle - half, middle + half, value, slope / width)
+    first_end = np.repeat(places[1:-1], cells)
+    return Cells(
+        places, first_end, np.arange(len(first_end) + 1) * cells, middle - half, middle + half, value, slope / width
+    )
 
 
 def without_power(curve):

@@ -10,7 +10,7 @@ from reservoir.certificate.pairs import pairs_of
 from reservoir.certificate.paths import Cells
 from reservoir.certificate.stages import stages_of
 from reservoir.opencl import assemble
-from tests.certificate.cases import random_schedules
+from tests.certificate.cases import one_cell_a_time, random_schedules
 from tests.certificate.device_cases import CASES, boxes_of, narrowed, of_device, on_host, tabled
 
 ROUNDING = 1e-11
@@ -33,7 +33,7 @@ def excess_of(device, name, count):
             scale = np.abs(benefit).max() + 1e-9
             value, slope = random.normal(size=times), random.normal(size=times) * scale / range_hm3
             horizons.append(stages_of(problems[place].limits))
-            cells.append(Cells(np.arange(times + 1), np.arange(times), low, high, value, slope))
+            cells.append(Cells(*one_cell_a_time(times), low, high, value, slope))
             exact.append(benefit + np.diff(value + slope * (storages - 0.5 * (low + high))))
             kept.append(operation.violation == 0)
             scales.append(np.full(times - 1, scale + np.abs(value).max()))
