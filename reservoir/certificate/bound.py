@@ -9,7 +9,7 @@ which no path is longer than a threshold is dropped, all other cells are halved,
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -31,6 +31,9 @@ FloatArray = NDArray[np.float64]
 #: A maker of values on cells, told those at the end that it made before, and what missing a demand costs.
 Values = Callable[[ReservoirYear, Intervals, "tuple[FloatArray, FloatArray] | None", float], CellValues]
 
+#: Of each level: cells and numbers of their pairs, for which bounds of brackets are sent.
+Proof = Generator[tuple[Cells, FloatArray], FloatArray, "ProvenBound"]
+
 #: Pairs of cells that are bounded for each step at most, in all levels; and that are held at once, of all steps.
 _PAIRS_OF_STEP, _MOST_PAIRS = 150_000, 40_000_000
 #: The same of horizons for which no schedule is known that keeps the limits: nothing can be dropped.
@@ -38,7 +41,8 @@ _PAIRS_WITHOUT_SCHEDULE = 30_000
 _MOST_LEVELS = 20
 #: What missing a demand costs in the values of the first cells (`cell_values`), and at most.
 _FIRST_COST, _MOST_COST = 3.0, 200.0
-#: What float64 rounds in sums of brackets, and in what a schedule comes to, is less than this part of the bound.
+#: What float64 rounds in sums of brackets, and in what a schedule comes to, is less than this part of the bound: a
+#: thousand terms of its size round less than 1e-12 of it.
 _ROUNDING = 1e-10
 #: Parts of the steps for each thread.
 _PARTS = 4
@@ -114,8 +118,26 @@ def prove_bound(
         Makes the values on cells; any will do, good ones make the bound tight.
     """
     effort = effort or Effort()
-    until = time.monotonic() + effort.seconds
-    limits, plant, stages = year.limits, year.model.exact, stages_of(year.limits)
+    plant, stages = year.model.exact, stages_of(year.limits)
+    proof = proof_of(year, stages, storages_hm3, fitness, effort, values)
+    try:
+        cells, brackets = next(proof)
+        while True:
+            _bound_all(plant, stages, cells, brackets, effort.threads)
+            cells, brackets = proof.send(brackets)
+    except StopIteration as end:
+        found: ProvenBound = end.value
+        return found
+
+
+def proof_of(
+    year: ReservoirYear, stages: Stages, storages_hm3: FloatArray, fitness: float | None, effort: Effort, values: Values
+) -> Proof:
+    """A proof that leaves to others how brackets are bounded: it yields cells, with a number for each of their pairs.
+
+    Sent are these numbers with 0 replaced by the bound of the pair's bracket. Parameters are those of `prove_bound`.
+    """
+    until, limits = time.monotonic() + effort.seconds, year.limits
     known = reachable(limits, stages)
     if known.empty_step is not None:
         return ProvenBound(-np.inf, known.empty_step, 0, 0)
@@ -128,10 +150,8 @@ def prove_bound(
     while True:
         level += 1
         table = values(year, intervals, end, cost)
-        end = table.end
         boxes += int(intervals.alive.sum())
-        brackets = np.where(intervals.alive, 0.0, -np.inf)
-        _bound_all(plant, stages, table.cells, brackets, effort.threads)
+        brackets = yield table.cells, np.where(intervals.alive, 0.0, -np.inf)
         through, before = _through(table, brackets, cyclic=limits.cyclic)
         longest = max(float(through.max()), dropped)
         if longest == -np.inf:
@@ -142,13 +162,12 @@ def prove_bound(
         more = 4 * int(kept.sum())
         if best <= threshold or boxes + more > room or level == _MOST_LEVELS or time.monotonic() > until:
             break
-        finer = halved(intervals, kept, cyclic=limits.cyclic)
-        if not finer.alive.any() or len(finer.alive) > _MOST_PAIRS:
+        intervals, end = halved(intervals, kept, cyclic=limits.cyclic), table.end
+        if not intervals.alive.any() or len(intervals.alive) > _MOST_PAIRS:
             break
-        intervals = finer
         if table.at_ends.max() > threshold:  # values are too large: perhaps missing a demand pays
             cost = min(2 * cost, _MOST_COST)
-    return ProvenBound(best + _ROUNDING * abs(best), None, level, boxes)
+    return ProvenBound(best + _ROUNDING * max(abs(best), effort.least_scale), None, level, boxes)
 
 
 def _bound_all(plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray, threads: int) -> None:
