@@ -8,7 +8,7 @@ are a little larger then, and valid.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ FILES = (
 )
 #: Work items of a group: of pairs; and, on a GPU, of one that walks over a horizon.
 _ITEMS, _GPU_ITEMS = 64, 256
+#: Pairs of a launch at most: enough for any device, and few enough that a slow one is not long at it, since some
+#: drivers end a kernel after some seconds. Each takes so many bytes; a launch has a part of the device's memory.
+_MOST_PAIRS, _PAIR_BYTES, _PART_OF_MEMORY = 2**23, 8, 4
 #: What a session holds of a plant; of cells, to bound pairs of them; and of paths, in the order of the kernels.
 _PLANT = ("numbers", "shapes", "curves", "stages")
 _CELLS = ("step", "first_end", "first_pair", "lower", "upper", "value", "slope")
@@ -75,8 +78,14 @@ class BracketsOnDevice:
         DeviceError
             If the device cannot hold them.
         """
-        self._bound(pairs, brackets)
-        return self._session.download("brackets")
+        found, device = np.empty(pairs.number), self._session.device
+        room = min(device.max_allocation_bytes, device.global_memory_bytes // _PART_OF_MEMORY)
+        for start, stop in _spans(pairs.number, min(_MOST_PAIRS, room // _PAIR_BYTES)):
+            # A cell has those of its pairs that are in the part.
+            part = pairs._replace(first_pair=np.minimum(pairs.first_pair, np.int32(stop)) - np.int32(start))
+            self._bound(part, brackets[start:stop])
+            found[start:stop] = self._session.download("brackets")
+        return found
 
     def through(self, pairs: Pairs, brackets: FloatArray, ends: FloatArray, *, cyclic: bool) -> FloatArray:
         """Bound the brackets of all pairs, and find the longest path through each.
@@ -147,6 +156,11 @@ def bound_program(device: DeviceInfo) -> BuiltProgram:
         problem = f"{device.name} does not support double precision, in which bounds are proved"
         raise DeviceError(Mistake(problem, mend="prove them on CPU threads, or choose another device"))
     return build(device, assemble(FILES, constants(device)), as_written=True)
+
+
+def _spans(number: int, most: int) -> Iterator[tuple[int, int]]:
+    for start in range(0, number, most):
+        yield start, min(start + most, number)
 
 
 def _counts(pairs: Pairs) -> tuple[np.int32, np.int32]:

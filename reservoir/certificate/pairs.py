@@ -51,8 +51,14 @@ class Pairs(NamedTuple):
         return int(self.first_pair[-1])
 
 
-def pairs_of(horizons: Sequence[Cells]) -> Pairs:
+def pairs_of(horizons: Sequence[Cells], first_step: Sequence[int] | None = None) -> Pairs:
     """Lay out the pairs of horizons, those of one behind the other.
+
+    Parameters
+    ----------
+    horizons : sequence of Cells
+    first_step : sequence of int, optional
+        The first step of each among those that the device holds; if not given, it holds theirs alone.
 
     Raises
     ------
@@ -61,9 +67,9 @@ def pairs_of(horizons: Sequence[Cells]) -> Pairs:
     """
     step, first_end, ends = zip(*map(_bands, horizons), strict=True)
     times = np.cumsum([0, *(len(cells.first) - 1 for cells in horizons)])
-    steps = times - np.arange(len(times))
+    steps = times - np.arange(len(times)) if first_step is None else np.append(first_step, 0)
     places = np.cumsum([0, *(len(cells.lower) for cells in horizons)])
-    first_pair = np.cumsum([0, *np.concatenate(ends)])
+    first_pair = np.concatenate([[0], np.cumsum(np.concatenate(ends))])
     if first_pair[-1] > np.iinfo(np.int32).max:
         raise ValueError(f"{first_pair[-1]:,} pairs of cells, more than a kernel can index")
     first = _joined([cells.first[:-1] for cells in horizons], places)
