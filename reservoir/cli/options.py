@@ -243,6 +243,15 @@ device = click.option(
     '"reservoir devices"). A comma-separated list, or all (all devices of the best kind), shares the years.',
 )
 
+proof_device = click.option(
+    "--device",
+    metavar="DEVICE",
+    default="auto",
+    show_default=True,
+    help='OpenCL device with double precision that proves: an index or a part of a name (see "reservoir devices"), '
+    "host (CPU threads), or auto (RESERVOIR_DEVICE if set, else a GPU; CPU threads where that is a CPU or cannot).",
+)
+
 horizon = click.option(
     "--horizon",
     metavar="year|record|N",

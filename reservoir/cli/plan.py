@@ -230,7 +230,8 @@ def command(
                 with watch("prove"):
                     from reservoir.planning.proof import prove_plan  # takes a moment, and compiles
 
-                    plan = replace(plan, proofs=prove_plan(plan, prove, prove_seconds, progress))
+                    proofs = prove_plan(plan, prove, prove_seconds, progress, where["device"], or_host=True)
+                    plan = replace(plan, proofs=proofs)
             with watch("certify"):
                 checks = plan_checks(plan)
             target = write_plan(

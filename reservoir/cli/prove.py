@@ -14,9 +14,10 @@ from reservoir.cli.path_types import FilePath
 @click.argument("plan_folder", metavar="PLAN_DIR", type=FilePath())
 @options.proof_gap
 @options.proof_seconds
+@options.proof_device
 @options.json
 @options.debug
-def command(plan_folder: Path, gap: float, prove_seconds: float, as_json: bool) -> int:
+def command(plan_folder: Path, gap: float, prove_seconds: float, device: str, as_json: bool) -> int:
     """Check a finished plan anew, and prove how far from the best possible it is.
 
     PLAN_DIR is a folder written by "reservoir plan". Storages, power, energy and violations are recomputed from the
@@ -34,7 +35,7 @@ def command(plan_folder: Path, gap: float, prove_seconds: float, as_json: bool) 
 
     plan = read_plan(plan_folder).plan
     with progress_bars() as progress:
-        proofs = prove_plan(plan, gap, prove_seconds, progress)
+        proofs = prove_plan(plan, gap, prove_seconds, progress, device)
     plan = replace(plan, proofs=proofs)
     checks = plan_checks(plan)
     if as_json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -78,11 +78,14 @@ class Buffers:
             if name not in self._held:
                 self._held[name] = layout, self._allocate(name, layout.nbytes)
 
+    def free(self, names: Iterable[str]) -> None:
+        """Free those of the names that are held; commands already queued still finish."""
+        for name in [name for name in names if name in self._held]:
+            self._held.pop(name)[1].release()
+
     def release(self) -> None:
-        """Free them all; commands already queued still finish."""
-        for _, memory in self._held.values():
-            memory.release()
-        self._held.clear()
+        """Free them all."""
+        self.free(tuple(self._held))
 
     def _allocate(self, name: str, nbytes: int) -> cl.Buffer:
         import pyopencl as cl

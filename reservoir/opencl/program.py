@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 #: Infinity is used as a value, so -cl-finite-math-only is not among them. Denormals are flushed because decayed
 #: velocities become denormal, which a CPU handles a hundred times slower.
 DEFAULT_OPTIONS = ("-cl-std=CL1.2", "-cl-mad-enable", "-cl-no-signed-zeros", "-cl-denorms-are-zero")
+#: Options of code whose every operation rounds as IEEE 754 says, without which no bound of a rounding error holds.
+OPTIONS_AS_WRITTEN = ("-cl-std=CL1.2",)
 
 _LONGEST_LOG = 20
 _LONGEST_LINE = 400
@@ -110,7 +112,7 @@ class BuiltProgram:
         return cl.Kernel(self.program, name)
 
 
-def build(device: DeviceInfo, source: str, options: Sequence[str] = ()) -> BuiltProgram:
+def build(device: DeviceInfo, source: str, options: Sequence[str] = (), *, as_written: bool = False) -> BuiltProgram:
     """Compile a source for a device, or hand back the program that this process built from it before.
 
     Parameters
@@ -121,6 +123,8 @@ def build(device: DeviceInfo, source: str, options: Sequence[str] = ()) -> Built
         From `assemble`.
     options : sequence of str
         Compiler options to add to `DEFAULT_OPTIONS`, or in place of theirs of the same name.
+    as_written : bool
+        Whether every operation stays and rounds as it is written: with `OPTIONS_AS_WRITTEN` for `DEFAULT_OPTIONS`.
 
     Raises
     ------
@@ -128,7 +132,8 @@ def build(device: DeviceInfo, source: str, options: Sequence[str] = ()) -> Built
         If it does not compile: with the file, the row and what the compiler says.
     """
     given = [option.partition("=")[0] for option in options]
-    usual = [option for option in DEFAULT_OPTIONS if option.partition("=")[0] not in given]
+    defaults = OPTIONS_AS_WRITTEN if as_written else DEFAULT_OPTIONS
+    usual = [option for option in defaults if option.partition("=")[0] not in given]
     return _build_once(device, source, (*usual, *options))
 
 

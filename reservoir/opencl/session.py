@@ -145,6 +145,11 @@ class Session:
             with self._clock("transfer"), explained(self.device, f"clear {name}"):
                 cl.enqueue_fill_buffer(self._queue, self._buffers[name], np.zeros(1, np.uint8), 0, layout.nbytes)
 
+    def free(self, *names: str) -> None:
+        """Free buffers, so that others of their names may have another shape; commands already queued still finish."""
+        with self._clock("release"):
+            self._buffers.free(names)
+
     def run(
         self,
         program: BuiltProgram,

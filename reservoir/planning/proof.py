@@ -5,38 +5,38 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reservoir.certificate.bound import Effort, ProvenBound, prove_bound
+from reservoir.certificate.on_device import has_double
+from reservoir.certificate.proofs_together import Known, parts_together, prove_together
+from reservoir.errors import DeviceError
 from reservoir.hydro.month_series import first_days
+from reservoir.opencl import DeviceInfo, choose_devices, opencl_available
 from reservoir.planning.planned_record import Plan
 from reservoir.planning.proofs import Proofs
 from reservoir.planning.stages import StageProgress, silent_stage
-from reservoir.problems.reservoir.year import ReservoirYear
 from reservoir.processors import processors
-
-FloatArray = NDArray[np.float64]
 
 #: Name of this stage.
 STAGE = "proof"
 #: Gap that is asked for, and most seconds, where nothing else is said.
 GAP, SECONDS = 1e-5, 600.0
-
-
-@dataclass(frozen=True, eq=False)
-class _Task:
-    """A problem with a schedule of it, and its fitness if that keeps the limits."""
-
-    year: ReservoirYear
-    storage_hm3: FloatArray
-    fitness: float | None
+#: Names that stand for CPU threads, and for what is best here.
+HOST, AUTO = "host", "auto"
 
 
 def prove_plan(
-    plan: Plan, gap: float = GAP, seconds: float = SECONDS, progress: StageProgress = silent_stage
+    plan: Plan,
+    gap: float = GAP,
+    seconds: float = SECONDS,
+    progress: StageProgress = silent_stage,
+    device: str | None = None,
+    *,
+    or_host: bool = False,
 ) -> Proofs:
     """Prove a bound for each problem of a plan.
 
@@ -49,37 +49,87 @@ def prove_plan(
         Most time for all problems, about; what is proved until then holds, with a larger gap.
     progress : callable
         Told the stage, how many problems are done, and how many there are.
+    device : str, optional
+        See `reservoir.opencl.choose_devices`; of several, one computes. ``"host"`` is CPU threads. By default (also
+        ``"auto"``) a GPU or an accelerator with double precision if there is one, else CPU threads: there compiled
+        code is faster than OpenCL.
+    or_host : bool
+        Whether CPU threads prove what the device that is named cannot.
+
+    Raises
+    ------
+    DeviceError
+        If the device that is named is missing, has no double precision, or fails.
     """
-    tasks, until = list(_tasks(plan)), time.monotonic() + seconds
-    threads = processors()
-    at_once, each = (threads, 1) if len(tasks) >= threads else (1, threads)
-    scale = plan.problems.least_gap_scale
-
-    def proved(task: _Task) -> ProvenBound:
-        effort = Effort(gap, max(until - time.monotonic(), 0.0), each, scale)
-        return prove_bound(task.year, task.storage_hm3, task.fitness, effort)
-
-    found = []
-    with ThreadPoolExecutor(at_once) as pool:
-        for done, bound in enumerate(pool.map(proved, tasks)):
-            found.append(bound)
-            progress(STAGE, done + 1, len(tasks))
+    problems, until = list(_known(plan)), time.monotonic() + seconds
+    effort = Effort(gap, seconds, processors(), plan.problems.least_gap_scale)
+    found: list[ProvenBound] | None = None
+    if device != HOST:
+        with suppress(*([DeviceError] if or_host or device in (None, AUTO) else [])):
+            chosen = device_of(device)
+            found = None if chosen is None else _on_device(chosen, problems, effort, until, progress)
+    if found is None:
+        found = _on_host(problems, effort, until, progress)
     bounds = np.array([each.bound for each in found])
-    fitness = np.array([np.nan if task.fitness is None else task.fitness for task in tasks])
-    scaled = np.maximum(np.abs(bounds), scale)
+    fitness = np.array([np.nan if known.fitness is None else known.fitness for known in problems])
+    scaled = np.maximum(np.abs(bounds), effort.least_scale)
     with np.errstate(invalid="ignore"):
         short = (bounds - fitness) / np.where(scaled > 0, scaled, 1.0)
     return Proofs(bounds, short, gap, _where_infeasible(plan, found))
 
 
-def _tasks(plan: Plan) -> Iterator[_Task]:
+def device_of(wanted: str | None) -> DeviceInfo | None:
+    """The device to prove on; None for CPU threads.
+
+    Raises
+    ------
+    DeviceError
+        If no device answers to the name.
+    """
+    if wanted in (None, AUTO) and not opencl_available():
+        return None
+    devices = choose_devices(wanted)
+    best = next(filter(has_double, devices), devices[0])
+    return None if wanted in (None, AUTO) and best.kind == "CPU" else best
+
+
+def _on_device(
+    device: DeviceInfo, problems: list[Known], effort: Effort, until: float, progress: StageProgress
+) -> list[ProvenBound]:
+    """Prove problems on a device, as many at once as it takes."""
+    found: list[ProvenBound] = []
+
+    def done(more: int) -> None:
+        progress(STAGE, len(found) + more, len(problems))
+
+    for together in parts_together(problems):
+        found += prove_together(device, together, replace(effort, seconds=max(until - time.monotonic(), 0.0)), done)
+    return found
+
+
+def _on_host(problems: list[Known], effort: Effort, until: float, progress: StageProgress) -> list[ProvenBound]:
+    """Prove problems on CPU threads: a thread a problem, or all threads one problem after another if there are few."""
+    at_once, each = (effort.threads, 1) if len(problems) >= effort.threads else (1, effort.threads)
+
+    def proved(known: Known) -> ProvenBound:
+        return prove_bound(*known, replace(effort, seconds=max(until - time.monotonic(), 0.0), threads=each))
+
+    found = []
+    with ThreadPoolExecutor(at_once) as pool:
+        for bound in pool.map(proved, problems):
+            found.append(bound)
+            progress(STAGE, len(found), len(problems))
+    return found
+
+
+def _known(plan: Plan) -> Iterator[Known]:
+    """Each problem, with its schedule, and the fitness of that if it keeps the limits."""
     positions = plan.problems.split([each.position for each in plan.solutions])
     for batch, position in zip(plan.problems.batches, positions, strict=True):
         made = batch.certify(position)
         for place, year in enumerate(batch):
             kept = made.violation[place] == 0
-            fitness = float(made.fitness[place]) if kept else None
-            yield _Task(year, made.operation.storage_hm3[place], fitness)
+            yield Known(year, made.operation.storage_hm3[place], float(made.fitness[place]) if kept else None)
 
 
 def _where_infeasible(plan: Plan, found: list[ProvenBound]) -> dict[str, str]:

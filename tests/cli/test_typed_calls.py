@@ -67,6 +67,7 @@ CALLS: list[tuple[list[str], int]] = [
         0,
     ),
     (["prove", "proven", "--gap", "1e-4", "--prove-seconds", "60", "--json", "--debug"], 0),
+    (["prove", "proven", "--gap", "1e-3", "--device", "pocl"], 0),
     (["rules", "with-negative", "--family", "linear", "--folds", "2", "--no-figures"], 0),
     (["plan", "days.csv", *REFUSED], 2),
     (["plan", *DAYS, "--negative", "zero", "--step", "day"], 2),

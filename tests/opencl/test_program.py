@@ -105,6 +105,13 @@ def test_the_same_source_is_built_once(device: DeviceInfo, monkeypatch: pytest.M
     assert len(built) == 2
 
 
+def test_what_is_built_as_written_has_no_option_that_changes_rounding(device: DeviceInfo) -> None:
+    for as_written in (False, True):
+        program = build(device, DOUBLE, as_written=as_written)
+        options = program.program.get_build_info(device.device, pyopencl.program_build_info.OPTIONS)
+        assert any(each in options for each in ("-cl-mad-enable", "-cl-denorms-are-zero")) != as_written
+
+
 def test_options_reach_the_compiler(device: DeviceInfo) -> None:
     program = build(device, "__kernel void NAME(__global int *x) { x[0] = 1; }", ["-DNAME=fill"])
     assert program.kernels == ("fill",)

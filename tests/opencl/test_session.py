@@ -120,6 +120,15 @@ def test_a_buffer_never_changes_its_shape_or_dtype(device: DeviceInfo, other: np
             session.upload(x=other)
 
 
+def test_a_freed_buffer_may_have_another_shape(device: DeviceInfo, program: BuiltProgram) -> None:
+    with Session(device) as session:
+        for count in (3, 5):
+            session.free("x", "none of these")
+            session.upload(x=np.ones(count, np.float32))
+            session.run(program, "add", count, None, "x", np.float32(1))
+            np.testing.assert_array_equal(session.download("x"), np.full(count, 2, np.float32))
+
+
 def test_an_empty_buffer_is_refused_by_name(device: DeviceInfo) -> None:
     with Session(device) as session, pytest.raises(ValueError, match=r"buffer inflow is empty: float32\[0, 12\]"):
         session.allocate(inflow=((0, 12), np.float32))

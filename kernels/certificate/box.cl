@@ -1,0 +1,91 @@
+// A box of storages at the start and at the end of a step, and how the release changes in it; a function's affine
+// bound on it. As reservoir/certificate/box.py, which see. Stands behind affine.cl and enclosures.cl.
+//
+// Constants (reservoir/certificate/plant_buffers.py): the fields of a Stage, as those of Stages.
+
+typedef struct {
+    STAGE_FIELDS;
+} Stage;
+
+typedef __global const Stage *StageAt;
+
+// Half widths, hm3; largest deviations of mean storage and release at the corners of either diagonal, and of their
+// products; slopes of the release over the storages, at the middle and on the box; curvature of the release over the
+// mean storage.
+typedef struct {
+    double half_x, half_y, mean_1, release_1, mean_2, release_2, product;
+    Interval release_x, release_y, release_x_box, release_y_box, bend;
+} Geometry;
+
+// First and second derivatives of a function of mean storage (m) and release (r).
+typedef struct {
+    Interval m, r, mm, mr, rr;
+} Slopes;
+
+// Evaporation and seepage of a step, hm3, by mean storage.
+Jet loss_jet(const Plant *plant, const StageAt stage, const Interval mean_storage) {
+    if (stage->has_losses == 0.0) return (Jet){NOUGHT, NOUGHT, NOUGHT};
+    const Jet evaporated = scale_jet(stage->evaporation, enclose(plant, AREA, mean_storage));
+    return add_jets(evaporated, scale_jet(stage->per_flow, enclose(plant, SEEPAGE, mean_storage)));
+}
+
+// Release of a step whose storage rises by a gain, m3/s.
+Interval release_of(const StageAt stage, const Interval gain, const Interval loss) {
+    const Interval per_volume = reciprocal(point(stage->per_flow));
+    return subtract(point(stage->inflow), multiply(add(gain, loss), per_volume));
+}
+
+Geometry geometry(const double half_x, const double half_y, const Interval per_volume, const Jet at_middle,
+                  const Jet on_box) {
+    const double steep = magnitude(on_box.slope), widest = per_volume.high, longer = greater(half_x, half_y);
+    const double gain_1 = above(fabs(half_x - half_y)), gain_2 = above(half_x + half_y);
+    const Interval half_here = scale(0.5, at_middle.slope), half_box = scale(0.5, on_box.slope);
+    Geometry box;
+    box.half_x = half_x;
+    box.half_y = half_y;
+    box.mean_1 = above(0.5 * (half_x + half_y));
+    box.mean_2 = above(0.5 * fabs(half_x - half_y));
+    box.release_1 = above(above(gain_1 + above(steep * box.mean_1)) * widest);
+    box.release_2 = above(above(gain_2 + above(steep * box.mean_2)) * widest);
+    const double area =
+        above(0.5 * longer * longer * (1.0 + 1e-15) + steep * box.mean_1 * box.mean_1 * (1.0 + 1e-15));
+    box.product = above(area * widest);
+    box.release_x = multiply(subtract(ONE, half_here), per_volume);
+    box.release_y = negative(multiply(add(ONE, half_here), per_volume));
+    box.release_x_box = multiply(subtract(ONE, half_box), per_volume);
+    box.release_y_box = negative(multiply(add(ONE, half_box), per_volume));
+    box.bend = negative(multiply(on_box.curvature, per_volume));
+    return box;
+}
+
+// Slope over a storage: half that over the mean storage, and that over the release.
+Interval by_storage(const Interval slope_m, const Interval slope_r, const Interval release) {
+    return add(scale(0.5, slope_m), multiply(slope_r, release));
+}
+
+// By how much a function may exceed its tangent on the box, by its curvatures.
+double by_curvature(const Slopes *on_box, const Geometry *box) {
+    const double bend_m = greater(add(on_box->mm, multiply(on_box->r, box->bend)).high, 0.0);
+    const double bend_r = greater(on_box->rr.high, 0.0), bend_mr = magnitude(on_box->mr);
+    const double one = 0.5 * (bend_m * box->mean_1 * box->mean_1 + bend_r * box->release_1 * box->release_1);
+    const double other = 0.5 * (bend_m * box->mean_2 * box->mean_2 + bend_r * box->release_2 * box->release_2);
+    return (greater(one, other) + bend_mr * box->product) * (1.0 + 1e-14);
+}
+
+// Affine upper bound of a function, from its value and slopes at the middle and its derivatives on the box.
+Affine affine_bound(const Interval value, const Interval slope_m, const Interval slope_r, const Slopes *on_box,
+                    const Geometry *box) {
+    const Affine none = {INFINITY, 0.0, 0.0};
+    const Interval slope_x = by_storage(slope_m, slope_r, box->release_x);
+    const Interval slope_y = by_storage(slope_m, slope_r, box->release_y);
+    const double mid_x = 0.5 * (slope_x.low + slope_x.high), mid_y = 0.5 * (slope_y.low + slope_y.high);
+    if (!(fabs(mid_x) < INFINITY && fabs(mid_y) < INFINITY)) return none;
+    double beyond = by_curvature(on_box, box);
+    beyond += (slope_x.high - slope_x.low) * box->half_x + (slope_y.high - slope_y.low) * box->half_y;
+    const Interval rise_x = subtract(by_storage(on_box->m, on_box->r, box->release_x_box), point(mid_x));
+    const Interval rise_y = subtract(by_storage(on_box->m, on_box->r, box->release_y_box), point(mid_y));
+    const double by_slopes = (magnitude(rise_x) * box->half_x + magnitude(rise_y) * box->half_y) * (1.0 + 1e-14);
+    if (!(beyond < by_slopes)) beyond = by_slopes;  // also where it is no number
+    if (!(beyond < INFINITY)) return none;
+    return (Affine){above(value.high + above(beyond * (1.0 + 1e-14))), mid_x, mid_y};
+}

@@ -1,0 +1,101 @@
+// Affine upper bounds of the three powers of which the least is made. As reservoir/certificate/box.py, which see.
+// Stands behind box.cl.
+
+typedef struct {
+    Affine made, taken, installed;
+} Powers;
+
+// Tailrace level by release; beyond its bounds, where no schedule is, it goes on in a straight line.
+Jet tailrace(const Plant *plant, const Interval release, const double least, const double most) {
+    if (release.low >= least && release.high <= most) return enclose(plant, TAILRACE, release);
+    const Interval within = {greater(lesser(release.low, most), least), lesser(greater(release.high, least), most)};
+    Jet found = enclose(plant, TAILRACE, within);
+    for (int at_most = 0; at_most < 2; ++at_most) {
+        if (!(at_most ? release.high > most : release.low < least)) continue;
+        const bool all = at_most ? release.low > most : release.high < least;
+        const Interval beyond = at_most ? (Interval){greater(release.low, most), release.high}
+                                        : (Interval){release.low, lesser(release.high, least)};
+        const Interval end = point(at_most ? most : least);
+        const Jet of_end = enclose(plant, TAILRACE, end);
+        const Interval line = add(of_end.value, multiply(of_end.slope, subtract(beyond, end)));
+        found.value = all ? line : hull(found.value, line);
+        found.slope = all ? of_end.slope : hull(found.slope, of_end.slope);
+    }
+    found.curvature = (Interval){lesser(found.curvature.low, 0.0), greater(found.curvature.high, 0.0)};
+    return found;
+}
+
+// What the curves come to at mean storages and releases: power of 1 m3/s, and that of all that the turbines take, by
+// head.
+typedef struct {
+    Jet level, tail, per, full;
+} Water;
+
+Water water_at(const Plant *plant, const StageAt stage, const Interval storage, const Interval release) {
+    Water water;
+    water.level = enclose(plant, LEVEL, storage);
+    water.tail = tailrace(plant, release, stage->least, stage->most + stage->spare);
+    const Interval head = subtract(water.level.value, water.tail.value);
+    water.per = enclose_conversion(plant, head);
+    water.full = scale_jet(stage->plant_factor, multiply_jets(water.per, enclose(plant, CAPACITY, head)));
+    return water;
+}
+
+// Derivatives on a box of the power that the release makes.
+Slopes slopes_of_made(const Water *on, const Interval release) {
+    const Interval by_head = on->per.slope, bend = on->per.curvature, level = on->level.slope, tail = on->tail.slope;
+    const Interval by_m = multiply(by_head, level), by_r = negative(multiply(by_head, tail));
+    const Interval by_mm = add(multiply(bend, square(level)), multiply(by_head, on->level.curvature));
+    const Interval by_rr = subtract(multiply(bend, square(tail)), multiply(by_head, on->tail.curvature));
+    const Interval by_mr = negative(multiply(multiply(bend, level), tail));
+    Slopes made;
+    made.m = multiply(by_m, release);
+    made.r = add(on->per.value, multiply(by_r, release));
+    made.mm = multiply(by_mm, release);
+    made.mr = add(by_m, multiply(by_mr, release));
+    made.rr = add(scale(2.0, by_r), multiply(by_rr, release));
+    return made;
+}
+
+// Derivatives on a box of the power of all that the turbines can take.
+Slopes slopes_of_taken(const Water *on) {
+    const Interval by_head = on->full.slope, bend = on->full.curvature, level = on->level.slope, tail = on->tail.slope;
+    Slopes taken;
+    taken.m = multiply(by_head, level);
+    taken.r = negative(multiply(by_head, tail));
+    taken.mm = add(multiply(bend, square(level)), multiply(by_head, on->level.curvature));
+    taken.mr = negative(multiply(multiply(bend, level), tail));
+    taken.rr = subtract(multiply(bend, square(tail)), multiply(by_head, on->tail.curvature));
+    return taken;
+}
+
+// Bounds of what the release makes, of what the turbines can take, and of the installed capacity, MW; from storages
+// and releases at the middle and on the box.
+Powers powers_on(const Plant *plant, const StageAt stage, const Interval middle, const Interval mean,
+                 const Interval here, const Interval release, const Affine flow, const Geometry *box) {
+    Water at[2];
+    for (int all = 0; all < 2; ++all) at[all] = water_at(plant, stage, all ? mean : middle, all ? release : here);
+    const Water *mid = at, *on = at + 1;
+
+    const Slopes made_box = slopes_of_made(on, release), full_box = slopes_of_taken(on);
+    const Interval made_m = multiply(multiply(mid->per.slope, mid->level.slope), here);
+    const Interval made_r = subtract(mid->per.value, multiply(multiply(mid->per.slope, mid->tail.slope), here));
+    Powers found;
+    found.made = affine_bound(multiply(mid->per.value, here), made_m, made_r, &made_box, box);
+    if (!(found.made.value < INFINITY)) {  // a tailrace that rises steeply from no release: power at the best head
+        const double most = greater(on->per.value.high, 0.0), negative_release = greater(-stage->least, 0.0);
+        found.made = moved((Affine){above(most * negative_release), 0.0, 0.0}, most, flow);
+    }
+    const Interval full_m = multiply(mid->full.slope, mid->level.slope);
+    const Interval full_r = negative(multiply(mid->full.slope, mid->tail.slope));
+    found.taken = affine_bound(mid->full.value, full_m, full_r, &full_box, box);
+    const double spare = stage->spare;
+    if (spare > 0.0) {
+        const double steepest = greater(made_box.r.high, on->per.value.high);
+        found.made.value = above(found.made.value + above(spare * steepest));
+        found.taken.value = above(found.taken.value + above(spare * greater(full_box.r.high, 0.0)));
+    }
+    if (!(found.taken.value < INFINITY)) found.taken = (Affine){on->full.value.high, 0.0, 0.0};
+    found.installed = (Affine){above(plant->of->installed_mw * stage->plant_factor), 0.0, 0.0};
+    return found;
+}

@@ -1,0 +1,96 @@
+"""Boxes of every case, with curves of every kind and steps with every term, on a device and by compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reservoir.certificate.on_device import BracketsOnDevice
+from reservoir.certificate.paths import Cells, bound_pairs
+from reservoir.certificate.stages import stages_of
+from reservoir.hydro.curves.curve import Table
+from reservoir.hydro.curves.forms import exact_value
+from reservoir.opencl import Session
+from tests.certificate.cases import every_case
+
+CASES = every_case()
+
+
+def random_cells(year, random, cells=12):
+    """Cells from 1e-7 of the range of storage to half of it, with values as a benefit may have."""
+    lower, upper = float(year.limits.storage_lower_hm3.min()), float(year.limits.storage_upper_hm3.max())
+    places, width = np.arange(year.limits.steps + 2) * cells, upper - lower
+    middle = random.uniform(lower, upper, places[-1])
+    half = 0.5 * width * 10.0 ** random.uniform(-7, np.log10(0.5), len(middle))
+    value, slope = 100 * random.normal(size=(2, len(middle)))
+    first_end = np.repeat(places[1:-1], cells)
+    return Cells(
+        places, first_end, np.arange(len(first_end) + 1) * cells, middle - half, middle + half, value, slope / width
+    )
+
+
+def without_power(curve):
+    """A curve with a table in place of a power law."""
+    if not curve.is_power:
+        return curve
+    x = np.linspace(*curve.breaks, 9)
+    return Table(tuple(x), tuple(exact_value(curve, each) for each in x)).compiled()
+
+
+def tabled(plant, stages):
+    """Plant and steps whose curves need nothing but + - * /."""
+    conversion = plant.conversion._replace(curve=without_power(plant.conversion.curve))
+    curves = {name: without_power(getattr(plant, name)) for name in ("level", "tailrace", "capacity")}
+    lake = {name: without_power(getattr(stages[0], name)) for name in ("area", "seepage")}
+    return plant._replace(conversion=conversion, **curves), [each._replace(**lake) for each in stages]
+
+
+def narrowed(plant, stages, random):
+    """Tables that end within the heads and storages of the boxes, and steps with every kind of term at once."""
+    inner = {name: inner_table(getattr(plant, name), 0.3) for name in ("level", "capacity")}
+    curve = inner_table(plant.conversion.curve, 0.4)
+    conversion = plant.conversion._replace(curve=curve, lower=float(curve.breaks[0]), upper=float(curve.breaks[-1]))
+    return plant._replace(conversion=conversion, **inner), [with_every_term(plant, each, random) for each in stages]
+
+
+def inner_table(curve, left_out):
+    """A table of a curve but for a part of its domain at either end."""
+    first, last = curve.breaks[0], curve.breaks[-1]
+    x = np.linspace(first + left_out * (last - first), last - left_out * (last - first), 6)
+    return Table(tuple(x), tuple(exact_value(curve, each) for each in x)).compiled()
+
+
+def with_every_term(plant, stages, random):
+    steps, most = len(stages.per_flow), plant.installed_mw
+    cost = stages.power_value * random.uniform(0.0, 3.0, steps)
+    return stages._replace(
+        spare=1e-3 * stages.most * random.integers(0, 2, steps),
+        power_lower=np.where(random.random(steps) < 0.3, 0.1 * most, -1.0),
+        power_target=random.uniform(0.1, 0.9, steps) * most,
+        power_cost=cost,
+        power_cost_squared=cost / most * random.integers(0, 2, steps),
+        power_cost_most=np.where(random.random(steps) < 0.5, 0.2 * cost * most, 1e30),
+        supply_target=random.uniform(0.0, 0.5, steps) * stages.most,
+        supply_cost_squared=cost / stages.most,
+        operating_storage=float(np.quantile(plant.level.breaks, 0.6)),
+    )
+
+
+def on_host(plant, horizons, cells):
+    brackets = []
+    for stages, each in zip(horizons, cells, strict=True):
+        brackets.append(np.zeros(each.first_pair[-1]))
+        bound_pairs(plant, stages, each, brackets[-1], 0, len(stages.per_flow))
+    return np.concatenate(brackets)
+
+
+def of_device(device, plant, horizons, pairs, brackets=None):
+    with Session(device) as session:
+        given = np.zeros(pairs.number) if brackets is None else brackets
+        return BracketsOnDevice(session, plant, horizons).bound(pairs, given)
+
+
+def boxes_of(name, seed=3):
+    """The plant of a case, its horizons, and random cells of each."""
+    random, years = np.random.default_rng(seed), [CASES[name][place] for place in range(len(CASES[name]))]
+    horizons = [stages_of(year.limits) for year in years]
+    return years[0].model.exact, horizons, [random_cells(year, random) for year in years]
