@@ -63,10 +63,10 @@ def prove_plan(
     """
     problems, until = list(_known(plan)), time.monotonic() + seconds
     effort = Effort(gap, seconds, processors(), plan.problems.least_gap_scale)
-    found: list[ProvenBound] | None = None
-    if device != HOST:
-        with suppress(*([DeviceError] if or_host or device in (None, AUTO) else [])):
-            chosen = device_of(device)
+    asked, found = (device or AUTO).strip().lower(), None
+    if asked != HOST:
+        with suppress(*([DeviceError] if or_host or asked == AUTO else [])):
+            chosen = device_of(asked)
             found = None if chosen is None else _on_device(chosen, problems, effort, until, progress)
     if found is None:
         found = _on_host(problems, effort, until, progress)
@@ -78,7 +78,7 @@ def prove_plan(
     return Proofs(bounds, short, gap, _where_infeasible(plan, found))
 
 
-def device_of(wanted: str | None) -> DeviceInfo | None:
+def device_of(wanted: str) -> DeviceInfo | None:
     """The device to prove on; None for CPU threads.
 
     Raises
@@ -86,11 +86,11 @@ def device_of(wanted: str | None) -> DeviceInfo | None:
     DeviceError
         If no device answers to the name.
     """
-    if wanted in (None, AUTO) and not opencl_available():
+    if wanted == AUTO and not opencl_available():
         return None
     devices = choose_devices(wanted)
     best = next(filter(has_double, devices), devices[0])
-    return None if wanted in (None, AUTO) and best.kind == "CPU" else best
+    return None if wanted == AUTO and best.kind == "CPU" else best
 
 
 def _on_device(

@@ -68,7 +68,7 @@ def test_a_device_without_double_is_refused_if_it_was_asked_for(plan, device, re
         prove_plan(plan, GAP, device=str(device.index))
 
 
-@pytest.mark.parametrize(("name", "or_host"), [("auto", False), (None, False), ("named", True)])
+@pytest.mark.parametrize(("name", "or_host"), [("Auto", False), (None, False), ("named", True)])
 def test_threads_prove_what_a_device_cannot(plan, by_threads, device, refused, monkeypatch, name, or_host):
     monkeypatch.setattr(proof, "choose_devices", lambda _: (replace(device, kind="GPU"),))
     found = prove_plan(plan, GAP, device=name, or_host=or_host)
@@ -81,7 +81,6 @@ def test_by_default_a_gpu_with_double_is_taken_and_never_a_cpu(two_cores, large_
     monkeypatch.setattr(proof, "opencl_available", lambda: True)
     monkeypatch.setattr(proof, "choose_devices", lambda _: (two_cores,))
     assert device_of("auto") is None
-    assert device_of(None) is None
     assert device_of("two cores") == two_cores
     monkeypatch.setattr(proof, "choose_devices", lambda _: (replace(large_gpu, name="without"), large_gpu))
     assert device_of("auto") == device_of("all") == large_gpu
