@@ -31,7 +31,8 @@ Affine scaled(const double factor, const Affine a) {
 
 // How far to move along another function, at most, so that the largest value on the box is smallest: convex and
 // piecewise linear in it, smallest at 0, at the most, or where one of the slopes vanishes.
-double best_step(const Affine a, const Affine along, const double most, const double half_x, const double half_y) {
+APART double best_step(const Affine a, const Affine along, const double most, const double half_x,
+                       const double half_y) {
     const double candidates[3] = {-a.by_x / along.by_x, -a.by_y / along.by_y, most};
     double found = 0.0, least = largest(a, half_x, half_y);
     for (int which = 0; which < 3; ++which) {

@@ -23,7 +23,7 @@ typedef struct {
 } Slopes;
 
 // Evaporation and seepage of a step, hm3, by mean storage.
-Jet loss_jet(const Plant *plant, const StageAt stage, const Interval mean_storage) {
+APART Jet loss_jet(const Plant *plant, const StageAt stage, const Interval mean_storage) {
     if (stage->has_losses == 0.0) return (Jet){NOUGHT, NOUGHT, NOUGHT};
     const Jet evaporated = scale_jet(stage->evaporation, enclose(plant, AREA, mean_storage));
     return add_jets(evaporated, scale_jet(stage->per_flow, enclose(plant, SEEPAGE, mean_storage)));
@@ -73,7 +73,7 @@ double by_curvature(const Slopes *on_box, const Geometry *box) {
 }
 
 // Affine upper bound of a function, from its value and slopes at the middle and its derivatives on the box.
-Affine affine_bound(const Interval value, const Interval slope_m, const Interval slope_r, const Slopes *on_box,
+APART Affine affine_bound(const Interval value, const Interval slope_m, const Interval slope_r, const Slopes *on_box,
                     const Geometry *box) {
     const Affine none = {INFINITY, 0.0, 0.0};
     const Interval slope_x = by_storage(slope_m, slope_r, box->release_x);

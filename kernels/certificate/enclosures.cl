@@ -64,7 +64,7 @@ Interval narrowed(__global const double *row, const int columns, const int order
 }
 
 // A polynomial where its piece and the interval meet; ranges of degree 3 and less are tight.
-Jet of_piece(const Curve *curve, const int piece, const Interval x) {
+APART Jet of_piece(const Curve *curve, const int piece, const Interval x) {
     const double origin = curve->breaks[piece];
     const double low = greater(x.low, origin), high = lesser(x.high, curve->breaks[piece + 1]);
     const Interval from = subtract(point(low), point(origin)), to = subtract(point(high), point(origin));
@@ -107,7 +107,7 @@ int piece_at(const Curve *curve, const double x) {
 }
 
 // Of an interval within the curve's domain.
-Jet inside(const Curve *curve, const Interval x) {
+APART Jet inside(const Curve *curve, const Interval x) {
     if (curve->is_power) return power_law(curve, x);
     const int first = piece_at(curve, x.low);
     Jet found;
@@ -127,7 +127,7 @@ Interval with_jump(const Interval curvature, const Interval jump) {
 }
 
 // Value, slope and curvature of a curve on an interval; it is held at its ends.
-Jet enclose(const Plant *plant, const int which, const Interval x) {
+APART Jet enclose(const Plant *plant, const int which, const Interval x) {
     const Curve curve = curve_of(plant, which);
     const double first = curve.breaks[0], last = curve.breaks[curve.pieces];
     const bool beyond = x.high <= first || x.low >= last;
@@ -147,7 +147,7 @@ Jet enclose(const Plant *plant, const int which, const Interval x) {
 }
 
 // Product of two functions of one variable.
-Jet multiply_jets(const Jet a, const Jet b) {
+APART Jet multiply_jets(const Jet a, const Jet b) {
     Jet found;
     const Interval bends = add(multiply(a.curvature, b.value), multiply(a.value, b.curvature));
     found.curvature = add(bends, scale(2.0, multiply(a.slope, b.slope)));
@@ -167,7 +167,7 @@ Jet add_jets(const Jet a, const Jet b) {
 }
 
 // One over a function that is not 0 anywhere.
-Jet reciprocal_jet(const Jet a) {
+APART Jet reciprocal_jet(const Jet a) {
     const Interval value = reciprocal(a.value), squared = square(value);
     const Interval bend = subtract(scale(2.0, multiply(square(a.slope), value)), a.curvature);
     const Jet found = {value, multiply(negative(a.slope), squared), multiply(bend, squared)};
@@ -175,7 +175,7 @@ Jet reciprocal_jet(const Jet a) {
 }
 
 // Power of 1 m3/s by head, MW.
-Jet enclose_conversion(const Plant *plant, const Interval head) {
+APART Jet enclose_conversion(const Plant *plant, const Interval head) {
     const Jet curve = enclose(plant, CONVERSION, head);
     if (plant->of->is_rate != 0.0) return scale_jet(MW_PER_KW_HOURS, reciprocal_jet(curve));
     const double low = plant->of->lower, high = plant->of->upper;

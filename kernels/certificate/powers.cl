@@ -6,7 +6,7 @@ typedef struct {
 } Powers;
 
 // Tailrace level by release; beyond its bounds, where no schedule is, it goes on in a straight line.
-Jet tailrace(const Plant *plant, const Interval release, const double least, const double most) {
+APART Jet tailrace(const Plant *plant, const Interval release, const double least, const double most) {
     if (release.low >= least && release.high <= most) return enclose(plant, TAILRACE, release);
     const Interval within = {greater(lesser(release.low, most), least), lesser(greater(release.high, least), most)};
     Jet found = enclose(plant, TAILRACE, within);
@@ -31,7 +31,7 @@ typedef struct {
     Jet level, tail, per, full;
 } Water;
 
-Water water_at(const Plant *plant, const StageAt stage, const Interval storage, const Interval release) {
+APART Water water_at(const Plant *plant, const StageAt stage, const Interval storage, const Interval release) {
     Water water;
     water.level = enclose(plant, LEVEL, storage);
     water.tail = tailrace(plant, release, stage->least, stage->most + stage->spare);
@@ -71,7 +71,7 @@ Slopes slopes_of_taken(const Water *on) {
 
 // Bounds of what the release makes, of what the turbines can take, and of the installed capacity, MW; from storages
 // and releases at the middle and on the box.
-Powers powers_on(const Plant *plant, const StageAt stage, const Interval middle, const Interval mean,
+APART Powers powers_on(const Plant *plant, const StageAt stage, const Interval middle, const Interval mean,
                  const Interval here, const Interval release, const Affine flow, const Geometry *box) {
     Water at[2];
     for (int all = 0; all < 2; ++all) at[all] = water_at(plant, stage, all ? mean : middle, all ? release : here);

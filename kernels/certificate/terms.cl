@@ -16,7 +16,7 @@ typedef struct {
     double level, worth, kinked, size;
 } Tangent;
 
-Tangent tangent_at(const StageAt stage, const Powers *powers, const double most_power, const bool most_cost) {
+APART Tangent tangent_at(const StageAt stage, const Powers *powers, const double most_power, const bool most_cost) {
     const double target = stage->power_target, worth = stage->power_value;
     const double cost = stage->power_cost, squared = stage->power_cost_squared;
     double at = greater(lesser(lesser(powers->made.value, powers->taken.value), powers->installed.value), 0.0);
@@ -40,7 +40,7 @@ Tangent tangent_at(const StageAt stage, const Powers *powers, const double most_
 }
 
 // The weighted sum of powers that bounds their minimum best, with what is added to it.
-Affine best_mix(const Affine base, const double worth, const Powers *powers, const Geometry *box) {
+APART Affine best_mix(const Affine base, const double worth, const Powers *powers, const Geometry *box) {
     const Affine ones[3] = {powers->made, powers->made, powers->taken};
     const Affine others[3] = {powers->taken, powers->installed, powers->installed};
     Affine best = powers->made;
@@ -66,7 +66,7 @@ typedef struct {
 } Sum;
 
 // Adds what a limit of the release has to spare, times the best weight.
-void spare_release(Sum *sum, const Affine mix, const Affine spare, const Affine flow, const double limit,
+APART void spare_release(Sum *sum, const Affine mix, const Affine spare, const Affine flow, const double limit,
                    const Geometry *box) {
     const Affine total = moved(sum->base, sum->worth, mix);
     const double weight = best_step(total, spare, INFINITY, box->half_x, box->half_y);
@@ -98,7 +98,7 @@ void add_supply(Sum *sum, const StageAt stage, const Affine flow, const Geometry
 }
 
 // Bound of the bracket with bounds of power; with the most that missed power costs, or without a most.
-double bound_of_terms(const StageAt stage, const Affine values, const Powers *powers, const Affine flow,
+APART double bound_of_terms(const StageAt stage, const Affine values, const Powers *powers, const Affine flow,
                       const Affine minus, const Geometry *box, const bool most_cost) {
     const double half_x = box->half_x, half_y = box->half_y;
     const double of_made = largest(powers->made, half_x, half_y), of_taken = largest(powers->taken, half_x, half_y);
