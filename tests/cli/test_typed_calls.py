@@ -67,6 +67,15 @@ CALLS: list[tuple[list[str], int]] = [
         0,
     ),
     (["prove", "proven", "--gap", "1e-4", "--prove-seconds", "60", "--json", "--debug"], 0),
+    (
+        [
+            *("prove", "proven/schedule.csv", "--reservoir", "hill-lake.toml", "--inflow", "inflow.csv"),
+            *("--unit", "m3/s", "--horizon", "year", "--step", "month"),
+        ],
+        0,
+    ),
+    (["prove", "proven/schedule.csv", "--reservoir", "hill-lake.toml", "--inflow", *DAYS[:1], *DAYS[3:]], 2),
+    (["prove", "proven/schedule.csv", "--reservoir", "hill-lake.toml", "--inflow", "days.csv", *REFUSED], 2),
     (["rules", "with-negative", "--family", "linear", "--folds", "2", "--no-figures"], 0),
     (["plan", "days.csv", *REFUSED], 2),
     (["plan", *DAYS, "--negative", "zero", "--step", "day"], 2),
