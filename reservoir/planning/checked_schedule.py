@@ -35,7 +35,7 @@ from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
 
-#: Releases are rounded, to three decimals of m3/s at the coarsest and six at the finest: limits that are missed by no more
+#: Releases are rounded, to three decimals of m3/s at the coarsest and six at the finest: limits that are missed by less
 #: than what that leaves open are kept.
 FINEST_ROUNDING, COARSEST_ROUNDING = 5e-7, 5e-4
 #: Numbers that are recomputed round off by this part of the largest.

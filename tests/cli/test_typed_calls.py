@@ -230,6 +230,13 @@ CALLS: list[tuple[list[str], int]] = [
     ),
     (
         [
+            *("bench", "proof", "--part", "tuning", "--solvers", "dp-opencl", "--years", "2", "--gap", "1e-4"),
+            *("--proof-seconds", "20", "--jobs", "1", *BENCH, "--out", "b11"),
+        ],
+        0,
+    ),
+    (
+        [
             *("bench", "functions", "--solver", "clpso", "--dim", "3", "--functions", "f7", "--rotations", "2"),
             *("--particles", "5", "--generations", "5", *BENCH, "--out", "b7"),
         ],
