@@ -57,6 +57,13 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment("dsmga2", "DSMGA-II: model building, population sizes, evaluations.", "linkage", runs=10),
         Experiment("zoo", "All solvers on random reservoirs: gaps, violations, times.", "zoo", resumable=True, runs=1),
+        Experiment(
+            "proof",
+            "Proven bounds against the schedules of all solvers on random reservoirs: none may be above.",
+            "proof",
+            resumable=True,
+            runs=1,
+        ),
         Experiment("scale", "The whole command `plan` over 1,000 to 100,000 years: seconds, memory.", "scale", runs=3),
         Experiment("functions", "Any solver on the eight benchmark functions.", "functions"),
     )

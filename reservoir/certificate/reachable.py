@@ -45,12 +45,15 @@ class Reachable:
 
 
 def reachable(limits: Limits, stages: Stages) -> Reachable:
-    """Bounds of the storages of one horizon at the start of each step and at the end of the last."""
+    """Bounds of the storages of one horizon at the start of each step and at the end of the last.
+
+    A cyclic horizon starts anywhere within the bounds of its end: schedules keep the limits also beyond the starts that
+    solvers choose from (`start_bounds_hm3`), which are drawn in by a margin.
+    """
     lower, upper = (np.empty(limits.steps + 1) for _ in range(2))
     lower[0], upper[0] = limits.start_bounds_hm3
     lower[1:], upper[1:] = limits.storage_lower_hm3, limits.storage_upper_hm3
     if limits.cyclic:
-        lower[-1], upper[-1] = max(lower[0], lower[-1]), min(upper[0], upper[-1])
         lower[0], upper[0] = lower[-1], upper[-1]
     margin = TOLERANCE * float(limits.capacity_hm3)
     empty = _draw_in(stages, lower, upper, margin)

@@ -27,6 +27,17 @@ _two_level_swarm = options.gathered(
     ),
 )
 
+_part = click.option(
+    "--part",
+    type=click.Choice(["tuning", "test", "both"]),
+    default="both",
+    show_default=True,
+    help="Reservoirs that solvers were tuned on, others, or both next to each other.",
+)
+_solvers = click.option(
+    "--solvers", metavar="lshade,clpso,...", help="Solvers to run.  [default: all that can run here]"
+)
+
 OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
     "case": (
         options.inputs,
@@ -119,14 +130,8 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
         ),
     ),
     "zoo": (
-        click.option(
-            "--part",
-            type=click.Choice(["tuning", "test", "both"]),
-            default="both",
-            show_default=True,
-            help="Reservoirs that solvers were tuned on, others, or both next to each other.",
-        ),
-        click.option("--solvers", metavar="lshade,clpso,...", help="Solvers to run.  [default: all that can run here]"),
+        _part,
+        _solvers,
         click.option(
             "--reservoirs", type=click.IntRange(1), help="Reservoirs of each part.  [default: 200; 20 with --quick]"
         ),
@@ -146,6 +151,32 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
             show_default=True,
             help="Reservoirs at a time, each in a process of its own. More save time on a GPU, where compiling takes "
             "most of it.",
+        ),
+    ),
+    "proof": (
+        _part,
+        _solvers,
+        click.option(
+            "--years",
+            type=click.IntRange(1),
+            help="Years of all parts together, five of each reservoir; solvers without OpenCL get one year of 20 "
+            "reservoirs of each part.  [default: 200; 4 with --quick]",
+        ),
+        options.proof_gap,
+        click.option(
+            "--proof-seconds",
+            type=click.FloatRange(0.0),
+            default=10.0,
+            show_default=True,
+            help="Most time of each of the two proofs of a year, about.",
+        ),
+        click.option(
+            "--jobs",
+            type=click.IntRange(1),
+            default=1,
+            show_default=True,
+            help="Reservoirs at a time, each in a process of its own: as many as there are cores, for proofs take most "
+            "of the time.",
         ),
     ),
     "scale": (

@@ -1,57 +1,150 @@
-"""``reservoir prove``: check a finished plan anew, and prove how far from the best possible it is."""
+"""``reservoir prove``: check a finished plan, or anyone's schedule, and prove how far from the best possible it is."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from reservoir.cli import options
 from reservoir.cli.path_types import FilePath
 
+if TYPE_CHECKING:
+    from reservoir.planning.checked_schedule import CheckedSchedule
+    from reservoir.planning.checks import Check
+    from reservoir.planning.plan import Plan
+
+#: Sentences of one kind that are shown on the screen.
+_SHOWN = 12
+
 
 @click.command("prove")
-@click.argument("plan_folder", metavar="PLAN_DIR", type=FilePath())
+@click.argument("plan", metavar="PLAN_DIR|SCHEDULE.csv", type=FilePath())
+@click.option("--reservoir", "reservoir_file", metavar="FILE.toml", type=FilePath(), help="Reservoir of SCHEDULE.csv.")
+@click.option("--inflow", "inflow_file", metavar="INFLOW.csv", type=FilePath(), help="Inflow of SCHEDULE.csv.")
+@options.reading
+@options.horizon
+@options.step
 @options.proof_gap
 @options.proof_seconds
 @options.proof_device
 @options.json
 @options.debug
-def command(plan_folder: Path, gap: float, prove_seconds: float, device: str, as_json: bool) -> int:
-    """Check a finished plan anew, and prove how far from the best possible it is.
+def command(
+    plan: Path,
+    reservoir_file: Path | None,
+    inflow_file: Path | None,
+    reading: dict[str, Any],
+    horizon: str | None,
+    step: str | None,
+    gap: float,
+    prove_seconds: float,
+    device: str,
+    as_json: bool,
+) -> int:
+    """Check a finished plan, or anyone's schedule, and prove how far from the best possible it is.
 
-    PLAN_DIR is a folder written by "reservoir plan". Storages, power, energy and violations are recomputed from the
-    releases in the schedule; then a number is proved for each year (or horizon) that no schedule within the limits can
-    exceed. Nothing of the solver is trusted. The exit status is 1 if a check fails.
+    PLAN_DIR is a folder written by "reservoir plan". SCHEDULE.csv has a release for each step (date or year and month,
+    release_m3s); it needs --reservoir and --inflow. Storages, power, energy and violations are recomputed from the
+    releases; then a number is proved for each year (or horizon) that no schedule within the limits can exceed. Nothing
+    of the solver is trusted. The exit status is 1 if a check fails.
     """
     from dataclasses import replace
 
-    from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
-    from reservoir.cli.streams import say
+    from reservoir.cli.screen import progress_bars
     from reservoir.io.plan_folder.saved_plan import read_plan
-    from reservoir.planning.checks import all_pass, plan_checks
+    from reservoir.planning.checks import plan_checks
     from reservoir.planning.proof import prove_plan
+
+    given = None
+    if _is_schedule(plan, reservoir_file, inflow_file, [*filter(None, (horizon, step)), *_asked(reading)]):
+        given = _read(plan, reservoir_file, inflow_file, reading, horizon, step)
+    found = given.plan if given else read_plan(plan).plan
+    with progress_bars() as progress:
+        proofs = prove_plan(found, gap, prove_seconds, progress, device)
+    if given:
+        given = given.proven(proofs)
+        return _told(given.plan, given.checks(), as_json, given)
+    found = replace(found, proofs=proofs)
+    return _told(found, plan_checks(found), as_json)
+
+
+def _asked(reading: dict[str, Any]) -> list[Any]:
+    return [value for value in reading.values() if value]
+
+
+def _is_schedule(plan: Path, reservoir_file: Path | None, inflow_file: Path | None, others: list[Any]) -> bool:
+    """Whether a schedule in a file of its own is named; a plan's folder has its reservoir and inflow."""
+    from reservoir.errors import InputError, Mistake
+
+    if plan.is_dir():
+        if reservoir_file or inflow_file or others:
+            problem = "a plan's folder has its own reservoir and inflow"
+            mend = f"leave these options out, or name the schedule in it: {plan / 'schedule.csv'}"
+            raise InputError(Mistake(problem, "--gap, --prove-seconds, --device and --json alone", mend, str(plan)))
+        return False
+    if not plan.exists():
+        problem, expected = "there is no such folder or file", "a folder of reservoir plan, or a schedule"
+        raise InputError(Mistake(problem, expected, "check the name", str(plan)))
+    missing = [name for name, file in (("--reservoir", reservoir_file), ("--inflow", inflow_file)) if file is None]
+    if missing:
+        problem = f"a schedule alone does not say what it is of: {' and '.join(missing)} missing"
+        mend = "name them, or give the folder of a plan"
+        raise InputError(Mistake(problem, "the reservoir file and the inflow of the schedule", mend, str(plan)))
+    return True
+
+
+def _read(
+    plan: Path, reservoir_file: Any, inflow_file: Any, reading: dict[str, Any], horizon: str | None, step: str | None
+) -> CheckedSchedule:
+    from reservoir.hydro.reservoir_calendar import on_calendar_of
+    from reservoir.io.given_schedule import read_given_schedule
+    from reservoir.planning.checked_schedule import checked_schedule
+
+    reservoir = options.read_plant(reservoir_file, step)
+    record = on_calendar_of(reservoir, options.read_record(inflow_file, reading, reservoir, step))
+    return checked_schedule(reservoir, record, read_given_schedule(plan, record), horizon)
+
+
+def _told(plan: Plan, checks: list[Check], as_json: bool, given: CheckedSchedule | None = None) -> int:
+    """Print what was found; the exit status."""
+    from reservoir.cli.screen import checks_json, show_checks, show_json
+    from reservoir.cli.streams import say
+    from reservoir.planning.checks import all_pass
     from reservoir.planning.proof_sentences import proof_sentences
 
-    plan = read_plan(plan_folder).plan
-    with progress_bars() as progress:
-        proofs = prove_plan(plan, gap, prove_seconds, progress, device)
-    plan = replace(plan, proofs=proofs)
-    checks = plan_checks(plan)
     if as_json:
-        summary = plan.summary()
-        rows = [
-            {"year": str(label), "proven_bound": _number(bound), "proven_gap": _number(short)}
-            for label, bound, short in zip(
-                plan.inflow.labels, summary["proven_bound"], summary["proven_gap"], strict=True
-            )
-        ]
-        show_json(checks_json(checks) | {"proof": proofs.as_dict(), "years": rows})
+        assert plan.proofs is not None
+        shown = checks_json(checks) | {"proof": plan.proofs.as_dict(), "years": _years(plan)}
+        if given:
+            shown |= {"limits_not_kept": list(given.missed), "differences": [str(each) for each in given.differences]}
+        show_json(shown)
     else:
+        if given:
+            say(given.energy_sentence())
+            for sentences in (given.missed, map(str, given.differences)):
+                for sentence in _first(sentences):
+                    say(sentence)
         for sentence in proof_sentences(plan):
             say(sentence)
         show_checks(checks, plan.units)
     return 0 if all_pass(checks) else 1
+
+
+def _first(sentences: Iterable[str]) -> list[str]:
+    every = list(sentences)
+    return every[:_SHOWN] + ([f"... and {len(every) - _SHOWN:,} more of this kind"] if len(every) > _SHOWN else [])
+
+
+def _years(plan: Plan) -> list[dict[str, Any]]:
+    summary = plan.summary()
+    rows = zip(plan.inflow.labels, summary["proven_bound"], summary["proven_gap"], strict=True)
+    return [
+        {"year": str(label), "proven_bound": _number(bound), "proven_gap": _number(short)}
+        for label, bound, short in rows
+    ]
 
 
 def _number(value: float) -> float | None:

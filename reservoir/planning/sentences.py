@@ -106,7 +106,7 @@ def shortfalls(plan: Plan, most_months: int | None = None) -> list[str]:
         f"{plan.inflow.labels[year]} {plan.inflow.calendar.step_names[step]}: {plan.units.text(shortfall)}; "
         f"{_blame(plan.feasible[year], plan)}"
         for year, step in np.argwhere(plan.operation.violation > 0)[:most_months].tolist()
-        for shortfall in (*_storage_shortfall(plan, year, step), *demand_shortfalls(plan, year, step))
+        for shortfall in (*storage_shortfall(plan, year, step), *demand_shortfalls(plan, year, step))
     ]
 
 
@@ -122,7 +122,8 @@ def _blame(feasible: bool, plan: Plan) -> str:
     return f"no permitted release keeps the storage of this {_problem_word(plan)} within its limits"
 
 
-def _storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
+def storage_shortfall(plan: Plan, year: int, step: int) -> Iterator[str]:
+    """How far the storage at the end of a step is beyond its limits, in words; nothing within them."""
     limits, storages = plan.problems.year_bounds, plan.operation.storage_hm3[year]
     storage = storages[step + 1]
     lower, upper = limits.storage_lower_hm3[year, step], limits.storage_upper_hm3[year, step]

@@ -49,6 +49,8 @@ def test_an_exhaustive_search_never_exceeds_the_bound(seed, end):
     problems = of_steps(problems_of(end(random_reservoir(seed))), SHORT)
     year, most = problems[0], -np.inf
     axes = [np.linspace(low, high, 41) for low, high in zip(year.lower, year.upper, strict=True)]
+    if problems.limits.cyclic:  # solvers keep a margin
+        axes[SHORT] = np.linspace(year.limits.storage_lower_hm3[-1], year.limits.storage_upper_hm3[-1], 41)
     positions = np.stack(np.meshgrid(*axes[:SHORT], indexing="ij"), axis=-1).reshape(-1, SHORT)
     storages = np.linspace(*year.limits.start_bounds_hm3, SHORT + 1)
     for start in axes[SHORT] if problems.limits.cyclic else [None]:
@@ -175,3 +177,16 @@ def test_promised_power_is_proved_close_to_the_best():
     year, storages, fitness = solved(promising(problems, np.full(YEARS, 0.2 * reservoir.installed_mw)), 0)
     found = prove_bound(year, storages, fitness)
     assert 0 <= found.bound - fitness <= 1.01e-5 * abs(fitness)
+
+
+def test_a_cyclic_year_may_start_beyond_the_margin_that_solvers_keep():
+    case = zoo_case(2, YEARS)
+    problems = reservoir_problems(case.reservoir, case.inflow)
+    year, storages, fitness = solved(problems, 0)
+    (found,) = solve([year], solver="dp")
+    position = np.append(found.position[: year.limits.steps], year.limits.storage_upper_hm3[-1])
+    made = year.certify(position)
+    assert position[-1] > year.limits.start_bounds_hm3[1]
+    assert made.violation == 0
+    assert made.fitness > fitness * (1 + 1e-6)
+    assert prove_bound(year, storages, fitness * (1 - 1e-4)).bound >= made.fitness

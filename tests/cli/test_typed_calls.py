@@ -68,6 +68,15 @@ CALLS: list[tuple[list[str], int]] = [
     ),
     (["prove", "proven", "--gap", "1e-4", "--prove-seconds", "60", "--json", "--debug"], 0),
     (["prove", "proven", "--gap", "1e-3", "--device", "pocl"], 0),
+    (
+        [
+            *("prove", "proven/schedule.csv", "--reservoir", "hill-lake.toml", "--inflow", "inflow.csv"),
+            *("--unit", "m3/s", "--horizon", "year", "--step", "month"),
+        ],
+        0,
+    ),
+    (["prove", "proven/schedule.csv", "--reservoir", "hill-lake.toml", "--inflow", *DAYS[:1], *DAYS[3:]], 2),
+    (["prove", "proven/schedule.csv", "--reservoir", "hill-lake.toml", "--inflow", "days.csv", *REFUSED], 2),
     (["rules", "with-negative", "--family", "linear", "--folds", "2", "--no-figures"], 0),
     (["plan", "days.csv", *REFUSED], 2),
     (["plan", *DAYS, "--negative", "zero", "--step", "day"], 2),
@@ -217,6 +226,13 @@ CALLS: list[tuple[list[str], int]] = [
         [
             *("bench", "zoo", "--part", "tuning", "--solvers", "lshade,clpso-sequential", "--reservoirs", "2"),
             *("--years", "2", "--host-reservoirs", "1", "--host-years", "1", "--jobs", "2", *BENCH, "--out", "b9"),
+        ],
+        0,
+    ),
+    (
+        [
+            *("bench", "proof", "--part", "tuning", "--solvers", "dp-opencl", "--years", "2", "--gap", "1e-4"),
+            *("--proof-seconds", "20", "--jobs", "1", *BENCH, "--out", "b11"),
         ],
         0,
     ),

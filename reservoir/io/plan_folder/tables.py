@@ -146,7 +146,7 @@ def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) 
 
     In the program's units, whichever the file has.
     """
-    table = _cells(path)
+    table = read_cells(path)
     units = UnitSystem.of_columns(table.columns)
     table = table.rename(columns=units.program_column).rename(columns=OTHER_NAMES)
     missing = [units.column(name) for name in needed if name not in table.columns]
@@ -169,7 +169,7 @@ def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) 
     return table.assign(**{name: each * units.size(name) for name, each in numbers.items()})
 
 
-def _cells(path: Path) -> pd.DataFrame:
+def read_cells(path: Path) -> pd.DataFrame:
     """Every cell of a CSV file as text."""
     try:
         content = read_limited(path, MOST_BYTES)

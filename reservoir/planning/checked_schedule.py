@@ -1,0 +1,250 @@
+"""A schedule by anyone, checked from its releases alone: what follows from them, which limits they do not keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reservoir.errors import InputError, Mistake
+from reservoir.hydro.given_releases import without_foresight
+from reservoir.hydro.horizon import Horizon
+from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.objective import Operation, joined, operate
+from reservoir.hydro.reservoir import Reservoir
+from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.hydro.step import REPAIR_TOLERANCE
+from reservoir.planning.checks import Check, proof_lines
+from reservoir.planning.end_value import end_value_used, with_end_value
+from reservoir.planning.firm_power import promising_all
+from reservoir.planning.given_power import firm_power_of_problems
+from reservoir.planning.given_schedule import CLAIMS, RELEASE, SHORTAGE, START, GivenSchedule
+from reservoir.planning.plan import Plan
+from reservoir.planning.proofs import Proofs
+from reservoir.planning.schedule import step_columns
+from reservoir.planning.sentences import demand_shortfalls, storage_shortfall
+from reservoir.planning.stated_solutions import stated_solutions
+from reservoir.problems.base import certify_all
+from reservoir.problems.reservoir.record import RecordProblems, record_problems
+from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.solvers import Solutions
+from reservoir.text.quantities import counted, quantity
+
+FloatArray = NDArray[np.float64]
+
+#: Releases are rounded, to three decimals of m3/s at the coarsest and six at the finest: limits that are missed by less
+#: than what that leaves open are kept.
+FINEST_ROUNDING, COARSEST_ROUNDING = 5e-7, 5e-4
+#: Numbers that are recomputed round off by this part of the largest.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedSchedule:
+    """What the releases of a file come to.
+
+    Parameters
+    ----------
+    plan : Plan
+        With releases that keep the limits exactly, within the rounding of the file; where the file's do not keep them,
+        with others that do as far as possible.
+    energy_gwh : float
+        Of the file's releases.
+    kept : ndarray of bool, shape (problems,)
+        Whether the file's releases keep the limits of a problem.
+    missed : tuple of str
+        Limits that are not kept: year, step, quantity and amount.
+    differences : tuple of Mistake
+        Claims of the file that do not follow from its releases.
+    """
+
+    plan: Plan
+    energy_gwh: float
+    kept: NDArray[np.bool_]
+    missed: tuple[str, ...]
+    differences: tuple[Mistake, ...]
+
+    def proven(self, proofs: Proofs) -> CheckedSchedule:
+        """The same with what was proved; a problem whose limits are not kept has no gap."""
+        return replace(
+            self, plan=replace(self.plan, proofs=replace(proofs, gap=np.where(self.kept, proofs.gap, np.nan)))
+        )
+
+    def energy_sentence(self) -> str:
+        """What the releases make."""
+        years, energy = counted(self.plan.inflow.years, "year"), quantity(self.energy_gwh)
+        return f"Recomputed from the releases: {energy} GWh in {years}"
+
+    def checks(self) -> list[Check]:
+        """What must hold."""
+        return [
+            Check("limits that the schedule does not keep", len(self.missed), 0),
+            Check("numbers that do not follow from the releases", len(self.differences), 0),
+            *proof_lines(self.plan),
+        ]
+
+
+def checked_schedule(
+    reservoir: Reservoir, record: Inflow, given: GivenSchedule, horizon: Horizon | str | int | None = None
+) -> CheckedSchedule:
+    """Operate a record with the releases of a file, and compare what follows with what the file claims.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    record : Inflow
+        The whole record, which may decide what water left at the end is worth.
+    given : GivenSchedule
+        Of years of this record.
+    horizon : Horizon, str or int, optional
+        What was planned as one problem; by default as the reservoir says.
+    """
+    record = on_calendar_of(reservoir, record)
+    valued = with_end_value(reservoir, end_value_used(reservoir, record))
+    asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
+    problems = record_problems(valued, on_calendar_of(reservoir, given.inflow), asked)
+    positions = _positions(problems, given)
+    held = problems.operate(positions)
+    if problems.model.reservoir.objective.is_firm:
+        problems = promising_all(problems, firm_power_of_problems(problems, held))
+    plan = _plan(reservoir, problems, positions, held)
+    as_given, slack = (
+        _as_given(problems, positions),
+        float(np.clip(given.half_digit[RELEASE], FINEST_ROUNDING, COARSEST_ROUNDING)),
+    )
+    missed = list(_missed(replace(plan, operation=as_given), held, slack))
+    kept = ~np.isin(np.arange(len(problems)), [problem for problem, _ in missed])
+    more, less = (_as_given(problems, [_moved(problems, each, by) for each in positions]) for by in (slack, -slack))
+    differences = tuple(_differences(given, problems.inflow, as_given, (more, less)))
+    energy = float(as_given.energy_gwh.sum())
+    return CheckedSchedule(plan, energy, kept, tuple(sentence for _, sentence in missed), differences)
+
+
+def _positions(problems: RecordProblems, given: GivenSchedule) -> list[FloatArray]:
+    """The releases of each problem, less what withdrawals were cut by, and the start of a cyclic one."""
+    drafts = given.columns[RELEASE] - given.columns.get(SHORTAGE, np.zeros(1))
+    spans = problems.horizon.spans(problems.inflow.years)
+    if not problems.cyclic:
+        return [drafts[first:stop].ravel() for first, stop in spans]
+    if START not in given.columns:
+        problem = f"has no column {given.units.column(START)}"
+        expected = "the storage at the start of each year, because the year ends as it begins"
+        raise InputError(Mistake(problem, expected, "add the column", str(given.path), row=1))
+    return [np.append(drafts[first:stop], given.columns[START][first, 0]) for first, stop in spans]
+
+
+def _plan(reservoir: Reservoir, problems: RecordProblems, positions: list[FloatArray], held: Operation) -> Plan:
+    none = np.zeros(len(problems), np.int64)
+    about: dict[str, Any] = {"generations": none, "evaluations": none, "wall_seconds": 0.0, "device_seconds": None}
+    worth = certify_all(problems.each, positions)
+    solutions = stated_solutions(positions, worth, {}, solver="schedule", device="", **about)
+    return Plan(reservoir, problems.inflow, problems, held, solutions, Solutions.of([]), (), {})
+
+
+def _moved(problems: RecordProblems, position: FloatArray, by: float) -> FloatArray:
+    releases = len(position) - int(problems.cyclic)
+    return np.append((position[:releases] + by).clip(min=0), position[releases:])
+
+
+def _as_given(problems: RecordProblems, positions: list[FloatArray]) -> Operation:
+    """What releases come to that no limit changes; a row for each year."""
+    parts = zip(problems.batches, problems.split(positions), strict=True)
+    return joined(
+        [_unlimited(batch, np.stack(list(position))).in_years(problems.inflow.steps) for batch, position in parts]
+    )
+
+
+def _unlimited(batch: ReservoirYears, positions: FloatArray) -> Operation:
+    limits, (releases, starts) = batch.limits, np.split(positions, [batch.limits.steps], axis=-1)
+    start = starts[:, 0] if limits.initial_storage_hm3 is None else limits.initial_storage_hm3
+    years = without_foresight(limits, np.array(start, np.float64))
+    none = np.full(years.reach_lower.shape, np.inf)
+    years = years._replace(reach_lower=-none, reach_upper=none, release_upper=none, cyclic=False)
+    if limits.conditions is None:
+        return operate(batch.model.exact, years._replace(release_lower=np.zeros_like(none)), releases)
+    free = {
+        name: np.full_like(np.asarray(getattr(years.conditions, name), np.float64), np.inf)
+        for name in ("ramp_up", "ramp_down")
+    }
+    return operate(batch.model.exact, years._replace(conditions=years.conditions._replace(**free)), releases)
+
+
+def _missed(plan: Plan, held: Operation, slack_m3s: float) -> Iterator[tuple[int, str]]:
+    """Limits that the releases of a plan as given do not keep: the problem, and a sentence."""
+    calendar, of_year, told = plan.inflow.calendar, plan.problems.of_year, set()
+    slack = _slack(plan, slack_m3s)
+    release, storage = _outside(plan) > slack, _beyond(plan) > slack * calendar.hm3_per_m3s
+    for year, step in np.ndindex(*release.shape):
+        words = list(demand_shortfalls(plan, year, step))
+        if release[year, step]:
+            words += _release_outside(plan, year, step)
+        if storage[year, step]:
+            words += storage_shortfall(plan, year, step)
+        for each in words:
+            told.add(int(of_year[year]))
+            yield int(of_year[year]), f"{plan.inflow.labels[year]} {calendar.step_names[step]}: {each}"
+    moved = np.abs(held.release_m3s - plan.operation.release_m3s) > 2 * slack
+    for year in np.flatnonzero(moved.any(axis=1)).tolist():
+        if int(of_year[year]) not in told:
+            yield int(of_year[year]), f"{plan.inflow.labels[year]}: no schedule within the limits has these releases"
+
+
+def _slack(plan: Plan, slack_m3s: float) -> FloatArray:
+    """What the rounding of the releases so far leaves open of that of a step, m3/s, shape (years, steps)."""
+    steps, problems = plan.inflow.steps, plan.problems
+    before = [(year - problems.first_year(year)) * steps for year in range(plan.inflow.years)]
+    rounded = np.array(before)[:, np.newaxis] + np.arange(2, steps + 2)
+    most = float(plan.reservoir.release_upper_m3s.max())
+    return np.asarray(slack_m3s * rounded + REPAIR_TOLERANCE * most, np.float64)
+
+
+def _outside(plan: Plan) -> FloatArray:
+    """How far releases are outside their bounds, m3/s."""
+    release = plan.operation.release_m3s
+    lower, upper = _release_bounds(plan)
+    return np.maximum(lower - release, release - upper)
+
+
+def _release_bounds(plan: Plan) -> tuple[FloatArray, FloatArray]:
+    shape = plan.operation.release_m3s.shape
+    lower, upper = (np.broadcast_to(bound, shape) for bound in plan.reservoir.release_bounds_m3s)
+    return lower, upper
+
+
+def _release_outside(plan: Plan, year: int, step: int) -> Iterator[str]:
+    lower, upper = (float(bound[year, step]) for bound in _release_bounds(plan))
+    release = float(plan.operation.release_m3s[year, step])
+    above = release > upper
+    bound, amount = (upper, release - upper) if above else (lower, lower - release)
+    side = "above its upper" if above else "below its lower"
+    yield f"the release is {release:,.6g} m3/s, {amount:,.4g} m3/s {side} limit of {bound:,.6g} m3/s"
+
+
+def _beyond(plan: Plan) -> FloatArray:
+    """How far storages at the ends of steps are beyond their limits, hm3."""
+    problems, bounds, storage = plan.problems, plan.problems.year_bounds, plan.operation.storage_hm3
+    ends = storage[:, 1:]
+    beyond = np.maximum(bounds.storage_lower_hm3 - ends, ends - bounds.storage_upper_hm3)
+    if problems.cyclic:
+        last = np.array([problems.ends_with(year) for year in range(len(ends))])
+        first = np.array([problems.first_year(year) for year in range(len(ends))])
+        beyond[last, -1] = np.abs(ends[last, -1] - storage[first[last], 0])
+    return beyond
+
+
+def _differences(
+    given: GivenSchedule, inflow: Inflow, follows: Operation, around: tuple[Operation, Operation]
+) -> Iterator[Mistake]:
+    """Claims that are further from what follows than what the decimals of the file leave open."""
+    computed, more, less = (step_columns(inflow, each) for each in (follows, *around))
+    for name in CLAIMS:
+        if name not in given.columns or name not in computed:
+            continue
+        open_to = np.abs(more[name] - less[name]) + given.half_digit[name] * 1.01
+        allowed = open_to + _ROUNDING * float(np.abs(computed[name]).max())
+        for year, step in np.argwhere(np.abs(given.columns[name] - computed[name]) > allowed).tolist():
+            expected = f"{float(computed[name][year, step]) / given.units.size(name):,.6f}"
+            yield given.mistake("does not follow from the releases", name, year, step, expected)
