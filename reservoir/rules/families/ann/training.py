@@ -40,10 +40,10 @@ PARTS, YEARS_A_PART = 3, 4
 SETTLING: dict[str, Any] = {"inertia": 0.7298, "cognitive": 1.49618, "social": 1.49618, "velocity_fraction": 0.5}
 #: The swarm of each stage, and of the trials of the second.
 REGRESSION = {"particles": 128, "group": 128, "generations": 400, "exchange_every": 20}
-SEARCH = {"particles": 64, "group": 32, "generations": 2500, "exchange_every": 50}
-TRIAL = SEARCH | {"generations": 300, "exchange_every": 20}
+SEARCH = {"particles": 32, "group": 32, "generations": 3000, "exchange_every": 50}
+TRIAL = SEARCH | {"particles": 64, "generations": 300, "exchange_every": 20}
 #: Searches whose mean is the rule; synthetic years behind the training years in each, and in the trials.
-SEARCHES, SYNTHETIC_YEARS, TRIAL_YEARS = 3, 400, 60
+SEARCHES, SYNTHETIC_YEARS, TRIAL_YEARS = 3, 300, 60
 #: Fewer years tell nothing of years that might have been.
 FEWEST_YEARS = 4
 #: Part of the swarm that begins the search about the fitted network, and how far about it.
