@@ -120,14 +120,21 @@ def prove_bound(
     effort = effort or Effort()
     plant, stages = year.model.exact, stages_of(year.limits)
     proof = proof_of(year, stages, storages_hm3, fitness, effort, values)
+    told = advanced(proof)
+    while not isinstance(told, ProvenBound):
+        cells, brackets = told
+        _bound_all(plant, stages, cells, brackets, effort.threads)
+        told = advanced(proof, brackets)
+    return told
+
+
+def advanced(proof: Proof, bounds: FloatArray | None = None) -> tuple[Cells, FloatArray] | ProvenBound:
+    """Send bounds to a proof, if it has begun: what it yields then, or what is proved."""
     try:
-        cells, brackets = next(proof)
-        while True:
-            _bound_all(plant, stages, cells, brackets, effort.threads)
-            cells, brackets = proof.send(brackets)
+        return next(proof) if bounds is None else proof.send(bounds)
     except StopIteration as end:
-        found: ProvenBound = end.value
-        return found
+        proved: ProvenBound = end.value
+        return proved
 
 
 def proof_of(

@@ -1,4 +1,4 @@
-"""Brackets of pairs of cells, and the longest paths through them, on a device in double: all horizons in one launch.
+"""Brackets of pairs of cells on a device in double: all horizons in one launch.
 
 Brackets are bounded as by `box.bracket_bound`, operation by operation: what a device makes of + - * / is rounded as
 IEEE 754 says, and its brackets are those of compiled code to the last bit. Powers (of curves that are power laws) are
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.certificate.pairs import Pairs
-from reservoir.certificate.path_buffers import RUN_FIELDS, runs_of
 from reservoir.certificate.plant_buffers import definitions, plant_arrays
 from reservoir.certificate.stages import Stages
 from reservoir.errors import DeviceError, Mistake
@@ -24,22 +23,16 @@ from reservoir.opencl import BuiltProgram, DeviceInfo, Session, assemble, build
 FloatArray = NDArray[np.float64]
 
 #: The kernel files, in the order they need.
-FILES = (
-    *(f"certificate/{name}.cl" for name in ("intervals", "enclosures", "affine", "box", "powers", "terms", "brackets")),
-    "common/sync/group_barrier.cl",
-    "certificate/longest_paths.cl",
-)
-#: Work items of a group: of pairs; and, on a GPU, of one that walks over a horizon.
-_ITEMS, _GPU_ITEMS = 64, 256
+_NAMES = ("intervals", "enclosures", "affine", "box", "powers", "terms", "brackets")
+FILES = tuple(f"certificate/{name}.cl" for name in _NAMES)
+#: Work items of a group.
+_ITEMS = 64
 #: Pairs of a launch at most: enough for any device, and few enough that a slow one is not long at it, since some
 #: drivers end a kernel after some seconds. Each takes so many bytes; a launch has a part of the device's memory.
 _MOST_PAIRS, _PAIR_BYTES, _PART_OF_MEMORY = 2**23, 8, 4
-#: What a session holds of a plant; of cells, to bound pairs of them; and of paths, in the order of the kernels.
+#: What a session holds of a plant, and of cells, in the order of the kernel.
 _PLANT = ("numbers", "shapes", "curves", "stages")
 _CELLS = ("step", "first_end", "first_pair", "lower", "upper", "value", "slope")
-_BANDS = ("first_end", "first_pair", "first_start", "past_start")
-_WALKED = ("runs", "first", *_BANDS, "ends", "brackets", "before", "after")
-_JOINED = ("brackets", "before", "after", "through")
 
 
 class BracketsOnDevice:
@@ -87,61 +80,17 @@ class BracketsOnDevice:
             found[start:stop] = self._session.download("brackets")
         return found
 
-    def through(self, pairs: Pairs, brackets: FloatArray, ends: FloatArray, *, cyclic: bool) -> FloatArray:
-        """Bound the brackets of all pairs, and find the longest path through each.
-
-        Parameters
-        ----------
-        pairs, brackets
-            As for `bound`.
-        ends : ndarray, shape (cells at the start of all horizons,)
-            What is added to paths from each cell.
-        cyclic : bool
-            Whether paths end in the cell that they begin in.
-
-        Returns
-        -------
-        ndarray, shape (pairs,)
-            Minus infinity where no path leads.
-
-        Raises
-        ------
-        DeviceError
-            If the device cannot hold them.
-        """
-        session, (runs, lengths) = self._session, runs_of(pairs, cyclic=cyclic)
-        self._bound(pairs, brackets)
-        used = {**runs._asdict(), "first": pairs.first, "ends": _at_start(pairs, ends)}
-        made = {"before": lengths, "after": lengths, "through": pairs.number}
-        session.free(*used, *made)
-        session.upload(**used)
-        session.allocate(**{name: (size, np.float64) for name, size in made.items()})
-        items = group_items(session.device)
-        session.run(self._program, "walk_both_ways", 2 * len(runs.runs) * items, items, *_WALKED)
-        named = ("runs", "first_run", "horizon", "first_end", "first_pair", *_counts(pairs), *_JOINED)
-        session.run(self._program, "longest_through", _items(pairs), _ITEMS, *named)
-        return session.download("through")
-
     def _bound(self, pairs: Pairs, brackets: FloatArray) -> None:
         session, used = self._session, {**{name: getattr(pairs, name) for name in _CELLS}, "brackets": brackets}
         session.free(*used)
         session.upload(**used)
-        session.run(self._program, "bound_pairs", _items(pairs), _ITEMS, *_PLANT, *_CELLS, *_counts(pairs), "brackets")
+        counts, items = (np.int32(len(pairs.lower)), np.int32(pairs.number)), -(-pairs.number // _ITEMS) * _ITEMS
+        session.run(self._program, "bound_pairs", items, _ITEMS, *_PLANT, *_CELLS, *counts, "brackets")
 
 
 def has_double(device: DeviceInfo) -> bool:
     """Whether a device computes in double precision."""
     return "cl_khr_fp64" in device.device.extensions
-
-
-def group_items(device: DeviceInfo) -> int:
-    """Work items that walk over a horizon together."""
-    return 1 if device.kind == "CPU" else min(_GPU_ITEMS, device.max_work_group_size)
-
-
-def constants(device: DeviceInfo) -> dict[str, int | float | str]:
-    """Macros of the kernels on a device."""
-    return {**definitions(), "RUN_FIELDS": f"int {', '.join(RUN_FIELDS)}", "ITEMS": group_items(device)}
 
 
 def bound_program(device: DeviceInfo) -> BuiltProgram:
@@ -155,26 +104,9 @@ def bound_program(device: DeviceInfo) -> BuiltProgram:
     if not has_double(device):
         problem = f"{device.name} does not support double precision, in which bounds are proved"
         raise DeviceError(Mistake(problem, mend="prove them on CPU threads, or choose another device"))
-    return build(device, assemble(FILES, constants(device)), as_written=True)
+    return build(device, assemble(FILES, definitions()), as_written=True)
 
 
 def _spans(number: int, most: int) -> Iterator[tuple[int, int]]:
     for start in range(0, number, most):
         yield start, min(start + most, number)
-
-
-def _counts(pairs: Pairs) -> tuple[np.int32, np.int32]:
-    return np.int32(len(pairs.lower)), np.int32(pairs.number)
-
-
-def _items(pairs: Pairs) -> int:
-    return -(-pairs.number // _ITEMS) * _ITEMS
-
-
-def _at_start(pairs: Pairs, ends: FloatArray) -> FloatArray:
-    """What is added to paths from each cell at the start of a horizon, at the places of all cells."""
-    found, count = np.zeros(len(pairs.lower)), np.diff(pairs.first)
-    begins = np.zeros(len(count), bool)
-    begins[pairs.first_time[:-1]] = True
-    found[np.repeat(begins, count)] = ends
-    return found

@@ -21,10 +21,6 @@ class Pairs(NamedTuple):
 
     Parameters
     ----------
-    first_time : ndarray of int32, shape (horizons + 1,)
-        The first time of each horizon; last, the number of all times.
-    first : ndarray of int32, shape (times + 1,)
-        Place of the first cell of each time of all horizons; last, the number of cells.
     step : ndarray of int32, shape (cells,)
         The step that a cell starts, of all horizons; of those at the end of one it has no meaning.
     first_end : ndarray of int32, shape (cells,)
@@ -35,8 +31,6 @@ class Pairs(NamedTuple):
         As in `Cells`.
     """
 
-    first_time: Int32Array
-    first: Int32Array
     step: Int32Array
     first_end: Int32Array
     first_pair: Int32Array
@@ -66,16 +60,14 @@ def pairs_of(horizons: Sequence[Cells], first_step: Sequence[int] | None = None)
         If there are more pairs than a kernel can index.
     """
     step, first_end, ends = zip(*map(_bands, horizons), strict=True)
-    times = np.cumsum([0, *(len(cells.first) - 1 for cells in horizons)])
-    steps = times - np.arange(len(times)) if first_step is None else np.append(first_step, 0)
+    steps = np.cumsum([0, *(len(cells.first) - 2 for cells in horizons)])
+    if first_step is not None:
+        steps = np.append(first_step, 0)
     places = np.cumsum([0, *(len(cells.lower) for cells in horizons)])
     first_pair = np.concatenate([[0], np.cumsum(np.concatenate(ends))])
     if first_pair[-1] > np.iinfo(np.int32).max:
         raise ValueError(f"{first_pair[-1]:,} pairs of cells, more than a kernel can index")
-    first = _joined([cells.first[:-1] for cells in horizons], places)
     return Pairs(
-        times.astype(np.int32),
-        np.append(first, places[-1]).astype(np.int32),
         _joined(step, steps),
         _joined(first_end, places),
         first_pair.astype(np.int32),

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.bound import Effort, Proof, ProvenBound, proof_of
+from reservoir.certificate.bound import Effort, ProvenBound, advanced, proof_of
 from reservoir.certificate.on_device import BracketsOnDevice
 from reservoir.certificate.pairs import pairs_of
 from reservoir.certificate.paths import Cells
@@ -86,7 +86,7 @@ def prove_together(
     found: dict[int, ProvenBound] = {}
     with Session(device) as session, ThreadPoolExecutor(effort.threads) as pool:
         on_device = BracketsOnDevice(session, horizons[0].year.model.exact, stages)
-        places, told = list(range(len(proofs))), list(pool.map(_next, proofs))
+        places, told = list(range(len(proofs))), list(pool.map(advanced, proofs))
         while True:
             asked = []
             for place, each in zip(places, told, strict=True):
@@ -99,16 +99,7 @@ def prove_together(
                 return [found[place] for place in range(len(proofs))]
             places = [each.place for each in asked]
             bounds = _bounded(on_device, asked, first_step)
-            told = list(pool.map(_next, [proofs[place] for place in places], bounds))
-
-
-def _next(proof: Proof, bounds: FloatArray | None = None) -> tuple[Cells, FloatArray] | ProvenBound:
-    """Send bounds to a proof, if it has begun: what it yields then, or what is proved."""
-    try:
-        return next(proof) if bounds is None else proof.send(bounds)
-    except StopIteration as end:
-        proved: ProvenBound = end.value
-        return proved
+            told = list(pool.map(advanced, [proofs[place] for place in places], bounds))
 
 
 def _bounded(on_device: BracketsOnDevice, asked: Sequence[_Asked], first_step: NDArray[np.int64]) -> list[FloatArray]:

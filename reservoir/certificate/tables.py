@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from reservoir.certificate.cells import Intervals, cells_of
 from reservoir.certificate.paths import Cells
 from reservoir.certificate.values import fill_values
+from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S
 from reservoir.hydro.compiled_year import YearArrays
 from reservoir.hydro.cursors import lake_with_cursors, plant_with_cursors
 from reservoir.hydro.limits import Limits
@@ -19,8 +20,6 @@ FloatArray = NDArray[np.float64]
 
 #: Rounds in which the value at the end of a cyclic horizon becomes that at its start.
 _ROUNDS = 3
-#: Volume that 1 m3/s carries in a year, hm3.
-_HM3_PER_YEAR = 31.536
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +86,7 @@ def _at_cost(arrays: YearArrays, cost: float) -> YearArrays:
 def _fill(year: ReservoirYear, arrays: YearArrays, grid: FloatArray, cost: float, values: FloatArray) -> None:
     plant, reservoir = plant_with_cursors(year.model.exact), year.model.reservoir
     of_year = reservoir.objective.largest_per_year(reservoir.installed_mw)
-    penalty = cost * of_year * float(np.mean(year.limits.hm3_per_m3s)) / _HM3_PER_YEAR
+    penalty = cost * of_year * float(np.mean(year.limits.hm3_per_m3s)) / HM3_PER_YEAR_AND_M3S
     fill_values(plant, arrays, grid, penalty, values, np.empty(grid.shape[1], bool))
 
 
@@ -128,8 +127,5 @@ def _grid(intervals: Intervals) -> FloatArray:
 
 
 def _opened(limits: Limits) -> Limits:
-    """A cyclic horizon as one with an end anywhere between the bounds of its start."""
-    lower, upper = limits.storage_lower_hm3.copy(), limits.storage_upper_hm3.copy()
-    lower[-1], upper[-1] = max(lower[-1], limits.start_bounds_hm3[0]), min(upper[-1], limits.start_bounds_hm3[1])
-    start = np.asarray(limits.start_bounds_hm3[0])
-    return replace(limits, initial_storage_hm3=start, storage_lower_hm3=lower, storage_upper_hm3=upper)
+    """A cyclic horizon as one with an end anywhere between the bounds of its end."""
+    return replace(limits, initial_storage_hm3=np.asarray(limits.start_bounds_hm3[0]))

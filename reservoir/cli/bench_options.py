@@ -164,7 +164,7 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
         ),
         options.proof_gap,
         click.option(
-            "--proof-seconds",
+            "--prove-seconds",
             type=click.FloatRange(0.0),
             default=10.0,
             show_default=True,

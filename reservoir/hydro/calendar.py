@@ -17,6 +17,8 @@ SECONDS_PER_DAY = 86_400
 DAYS_OF_EQUAL_MONTH = 30
 #: Of a mean year, leap days included: what a steady power makes in "a year" of no particular length.
 HOURS_PER_YEAR = 8766
+#: hm3 that 1 m3/s carries in such a year.
+HM3_PER_YEAR_AND_M3S = HOURS_PER_YEAR * 3600 / 1e6
 #: Of each calendar month, February in the mean of years with and without a leap day.
 HOURS_OF_MONTHS = tuple(24 * days for days in (31, 28.25, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31))
 MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

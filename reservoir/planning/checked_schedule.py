@@ -111,10 +111,8 @@ def checked_schedule(
     if problems.model.reservoir.objective.is_firm:
         problems = promising_all(problems, firm_power_of_problems(problems, held))
     plan = _plan(reservoir, problems, positions, held)
-    as_given, slack = (
-        _as_given(problems, positions),
-        float(np.clip(given.half_digit[RELEASE], FINEST_ROUNDING, COARSEST_ROUNDING)),
-    )
+    as_given = _as_given(problems, positions)
+    slack = float(np.clip(given.half_digit[RELEASE], FINEST_ROUNDING, COARSEST_ROUNDING))
     missed = list(_missed(replace(plan, operation=as_given), held, slack))
     kept = ~np.isin(np.arange(len(problems)), [problem for problem, _ in missed])
     more, less = (_as_given(problems, [_moved(problems, each, by) for each in positions]) for by in (slack, -slack))

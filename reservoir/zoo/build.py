@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import HOURS_PER_YEAR, MONTHS_PER_YEAR
+from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S, HOURS_PER_YEAR, MONTHS_PER_YEAR
 from reservoir.hydro.curves.curve import Curve, PowerLaw, Table
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
 from reservoir.zoo.traits import Traits
 
-_HM3_PER_YEAR_AND_M3S = HOURS_PER_YEAR * 3600 / 1e6
 _GRAVITY_KN_PER_M3 = 9.81
 #: Points of tabulated curves.
 _POINTS = 15
@@ -98,7 +97,7 @@ def build_reservoir(
 def _lake(traits: Traits, random: np.random.Generator) -> _Lake:
     shape, depth = random.uniform(1.4, 3.2), traits.head_m * random.uniform(0.9, 1.3)
     dead_part = (1 - traits.head_share * traits.head_m / depth) ** shape
-    active = traits.storage_ratio * traits.mean_inflow_m3s * _HM3_PER_YEAR_AND_M3S
+    active = traits.storage_ratio * traits.mean_inflow_m3s * HM3_PER_YEAR_AND_M3S
     full = active / (1 - dead_part)
     return _Lake(full - active, full, depth, shape)
 

@@ -8,6 +8,7 @@ import pytest
 from reservoir.certificate import on_device
 from reservoir.certificate.pairs import pairs_of
 from reservoir.certificate.paths import Cells
+from reservoir.certificate.plant_buffers import definitions
 from reservoir.certificate.stages import stages_of
 from reservoir.opencl import assemble
 from tests.certificate.cases import one_cell_a_time, random_schedules
@@ -66,8 +67,8 @@ MUTATIONS = {
 }
 
 
-def with_mistake(monkeypatch, device, before, after):
-    source = assemble(on_device.FILES, on_device.constants(device))
+def with_mistake(monkeypatch, before, after):
+    source = assemble(on_device.FILES, definitions())
     assert source.count(before) == 1
     monkeypatch.setattr(on_device, "assemble", lambda *_: source.replace(before, after))
 
@@ -75,7 +76,7 @@ def with_mistake(monkeypatch, device, before, after):
 @pytest.mark.parametrize("mistake", MUTATIONS)
 def test_a_mistake_in_a_kernel_is_found_out_by_schedules(mistake, device, monkeypatch):
     before, after, name = MUTATIONS[mistake]
-    with_mistake(monkeypatch, device, before, after)
+    with_mistake(monkeypatch, before, after)
     assert excess_of(device, name, 60)[0] > ROUNDING
 
 
@@ -97,6 +98,6 @@ RARE = {
 def test_a_mistake_in_a_kernel_is_found_out_by_compiled_code(mistake, device, monkeypatch):
     plant, horizons, cells = boxes_of("random 1")
     plant, horizons = narrowed(*tabled(plant, horizons), np.random.default_rng(5))
-    with_mistake(monkeypatch, device, *RARE[mistake])
+    with_mistake(monkeypatch, *RARE[mistake])
     found = of_device(device, plant, horizons, pairs_of(cells))
     assert not np.array_equal(found, on_host(plant, horizons, cells), equal_nan=True)

@@ -31,7 +31,7 @@ def run(
     solvers: str | None = None,
     years: int | None = None,
     gap: float = 1e-5,
-    proof_seconds: float = 10.0,
+    prove_seconds: float = 10.0,
     jobs: int = 1,
     progress: StageProgress = silent_stage,
 ) -> ExperimentResult:
@@ -47,7 +47,7 @@ def run(
         Names with commas between them; all that can run here if not given.
     years : int, optional
         Years of all parts together, of which each reservoir has five; up to whole reservoirs of each part.
-    gap, proof_seconds : float
+    gap, prove_seconds : float
         At which the proof of a year ends, and after how long at the latest.
     jobs : int
         Reservoirs at a time, each in a process of its own.
@@ -65,7 +65,7 @@ def run(
         host_years=HOST_YEARS,
         jobs=jobs,
         gap=gap,
-        seconds=proof_seconds,
+        seconds=prove_seconds,
     )
     about = {"packages": run_provenance()["program"]["packages"], "sources": sources_digest()}
     journal.begin(setup.origin() | _origin(setup) | about)

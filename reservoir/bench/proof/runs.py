@@ -10,15 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from reservoir.bench.journal import Journal
-from reservoir.bench.processes import shared_among
+from reservoir.bench.zoo.rows import Place, Row, rows_of_reservoirs
 from reservoir.bench.zoo.runs import ZooSetup
 from reservoir.certificate.bound import Effort, ProvenBound, prove_bound
 from reservoir.errors import ReservoirError
@@ -26,16 +24,10 @@ from reservoir.hydro.horizon import Horizon
 from reservoir.planning.solver_choice import HOST_REFERENCE
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import Solutions
-from reservoir.zoo.zoo import Part, zoo_case
+from reservoir.zoo.zoo import zoo_case
 
 #: By how much less than the best schedule a blind proof is told that one is worth, a part of it.
 BELOW = 1e-4
-_STAGE = "random reservoirs"
-
-#: JSON's, as a journal keeps it.
-Row = dict[str, Any]
-#: A reservoir: the part, and its number there.
-Place = tuple[Part, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,38 +71,12 @@ class ProofRuns:
 
 def proof_runs(setup: ProofSetup, journal: Journal) -> ProofRuns:
     """Make all runs that the journal has not."""
-    places = list(product(setup.parts, range(setup.reservoirs)))
-    missing = [place for place in places if journal.row(_name(place)) is None]
-    setup.progress(_STAGE, len(places) - len(missing), len(places))
-    for done, (place, row) in enumerate(_made(setup, missing), len(places) - len(missing) + 1):
-        journal.add(_name(place), row)
-        setup.progress(_STAGE, done, len(places))
-    found = [(place, journal.row(_name(place)) or {}) for place in places]
+    found = rows_of_reservoirs(setup, journal, _run_reservoir)
     tables = (
-        pd.DataFrame([_of(place) | each for place, row in found for each in row[name]])
+        pd.DataFrame([named | each for named, row in found for each in row[name]])
         for name in ("years", "schedules", "refused")
     )
     return ProofRuns(*tables)
-
-
-def _name(place: Place) -> str:
-    return f"{place[0].name.lower()} {place[1]}"
-
-
-def _of(place: Place) -> Row:
-    return {"part": place[0].name.lower(), "number": place[1]}
-
-
-def _made(setup: ProofSetup, places: list[Place]) -> Iterator[tuple[Place, Row]]:
-    """The row of each reservoir: one after another, or as they are done in several processes."""
-    if setup.jobs == 1:
-        return ((place, _run_reservoir(setup, place)) for place in places)
-    return shared_among(min(setup.jobs, len(places)), partial(_run_place, setup.sizes()), places)
-
-
-def _run_place(sizes: dict[str, Any], place: Place) -> Row:
-    """A reservoir's row, in a process that chooses the device for itself."""
-    return _run_reservoir(ProofSetup.of(**sizes), place)
 
 
 def _run_reservoir(setup: ProofSetup, place: Place) -> Row:

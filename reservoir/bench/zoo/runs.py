@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import partial
-from itertools import product
 from typing import Any
 
 import pandas as pd
 
 from reservoir.bench.experiment import DeviceSetup, names_named
 from reservoir.bench.journal import Journal
-from reservoir.bench.processes import shared_among
+from reservoir.bench.zoo.rows import Place, Row, rows_of_reservoirs
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
 from reservoir.planning.best_known import best_known
@@ -23,7 +21,7 @@ from reservoir.planning.source_names import second_run
 from reservoir.planning.stopwatch import untimed
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import SOLVERS, Solutions, why_unusable
-from reservoir.zoo.zoo import Part, ZooCase, zoo_case
+from reservoir.zoo.zoo import Part, zoo_case
 
 #: Reservoirs and years of each part; and those of solvers on the host, which take many times as long.
 RESERVOIRS, YEARS, QUICK_RESERVOIRS, QUICK_YEARS = 200, 30, 20, 5
@@ -32,12 +30,6 @@ HOST_RESERVOIRS, HOST_YEARS, QUICK_HOST_RESERVOIRS, QUICK_HOST_YEARS = 20, 5, 4,
 
 #: Where the schedule of a year in a plan comes from: the solver's first run, its second with more effort, or dp.
 FIRST_RUN, SECOND_RUN, FROM_REFERENCE = "first run", "second run", "reference"
-#: JSON's, as a journal keeps it.
-Row = dict[str, Any]
-#: A reservoir: the part, and its number there.
-Place = tuple[Part, int]
-#: What the progress of the runs is told as.
-_STAGE = "random reservoirs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,13 +104,7 @@ def usable_solvers(text: str | None) -> tuple[str, ...]:
 
 def zoo_runs(setup: ZooSetup, journal: Journal) -> ZooRuns:
     """Make all runs that the journal has not."""
-    places = list(product(setup.parts, range(setup.reservoirs)))
-    missing = [place for place in places if journal.row(_name(place)) is None]
-    setup.progress(_STAGE, len(places) - len(missing), len(places))
-    for done, (place, row) in enumerate(_solved(setup, missing), len(places) - len(missing) + 1):
-        journal.add(_name(place), row)
-        setup.progress(_STAGE, done, len(places))
-    found: list[Row] = [_named(place) | (journal.row(_name(place)) or {}) for place in places]
+    found = [named | row for named, row in rows_of_reservoirs(setup, journal, _run_reservoir)]
     return ZooRuns(
         pd.DataFrame([_place(row) | row["traits"] for row in found]),
         pd.DataFrame([_place(row) | each for row in found for each in row["calls"]]),
@@ -126,37 +112,13 @@ def zoo_runs(setup: ZooSetup, journal: Journal) -> ZooRuns:
     )
 
 
-def _name(place: Place) -> str:
-    return f"{place[0].name.lower()} {place[1]}"
-
-
-def _named(place: Place) -> Row:
-    return {"part": place[0].name.lower(), "number": place[1]}
-
-
-def _solved(setup: ZooSetup, places: list[Place]) -> Iterator[tuple[Place, Row]]:
-    """The row of each reservoir: one after another, or as they are done in several processes."""
-    if setup.jobs == 1:
-        return ((place, _run_reservoir(setup, _case(setup, place))) for place in places)
-    return shared_among(min(setup.jobs, len(places)), partial(_run_place, setup.sizes()), places)
-
-
-def _case(setup: ZooSetup, place: Place) -> ZooCase:
-    return zoo_case(place[1], setup.years, part=place[0])
-
-
-def _run_place(sizes: dict[str, Any], place: Place) -> Row:
-    """A reservoir's row, in a process that chooses the device for itself."""
-    setup = ZooSetup.of(**sizes)
-    return _run_reservoir(setup, _case(setup, place))
-
-
 def _place(row: Row) -> Row:
     return {name: row[name] for name in ("part", "number")}
 
 
-def _run_reservoir(setup: ZooSetup, case: ZooCase) -> Row:
+def _run_reservoir(setup: ZooSetup, place: Place) -> Row:
     """All solvers on one reservoir, as a row of JSON."""
+    case = zoo_case(place[1], setup.years, part=place[0])
     problems = record_problems(case.reservoir, case.inflow, Horizon())
     references = setup.solve(problems.each, HOST_REFERENCE)
     columns: Row = {

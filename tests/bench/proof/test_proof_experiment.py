@@ -18,7 +18,7 @@ ASKED = {"budget": RunBudget(runs=1, quick=True), "part": "tuning", "solvers": "
 
 
 def tiny(**own):
-    return experiment.run(journal=Journal(), years=2, proof_seconds=600.0, **ASKED, **own)
+    return experiment.run(journal=Journal(), years=2, prove_seconds=600.0, **ASKED, **own)
 
 
 @pytest.mark.device

@@ -19,7 +19,7 @@ from reservoir.rules.base.rule import Forecast, Rule
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.families.replan.step_tables import step_tables, withdrawals
 from reservoir.rules.families.sdp.month_physics import Physics
-from reservoir.rules.families.sdp.rule import Sdp, best_release, slope_at
+from reservoir.rules.families.sdp.rule import Sdp, best_release
 from reservoir.rules.inflow_model.inflow_classes import shares
 from reservoir.rules.inflow_model.model import InflowModel
 from reservoir.rules.inflow_model.random_numbers import uniform_numbers
@@ -90,7 +90,7 @@ class Replan(Rule):
     ) -> float | None:
         """Slope of the mean value over all futures."""
         values = self._outcomes(step, inflow_now_m3s, inflow_before_m3s)[1]
-        return slope_at(self.tables.grid_hm3, values.mean(axis=1), end_hm3)
+        return _slope_at(self.tables.grid_hm3, values.mean(axis=1), end_hm3)
 
     @property
     def physics(self) -> Physics:
@@ -188,3 +188,9 @@ def fit(training: Training, forecast: Forecast) -> Replan:
         months_ahead=MONTHS_DRAWN if forecast is Forecast.MONTH else MONTHS_DRAWN - 1,
         seed=SEED,
     )
+
+
+def _slope_at(grid: FloatArray, values: FloatArray, storage: float) -> float:
+    """Slope of values by storage, both of shape (storages,), in the interval of the grid that a storage lies in."""
+    left = int(np.clip(np.searchsorted(grid, storage) - 1, 0, len(grid) - 2))
+    return float((values[left + 1] - values[left]) / (grid[left + 1] - grid[left]))

@@ -166,12 +166,6 @@ def fit(training: Training, forecast: Forecast) -> Sdp:
     )
 
 
-def slope_at(grid: FloatArray, values: FloatArray, storage: float) -> float:
-    """Slope of values by storage, both of shape (storages,), in the interval of the grid that a storage lies in."""
-    left = int(np.clip(np.searchsorted(grid, storage) - 1, 0, len(grid) - 2))
-    return float((values[left + 1] - values[left]) / (grid[left + 1] - grid[left]))
-
-
 def best_release(
     physics: Physics,
     step: int,
