@@ -3,7 +3,7 @@
 For any functions V of the storage, the sum of the stages' benefits is V at the start plus the sum of the brackets
 ``benefit + V at the end - V at the start`` of each step (`box`). Storages are cut into cells; a schedule leads from
 cell to cell, and is worth no more than the longest path over the largest brackets of pairs of cells. A pair through
-which no path is longer than a threshold is dropped, all other cells are halved, and V is made anew on them.
+which no path is longer than a threshold is dropped, all other cells are cut in two, and V is made anew on them.
 """
 
 from __future__ import annotations
@@ -28,15 +28,17 @@ from reservoir.problems.reservoir.year import ReservoirYear
 
 FloatArray = NDArray[np.float64]
 
-#: A maker of values on cells, told those at the end that it made before, and what missing a demand costs.
-Values = Callable[[ReservoirYear, Intervals, "tuple[FloatArray, FloatArray] | None", float], CellValues]
+#: A maker of values on cells, told those that it made before, and what missing a demand costs.
+Values = Callable[[ReservoirYear, Intervals, CellValues | None, float], CellValues]
 
 #: Of each level: cells and numbers of their pairs, for which bounds of brackets are sent.
 Proof = Generator[tuple[Cells, FloatArray], FloatArray, "ProvenBound"]
 
-#: Pairs of cells that are bounded for each step at most, in all levels; and that are held at once, of all steps.
-_PAIRS_OF_STEP, _MOST_PAIRS = 150_000, 40_000_000
-#: The same of horizons for which no schedule is known that keeps the limits: nothing can be dropped.
+#: Pairs of cells that are bounded for each step at most: most years need a tenth, a few ten times as many.
+PAIRS = 150_000
+#: Pairs of cells that are held at once, of all steps.
+_MOST_PAIRS = 40_000_000
+#: Those of a step of horizons for which no schedule is known that keeps the limits: nothing can be dropped.
 _PAIRS_WITHOUT_SCHEDULE = 30_000
 _MOST_LEVELS = 20
 #: What missing a demand costs in the values of the first cells (`cell_values`), and at most.
@@ -89,12 +91,15 @@ class Effort:
         At work on one horizon.
     least_scale : float
         What the gap is a part of at least.
+    pairs : int
+        Of cells that are bounded for each step at most, in all levels.
     """
 
     gap: float = 1e-5
     seconds: float = 600.0
     threads: int = 1
     least_scale: float = 0.0
+    pairs: int = PAIRS
 
 
 def prove_bound(
@@ -148,15 +153,16 @@ def proof_of(
     known = reachable(limits, stages)
     if known.empty_step is not None:
         return ProvenBound(-np.inf, known.empty_step, 0, 0)
-    threshold, room = -np.inf, _PAIRS_WITHOUT_SCHEDULE * limits.steps
+    threshold, room = -np.inf, min(effort.pairs, _PAIRS_WITHOUT_SCHEDULE) * limits.steps
     if fitness is not None:
         threshold = fitness + effort.gap * max(abs(fitness), effort.least_scale)
-        room = _PAIRS_OF_STEP * limits.steps
+        room = effort.pairs * limits.steps
     intervals = first_intervals(known, storages_hm3, cyclic=limits.cyclic)
-    best, dropped, boxes, level, end, cost = np.inf, -np.inf, 0, 0, None, _FIRST_COST
+    best, dropped, boxes, level, cost = np.inf, -np.inf, 0, 0, _FIRST_COST
+    table: CellValues | None = None
     while True:
         level += 1
-        table = values(year, intervals, end, cost)
+        table = values(year, intervals, table, cost)
         boxes += int(intervals.alive.sum())
         brackets = yield table.cells, np.where(intervals.alive, 0.0, -np.inf)
         through, before = _through(table, brackets, cyclic=limits.cyclic)
@@ -169,7 +175,7 @@ def proof_of(
         more = 4 * int(kept.sum())
         if best <= threshold or boxes + more > room or level == _MOST_LEVELS or time.monotonic() > until:
             break
-        intervals, end = halved(intervals, kept, cyclic=limits.cyclic), table.end
+        intervals = halved(intervals, kept, table.cut, cyclic=limits.cyclic)
         if not intervals.alive.any() or len(intervals.alive) > _MOST_PAIRS:
             break
         if table.at_ends.max() > threshold:  # values are too large: perhaps missing a demand pays

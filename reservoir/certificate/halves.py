@@ -9,11 +9,22 @@ from reservoir.certificate.cells import Intervals
 from reservoir.hydro.jit import compiled_as_written
 
 BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
-def halved(intervals: Intervals, kept: BoolArray, *, cyclic: bool) -> Intervals:
-    """Halves of all cells that a kept pair has; a pair of halves is alive if that of the whole cells was kept."""
+def halved(intervals: Intervals, kept: BoolArray, cut: FloatArray, *, cyclic: bool) -> Intervals:
+    """Both parts of all cells that a kept pair has; a pair of parts is alive if that of the whole cells was kept.
+
+    Parameters
+    ----------
+    intervals : Intervals
+    kept : ndarray of bool, shape (pairs,)
+    cut : ndarray, shape (cells,)
+        Where each cell is cut, hm3.
+    cyclic : bool
+        Whether cells at the end are those at the start.
+    """
     starts, cells = len(intervals.first_end), len(intervals.lower)
     low, high, live = np.zeros(starts, np.int64), np.zeros(starts, np.int64), np.zeros(cells, bool)
     _draw_in(intervals.first_end, intervals.first_pair, kept, low, high, live)
@@ -21,15 +32,14 @@ def halved(intervals: Intervals, kept: BoolArray, *, cyclic: bool) -> Intervals:
         begin, last = intervals.by_time[0], intervals.by_time[-1]
         live[begin] &= live[last]
         live[last] = live[begin]
-    middle = 0.5 * (intervals.lower + intervals.upper)
-    splits = live & (middle > intervals.lower) & (middle < intervals.upper)
+    splits = live & (cut > intervals.lower) & (cut < intervals.upper)
     place = np.concatenate([[0], np.cumsum(live.astype(np.int64) + splits)])
     parent = np.repeat(np.arange(cells), np.diff(place))
     second = np.zeros(len(parent), bool)
     second[1:] = parent[1:] == parent[:-1]
     whole = ~splits[parent]
-    lower = np.where(second, middle[parent], intervals.lower[parent])
-    upper = np.where(second | whole, intervals.upper[parent], middle[parent])
+    lower = np.where(second, cut[parent], intervals.lower[parent])
+    upper = np.where(second | whole, intervals.upper[parent], cut[parent])
     of_starts = parent[: place[starts]]
     first_end = place[low[of_starts]]
     first_pair = np.concatenate([[0], np.cumsum(place[high[of_starts]] - first_end)])

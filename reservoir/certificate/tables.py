@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.certificate.cells import Intervals, cells_of
+from reservoir.certificate.cuts import cuts
 from reservoir.certificate.paths import Cells
 from reservoir.certificate.values import fill_values
 from reservoir.hydro.calendar import HM3_PER_YEAR_AND_M3S
@@ -31,18 +33,19 @@ class CellValues:
     cells : Cells
     at_ends : ndarray, shape (cells at the start,)
         Largest value at the start of a path less that at its end, by the cell that it starts in.
+    cut : ndarray, shape (cells,)
+        Where to cut each cell in two, hm3 (`cuts`).
     end : tuple of ndarray
         Storages at the end, and the values there.
     """
 
     cells: Cells
     at_ends: FloatArray
+    cut: FloatArray
     end: tuple[FloatArray, FloatArray]
 
 
-def cell_values(
-    year: ReservoirYear, intervals: Intervals, end: tuple[FloatArray, FloatArray] | None, cost: float
-) -> CellValues:
+def cell_values(year: ReservoirYear, intervals: Intervals, former: CellValues | None, cost: float) -> CellValues:
     """Values on cells of one horizon in which demands may be missed at a cost.
 
     Where they may not, values fall steeply, or off a cliff, towards storages from which demands cannot be met, and a
@@ -53,19 +56,20 @@ def cell_values(
     ----------
     year : ReservoirYear
     intervals : Intervals
-    end : tuple of ndarray, optional
-        Values at the end of a cyclic horizon, as they were found on larger cells.
+    former : CellValues, optional
+        Those on the larger cells of which these are parts. Values are made at the ends of both: from those in use now
+        alone they would bend where cells beside them are gone.
     cost : float
         Of missing power, as a multiple of what power is worth; of missing a demand, as a multiple of full load.
     """
     cyclic = year.limits.cyclic
-    grid = _grid(intervals)
+    grid = _grid(intervals, former)
     arrays = lake_with_cursors(_at_cost((_opened(year.limits) if cyclic else year.limits).arrays(), cost))
     values = np.empty(grid.shape)
     worth = float(arrays.conditions.end_value) if arrays.conditions else 0.0
     values[-1] = worth * (grid[-1] - grid[0, 0])
     if cyclic:
-        values[-1] = 0.0 if end is None else np.interp(grid[-1], *end)
+        values[-1] = 0.0 if former is None else np.interp(grid[-1], *former.end)
     for _ in range(_ROUNDS if cyclic else 0):
         _fill(year, arrays, grid, cost, values)
         at_start = np.interp(grid[-1], grid[0], values[0])
@@ -102,9 +106,10 @@ def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: 
         What a hm3 is worth at the end: there the values are exact; None of a cyclic horizon.
     """
     low, high = intervals.lower, intervals.upper
-    at_low, at_high = np.empty(len(low)), np.empty(len(low))
+    at_low, at_high, cut = (np.empty(len(low)) for _ in range(3))
     for cells, row, value_row in zip(intervals.by_time, grid, values, strict=True):
         at_low[cells], at_high[cells] = (np.interp(end[cells], row, value_row) for end in (low, high))
+        cut[cells] = cuts(low[cells], high[cells], row, value_row)
     width = high - low
     slope = np.where(width > 0, (at_high - at_low) / np.where(width > 0, width, 1.0), 0.0)
     value, middle = 0.5 * (at_low + at_high), 0.5 * (low + high)
@@ -115,15 +120,22 @@ def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: 
     at_ends = value[begin] + np.abs(slope[begin]) * half
     if worth is None:
         at_ends = value[begin] - value[last] + np.abs(slope[begin] - slope[last]) * half
-    return CellValues(cells_of(intervals, value, slope), at_ends, (grid[-1].copy(), values[-1].copy()))
+        cut[last] = cut[begin]
+    return CellValues(cells_of(intervals, value, slope), at_ends, cut, (grid[-1].copy(), values[-1].copy()))
 
 
-def _grid(intervals: Intervals) -> FloatArray:
+def _grid(intervals: Intervals, former: CellValues | None = None) -> FloatArray:
     """Ends of all cells of each time, in rows of one length: the last one is repeated."""
-    ends = intervals.lower, intervals.upper
-    nodes = [np.unique(np.concatenate([end[cells] for end in ends])) for cells in intervals.by_time]
+    nodes = _nodes(intervals)
+    if former is not None:
+        nodes = [np.union1d(*each) for each in zip(nodes, _nodes(former.cells), strict=True)]
     most = max(2, *map(len, nodes))
     return np.stack([np.append(each, np.full(most - len(each), each[-1])) for each in nodes])
+
+
+def _nodes(cells: Intervals | Cells) -> list[FloatArray]:
+    spans = [slice(*ends) for ends in pairwise(cells.first)]
+    return [np.union1d(cells.lower[of_time], cells.upper[of_time]) for of_time in spans]
 
 
 def _opened(limits: Limits) -> Limits:

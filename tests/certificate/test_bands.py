@@ -30,10 +30,10 @@ def first_of(problems):
 
 
 def lengths(year, intervals):
-    """Brackets of the pairs, and lengths of the longest paths through them."""
+    """Brackets of the pairs, lengths of the longest paths through them, and where cells are cut."""
     table, brackets = cell_values(year, intervals, None, COST), np.where(intervals.alive, 0.0, -np.inf)
     _bound_all(year.model.exact, stages_of(year.limits), table.cells, brackets, 1)
-    return brackets, _through(table, brackets, cyclic=year.limits.cyclic)[0]
+    return brackets, _through(table, brackets, cyclic=year.limits.cyclic)[0], table.cut
 
 
 def in_full(intervals, of_pairs, missing):
@@ -68,11 +68,12 @@ def is_alive(intervals, storages):
 @pytest.mark.parametrize("seed", range(3))
 def test_brackets_and_paths_of_bands_are_those_of_all_pairs(end, seed):
     year, intervals = first_of(problems_of(end(random_reservoir(seed))))
-    through = lengths(year, intervals)[1]
-    intervals = halved(intervals, through > np.quantile(through[np.isfinite(through)], 0.6), cyclic=year.limits.cyclic)
+    _, through, cut = lengths(year, intervals)
+    kept = through > np.quantile(through[np.isfinite(through)], 0.6)
+    intervals = halved(intervals, kept, cut, cyclic=year.limits.cyclic)
     whole = with_full_bands(intervals)
     assert len(intervals.alive) < len(whole.alive)
-    for banded, full in zip(lengths(year, intervals), lengths(year, whole), strict=True):
+    for banded, full in zip(lengths(year, intervals)[:2], lengths(year, whole)[:2], strict=True):
         np.testing.assert_array_equal(in_full(intervals, banded, -np.inf), in_full(whole, full, -np.inf))
 
 
@@ -94,7 +95,7 @@ def test_no_schedule_leaves_the_pairs_that_are_worth_as_much_as_it(end):
     assert len(schedules) > 50
     threshold = float(np.quantile([fitness for _, fitness in schedules], 0.5))
     for _ in range(3):
-        through = lengths(year, intervals)[1]
-        intervals = halved(intervals, through > threshold, cyclic=year.limits.cyclic)
+        _, through, cut = lengths(year, intervals)
+        intervals = halved(intervals, through > threshold, cut, cyclic=year.limits.cyclic)
         assert all(all(is_alive(intervals, storages)) for storages, fitness in schedules if fitness > threshold)
     assert not all(all(is_alive(intervals, storages)) for storages, fitness in schedules if fitness < threshold)

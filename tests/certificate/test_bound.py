@@ -87,21 +87,21 @@ def test_a_valued_end_is_part_of_the_bound():
     assert 0 <= found.bound - fitness <= 1.01e-5 * abs(fitness)
 
 
-def noisy(year, intervals, end, cost):
+def noisy(year, intervals, former, cost):
     """Good values with noise."""
     random, grid = np.random.default_rng(3), _grid(intervals)
-    good = cell_values(year, intervals, end, cost)
+    good = cell_values(year, intervals, former, cost)
     values = np.stack([np.interp(row, *each) for row, each in zip(grid, _by_time(intervals, good), strict=True)])
     return lined_up(intervals, grid, values + random.normal(0, 5.0, values.shape), _worth(year))
 
 
-def zeros(year, intervals, end, cost):
+def zeros(year, intervals, former, cost):
     """Nothing at all."""
     grid = _grid(intervals)
     return lined_up(intervals, grid, np.zeros(grid.shape), _worth(year))
 
 
-def of_another(year, intervals, end, cost):
+def of_another(year, intervals, former, cost):
     """The values of another reservoir's storages."""
     grid = _grid(intervals)
     return lined_up(intervals, grid, 40.0 * np.sqrt(np.abs(grid)), _worth(year))
