@@ -11,7 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from reservoir.certificate.bound import Effort, ProvenBound, prove_bound
-from reservoir.certificate.on_device import has_double
+from reservoir.certificate.compiling import compile_ahead
+from reservoir.certificate.on_device import bound_program, has_double
 from reservoir.certificate.proofs_together import Known, parts_together, prove_together
 from reservoir.errors import DeviceError
 from reservoir.hydro.month_series import first_days
@@ -46,7 +47,8 @@ def prove_plan(
     gap : float
         Part of the fitness by which the bound may be above it.
     seconds : float
-        Most time for all problems, about; what is proved until then holds, with a larger gap.
+        Most time for all problems, about, from when the code is compiled; what is proved until then holds, with a
+        larger gap.
     progress : callable
         Told the stage, how many problems are done, and how many there are.
     device : str, optional
@@ -61,15 +63,15 @@ def prove_plan(
     DeviceError
         If the device that is named is missing, has no double precision, or fails.
     """
-    problems, until = list(_known(plan)), time.monotonic() + seconds
+    problems = list(_known(plan))
     effort = Effort(gap, seconds, processors(), plan.problems.least_gap_scale)
     asked, found = (device or AUTO).strip().lower(), None
     if asked != HOST:
         with suppress(*([DeviceError] if or_host or asked == AUTO else [])):
             chosen = device_of(asked)
-            found = None if chosen is None else _on_device(chosen, problems, effort, until, progress)
+            found = None if chosen is None else _on_device(chosen, problems, effort, progress)
     if found is None:
-        found = _on_host(problems, effort, until, progress)
+        found = _on_host(problems, effort, progress)
     bounds = np.array([each.bound for each in found])
     fitness = np.array([np.nan if known.fitness is None else known.fitness for known in problems])
     scaled = np.maximum(np.abs(bounds), effort.least_scale)
@@ -93,11 +95,12 @@ def device_of(wanted: str) -> DeviceInfo | None:
     return None if wanted == AUTO and best.kind == "CPU" else best
 
 
-def _on_device(
-    device: DeviceInfo, problems: list[Known], effort: Effort, until: float, progress: StageProgress
-) -> list[ProvenBound]:
+def _on_device(device: DeviceInfo, problems: list[Known], effort: Effort, progress: StageProgress) -> list[ProvenBound]:
     """Prove problems on a device, as many at once as it takes."""
+    bound_program(device)
+    compile_ahead(problems, brackets=False)
     found: list[ProvenBound] = []
+    until = time.monotonic() + effort.seconds
 
     def done(more: int) -> None:
         progress(STAGE, len(found) + more, len(problems))
@@ -107,8 +110,10 @@ def _on_device(
     return found
 
 
-def _on_host(problems: list[Known], effort: Effort, until: float, progress: StageProgress) -> list[ProvenBound]:
+def _on_host(problems: list[Known], effort: Effort, progress: StageProgress) -> list[ProvenBound]:
     """Prove problems on CPU threads: a thread a problem, or all threads one problem after another if there are few."""
+    compile_ahead(problems)
+    until = time.monotonic() + effort.seconds
     at_once, each = (effort.threads, 1) if len(problems) >= effort.threads else (1, effort.threads)
 
     def proved(known: Known) -> ProvenBound:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import reservoir
-from reservoir.certificate import on_device
+from reservoir.certificate import bound, on_device
 from reservoir.errors import DeviceError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
@@ -61,6 +62,30 @@ def test_a_plan_in_windows_is_proved_on_a_device(small, small_inflow, device):
 def test_what_is_proved_when_time_is_up_holds(plan, device):
     found = prove_plan(plan, 1e-9, 0.0, device=str(device.index))
     assert np.all(found.gap[:3] > 1e-9)
+
+
+@pytest.mark.parametrize("where", ["host", "device"])
+def test_the_time_of_proofs_begins_when_their_code_is_compiled(plan, device, monkeypatch, where):
+    """The clock stands still but for compiling, which takes longer than all the time that there is."""
+    clock = SimpleNamespace(now=0.0)
+
+    def passing():
+        clock.now += 1e-6
+        return clock.now
+
+    def compiling(compile_code):
+        def slowly(*given, **named):
+            clock.now += 1000.0
+            return compile_code(*given, **named)
+
+        return slowly
+
+    for module in (proof, bound):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=passing))
+    for name in ("compile_ahead", "bound_program"):
+        monkeypatch.setattr(proof, name, compiling(getattr(proof, name)))
+    found = prove_plan(plan, 1e-8, 10.0, device="host" if where == "host" else str(device.index))
+    assert found.reached == 3
 
 
 def test_a_device_without_double_is_refused_if_it_was_asked_for(plan, device, refused):

@@ -19,6 +19,8 @@ from reservoir.bench.journal import Journal
 from reservoir.bench.zoo.rows import Place, Row, rows_of_reservoirs
 from reservoir.bench.zoo.runs import ZooSetup
 from reservoir.certificate.bound import Effort, ProvenBound, prove_bound
+from reservoir.certificate.compiling import compile_ahead
+from reservoir.certificate.proofs_together import Known
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
 from reservoir.planning.solver_choice import HOST_REFERENCE
@@ -39,7 +41,7 @@ class ProofSetup(ZooSetup):
     gap : float
         At which the proof of a year ends.
     seconds : float
-        Most time of a proof, about.
+        Most time of a proof, about, from when the code is compiled.
     """
 
     gap: float
@@ -113,6 +115,7 @@ def _proved(setup: ProofSetup, problems: RecordProblems, place: int, found: list
     best = max(kept or found, key=lambda each: float(each.fitness[place]))
     fitness = float(best.fitness[place]) if kept else None
     storages = year.operate(np.asarray(best.position[place])).storage_hm3
+    compile_ahead([Known(year, storages, fitness)])
 
     def proof(told: float | None) -> tuple[ProvenBound, float]:
         effort, began = Effort(setup.gap, setup.seconds, 1, scale), time.perf_counter()

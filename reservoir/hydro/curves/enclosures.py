@@ -16,7 +16,7 @@ from reservoir.hydro.curves.intervals import (
     common,
     hull,
     multiply,
-    power,
+    powers,
     reciprocal,
     scale,
     square,
@@ -93,13 +93,10 @@ def _piece(breaks: FloatArray, x: float) -> int:
 def _power_law(curve: CompiledCurve, x: Interval) -> Jet:
     factor, offset, exponent = curve.coefficients[0, 0], curve.coefficients[0, 1], curve.exponent
     base = subtract(x, (curve.origin, curve.origin))
-    value = add((offset, offset), scale(factor, power(base, exponent)))
+    by_value, by_slope, by_bend = powers(base, exponent)
     rise = scale(factor, (exponent, exponent))
-    slope = multiply(rise, power(base, exponent - 1.0))
-    bend = multiply(rise, subtract((exponent, exponent), (1.0, 1.0)))
-    if exponent == 1.0:
-        bend = _ZERO
-    return value, slope, multiply(bend, power(base, exponent - 2.0))
+    bend = _ZERO if exponent == 1.0 else multiply(rise, subtract((exponent, exponent), (1.0, 1.0)))
+    return add((offset, offset), scale(factor, by_value)), multiply(rise, by_slope), multiply(bend, by_bend)
 
 
 @part_as_written

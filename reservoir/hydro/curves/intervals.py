@@ -13,8 +13,12 @@ Interval = tuple[float, float]
 
 #: More than the relative error of an operation that rounds to nearest, and more than its error near 0.
 _EPS, _TINY = 2.0**-52, 1e-300
-#: More than the relative error of a power: math libraries promise an error of less than 1 unit in the last place.
+#: More than the relative error of a power: math libraries promise an error of less than 1 unit in the last place. With
+#: two divisions it is less than 2 of them.
 _EPS_OF_POWER = 2.0**-49
+#: The same of numbers that are very small or large: an exponent of up to 12 errs by 2^-50 there, times their logarithm,
+#: which is less than 745.
+_EPS_OF_FAR_POWER, _FAR = 2.0**-39, 2.0**60
 _INFINITY = float("inf")
 
 
@@ -103,18 +107,35 @@ def magnitude(a: Interval) -> float:
 
 
 @part_as_written
-def power(a: Interval, exponent: float) -> Interval:
-    """Power of an interval of numbers that are not negative; it is monotone in them."""
-    one, other = _power(max(a[0], 0.0), exponent), _power(max(a[1], 0.0), exponent)
-    least, most = min(one, other), max(one, other)
-    return max(least - (abs(least) * _EPS_OF_POWER + _TINY), 0.0), most + (abs(most) * _EPS_OF_POWER + _TINY)
+def powers(a: Interval, exponent: float) -> tuple[Interval, Interval, Interval]:
+    """Power of an interval of numbers that are not negative, and those one and two lower; they are monotone in them."""
+    low, high = _powers(max(a[0], 0.0), exponent), _powers(max(a[1], 0.0), exponent)
+    return hull(low[0], high[0]), hull(low[1], high[1]), hull(low[2], high[2])
+
+
+@part_as_written
+def _powers(x: float, exponent: float) -> tuple[Interval, Interval, Interval]:
+    """Of a number: divided by it, since an exponent less 1 would be rounded, which a power of it may magnify."""
+    if 1.0 / _FAR <= x <= _FAR:  # exponents of 10 and less make no number too large here
+        value: float = x**exponent
+        once = value / x
+        return _widened(value, _EPS_OF_POWER), _widened(once, _EPS_OF_POWER), _widened(once / x, _EPS_OF_POWER)
+    return _far_power(x, exponent), _far_power(x, exponent - 1.0), _far_power(x, exponent - 2.0)
+
+
+@part_as_written
+def _far_power(x: float, exponent: float) -> Interval:
+    if exponent == 0.0:
+        value = 1.0
+    elif x == 0.0:
+        value = 0.0 if exponent > 0.0 else _INFINITY
+    else:
+        value = x**exponent
+    return _widened(value, _EPS_OF_FAR_POWER)
 
 
 @inlined_as_written
-def _power(x: float, exponent: float) -> float:
-    if exponent == 0.0:
-        return 1.0
-    if x == 0.0:
-        return 0.0 if exponent > 0.0 else _INFINITY
-    value: float = x**exponent
-    return value
+def _widened(value: float, part: float) -> Interval:
+    """What a number that errs by a part of itself may be; one that is too large for a number is large."""
+    error = value * part + _TINY
+    return _FAR if value == _INFINITY else max(value - error, 0.0), value + error

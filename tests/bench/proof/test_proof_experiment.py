@@ -37,6 +37,16 @@ def test_no_schedule_is_above_its_bound_and_the_blind_bound_is_no_guess():
 
 
 @pytest.mark.device
+def test_code_is_compiled_ahead_of_the_first_proof_of_each_year(monkeypatch):
+    told = []
+    for name in ("compile_ahead", "prove_bound"):
+        of_name = getattr(runs, name)
+        monkeypatch.setattr(runs, name, lambda *given, of=of_name: (told.append(of.__name__), of(*given))[1])
+    tiny()
+    assert told == ["compile_ahead", "prove_bound", "prove_bound"] * 2
+
+
+@pytest.mark.device
 @pytest.mark.parametrize("blind", [False, True])
 def test_a_bound_that_is_too_low_fails_the_check(monkeypatch, blind):
     proved, told = runs.prove_bound, []

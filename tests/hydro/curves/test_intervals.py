@@ -1,5 +1,6 @@
 """Interval arithmetic in float64 against exact rational arithmetic."""
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -69,18 +70,47 @@ def test_a_sum_is_rounded_outwards_and_not_to_nearest():
 
 
 @compiled_as_written
-def powers(a, exponents, out):
-    for place in range(len(a)):
-        out[place, 0], out[place, 1] = intervals.power((a[place], a[place]), exponents[place])
+def powers(x, exponents, out):
+    for place in range(len(x)):
+        found = intervals.powers((x[place], x[place]), exponents[place])
+        out[place, 0, 0], out[place, 0, 1] = found[0]
+        out[place, 1, 0], out[place, 1, 1] = found[1]
+        out[place, 2, 0], out[place, 2, 1] = found[2]
+
+
+def powers_of(x, exponents):
+    out = np.empty((len(x), 3, 2))
+    powers(np.asarray(x), np.asarray(exponents), out)
+    return out
 
 
 def test_a_power_of_a_fraction_contains_the_exact_result():
     """``x**(p/q)`` lies between two numbers if ``x**p`` lies between their powers of ``q``, which are exact."""
     random = np.random.default_rng(2)
     x, quarters = 10.0 ** random.uniform(-6, 6, 2000), random.integers(1, 12, 2000)
-    out = np.empty((2000, 2))
-    powers(x, quarters / 4.0, out)
-    for base, number, (low, high) in zip(x, quarters.tolist(), out, strict=True):
-        exact = Fraction(base) ** number
-        assert Fraction(low) ** 4 <= exact <= Fraction(high) ** 4
-        assert high - low <= 1e-14 * high
+    for base, number, found in zip(x, quarters.tolist(), powers_of(x, quarters / 4.0), strict=True):
+        for lower, (low, high) in enumerate(found):
+            exact = Fraction(base) ** (number - 4 * lower)
+            assert Fraction(low) ** 4 <= exact <= Fraction(high) ** 4
+            assert high - low <= 1e-14 * high
+
+
+@pytest.mark.parametrize(("digits", "wide"), [((-18, 18), 1e-14), ((-140, -19), 1e-11), ((19, 140), 1e-11)])
+@pytest.mark.parametrize("exponent", [0.05, 0.1, 0.3, 0.45, 0.7, 1.9, 2.3, -0.6, -9.7])
+def test_powers_contain_the_exact_ones_though_a_lower_exponent_is_rounded(exponent, digits, wide):
+    x = 10.0 ** np.random.default_rng(3).uniform(*digits, 500)
+    with localcontext(prec=60):
+        for base, found in zip(x, powers_of(x, np.full(500, exponent)), strict=True):
+            for lower, (low, high) in enumerate(found):
+                exact = Decimal(base) ** (Decimal(exponent) - lower)
+                assert Decimal(low) <= exact <= Decimal(high)
+                if 1e-280 < exact < 1e300:
+                    assert high - low <= wide * high
+
+
+def test_powers_of_nothing_have_no_bound_where_they_rise_without_one():
+    (value, slope, bend) = powers_of([0.0], [1.0])[0]
+    assert value[0] == 0.0
+    assert value[1] < 1e-200
+    assert slope[0] < 1.0 < slope[1]
+    assert bend[0] < bend[1] == np.inf
