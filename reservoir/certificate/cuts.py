@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 #: The least part of a cell that is cut off: where a kink is, is not known exactly.
-_LEAST_PART = 1 / 32
+_LEAST_PART = 1 / 8
 #: Slopes on either side of a cell that differ by a smaller part than this say nothing of a kink.
-_BENT = 1e-3
+_BENT = 0.02
 
 
 def cuts(low: FloatArray, high: FloatArray, grid: FloatArray, values: FloatArray) -> FloatArray:
@@ -37,7 +37,7 @@ def cuts(low: FloatArray, high: FloatArray, grid: FloatArray, values: FloatArray
     last, place = len(slopes) - 1, np.searchsorted(grid, low)
     before, here, after = (slopes[np.clip(place + by, 0, last)] for by in (-1, 0, 1))
     bend, rest = before - after, here - after
-    kinked = (rest * bend > 0) & (np.abs(rest) < np.abs(bend))
-    kinked &= np.abs(bend) > _BENT * np.maximum(np.abs(before), np.abs(after))
+    kinked = (rest * bend > 0) & (np.abs(rest) < np.abs(bend)) & (np.abs(bend) > _BENT * np.abs(before))
     share = np.divide(rest, bend, out=np.full(len(low), 0.5), where=kinked)
-    return low + np.clip(share, _LEAST_PART, 1 - _LEAST_PART) * (high - low)
+    found: FloatArray = low + np.clip(share, _LEAST_PART, 1 - _LEAST_PART) * (high - low)
+    return found

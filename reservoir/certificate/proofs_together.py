@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.bound import Effort, ProvenBound, advanced, proof_of
+from reservoir.certificate.bound import PAIRS, Effort, ProvenBound, advanced, proof_of
 from reservoir.certificate.on_device import BracketsOnDevice
 from reservoir.certificate.pairs import pairs_of
 from reservoir.certificate.paths import Cells
@@ -51,11 +51,19 @@ class _Asked(NamedTuple):
     brackets: FloatArray
 
 
-def parts_together(horizons: Sequence[Known]) -> Iterator[list[Known]]:
-    """Horizons in parts of one plant each, of so many steps that they may be proved together."""
+def parts_together(horizons: Sequence[Known], pairs: int = PAIRS) -> Iterator[list[Known]]:
+    """Horizons in parts of one plant each, of so many steps that they may be proved together.
+
+    Parameters
+    ----------
+    horizons : sequence of Known
+    pairs : int
+        Of cells for each step (`Effort`).
+    """
+    most = max(_STEPS_TOGETHER * PAIRS // pairs, 1)
     for _, of_plant in groupby(horizons, lambda known: id(known.year.model)):
         some = list(of_plant)
-        yield from _in_parts(some, [known.year.limits.steps for known in some], _STEPS_TOGETHER)
+        yield from _in_parts(some, [known.year.limits.steps for known in some], most)
 
 
 def prove_together(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -22,10 +22,16 @@ from reservoir.planning.proofs import Proofs
 from reservoir.planning.stages import StageProgress, silent_stage
 from reservoir.processors import processors
 
-#: Name of this stage.
-STAGE = "proof"
+#: Names of the stages: of all proofs, and of longer ones where these do not come to the gap that is asked for.
+STAGE, LONGER_STAGE = "proof", "longer proof"
+#: Told how many problems are proved.
+Done = Callable[[int], None]
+#: Proves problems with an effort.
+Prove = Callable[[list[Known], Effort, Done], list[ProvenBound]]
 #: Gap that is asked for, and most seconds, where nothing else is said.
 GAP, SECONDS = 1e-5, 600.0
+#: Pairs of cells for each step of longer proofs.
+LONGER_PAIRS = 1_000_000
 #: Names that stand for CPU threads, and for what is best here.
 HOST, AUTO = "host", "auto"
 
@@ -99,32 +105,67 @@ def _on_device(device: DeviceInfo, problems: list[Known], effort: Effort, progre
     """Prove problems on a device, as many at once as it takes."""
     bound_program(device)
     compile_ahead(problems, brackets=False)
-    found: list[ProvenBound] = []
-    until = time.monotonic() + effort.seconds
 
-    def done(more: int) -> None:
-        progress(STAGE, len(found) + more, len(problems))
+    def prove(some: list[Known], effort: Effort, done: Done) -> list[ProvenBound]:
+        found: list[ProvenBound] = []
+        until = time.monotonic() + effort.seconds
+        for together in parts_together(some, effort.pairs):
+            left = replace(effort, seconds=max(until - time.monotonic(), 0.0))
+            found += prove_together(device, together, left, _counting_on(done, len(found)))
+        return found
 
-    for together in parts_together(problems):
-        found += prove_together(device, together, replace(effort, seconds=max(until - time.monotonic(), 0.0)), done)
-    return found
+    return _longer_if_needed(prove, problems, effort, progress)
 
 
 def _on_host(problems: list[Known], effort: Effort, progress: StageProgress) -> list[ProvenBound]:
     """Prove problems on CPU threads: a thread a problem, or all threads one problem after another if there are few."""
     compile_ahead(problems)
+
+    def prove(some: list[Known], effort: Effort, done: Done) -> list[ProvenBound]:
+        at_once, each = (effort.threads, 1) if len(some) >= effort.threads else (1, effort.threads)
+        until = time.monotonic() + effort.seconds
+
+        def proved(known: Known) -> ProvenBound:
+            return prove_bound(*known, replace(effort, seconds=max(until - time.monotonic(), 0.0), threads=each))
+
+        found = []
+        with ThreadPoolExecutor(at_once) as pool:
+            for bound in pool.map(proved, some):
+                found.append(bound)
+                done(len(found))
+        return found
+
+    return _longer_if_needed(prove, problems, effort, progress)
+
+
+def _counting_on(done: Done, before: int) -> Done:
+    return lambda more: done(before + more)
+
+
+def _longer_if_needed(
+    prove: Prove, problems: list[Known], effort: Effort, progress: StageProgress
+) -> list[ProvenBound]:
+    """Prove all problems, and then those again that took more: no problem waits for the few that take long."""
     until = time.monotonic() + effort.seconds
-    at_once, each = (effort.threads, 1) if len(problems) >= effort.threads else (1, effort.threads)
-
-    def proved(known: Known) -> ProvenBound:
-        return prove_bound(*known, replace(effort, seconds=max(until - time.monotonic(), 0.0), threads=each))
-
-    found = []
-    with ThreadPoolExecutor(at_once) as pool:
-        for bound in pool.map(proved, problems):
-            found.append(bound)
-            progress(STAGE, len(found), len(problems))
+    longer = replace(effort, pairs=LONGER_PAIRS)
+    if len(problems) == 1:
+        return prove(problems, longer, lambda done: progress(STAGE, done, 1))
+    found = prove(problems, effort, lambda done: progress(STAGE, done, len(problems)))
+    places = [place for place, known in enumerate(problems) if _may_be_closer(known, found[place], effort)]
+    left = until - time.monotonic()
+    if places and left > 0.0:
+        some = [problems[place] for place in places]
+        again = prove(some, replace(longer, seconds=left), lambda done: progress(LONGER_STAGE, done, len(some)))
+        for place, bound in zip(places, again, strict=True):
+            found[place] = min(found[place], bound, key=lambda each: each.bound)
     return found
+
+
+def _may_be_closer(known: Known, found: ProvenBound, effort: Effort) -> bool:
+    """Whether the schedule of a problem keeps the limits, and its bound is farther above than the gap asked for."""
+    if known.fitness is None or found.infeasible:
+        return False
+    return found.bound - known.fitness > effort.gap * (1 + 1e-3) * max(abs(known.fitness), effort.least_scale)
 
 
 def _known(plan: Plan) -> Iterator[Known]:

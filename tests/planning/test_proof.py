@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -62,6 +63,23 @@ def test_a_plan_in_windows_is_proved_on_a_device(small, small_inflow, device):
 def test_what_is_proved_when_time_is_up_holds(plan, device):
     found = prove_plan(plan, 1e-9, 0.0, device=str(device.index))
     assert np.all(found.gap[:3] > 1e-9)
+
+
+@pytest.mark.parametrize("where", ["host", "device"])
+def test_years_that_take_more_cells_are_proved_again_when_all_others_are(plan, device, monkeypatch, where):
+    told, name = [], "host" if where == "host" else str(device.index)
+    monkeypatch.setattr(proof, "Effort", partial(bound.Effort, pairs=100))
+    found = prove_plan(plan, 1e-7, progress=lambda *each: told.append(each), device=name)
+    assert found.reached == 3
+    stages = [stage for stage, *_ in told]
+    again = stages.count("longer proof")
+    assert 0 < again < len(stages)
+    assert stages == ["proof"] * (len(stages) - again) + ["longer proof"] * again
+    assert told[-1] == ("longer proof", 3, 3)
+    monkeypatch.setattr(proof, "LONGER_PAIRS", 100)
+    short = prove_plan(plan, 1e-7, device=name)
+    assert short.reached == 0
+    assert np.all(short.bound[:3] > found.bound[:3])
 
 
 @pytest.mark.parametrize("where", ["host", "device"])
