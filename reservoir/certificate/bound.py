@@ -1,9 +1,9 @@
 """A bound of the best that a horizon can come to: values, brackets of cells, longest paths, pruning, refinement.
 
 For any functions V of the storage, the sum of the stages' benefits is V at the start plus the sum of the brackets
-``benefit + V at the end - V at the start`` of each step (`box`). Storages are cut into cells; a schedule leads from
-cell to cell, and is worth no more than the longest path over the largest brackets of pairs of cells. A pair through
-which no path is longer than a threshold is dropped, all other cells are cut in two, and V is made anew on them.
+``benefit + V at the end - V at the start`` of each step (`brackets`). Storages are cut into cells; a schedule leads
+from cell to cell, and is worth no more than the longest path over the largest brackets of pairs of cells. A pair
+through which no path is longer than a threshold is dropped, all other cells are cut in two, and V is made anew.
 """
 
 from __future__ import annotations

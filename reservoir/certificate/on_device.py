@@ -1,6 +1,6 @@
 """Brackets of pairs of cells on a device in double: all horizons in one launch.
 
-Brackets are bounded as by `box.bracket_bound`, operation by operation: what a device makes of + - * / is rounded as
+Brackets are bounded as by `bracket_bound`, operation by operation: what a device makes of + - * / is rounded as
 IEEE 754 says, and its brackets are those of compiled code to the last bit. Powers (of curves that are power laws) are
 widened by what OpenCL allows a device's `pow` to err, 16 units in the last place (OpenCL C 1.2, section 7.4): brackets
 are a little larger then, and valid.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.certificate.box import bracket_bound
+from reservoir.certificate.brackets import bracket_bound
 from reservoir.certificate.stages import Stages
 from reservoir.hydro.jit import compiled_as_written, part_as_written
 from reservoir.hydro.plant import Plant

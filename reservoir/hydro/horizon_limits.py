@@ -18,8 +18,9 @@ from reservoir.hydro.reservoir_kinds import YearEnd
 
 FloatArray = NDArray[np.float64]
 
-#: The starts of a cyclic year are drawn in by this part of the largest storage: room for a solver's float32 rounding.
-START_MARGIN = 2e-5
+#: The starts of a cyclic year are drawn in by this part of the largest storage: room for what solvers in float32 draw
+#: reachable bounds in by, 1e-6 at either end, and for their rounding.
+START_MARGIN = 4e-6
 #: Starts of cyclic years with losses that are tried for whether the year can return to them.
 _TRIED_STARTS = 129
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 
 import numpy as np
 import pytest
 
-from reservoir.certificate import box
+from reservoir.certificate import box, brackets, powers, terms
 from reservoir.certificate.stages import stages_of
 from tests.certificate.cases import brackets_around, every_case, random_schedules
 
@@ -56,20 +57,25 @@ def test_the_bound_is_tight_on_a_small_box(name):
 #: Mistakes in the source of the bound, and problems that show them.
 MUTATIONS = {
     "no remainder by curvature": ("(max(one, other) + bend_mr * box.product)", "0.0 * max(one, other)", "random 4"),
-    "a slope of the wrong sign": ("made_r = subtract(per_here[0],", "made_r = add(per_here[0],", "random 1"),
+    "a slope of the wrong sign": ("made_r = subtract(at.per[0],", "made_r = add(at.per[0],", "random 1"),
     "the value at the start added": ("(base, -slopes[0], slopes[1])", "(base, slopes[0], slopes[1])", "random 0"),
     "no losses": ("(mid_x, mid_x)), lost_here[0])", "(mid_x, mid_x)), _ZERO)", "losses"),
     "the wrong bound of the release": ("(minus[0] + most,", "(minus[0] + least,", "random 2"),
-    "the installed capacity is half": ("plant.installed_mw * factor", "plant.installed_mw * 0.5", "random 3"),
-    "a tangent less steep": ("worth_here - slope * at, slope", "worth_here - worth * at, worth", "power-shortage"),
+    "the installed capacity is half": ("installed_mw * stages.plant_factor[step]", "installed_mw * 0.5", "random 3"),
+    "a tangent less steep": ("return Tangent(level, slope,", "return Tangent(level, worth,", "power-shortage"),
 }
+SOURCES = "\n".join(map(inspect.getsource, (box, powers, terms, brackets)))
 
 
 def bracket_of(source):
-    """Bounds of brackets by the source of `box`, run by Python; curves and intervals stay compiled."""
-    lines = [line for line in source.splitlines() if not line.startswith(("from __future__", "@"))]
+    """Bounds of brackets by the source of the bound, run by Python; curves and intervals stay compiled."""
+    tree, own = ast.parse(source), {each.__name__ for each in (box, powers, terms, brackets)} | {"__future__"}
+    tree.body = [each for each in tree.body if not (isinstance(each, ast.ImportFrom) and each.module in own)]
+    for each in tree.body:
+        if isinstance(each, ast.FunctionDef):
+            each.decorator_list = []
     space = {"__name__": "mutated_box"}
-    exec("\n".join(lines), space)  # our own source
+    exec(compile("from __future__ import annotations\n" + ast.unparse(tree), "mutated_box", "exec"), space)  # our own
 
     def bracket(year, storages, widths, slopes, random):
         share = random.random(len(storages))
@@ -97,7 +103,6 @@ def bracket_of(source):
 @pytest.mark.parametrize("mistake", MUTATIONS)
 def test_a_mistake_in_the_bound_is_found_out(mistake):
     before, after, name = MUTATIONS[mistake]
-    source = inspect.getsource(box)
-    assert source.count(before) == 1
-    assert excess_of(CASES[name], bracket_of(source), 3)[0] <= ROUNDING
-    assert excess_of(CASES[name], bracket_of(source.replace(before, after)), 12)[0] > ROUNDING
+    assert SOURCES.count(before) == 1
+    assert excess_of(CASES[name], bracket_of(SOURCES), 3)[0] <= ROUNDING
+    assert excess_of(CASES[name], bracket_of(SOURCES.replace(before, after)), 12)[0] > ROUNDING

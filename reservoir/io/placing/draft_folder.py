@@ -10,6 +10,7 @@ from pathlib import Path
 from reservoir.errors import Mistake, OutputError
 from reservoir.io.placing.claim import Claim, numbered, real_place
 from reservoir.io.placing.folder_place import check_place, unwritable
+from reservoir.io.placing.moves import DRAFT
 from reservoir.io.placing.workplace import BeingWrittenError, clear_abandoned, workplace
 
 
@@ -50,12 +51,11 @@ def claimed(
     for folder in (place, place.parent):
         clear_abandoned(folder)
     check(target)
-    inside = place.is_dir()
-    missing = [] if inside else [parent for parent in place.parents if not parent.exists()]
+    missing = [parent for parent in place.parents if not parent.exists()]
     try:
-        with _working(target, place, inside) as work:
+        with _working(target, place) as work:
             check(target)
-            yield Claim(target, work, replaceable(place) if inside else (), free_name=free_name)
+            yield Claim(target, work, replaceable(place) if work.parent == place else (), free_name=free_name)
     finally:
         with suppress(OSError):  # what holds nothing was made for nothing
             for parent in missing:
@@ -115,16 +115,32 @@ def drafted(
 
 
 @contextmanager
-def _working(target: Path, place: Path, inside: bool) -> Iterator[Path]:
+def _working(target: Path, place: Path) -> Iterator[Path]:
     """The hidden folder of this run, in a folder that is there or beside one that is not."""
     with ExitStack() as stack:
         try:
-            folder, name = (place, ".") if inside else (place.parent, place.name)
-            folder.mkdir(parents=True, exist_ok=True)
-            work = stack.enter_context(workplace(folder, name, target))
-            if not inside:  # better now than after all is computed: not every disk takes every name
-                place.mkdir()
-                place.rmdir()
+            work = _workplace(target, place, stack)
+            while place.is_dir() != (work.parent == place):  # another run has put it there in this moment
+                stack.close()
+                work = _workplace(target, place, stack)
+            if work.parent != place:
+                _try_name(work / DRAFT, place.name)
         except OSError as error:
             raise OutputError(unwritable(target, error)) from error
         yield work
+
+
+def _workplace(target: Path, place: Path, stack: ExitStack) -> Path:
+    folder, name = (place, ".") if place.is_dir() else (place.parent, place.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    return stack.enter_context(workplace(folder, name, target))
+
+
+def _try_name(draft: Path, name: str) -> None:
+    """Make a folder of a name: not every disk takes every name, and better now than after all is computed.
+
+    Not in its place: another run would take it for a folder that is there, and work in it.
+    """
+    (draft / name).mkdir(parents=True)
+    (draft / name).rmdir()
+    draft.rmdir()

@@ -97,8 +97,6 @@ def _take(path: Path, shown: Path) -> int:
         with suppress(FileExistsError):
             path.mkdir()
         if not _is_workplace(path):
-            if not os.path.lexists(path):
-                continue
             raise FileExistsError(errno.EEXIST, f"{path} is in the way and is not from a run of this program")
         try:
             number = hold(path / OWNER)
@@ -168,11 +166,16 @@ def _empty(path: Path) -> None:
 
 
 def _is_workplace(path: Path) -> bool:
-    """Whether a run made it, by its name and by what is in it: a user's own folders stay."""
+    """Whether a run made it, by its name and by what is in it: a user's own folders stay.
+
+    One that is gone was a run's, too: it has ended in this moment.
+    """
     if not _NAME.fullmatch(path.name) or path.is_symlink():
         return False
     try:
         return set(os.listdir(path)) <= _KNOWN
+    except FileNotFoundError:
+        return True
     except OSError:
         return False
 

@@ -7,10 +7,10 @@ import pytest
 
 from reservoir import interrupts
 from reservoir.errors import OutputError
-from reservoir.io.placing import moves
+from reservoir.io.placing import draft_folder, moves
 from reservoir.io.placing.draft_folder import claimed, claimed_new, drafted
 from reservoir.io.placing.moves import leaves
-from reservoir.io.placing.workplace import contents
+from reservoir.io.placing.workplace import contents, workplace
 
 
 def anything(place):
@@ -162,6 +162,39 @@ def test_a_file_that_came_where_one_is_written_is_not_replaced(earlier, tmp_path
         (earlier / "new.txt").write_text("mine")
     assert text(earlier) == {"a.txt": "old", "inner/c.txt": "old", "inner/old.txt": "old", "new.txt": "mine"}
     assert text(tmp_path / "plan-2") == {"a.txt": "new", "new.txt": "new"}
+
+
+def test_a_new_folder_is_not_seen_before_it_is_complete(tmp_path, monkeypatch):
+    """Another run that looks in that moment would take it for a folder that is there, and work in it."""
+    made, mkdir = [], type(tmp_path).mkdir
+
+    def noted(self, *arguments, **named):
+        made.append(self)
+        mkdir(self, *arguments, **named)
+
+    monkeypatch.setattr(type(tmp_path), "mkdir", noted)
+    with drafted(tmp_path / "plan", anything) as claim:
+        fill(claim)
+    assert claim.draft in made
+    assert tmp_path / "plan" not in made
+    assert text(tmp_path / "plan") == NEW
+
+
+def test_a_folder_that_another_run_writes_while_one_begins_is_replaced_as_any_other(tmp_path, monkeypatch):
+    target = tmp_path / "plan"
+
+    def later(folder, name, shown):
+        monkeypatch.setattr(draft_folder, "workplace", workplace)
+        with drafted(target, anything) as other:
+            fill(other, "a.txt", "old.txt", content="old")
+        return workplace(folder, name, shown)
+
+    monkeypatch.setattr(draft_folder, "workplace", later)
+    with drafted(target, anything, everything) as claim:
+        assert (target / "old.txt").read_text() == "old"
+        fill(claim)
+    assert text(target) == NEW
+    assert os.listdir(tmp_path) == ["plan"]
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])

@@ -82,6 +82,35 @@ def test_a_folder_of_others_in_the_way_is_named_and_stays(tmp_path):
     assert (place / "thesis.tex").is_file()
 
 
+@pytest.mark.parametrize("begins", [False, True])
+@pytest.mark.parametrize("look", ["contents", "take"])
+def test_a_run_that_ends_while_its_folder_is_looked_at_is_no_content_and_not_in_the_way(
+    tmp_path, monkeypatch, look, begins
+):
+    with workplace(tmp_path, "plan", tmp_path / "plan") as place:
+        pass
+    place.mkdir()
+    listdir = module.os.listdir
+
+    def ended(path):
+        if module.Path(path) != place:
+            return listdir(path)
+        monkeypatch.setattr(module.os, "listdir", listdir)
+        place.rmdir()
+        try:
+            return listdir(path)
+        finally:
+            if begins:  # another one
+                place.mkdir()
+
+    monkeypatch.setattr(module.os, "listdir", ended)
+    if look == "contents":
+        assert contents(tmp_path) == []
+    else:
+        with workplace(tmp_path, "plan", tmp_path / "plan") as taken:
+            assert taken == place
+
+
 def test_nothing_outside_is_reached_through_a_link(tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
