@@ -120,7 +120,7 @@ def lined_up(intervals: Intervals, grid: FloatArray, values: FloatArray, worth: 
     at_ends = value[begin] + np.abs(slope[begin]) * half
     if worth is None:
         at_ends = value[begin] - value[last] + np.abs(slope[begin] - slope[last]) * half
-        cut[begin] = cut[last] = middle[begin]
+        cut[last] = cut[begin]
     return CellValues(cells_of(intervals, value, slope), at_ends, cut, (grid[-1].copy(), values[-1].copy()))
 
 
