@@ -9,7 +9,7 @@ import pytest
 
 import reservoir
 from reservoir.certificate import on_device
-from reservoir.errors import DeviceError
+from reservoir.errors import DeviceError, Mistake
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning import proof
@@ -32,7 +32,7 @@ def by_threads(plan):
 
 
 @pytest.fixture
-def refused(monkeypatch):
+def without_double(monkeypatch):
     """No device has double precision."""
     for module in (on_device, proof):
         monkeypatch.setattr(module, "has_double", lambda _: False)
@@ -63,16 +63,30 @@ def test_what_is_proved_when_time_is_up_holds(plan, device):
     assert np.all(found.gap[:3] > 1e-9)
 
 
-def test_a_device_without_double_is_refused_if_it_was_asked_for(plan, device, refused):
-    with pytest.raises(DeviceError, match=r"does not support double precision.*prove them on CPU threads"):
-        prove_plan(plan, GAP, device=str(device.index))
+def test_a_device_without_double_proves_in_float32_if_it_is_named(plan, by_threads, device, without_double):
+    found = prove_plan(plan, GAP, device=str(device.index))
+    assert not np.array_equal(found.bound[:3], by_threads.bound[:3])
+    np.testing.assert_allclose(found.bound, by_threads.bound, rtol=2e-5)
+    assert np.all((found.gap[:3] >= 0) & (found.gap[:3] <= GAP))
+    assert found.infeasible == by_threads.infeasible
 
 
 @pytest.mark.parametrize(("name", "or_host"), [("Auto", False), (None, False), ("named", True)])
-def test_threads_prove_what_a_device_cannot(plan, by_threads, device, refused, monkeypatch, name, or_host):
+def test_else_threads_prove(plan, by_threads, device, without_double, monkeypatch, name, or_host):
     monkeypatch.setattr(proof, "choose_devices", lambda _: (replace(device, kind="GPU"),))
     found = prove_plan(plan, GAP, device=name, or_host=or_host)
     assert np.array_equal(found.bound, by_threads.bound)
+
+
+def test_threads_prove_what_the_device_of_a_plan_cannot(plan, by_threads, device, monkeypatch):
+    def failing(*_):
+        raise DeviceError(Mistake("out of memory", mend="another device"))
+
+    monkeypatch.setattr(proof, "prove_together", failing)
+    found = prove_plan(plan, GAP, device=str(device.index), or_host=True)
+    assert np.array_equal(found.bound, by_threads.bound)
+    with pytest.raises(DeviceError, match="out of memory"):
+        prove_plan(plan, GAP, device=str(device.index))
 
 
 def test_by_default_a_gpu_with_double_is_taken_and_never_a_cpu(two_cores, large_gpu, monkeypatch):
