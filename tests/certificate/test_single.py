@@ -1,4 +1,4 @@
-"""Numbers, intervals, powers and curves in float32 contain what they stand for, whatever is rounded."""
+"""Numbers, intervals and powers in float32 contain what they stand for, whatever is rounded."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reservoir.certificate.plant_buffers import plant_arrays
 from reservoir.certificate.single import downwards, outwards, upwards
-from reservoir.hydro.curves.curve import Polynomial, PowerLaw
-from reservoir.hydro.curves.enclosures import enclose
 from reservoir.opencl import Session
-from tests.certificate.device_cases import boxes_of
 from tests.certificate.single_kernels import built
 
 #: Numbers of less are moved to 0, or from it.
@@ -169,85 +165,3 @@ def test_powers_are_enclosed_whatever_a_device_may_err(sign, device):
 
 def test_powers_allow_for_what_an_exponent_is_rounded_by(device):
     assert not powers_hold(device, ("1.25f * shifted", "0.0f * shifted"))
-
-
-CURVES = """
-__kernel void of_intervals(__global const PlantNumbers *numbers, __global const CurveShape *shapes,
-                           __global const Given *curves, __global const Interval *x, __global Jet *found) {
-    const int place = get_global_id(0);
-    const Plant plant = {numbers, shapes, curves};
-    found[place] = enclose(&plant, LEVEL, x[place]);
-}
-"""
-
-
-def curve_of(kind):
-    """A curve whose numbers are no floats."""
-    if kind == "table":
-        return boxes_of("random 0")[0].tailrace
-    if kind == "polynomial":
-        return Polynomial((311.1, 0.317, -2.3e-4, 1e-7), (10.1, 1234.5)).compiled()
-    return PowerLaw(factor=3.3, exponent=0.37, offset=123.456, origin=0.1, domain=(0.1, 99.9)).compiled()
-
-
-def intervals_about(curve, random, count=2000):
-    """Of all widths, within the domain and somewhat beyond; many are points, the first end, or points beside breaks."""
-    first, last = curve.breaks[0], curve.breaks[-1]
-    middle = random.uniform(first - 0.1 * (last - first), last + 0.1 * (last - first), count)
-    half = (last - first) * 10.0 ** random.uniform(-9, -1, count)
-    x = np.stack([middle - half, middle + half], axis=-1)
-    x[::5] = x[::5, :1]
-    x[1::50] = first
-    beside = x[2::5]
-    beside[:] = random.choice(curve.breaks, (len(beside), 1)) * (1 + 1e-4 * random.uniform(-1, 1, (len(beside), 1)))
-    return x
-
-
-def numbers_of(curve):
-    """A plant with that curve of levels, as a kernel reads it."""
-    plant, horizons, _ = boxes_of("random 0")
-    return plant_arrays(plant._replace(level=curve), horizons, single=True)
-
-
-def with_other_numbers(curve, random):
-    """A curve whose numbers but for its exponent are changed by up to a ten-thousandth."""
-    breaks, coefficients = (
-        each * (1 + 1e-4 * random.random(each.shape)) for each in (curve.breaks, curve.coefficients)
-    )
-    return curve._replace(origin=curve.origin * (1 - 1e-4), breaks=breaks, coefficients=coefficients)
-
-
-def is_enclosed(device, curves, *mistakes):
-    """Whether enclosures from numbers that are between those of two curves contain values and slopes of both."""
-    random, arrays = np.random.default_rng(4), [numbers_of(curve) for curve in curves]
-    ends = np.stack([each.curves for each in arrays])
-    given = arrays[0]._replace(curves=np.stack([ends[..., 0].min(axis=0), ends[..., 1].max(axis=0)], axis=-1))
-    x = intervals_about(curves[0], random)
-    floats = np.stack([downwards(x[:, 0]), upwards(x[:, 1])], axis=-1)
-    with Session(device) as session:
-        session.upload(**given._asdict(), x=floats)
-        session.allocate(found=((len(x), 3, 2), np.float32))
-        buffers = "numbers", "shapes", "curves", "x", "found"
-        session.run(built(device, CURVES, *mistakes), "of_intervals", len(x), None, *buffers)
-        found = session.download("found").astype(np.float64)
-    held = []
-    for curve in curves:
-        for share in (0.0, random.random(len(x)), 1.0):
-            exact = np.array([enclose(curve, (at, at)) for at in x[:, 0] + share * (x[:, 1] - x[:, 0])])
-            held.append(np.all((found[..., 0] <= exact[..., 1]) & (exact[..., 0] <= found[..., 1])))
-    return all(held)
-
-
-@pytest.mark.parametrize("kind", ["table", "polynomial", "power law"])
-def test_curves_are_enclosed_whose_numbers_are_no_floats(kind, device):
-    curve = curve_of(kind)
-    assert is_enclosed(device, [curve])
-    exact = ("#define EPS 0x1p-23f", "#define EPS 0.0f"), ("EPS_OF_POWER 0x1.1p-19f", "EPS_OF_POWER 0.0f")
-    assert not is_enclosed(device, [curve], *exact)
-
-
-@pytest.mark.parametrize("kind", ["table", "polynomial", "power law"])
-def test_numbers_of_curves_may_be_anywhere_in_their_intervals(kind, device):
-    curves = [curve_of(kind), with_other_numbers(curve_of(kind), np.random.default_rng(6))]
-    assert is_enclosed(device, curves)
-    assert not is_enclosed(device, curves, ("#define GIVEN(x) (x)", "#define GIVEN(x) point((x).low)"))

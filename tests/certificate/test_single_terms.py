@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from reservoir.certificate.plant_buffers import OF_STAGE
 from reservoir.certificate.single import outwards
@@ -80,13 +81,18 @@ def worth_of(step, given, share):
     return worth, kept
 
 
-def excess(device, *mistakes, seed=11):
-    """By how much each step is worth more than its bound, where one of the places in its box keeps the limits."""
+def excess(device, *mistakes, seed=11, wide=0.0):
+    """By how much each step is worth more than its bound, where one of the places in its box keeps the limits.
+
+    Intervals of numbers of steps reach farther at either end by a part of these.
+    """
     random = np.random.default_rng(seed)
     step = random_steps(random)
     given = random_affines(random, np.maximum(step["power_value"], 1e-3))
+    numbers = np.stack([step[name] for name in OF_STAGE], axis=1)
+    beyond = wide * random.integers(0, 2, (*numbers.shape, 2)) * np.abs(numbers)[..., None] * [-1, 1]
     with Session(device) as session:
-        session.upload(stages=outwards(np.stack([step[name] for name in OF_STAGE], axis=1)), given=given)
+        session.upload(stages=outwards(numbers) + beyond.astype(np.float32), given=given)
         session.allocate(found=(COUNT, np.float32))
         session.run(built(device, TERMS, *mistakes), "of_terms", COUNT, None, "stages", "given", "found")
         found = session.download("found").astype(np.float64)
@@ -99,11 +105,19 @@ def excess(device, *mistakes, seed=11):
     return most[compared] - found[compared]
 
 
-def test_no_step_is_worth_more_than_the_bound_of_its_terms(device):
-    over = excess(device)
+@pytest.mark.parametrize("wide", [0.0, 1e-4])
+def test_no_step_is_worth_more_than_the_bound_of_its_terms(wide, device):
+    over = excess(device, wide=wide)
     assert len(over) > 10_000
     assert over.max() <= 0
 
 
 def test_without_a_margin_for_what_sums_round_some_are(device):
     assert (excess(device, *NO_MARGIN_OF_SUMS) > 0).sum() > 20
+
+
+@pytest.mark.parametrize("end", ["LOW", "HIGH"])
+def test_the_wrong_end_of_an_interval_is_found_out(end, device):
+    right, wrong = ("low", "high") if end == "LOW" else ("high", "low")
+    mistake = f"#define {end}(x) (x).{right}", f"#define {end}(x) (x).{wrong}"
+    assert (excess(device, mistake, wide=1e-4) > 0).sum() > 20
