@@ -31,8 +31,7 @@ Affine scaled(const real factor, const Affine a) {
 
 // How far to move along another function, at most, so that the largest value on the box is smallest: convex and
 // piecewise linear in it, smallest at 0, at the most, or where one of the slopes vanishes.
-APART real best_step(const Affine a, const Affine along, const real most, const real half_x,
-                       const real half_y) {
+APART real best_step(const Affine a, const Affine along, const real most, const real half_x, const real half_y) {
     const real candidates[3] = {-a.by_x / along.by_x, -a.by_y / along.by_y, most};
     real found = 0.0, least = largest(a, half_x, half_y);
     for (int which = 0; which < 3; ++which) {

@@ -4,7 +4,7 @@
 // Upper bound of a stage's bracket on a box; minus infinity if no step leads from one to the other. `base` is the
 // value at the middle of y less that at the middle of x; the slopes are of the value over the storage, in x and in y.
 real bracket_bound(const Plant *plant, const StageAt stage, const Interval x, const Interval y, const real base,
-                     const real slope_x, const real slope_y) {
+                   const real slope_x, const real slope_y) {
     const real mid_x = 0.5 * (x.low + x.high), mid_y = 0.5 * (y.low + y.high);
     const real half_x = above(greater(x.high - mid_x, mid_x - x.low));
     const real half_y = above(greater(y.high - mid_y, mid_y - y.low));

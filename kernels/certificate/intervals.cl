@@ -1,6 +1,6 @@
-// Interval arithmetic in double, rounded outwards: as reservoir/hydro/curves/intervals.py, operation by operation, so
-// that the same bits come out. Nothing may be fused, rearranged or flushed to zero: the program is built without the
-// options that allow it.
+// Interval arithmetic, rounded outwards: as reservoir/hydro/curves/intervals.py, operation by operation, so that in
+// double the same bits come out. Nothing may be fused, rearranged or flushed to zero there: the program is built
+// without the options that allow it. Stands behind real.cl.
 //
 // Only powers differ from the host's. OpenCL allows pow in double an error of 16 units in the last place (The OpenCL C
 // Specification 1.2, section 7.4, table of double precision): at most 2^-48 of a number, and with two divisions less
@@ -90,8 +90,9 @@ real power_of(const real x, const real exponent) {
 
 // Enclosures of a power of a number that is not negative, and of those with an exponent one and two lower.
 #ifdef SINGLE
-// The exponent is a float or lies between two in a row; less one or two it is rounded: in all it errs by less than 2^-22
-// of itself and one, which the power errs by times the logarithm. Each power is computed: a quotient might be flushed.
+// The exponent is a float or lies between two in a row; less one or two it is rounded: in all it errs by less than
+// 2^-22 of its size and three, and the power by that times the logarithm, which errs by 3 units in the last place. Each
+// power is computed: a quotient might be flushed.
 void raised_at(const real x, const Given exponent, Interval found[3]) {
     for (int lower = 0; lower < 3; ++lower) {
         const real least = LOW(exponent) - lower, most = HIGH(exponent) - lower;

@@ -87,7 +87,8 @@ APART Powers powers_on(const Plant *plant, const StageAt stage, const Interval m
         found.made = moved((Affine){above(most * negative_release), 0.0, 0.0}, most, flow);
 #ifdef SINGLE
         const real size = most * (negative_release + size_of(flow, box) + LEAST_SIZE);
-        found.made.value = above(found.made.value + above(4.0f * EPS * size + LEAST_SIZE * (box->half_x + box->half_y)));
+        const real rounded = 4.0f * EPS * size + LEAST_SIZE * (box->half_x + box->half_y);
+        found.made.value = above(found.made.value + above(rounded));
 #endif
     }
     const Interval full_m = multiply(mid->full.slope, mid->level.slope);

@@ -1,9 +1,9 @@
-// Numbers of a proof: double, or float with SINGLE, and how the numbers of a plant and of steps are given in them. Where
-// the code of double relies on a margin for what it rounds, that of float rounds upwards each time (UP).
+// Numbers of a proof: double, or float with SINGLE; and how the numbers of a plant and of steps are given in them.
+// Where the code of double relies on a margin for what it rounds, that of float rounds upwards each time (UP).
 //
 // Float: + - * round to nearest; a quotient errs by at most 2.5 units in the last place, a power by 16 (The OpenCL C
-// Specification 1.2, section 7.4). Numbers below 2^-126 may be flushed to zero: TINY is more than a hundred times as
-// large, so that an end which is moved outwards by it stays outside. The host gives no such numbers either.
+// Specification 1.2, section 7.4). Numbers below 2^-126 may be flushed to zero: TINY is many times as large, so that an
+// end which is moved outwards by it stays outside. The host gives no such numbers either.
 
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -19,6 +19,7 @@ typedef float real;
 #define MORE 1.0f
 // More than 2.5 units in the last place of a quotient, to which EPS is added.
 #define EPS_OF_QUOTIENT 0x1.5p-22f
+// In place of no limit of a cost: more than in double, so that what is a limit there is one here.
 #define UNLIMITED 2e29f
 #else
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

@@ -1,13 +1,15 @@
 // What a step is worth, and the bound of its bracket by weights. As reservoir/certificate/box.py, which see. Stands
 // behind powers.cl.
 
-// What sums and products of terms round, as a part of the sizes of these. In double more than what some forty operations
-// on numbers of one size round. In float each is rounded by 2^-24 at most:
-// - The value less that at the start goes through 14 roundings (a difference, the level, the offset, two of a supply, four
-//   of limits in each of two rounds, the worth of power), not counting those that `largest` rounds upwards.
-// - The worth of power through 13: three of `mixed`, four of slopes of its tangent, four of weights that are added to it,
-//   a product, a sum.
-// - Levels of tangents, and limits times weights, through less than 30: up to eighteen until they are added, then eleven.
+// What sums and products of terms round, as a part of the sizes of these. In double more than what some forty
+// operations on numbers of one size round. In float each rounds by at most 2^-24 of its result, which is no more than
+// all sizes together:
+// - The value takes 14 sums: less that at the start, the level, the offset, two of a supply, four of limits in each of
+//   two rounds, the worth of power. What `largest` adds is rounded upwards.
+// - The worth of power, times the largest power, takes 14 roundings: three of `mixed`, four of the slope of a tangent,
+//   four of weights that are added to it, what is left of a kink, a product, a sum.
+// - Levels of tangents, and limits times weights, take at most 14 until they are added, then 13 sums.
+// The first two are less than 16, the third less than 32.
 #ifdef SINGLE
 #define ROUNDING 0x1p-20f
 #define ROUNDING_OF_LEVELS 0x1p-19f
@@ -76,7 +78,7 @@ typedef struct {
 
 // Adds what a limit of the release has to spare, times the best weight.
 APART void spare_release(Sum *sum, const Affine mix, const Affine spare, const Affine flow, const real limit,
-                   const Geometry *box) {
+                         const Geometry *box) {
     const Affine total = moved(sum->base, sum->worth, mix);
     const real weight = best_step(total, spare, INFINITY, box->half_x, box->half_y);
     sum->base = moved(sum->base, weight, spare);
@@ -112,7 +114,7 @@ void add_supply(Sum *sum, const StageAt stage, const Affine flow, const Geometry
 
 // Bound of the bracket with bounds of power; with the most that missed power costs, or without a most.
 APART real bound_of_terms(const StageAt stage, const Affine values, const Powers *powers, const Affine flow,
-                      const Affine minus, const Geometry *box, const bool most_cost) {
+                          const Affine minus, const Geometry *box, const bool most_cost) {
     const real half_x = box->half_x, half_y = box->half_y;
     const real of_made = largest(powers->made, half_x, half_y), of_taken = largest(powers->taken, half_x, half_y);
     const real most_power = lesser(lesser(of_made, of_taken), largest(powers->installed, half_x, half_y));
@@ -153,7 +155,7 @@ APART real bound_of_terms(const StageAt stage, const Affine values, const Powers
 
 // The same for either cost: one that has a most is the lesser of two, and both are bounded.
 real bound_with_costs(const StageAt stage, const Affine values, const Powers *powers, const Affine flow,
-                        const Affine minus, const Geometry *box) {
+                      const Affine minus, const Geometry *box) {
     real bound = -INFINITY;
     for (int most_cost = 0; most_cost < 1 + (LOW(stage->power_cost_most) < UNLIMITED); ++most_cost) {
         const real found = bound_of_terms(stage, values, powers, flow, minus, box, most_cost);

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reservoir.certificate.single import downwards, outwards, upwards
+from reservoir.certificate.pairs import Pairs
+from reservoir.certificate.single import downwards, outwards, single_cells, upwards
 from reservoir.opencl import Session
 from tests.certificate.single_kernels import built
 
@@ -38,6 +39,23 @@ def test_zero_and_infinity_are_floats():
     ends = np.array([0.0, np.inf, -np.inf])
     assert np.array_equal(downwards(ends), ends)
     assert np.array_equal(upwards(ends), ends)
+
+
+def test_what_values_differ_by_on_a_cell_is_between_its_bounds():
+    random, count = np.random.default_rng(9), 4000
+    lower = random.uniform(0, 1e4, count)
+    upper = lower + 10.0 ** random.uniform(-9, 3, count)
+    value, slope = 10.0 ** random.uniform(-3, 7, (2, count)) * random.normal(size=(2, count))
+    steps = np.zeros(count, np.int32)
+    cells = single_cells(Pairs(steps, steps, np.zeros(count + 1, np.int32), lower, upper, value, slope))
+    assert np.all((cells.lower <= lower) & (upper <= cells.upper))
+    middle, middle_32 = 0.5 * (lower + upper), np.float32(0.5) * (cells.lower + cells.upper)
+    for place in range(count):
+        for at in map(Fraction, (lower[place], upper[place], random.uniform(lower[place], upper[place]))):
+            double = Fraction(value[place]) + Fraction(slope[place]) * (at - Fraction(middle[place]))
+            offset = at - Fraction(float(middle_32[place]))
+            single = Fraction(float(cells.value[place])) + Fraction(float(cells.slope[place])) * offset
+            assert cells.least[place] <= double - single <= cells.most[place]
 
 
 OPERATIONS = """
