@@ -13,7 +13,7 @@ typedef __global const Stage *StageAt;
 // products; slopes of the release over the storages, at the middle and on the box; curvature of the release over the
 // mean storage.
 typedef struct {
-    double half_x, half_y, mean_1, release_1, mean_2, release_2, product;
+    real half_x, half_y, mean_1, release_1, mean_2, release_2, product;
     Interval release_x, release_y, release_x_box, release_y_box, bend;
 } Geometry;
 
@@ -24,21 +24,21 @@ typedef struct {
 
 // Evaporation and seepage of a step, hm3, by mean storage.
 APART Jet loss_jet(const Plant *plant, const StageAt stage, const Interval mean_storage) {
-    if (stage->has_losses == 0.0) return (Jet){NOUGHT, NOUGHT, NOUGHT};
+    if (LOW(stage->has_losses) == 0.0) return (Jet){NOUGHT, NOUGHT, NOUGHT};
     const Jet evaporated = scale_jet(stage->evaporation, enclose(plant, AREA, mean_storage));
     return add_jets(evaporated, scale_jet(stage->per_flow, enclose(plant, SEEPAGE, mean_storage)));
 }
 
 // Release of a step whose storage rises by a gain, m3/s.
 Interval release_of(const StageAt stage, const Interval gain, const Interval loss) {
-    const Interval per_volume = reciprocal(point(stage->per_flow));
-    return subtract(point(stage->inflow), multiply(add(gain, loss), per_volume));
+    const Interval per_volume = reciprocal(GIVEN(stage->per_flow));
+    return subtract(GIVEN(stage->inflow), multiply(add(gain, loss), per_volume));
 }
 
-Geometry geometry(const double half_x, const double half_y, const Interval per_volume, const Jet at_middle,
+Geometry geometry(const real half_x, const real half_y, const Interval per_volume, const Jet at_middle,
                   const Jet on_box) {
-    const double steep = magnitude(on_box.slope), widest = per_volume.high, longer = greater(half_x, half_y);
-    const double gain_1 = above(fabs(half_x - half_y)), gain_2 = above(half_x + half_y);
+    const real steep = magnitude(on_box.slope), widest = per_volume.high, longer = greater(half_x, half_y);
+    const real gain_1 = above(fabs(half_x - half_y)), gain_2 = above(half_x + half_y);
     const Interval half_here = scale(0.5, at_middle.slope), half_box = scale(0.5, on_box.slope);
     Geometry box;
     box.half_x = half_x;
@@ -47,8 +47,9 @@ Geometry geometry(const double half_x, const double half_y, const Interval per_v
     box.mean_2 = above(0.5 * fabs(half_x - half_y));
     box.release_1 = above(above(gain_1 + above(steep * box.mean_1)) * widest);
     box.release_2 = above(above(gain_2 + above(steep * box.mean_2)) * widest);
-    const double area =
-        above(0.5 * longer * longer * (1.0 + 1e-15) + steep * box.mean_1 * box.mean_1 * (1.0 + 1e-15));
+    const real squared = UP(0.5 * longer * longer) * SLIGHTLY_MORE;
+    const real lost = UP(UP(steep * box.mean_1) * box.mean_1) * SLIGHTLY_MORE;
+    const real area = above(squared + lost);
     box.product = above(area * widest);
     box.release_x = multiply(subtract(ONE, half_here), per_volume);
     box.release_y = negative(multiply(add(ONE, half_here), per_volume));
@@ -63,13 +64,16 @@ Interval by_storage(const Interval slope_m, const Interval slope_r, const Interv
     return add(scale(0.5, slope_m), multiply(slope_r, release));
 }
 
+// A number times the square of another, none of them negative.
+real twice(const real factor, const real x) { return UP(UP(factor * x) * x); }
+
 // By how much a function may exceed its tangent on the box, by its curvatures.
-double by_curvature(const Slopes *on_box, const Geometry *box) {
-    const double bend_m = greater(add(on_box->mm, multiply(on_box->r, box->bend)).high, 0.0);
-    const double bend_r = greater(on_box->rr.high, 0.0), bend_mr = magnitude(on_box->mr);
-    const double one = 0.5 * (bend_m * box->mean_1 * box->mean_1 + bend_r * box->release_1 * box->release_1);
-    const double other = 0.5 * (bend_m * box->mean_2 * box->mean_2 + bend_r * box->release_2 * box->release_2);
-    return (greater(one, other) + bend_mr * box->product) * (1.0 + 1e-14);
+real by_curvature(const Slopes *on_box, const Geometry *box) {
+    const real bend_m = greater(add(on_box->mm, multiply(on_box->r, box->bend)).high, 0.0);
+    const real bend_r = greater(on_box->rr.high, 0.0), bend_mr = magnitude(on_box->mr);
+    const real one = 0.5 * UP(twice(bend_m, box->mean_1) + twice(bend_r, box->release_1));
+    const real other = 0.5 * UP(twice(bend_m, box->mean_2) + twice(bend_r, box->release_2));
+    return UP(greater(one, other) + UP(bend_mr * box->product)) * MORE;
 }
 
 // Affine upper bound of a function, from its value and slopes at the middle and its derivatives on the box.
@@ -78,14 +82,21 @@ APART Affine affine_bound(const Interval value, const Interval slope_m, const In
     const Affine none = {INFINITY, 0.0, 0.0};
     const Interval slope_x = by_storage(slope_m, slope_r, box->release_x);
     const Interval slope_y = by_storage(slope_m, slope_r, box->release_y);
-    const double mid_x = 0.5 * (slope_x.low + slope_x.high), mid_y = 0.5 * (slope_y.low + slope_y.high);
+    const real mid_x = 0.5 * (slope_x.low + slope_x.high), mid_y = 0.5 * (slope_y.low + slope_y.high);
     if (!(fabs(mid_x) < INFINITY && fabs(mid_y) < INFINITY)) return none;
-    double beyond = by_curvature(on_box, box);
-    beyond += (slope_x.high - slope_x.low) * box->half_x + (slope_y.high - slope_y.low) * box->half_y;
+    real beyond = by_curvature(on_box, box);
+    const real wide_x = UP(UP(slope_x.high - slope_x.low) * box->half_x);
+    beyond = UP(beyond + UP(wide_x + UP(UP(slope_y.high - slope_y.low) * box->half_y)));
     const Interval rise_x = subtract(by_storage(on_box->m, on_box->r, box->release_x_box), point(mid_x));
     const Interval rise_y = subtract(by_storage(on_box->m, on_box->r, box->release_y_box), point(mid_y));
-    const double by_slopes = (magnitude(rise_x) * box->half_x + magnitude(rise_y) * box->half_y) * (1.0 + 1e-14);
+    const real by_x = UP(magnitude(rise_x) * box->half_x);
+    const real by_slopes = UP(by_x + UP(magnitude(rise_y) * box->half_y)) * MORE;
     if (!(beyond < by_slopes)) beyond = by_slopes;  // also where it is no number
     if (!(beyond < INFINITY)) return none;
-    return (Affine){above(value.high + above(beyond * (1.0 + 1e-14))), mid_x, mid_y};
+    return (Affine){above(value.high + above(beyond * MORE)), mid_x, mid_y};
+}
+
+// Sizes of the terms of an affine function on a box, added.
+real size_of(const Affine a, const Geometry *box) {
+    return fabs(a.value) + fabs(a.by_x) * box->half_x + fabs(a.by_y) * box->half_y;
 }

@@ -1,33 +1,33 @@
-// Upper bounds of the brackets of all pairs of cells, of one or many horizons. As reservoir/certificate/box.py and
+// Upper bounds of the brackets of all pairs of cells, of one or many horizons. As reservoir/certificate/brackets.py and
 // paths.py, which see. Stands behind terms.cl.
 
 // Upper bound of a stage's bracket on a box; minus infinity if no step leads from one to the other. `base` is the
 // value at the middle of y less that at the middle of x; the slopes are of the value over the storage, in x and in y.
-double bracket_bound(const Plant *plant, const StageAt stage, const Interval x, const Interval y, const double base,
-                     const double slope_x, const double slope_y) {
-    const double mid_x = 0.5 * (x.low + x.high), mid_y = 0.5 * (y.low + y.high);
-    const double half_x = above(greater(x.high - mid_x, mid_x - x.low));
-    const double half_y = above(greater(y.high - mid_y, mid_y - y.low));
+real bracket_bound(const Plant *plant, const StageAt stage, const Interval x, const Interval y, const real base,
+                   const real slope_x, const real slope_y) {
+    const real mid_x = 0.5 * (x.low + x.high), mid_y = 0.5 * (y.low + y.high);
+    const real half_x = above(greater(x.high - mid_x, mid_x - x.low));
+    const real half_y = above(greater(y.high - mid_y, mid_y - y.low));
     const Interval mean = scale(0.5, add(x, y)), middle = scale(0.5, add(point(mid_x), point(mid_y)));
     const Jet lost = loss_jet(plant, stage, mean), lost_here = loss_jet(plant, stage, middle);
     Interval release = release_of(stage, subtract(y, x), lost.value);
-    if (release.high < stage->least || release.low > stage->most) return -INFINITY;
+    if (release.high < LOW(stage->least) || release.low > HIGH(stage->most)) return -INFINITY;
     const Interval here = release_of(stage, subtract(point(mid_y), point(mid_x)), lost_here.value);
-    const Geometry box = geometry(half_x, half_y, reciprocal(point(stage->per_flow)), lost_here, lost);
+    const Geometry box = geometry(half_x, half_y, reciprocal(GIVEN(stage->per_flow)), lost_here, lost);
     const Slopes rising = {NOUGHT, ONE, NOUGHT, NOUGHT, NOUGHT};
     const Slopes falling = {NOUGHT, {-1.0, -1.0}, NOUGHT, NOUGHT, NOUGHT};
     const Affine flow = affine_bound(here, NOUGHT, ONE, &rising, &box);
     const Affine minus = affine_bound(negative(here), NOUGHT, point(-1.0), &falling, &box);
-    release.high = above(release.high + stage->spare);
+    release.high = above(release.high + HIGH(stage->spare));
     const Affine values = {base, -slope_x, slope_y}, none = {0.0, 0.0, 0.0};
     const Powers idle = {none, none, none}, running = powers_on(plant, stage, middle, mean, here, release, flow, &box);
-    const bool may_idle = !(mean.low >= stage->operating_storage);
-    const bool may_run = !may_idle || !(mean.high < stage->operating_storage);
-    double bound = -INFINITY;
+    const bool may_idle = !(mean.low >= HIGH(stage->operating_storage));
+    const bool may_run = !may_idle || !(mean.high < LOW(stage->operating_storage));
+    real bound = -INFINITY;
     for (int runs = 1; runs >= 0; --runs) {
         if (!(runs ? may_run : may_idle)) continue;
         const Powers powers = runs ? running : idle;
-        const double found = bound_with_costs(stage, values, &powers, flow, minus, &box);
+        const real found = bound_with_costs(stage, values, &powers, flow, minus, &box);
         bound = runs || !may_run ? found : greater(bound, found);
     }
     return bound;
@@ -54,16 +54,16 @@ int end_of(__global const int *first_end, __global const int *first_pair, const 
 // step that it starts, the first cell that it may end in, the place of its first pair, its ends (hm3), a value at its
 // middle, and the slope of that over the storage.
 __kernel void bound_pairs(__global const PlantNumbers *numbers, __global const CurveShape *shapes,
-                          __global const double *curves, __global const Stage *stages, __global const int *steps,
+                          __global const Given *curves, __global const Stage *stages, __global const int *steps,
                           __global const int *first_end, __global const int *first_pair,
-                          __global const double *lower, __global const double *upper, __global const double *value,
-                          __global const double *slope, const int cells, const int pairs, __global double *brackets) {
+                          __global const real *lower, __global const real *upper, __global const real *value,
+                          __global const real *slope, const int cells, const int pairs, __global real *brackets) {
     const int pair = get_global_id(0);
     if (pair >= pairs || !(brackets[pair] > -INFINITY)) return;
     const Plant plant = {numbers, shapes, curves};
     const int x = start_of(first_pair, cells, pair), y = end_of(first_end, first_pair, x, pair);
     const Interval start = {lower[x], upper[x]}, end = {lower[y], upper[y]};
-    const double base = value[y] - value[x];
-    const double bound = bracket_bound(&plant, stages + steps[x], start, end, base, slope[x], slope[y]);
+    const real base = value[y] - value[x];
+    const real bound = bracket_bound(&plant, stages + steps[x], start, end, base, slope[x], slope[y]);
     brackets[pair] = isnan(bound) ? INFINITY : bound;  // what is no number would be taken for a pair without a path
 }

@@ -17,13 +17,13 @@ typedef struct {
 typedef struct {
     __global const PlantNumbers *of;
     __global const CurveShape *shapes;
-    __global const double *curves;
+    __global const Given *curves;
 } Plant;
 
 typedef struct {
-    __global const double *breaks, *coefficients;
+    __global const Given *breaks, *coefficients;
     int pieces, columns, is_power;
-    double origin, exponent;
+    Given origin, exponent;
 } Curve;
 
 // Intervals that contain the value, the slope and the curvature of a function everywhere on an interval of its
@@ -34,30 +34,30 @@ typedef struct {
 
 Curve curve_of(const Plant *plant, const int which) {
     const CurveShape shape = plant->shapes[which];
-    __global const double *numbers = plant->curves + shape.place;
+    __global const Given *numbers = plant->curves + shape.place;
     const Curve curve = {numbers + 2,    numbers + 3 + shape.pieces, shape.pieces, shape.columns,
                          shape.is_power, numbers[0],                 numbers[1]};
     return curve;
 }
 
 // Horner's rule for a derivative of a polynomial, at offsets of 0 or more.
-Interval derivative(__global const double *row, const int columns, const int order, const Interval offset) {
+Interval derivative(__global const Given *row, const int columns, const int order, const Interval offset) {
     const int degree = columns - 1;
     Interval value = NOUGHT;
     for (int place = 0; place <= degree - order; ++place) {
-        double factor = 1.0;
+        real factor = 1.0;
         for (int taken = 0; taken < order; ++taken) factor *= degree - place - taken;  // whole numbers, exact
-        const Interval coefficient = scale(factor, point(row[place]));
+        const Interval coefficient = scale(factor, GIVEN(row[place]));
         value = place == 0 ? coefficient : add(multiply(value, offset), coefficient);
     }
     return value;
 }
 
 // Range of a derivative: between its ends where the next one keeps its sign, else by the mean value theorem.
-Interval narrowed(__global const double *row, const int columns, const int order, const Interval ends,
+Interval narrowed(__global const Given *row, const int columns, const int order, const Interval ends,
                   const Interval away, const Interval next_order) {
     const bool monotone = next_order.low >= 0.0 || next_order.high <= 0.0;
-    const double middle = 0.5 * (ends.low + ends.high);
+    const real middle = 0.5 * (ends.low + ends.high);
     const Interval first = derivative(row, columns, order, point(monotone ? ends.low : middle));
     if (!monotone) return add(first, multiply(next_order, away));
     return hull(first, derivative(row, columns, order, point(ends.high)));
@@ -65,14 +65,20 @@ Interval narrowed(__global const double *row, const int columns, const int order
 
 // A polynomial where its piece and the interval meet; ranges of degree 3 and less are tight.
 APART Jet of_piece(const Curve *curve, const int piece, const Interval x) {
-    const double origin = curve->breaks[piece];
-    const double low = greater(x.low, origin), high = lesser(x.high, curve->breaks[piece + 1]);
-    const Interval from = subtract(point(low), point(origin)), to = subtract(point(high), point(origin));
+    const real low = greater(x.low, LOW(curve->breaks[piece]));
+    const real high = lesser(x.high, HIGH(curve->breaks[piece + 1]));
+    const Interval origin = GIVEN(curve->breaks[piece]);
+    const Interval from = subtract(point(low), origin), to = subtract(point(high), origin);
     const Interval ends = {greater(from.low, 0.0), to.high};
-    const double half_width = 0.5 * (ends.high - ends.low);
-    const Interval away = {-half_width * (1.0 + 1e-15) - 1e-300, half_width * (1.0 + 1e-15) + 1e-300};
+#ifdef SINGLE
+    const real middle = 0.5 * (ends.low + ends.high);
+    const real farthest = above(greater(ends.high - middle, middle - ends.low));
+#else
+    const real half_width = 0.5 * (ends.high - ends.low), farthest = half_width * SLIGHTLY_MORE + TINY;
+#endif
+    const Interval away = {-farthest, farthest};
     const int columns = curve->columns;
-    __global const double *row = curve->coefficients + piece * columns;
+    __global const Given *row = curve->coefficients + piece * columns;
     Jet found;
     found.curvature = narrowed(row, columns, 2, ends, away, derivative(row, columns, 3, ends));
     found.slope = narrowed(row, columns, 1, ends, away, found.curvature);
@@ -81,24 +87,25 @@ APART Jet of_piece(const Curve *curve, const int piece, const Interval x) {
 }
 
 Jet power_law(const Curve *curve, const Interval x) {
-    const double exponent = curve->exponent;
-    const Interval base = subtract(x, point(curve->origin)), rise = scale(curve->coefficients[0], point(exponent));
-    const Interval bend = exponent == 1.0 ? NOUGHT : multiply(rise, subtract(point(exponent), ONE));
+    const Given exponent = curve->exponent, factor = curve->coefficients[0];
+    const Interval base = subtract(x, GIVEN(curve->origin)), rise = times(factor, GIVEN(exponent));
+    const bool straight = LOW(exponent) == 1.0 && HIGH(exponent) == 1.0;
+    const Interval bend = straight ? NOUGHT : multiply(rise, subtract(GIVEN(exponent), ONE));
     Interval by_order[3];
     raised(base, exponent, by_order);
     Jet found;
-    found.value = add(point(curve->coefficients[1]), scale(curve->coefficients[0], by_order[0]));
+    found.value = add(GIVEN(curve->coefficients[1]), times(factor, by_order[0]));
     found.slope = multiply(rise, by_order[1]);
     found.curvature = multiply(bend, by_order[2]);
     return found;
 }
 
 // The last piece that contains x: also where it begins.
-int piece_at(const Curve *curve, const double x) {
+int piece_at(const Curve *curve, const real x) {
     int low = 0, high = curve->pieces - 1;
     while (low < high) {
         const int middle = (low + high + 1) / 2;
-        if (x >= curve->breaks[middle])
+        if (x >= HIGH(curve->breaks[middle]))
             low = middle;
         else
             high = middle - 1;
@@ -111,7 +118,7 @@ APART Jet inside(const Curve *curve, const Interval x) {
     if (curve->is_power) return power_law(curve, x);
     const int first = piece_at(curve, x.low);
     Jet found;
-    for (int piece = first; piece == first || (piece < curve->pieces && curve->breaks[piece] <= x.high); ++piece) {
+    for (int piece = first; piece == first || (piece < curve->pieces && LOW(curve->breaks[piece]) <= x.high); ++piece) {
         const Jet here = of_piece(curve, piece, x);
         found.value = piece == first ? here.value : hull(found.value, here.value);
         found.slope = piece == first ? here.slope : hull(found.slope, here.slope);
@@ -122,24 +129,26 @@ APART Jet inside(const Curve *curve, const Interval x) {
 
 // Curvature on an interval in which the slope jumps, and on one side of which it is 0.
 Interval with_jump(const Interval curvature, const Interval jump) {
-    const double least = jump.low < 0.0 ? -INFINITY : lesser(curvature.low, 0.0);
+    const real least = jump.low < 0.0 ? -INFINITY : lesser(curvature.low, 0.0);
     return (Interval){least, jump.high > 0.0 ? INFINITY : greater(curvature.high, 0.0)};
 }
 
 // Value, slope and curvature of a curve on an interval; it is held at its ends.
 APART Jet enclose(const Plant *plant, const int which, const Interval x) {
     const Curve curve = curve_of(plant, which);
-    const double first = curve.breaks[0], last = curve.breaks[curve.pieces];
-    const bool beyond = x.high <= first || x.low >= last;
-    const Interval within = {greater(x.low, first), lesser(x.high, last)};
-    Jet found = inside(&curve, beyond ? point(x.high <= first ? first : last) : within);
+    const Given first = curve.breaks[0], last = curve.breaks[curve.pieces];
+    const bool before = x.high <= LOW(first), beyond = before || x.low >= HIGH(last);
+    // What is held at an end lies anywhere in the interval of that, also farther than x reaches.
+    const Interval within = {lesser(greater(x.low, LOW(first)), LOW(last)),
+                             lesser(greater(x.high, HIGH(first)), HIGH(last))};
+    Jet found = inside(&curve, beyond ? GIVEN(before ? first : last) : within);
     if (beyond) {
         found.slope = found.curvature = NOUGHT;
         return found;
     }
     for (int at_last = 0; at_last < 2; ++at_last) {
-        if (!(at_last ? x.high > last : x.low < first)) continue;
-        const Interval slope = inside(&curve, point(at_last ? last : first)).slope;
+        if (!(at_last ? x.high > LOW(last) : x.low < HIGH(first))) continue;
+        const Interval slope = inside(&curve, GIVEN(at_last ? last : first)).slope;
         found.slope = hull(found.slope, NOUGHT);
         found.curvature = with_jump(found.curvature, at_last ? negative(slope) : slope);
     }
@@ -156,8 +165,8 @@ APART Jet multiply_jets(const Jet a, const Jet b) {
     return found;
 }
 
-Jet scale_jet(const double factor, const Jet a) {
-    const Jet found = {scale(factor, a.value), scale(factor, a.slope), scale(factor, a.curvature)};
+Jet scale_jet(const Given factor, const Jet a) {
+    const Jet found = {times(factor, a.value), times(factor, a.slope), times(factor, a.curvature)};
     return found;
 }
 
@@ -177,14 +186,16 @@ APART Jet reciprocal_jet(const Jet a) {
 // Power of 1 m3/s by head, MW.
 APART Jet enclose_conversion(const Plant *plant, const Interval head) {
     const Jet curve = enclose(plant, CONVERSION, head);
-    if (plant->of->is_rate != 0.0) return scale_jet(MW_PER_KW_HOURS, reciprocal_jet(curve));
-    const double low = plant->of->lower, high = plant->of->upper;
-    Jet held = {{lesser(greater(head.low, low), high), lesser(greater(head.high, low), high)}, ONE, NOUGHT};
-    if (head.high <= low || head.low >= high) {
+    if (LOW(plant->of->is_rate) != 0.0) return scale_jet(LITERAL(MW_PER_KW_HOURS), reciprocal_jet(curve));
+    const Given low = plant->of->lower, high = plant->of->upper;
+    Jet held = {NOUGHT, ONE, NOUGHT};
+    held.value.low = lesser(greater(head.low, LOW(low)), LOW(high));
+    held.value.high = lesser(greater(head.high, HIGH(low)), HIGH(high));
+    if (head.high <= LOW(low) || head.low >= HIGH(high)) {
         held.slope = NOUGHT;
-    } else if (head.low < low || head.high > high) {
+    } else if (head.low < HIGH(low) || head.high > LOW(high)) {
         held.slope = (Interval){0.0, 1.0};
-        held.curvature = (Interval){head.high > high ? -INFINITY : 0.0, head.low < low ? INFINITY : 0.0};
+        held.curvature = (Interval){head.high > LOW(high) ? -INFINITY : 0.0, head.low < HIGH(low) ? INFINITY : 0.0};
     }
     return scale_jet(plant->of->factor, multiply_jets(curve, held));
 }

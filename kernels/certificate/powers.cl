@@ -1,4 +1,4 @@
-// Affine upper bounds of the three powers of which the least is made. As reservoir/certificate/box.py, which see.
+// Affine upper bounds of the three powers of which the least is made. As reservoir/certificate/powers.py, which see.
 // Stands behind box.cl.
 
 typedef struct {
@@ -6,7 +6,7 @@ typedef struct {
 } Powers;
 
 // Tailrace level by release; beyond its bounds, where no schedule is, it goes on in a straight line.
-APART Jet tailrace(const Plant *plant, const Interval release, const double least, const double most) {
+APART Jet tailrace(const Plant *plant, const Interval release, const real least, const real most) {
     if (release.low >= least && release.high <= most) return enclose(plant, TAILRACE, release);
     const Interval within = {greater(lesser(release.low, most), least), lesser(greater(release.high, least), most)};
     Jet found = enclose(plant, TAILRACE, within);
@@ -34,7 +34,7 @@ typedef struct {
 APART Water water_at(const Plant *plant, const StageAt stage, const Interval storage, const Interval release) {
     Water water;
     water.level = enclose(plant, LEVEL, storage);
-    water.tail = tailrace(plant, release, stage->least, stage->most + stage->spare);
+    water.tail = tailrace(plant, release, LOW(stage->least), UP(HIGH(stage->most) + HIGH(stage->spare)));
     const Interval head = subtract(water.level.value, water.tail.value);
     water.per = enclose_conversion(plant, head);
     water.full = scale_jet(stage->plant_factor, multiply_jets(water.per, enclose(plant, CAPACITY, head)));
@@ -83,19 +83,24 @@ APART Powers powers_on(const Plant *plant, const StageAt stage, const Interval m
     Powers found;
     found.made = affine_bound(multiply(mid->per.value, here), made_m, made_r, &made_box, box);
     if (!(found.made.value < INFINITY)) {  // a tailrace that rises steeply from no release: power at the best head
-        const double most = greater(on->per.value.high, 0.0), negative_release = greater(-stage->least, 0.0);
+        const real most = greater(on->per.value.high, 0.0), negative_release = greater(-LOW(stage->least), 0.0);
         found.made = moved((Affine){above(most * negative_release), 0.0, 0.0}, most, flow);
+#ifdef SINGLE
+        const real size = most * (negative_release + size_of(flow, box) + LEAST_SIZE);
+        const real rounded = 4.0f * EPS * size + LEAST_SIZE * (box->half_x + box->half_y);
+        found.made.value = above(found.made.value + above(rounded));
+#endif
     }
     const Interval full_m = multiply(mid->full.slope, mid->level.slope);
     const Interval full_r = negative(multiply(mid->full.slope, mid->tail.slope));
     found.taken = affine_bound(mid->full.value, full_m, full_r, &full_box, box);
-    const double spare = stage->spare;
+    const real spare = HIGH(stage->spare);
     if (spare > 0.0) {
-        const double steepest = greater(made_box.r.high, on->per.value.high);
+        const real steepest = greater(made_box.r.high, on->per.value.high);
         found.made.value = above(found.made.value + above(spare * steepest));
         found.taken.value = above(found.taken.value + above(spare * greater(full_box.r.high, 0.0)));
     }
     if (!(found.taken.value < INFINITY)) found.taken = (Affine){on->full.value.high, 0.0, 0.0};
-    found.installed = (Affine){above(plant->of->installed_mw * stage->plant_factor), 0.0, 0.0};
+    found.installed = (Affine){above(HIGH(plant->of->installed_mw) * HIGH(stage->plant_factor)), 0.0, 0.0};
     return found;
 }

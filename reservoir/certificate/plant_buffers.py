@@ -1,4 +1,7 @@
-"""A plant, its lake and the steps of horizons as kernels read them, in double: curves as numbers behind each other."""
+"""A plant, its lake and the steps of horizons as kernels read them: curves as numbers behind each other.
+
+Numbers are double, or intervals of float32 that contain them (`single.outwards`).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.certificate.single import outwards
 from reservoir.certificate.stages import FloatArray, Stages
 from reservoir.hydro.curves.curve import CompiledCurve
 from reservoir.hydro.plant import Plant
@@ -20,7 +24,7 @@ _OF_LAKE = _CURVES[-2:]
 _SHAPE = ("place", "pieces", "columns", "is_power")
 _OF_PLANT = ("is_rate", "factor", "lower", "upper", "installed_mw")
 #: What a kernel is told of a step: all of `Stages` but the curves.
-_OF_STAGE = tuple(name for name in Stages._fields if name not in _OF_LAKE)
+OF_STAGE = tuple(name for name in Stages._fields if name not in _OF_LAKE)
 
 
 class PlantArrays(NamedTuple):
@@ -29,30 +33,31 @@ class PlantArrays(NamedTuple):
     Parameters
     ----------
     numbers : ndarray, shape (1, numbers)
-        Of the plant.
+        Of the plant; in float32 this and the others but `shapes` have an axis more, of the ends of each interval.
     shapes : ndarray of int32, shape (curves, 4)
     curves : ndarray, shape (numbers of all curves,)
     stages : ndarray, shape (steps of all horizons, fields)
     """
 
-    numbers: FloatArray
+    numbers: NDArray[np.floating]
     shapes: NDArray[np.int32]
-    curves: FloatArray
-    stages: FloatArray
+    curves: NDArray[np.floating]
+    stages: NDArray[np.floating]
 
 
-def definitions() -> Mapping[str, int | str]:
-    """Macros of the kernels: the fields of their structures, and the place of each curve."""
+def definitions(*, single: bool = False) -> Mapping[str, int | str]:
+    """Macros of the kernels: the fields of their structures, the place of each curve, and whether they use float32."""
     return {
+        **({"SINGLE": 1} if single else {}),
         "CURVE_SHAPE_FIELDS": _fields("int", _SHAPE),
-        "PLANT_FIELDS": _fields("double", _OF_PLANT),
-        "STAGE_FIELDS": _fields("double", _OF_STAGE),
+        "PLANT_FIELDS": _fields("Given", _OF_PLANT),
+        "STAGE_FIELDS": _fields("Given", OF_STAGE),
         "MW_PER_KW_HOURS": repr(MW_PER_KW_HOURS),
         **{name.upper(): place for place, name in enumerate(_CURVES)},
     }
 
 
-def plant_arrays(plant: Plant, horizons: Sequence[Stages]) -> PlantArrays:
+def plant_arrays(plant: Plant, horizons: Sequence[Stages], *, single: bool = False) -> PlantArrays:
     """The buffers of one plant and horizons of it, their steps behind each other.
 
     Parameters
@@ -60,6 +65,8 @@ def plant_arrays(plant: Plant, horizons: Sequence[Stages]) -> PlantArrays:
     plant : Plant
         From `exact_plant`.
     horizons : sequence of Stages
+    single : bool
+        Whether numbers are intervals of float32.
 
     Raises
     ------
@@ -71,12 +78,12 @@ def plant_arrays(plant: Plant, horizons: Sequence[Stages]) -> PlantArrays:
     places = np.cumsum([0, *(len(_numbers(curve)) for curve in given[:-1])])
     shapes = [(place, *curve.coefficients.shape, curve.is_power) for place, curve in zip(places, given, strict=True)]
     numbers = [conversion.is_rate, conversion.factor, conversion.lower, conversion.upper, plant.installed_mw]
-    return PlantArrays(
-        np.array([numbers], np.float64),
-        np.array(shapes, np.int32),
-        np.concatenate([_numbers(curve) for curve in given]),
-        np.concatenate([_rows(stages) for stages in horizons]),
-    )
+    of_curves = np.concatenate([_numbers(curve) for curve in given])
+    rows = np.concatenate([_rows(stages) for stages in horizons])
+    of_plant, of_shapes = np.array([numbers], np.float64), np.array(shapes, np.int32)
+    if single:
+        return PlantArrays(outwards(of_plant), of_shapes, outwards(of_curves), outwards(rows))
+    return PlantArrays(of_plant, of_shapes, of_curves, rows)
 
 
 def _fields(kind: str, names: Sequence[str]) -> str:
@@ -101,4 +108,4 @@ def _numbers(curve: CompiledCurve) -> FloatArray:
 def _rows(stages: Stages) -> FloatArray:
     """A row a step."""
     steps = stages.per_flow.shape
-    return np.stack([np.broadcast_to(np.float64(getattr(stages, name)), steps) for name in _OF_STAGE], axis=1)
+    return np.stack([np.broadcast_to(np.float64(getattr(stages, name)), steps) for name in OF_STAGE], axis=1)

@@ -67,24 +67,30 @@ def parts_together(horizons: Sequence[Known], pairs: int = PAIRS) -> Iterator[li
 
 
 def prove_together(
-    device: DeviceInfo, horizons: Sequence[Known], effort: Effort, done: Callable[[int], None] = lambda _: None
+    device: DeviceInfo,
+    horizons: Sequence[Known],
+    effort: Effort,
+    done: Callable[[int], None] = lambda _: None,
+    *,
+    single: bool = False,
 ) -> list[ProvenBound]:
     """Prove a bound for each of some horizons of one plant, as `prove_bound` does.
 
     Parameters
     ----------
     device : DeviceInfo
-        With double precision.
     horizons : sequence of Known
     effort : Effort
         Its seconds are those of all horizons; its threads do what the device does not.
     done : callable
         Told how many horizons are proved, whenever more are.
+    single : bool
+        As `BracketsOnDevice`.
 
     Raises
     ------
     DeviceError
-        If the device has no double precision, or fails.
+        If the device can bound no brackets (`BracketsOnDevice`), or fails.
     """
     stages = [stages_of(each.year.limits) for each in horizons]
     first_step = np.cumsum([0, *(len(each.per_flow) for each in stages)])
@@ -93,7 +99,7 @@ def prove_together(
     ]
     found: dict[int, ProvenBound] = {}
     with Session(device) as session, ThreadPoolExecutor(effort.threads) as pool:
-        on_device = BracketsOnDevice(session, horizons[0].year.model.exact, stages)
+        on_device = BracketsOnDevice(session, horizons[0].year.model.exact, stages, single=single)
         places, told = list(range(len(proofs))), list(pool.map(advanced, proofs))
         while True:
             asked = []

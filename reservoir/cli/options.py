@@ -248,8 +248,9 @@ proof_device = click.option(
     metavar="DEVICE",
     default="auto",
     show_default=True,
-    help='OpenCL device with double precision that proves: an index or a part of a name (see "reservoir devices"), '
-    "host (CPU threads), or auto (RESERVOIR_DEVICE if set, else a GPU; CPU threads where that is a CPU or cannot).",
+    help="OpenCL device that proves, in float32 if it has no double precision: an index or a part of a name (see "
+    '"reservoir devices"), host (CPU threads), or auto (RESERVOIR_DEVICE if set, else a GPU; CPU threads where that is '
+    "a CPU or has no double precision).",
 )
 
 horizon = click.option(

@@ -58,23 +58,23 @@ def prove_plan(
     progress : callable
         Told the stage, how many problems are done, and how many there are.
     device : str, optional
-        See `reservoir.opencl.choose_devices`; of several, one computes. ``"host"`` is CPU threads. By default (also
-        ``"auto"``) a GPU or an accelerator with double precision if there is one, else CPU threads: there compiled
-        code is faster than OpenCL.
+        See `reservoir.opencl.choose_devices`; of several, one computes, in float32 if none has double precision.
+        ``"host"`` is CPU threads. By default (also ``"auto"``) a GPU or an accelerator with double precision if there
+        is one, else CPU threads: compiled code is faster there than OpenCL, and bounds are tighter than in float32.
     or_host : bool
-        Whether CPU threads prove what the device that is named cannot.
+        Whether CPU threads prove in place of a named device that cannot, or not in double precision.
 
     Raises
     ------
     DeviceError
-        If the device that is named is missing, has no double precision, or fails.
+        If the device that is named is missing, cannot bound brackets, or fails.
     """
     problems = list(_known(plan))
     effort = Effort(gap, seconds, processors(), plan.problems.least_gap_scale)
     asked, found = (device or AUTO).strip().lower(), None
     if asked != HOST:
         with suppress(*([DeviceError] if or_host or asked == AUTO else [])):
-            chosen = device_of(asked)
+            chosen = device_of(asked, or_host=or_host)
             found = None if chosen is None else _on_device(chosen, problems, effort, progress)
     if found is None:
         found = _on_host(problems, effort, progress)
@@ -86,8 +86,14 @@ def prove_plan(
     return Proofs(bounds, short, gap, _where_infeasible(plan, found))
 
 
-def device_of(wanted: str) -> DeviceInfo | None:
+def device_of(wanted: str, *, or_host: bool = False) -> DeviceInfo | None:
     """The device to prove on; None for CPU threads.
+
+    Parameters
+    ----------
+    wanted : str
+    or_host : bool
+        Whether CPU threads are better than a named device without double precision.
 
     Raises
     ------
@@ -98,12 +104,14 @@ def device_of(wanted: str) -> DeviceInfo | None:
         return None
     devices = choose_devices(wanted)
     best = next(filter(has_double, devices), devices[0])
-    return None if wanted == AUTO and best.kind == "CPU" else best
+    if wanted == AUTO:
+        return best if has_double(best) and best.kind != "CPU" else None
+    return best if has_double(best) or not or_host else None
 
 
 def _on_device(device: DeviceInfo, problems: list[Known], effort: Effort, progress: StageProgress) -> list[ProvenBound]:
     """Prove problems on a device, as many at once as it takes."""
-    bound_program(device)
+    bound_program(device, single=not has_double(device))
     compile_ahead(problems, brackets=False)
 
     def prove(some: list[Known], effort: Effort, done: Done) -> list[ProvenBound]:

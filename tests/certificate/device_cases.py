@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from reservoir.certificate.on_device import BracketsOnDevice
+from reservoir.certificate.pairs import pairs_of
 from reservoir.certificate.paths import Cells, bound_pairs
 from reservoir.certificate.stages import stages_of
 from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.curves.forms import exact_value
 from reservoir.opencl import Session
-from tests.certificate.cases import every_case
+from tests.certificate.cases import every_case, one_cell_a_time, random_schedules
 
 CASES = every_case()
 
@@ -83,10 +84,10 @@ def on_host(plant, horizons, cells):
     return np.concatenate(brackets)
 
 
-def of_device(device, plant, horizons, pairs, brackets=None):
+def of_device(device, plant, horizons, pairs, brackets=None, *, single=False):
     with Session(device) as session:
         given = np.zeros(pairs.number) if brackets is None else brackets
-        return BracketsOnDevice(session, plant, horizons).bound(pairs, given)
+        return BracketsOnDevice(session, plant, horizons, single=single).bound(pairs, given)
 
 
 def boxes_of(name, seed=3):
@@ -94,3 +95,71 @@ def boxes_of(name, seed=3):
     random, years = np.random.default_rng(seed), [CASES[name][place] for place in range(len(CASES[name]))]
     horizons = [stages_of(year.limits) for year in years]
     return years[0].model.exact, horizons, [random_cells(year, random) for year in years]
+
+
+def excess_of(device, name, count, *, single=False, width=(-5, -0.3)):
+    """Largest excess of a stage over its bound, relative to what the stage is worth; and how many were compared.
+
+    The boxes of one schedule contain it, and those of all schedules and years are bounded at once. Their widths are
+    parts of the range of storages, powers of ten between two.
+    """
+    problems, random = CASES[name], np.random.default_rng(1)
+    horizons, cells, exact, kept, scales = [], [], [], [], []
+    for made in random_schedules(problems, count, random):
+        for place in range(len(problems)):
+            operation = made.operation[place]
+            storages, benefit = operation.storage_hm3, operation.stage_benefit
+            times, range_hm3 = len(storages), np.ptp(storages) + 1e-9
+            widths, share = range_hm3 * 10.0 ** random.uniform(*width, times), random.random(times)
+            low, high = storages - share * widths, storages + (1 - share) * widths
+            scale = np.abs(benefit).max() + 1e-9
+            value, slope = random.normal(size=times), random.normal(size=times) * scale / range_hm3
+            horizons.append(stages_of(problems[place].limits))
+            cells.append(Cells(*one_cell_a_time(times), low, high, value, slope))
+            exact.append(benefit + np.diff(value + slope * (storages - 0.5 * (low + high))))
+            kept.append(operation.violation == 0)
+            scales.append(np.full(times - 1, scale + np.abs(value).max()))
+    found = of_device(device, problems[0].model.exact, horizons, pairs_of(cells), single=single)
+    over = (np.concatenate(exact) - found) / np.concatenate(scales)
+    compared = np.concatenate(kept)
+    return float(over[compared].max(initial=-np.inf)), int(compared.sum())
+
+
+def boxes_about(name, count, width, seed=1):
+    """Horizons, and cells at each of their times: about schedules, with widths as parts of the range of storages."""
+    problems, random = CASES[name], np.random.default_rng(seed)
+    horizons, cells = [], []
+    for made in random_schedules(problems, count, random):
+        for place in range(len(problems)):
+            storages = made.operation[place].storage_hm3
+            times, range_hm3 = len(storages), np.ptp(storages) + 1e-9
+            widths, share = range_hm3 * 10.0 ** random.uniform(*width, times), random.random(times)
+            low = storages - share * widths
+            value, slope = 100 * random.normal(size=(2, times))
+            horizons.append(stages_of(problems[place].limits))
+            cells.append(Cells(*one_cell_a_time(times), low, low + widths, value, slope / range_hm3))
+    return problems[0].model.exact, horizons, cells
+
+
+def points_of(cells, random):
+    """Cells without a width, anywhere in others, also at their ends, with the same values."""
+    found = []
+    for each in cells:
+        share = np.clip(random.uniform(-0.2, 1.2, len(each.lower)), 0.0, 1.0)
+        at = np.minimum(each.lower + share * (each.upper - each.lower), each.upper)
+        value = each.value + each.slope * (at - 0.5 * (each.lower + each.upper))
+        found.append(each._replace(lower=at, upper=at, value=value))
+    return found
+
+
+def excess_of_points(device, plant, horizons, cells, count, seed=2):
+    """By how much brackets of steps between storages in boxes, in double, exceed those of the boxes in float32."""
+    random, most = np.random.default_rng(seed), -np.inf
+    for _ in range(count):
+        points = pairs_of(points_of(cells, random))
+        most = np.maximum(most, of_device(device, plant, horizons, points))
+    # The tangent of what a shortage costs begins at the draft: it is above it where the release is more by the spare.
+    most -= np.concatenate([each.supply_cost_squared * each.spare**2 for each in horizons])
+    found = of_device(device, plant, horizons, pairs_of(cells), single=True)
+    compared = most > -np.inf
+    return most[compared] - found[compared]

@@ -9,7 +9,6 @@ from reservoir.certificate import on_device
 from reservoir.certificate.on_device import BracketsOnDevice
 from reservoir.certificate.pairs import pairs_of
 from reservoir.certificate.plant_buffers import plant_arrays
-from reservoir.errors import DeviceError
 from reservoir.hydro.curves.curve import Table
 from reservoir.opencl import Session, assemble, build
 from tests.certificate.device_cases import CASES, boxes_of, narrowed, of_device, on_host, tabled
@@ -86,12 +85,6 @@ def test_what_is_no_number_bounds_nothing(device):
     assert set(found) == {-np.inf, np.inf}
 
 
-def test_a_device_without_double_is_refused(device, monkeypatch):
-    monkeypatch.setattr(on_device, "has_double", lambda _: False)
-    with Session(device) as session, pytest.raises(DeviceError, match="does not support double precision"):
-        BracketsOnDevice(session, *boxes_of("random 4")[:2])
-
-
 def test_horizons_of_other_lakes_are_refused():
     plant, horizons, _ = boxes_of("losses")
     other = horizons[0]._replace(area=Table((0.0, 1.0), (1.0, 2.0)).compiled())
@@ -118,7 +111,7 @@ __kernel void of_points(__global const double *x, const double exponent, __globa
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 @pytest.mark.parametrize(("widened", "holds"), [("0x1p-47", True), ("0x1p-49", False)])
 def test_powers_are_enclosed_whatever_a_device_may_err(sign, widened, holds, device):
-    source = assemble(on_device.FILES[:1], {}) + POWERS
+    source = assemble(on_device.FILES[:2], {}) + POWERS
     assert source.count(POWER) == 2
     source = source.replace(POWER, ERRING.format(sign)).replace("EPS_OF_POWER 0x1p-47", f"EPS_OF_POWER {widened}")
     program = build(device, source, as_written=True)
@@ -135,7 +128,7 @@ def test_powers_are_enclosed_whatever_a_device_may_err(sign, widened, holds, dev
 
 
 def test_powers_of_nothing_have_no_bound_where_they_rise_without_one(device):
-    program = build(device, assemble(on_device.FILES[:1], {}) + POWERS, as_written=True)
+    program = build(device, assemble(on_device.FILES[:2], {}) + POWERS, as_written=True)
     with Session(device) as session:
         session.upload(x=np.zeros(1))
         session.allocate(low=((1, 3), np.float64), high=((1, 3), np.float64))

@@ -11,7 +11,7 @@ import pytest
 
 import reservoir
 from reservoir.certificate import bound, on_device
-from reservoir.errors import DeviceError
+from reservoir.errors import DeviceError, Mistake
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.planning import proof
@@ -34,7 +34,7 @@ def by_threads(plan):
 
 
 @pytest.fixture
-def refused(monkeypatch):
+def without_double(monkeypatch):
     """No device has double precision."""
     for module in (on_device, proof):
         monkeypatch.setattr(module, "has_double", lambda _: False)
@@ -65,57 +65,26 @@ def test_what_is_proved_when_time_is_up_holds(plan, device):
     assert np.all(found.gap[:3] > 1e-9)
 
 
-@pytest.mark.parametrize("where", ["host", "device"])
-def test_years_that_take_more_cells_are_proved_again_when_all_others_are(plan, device, monkeypatch, where):
-    told, name = [], "host" if where == "host" else str(device.index)
-    monkeypatch.setattr(proof, "Effort", partial(bound.Effort, pairs=100))
-    found = prove_plan(plan, 1e-7, progress=lambda *each: told.append(each), device=name)
-    assert found.reached == 3
-    stages = [stage for stage, *_ in told]
-    again = stages.count("longer proof")
-    assert 0 < again < len(stages)
-    assert stages == ["proof"] * (len(stages) - again) + ["longer proof"] * again
-    assert told[-1] == ("longer proof", 3, 3)
-    monkeypatch.setattr(proof, "LONGER_PAIRS", 100)
-    short = prove_plan(plan, 1e-7, device=name)
-    assert short.reached == 0
-    assert np.all(short.bound[:3] > found.bound[:3])
-
-
-@pytest.mark.parametrize("where", ["host", "device"])
-def test_the_time_of_proofs_begins_when_their_code_is_compiled(plan, device, monkeypatch, where):
-    """The clock stands still but for compiling, which takes longer than all the time that there is."""
-    clock = SimpleNamespace(now=0.0)
-
-    def passing():
-        clock.now += 1e-6
-        return clock.now
-
-    def compiling(compile_code):
-        def slowly(*given, **named):
-            clock.now += 1000.0
-            return compile_code(*given, **named)
-
-        return slowly
-
-    for module in (proof, bound):
-        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=passing))
-    for name in ("compile_ahead", "bound_program"):
-        monkeypatch.setattr(proof, name, compiling(getattr(proof, name)))
-    found = prove_plan(plan, 1e-8, 10.0, device="host" if where == "host" else str(device.index))
-    assert found.reached == 3
-
-
-def test_a_device_without_double_is_refused_if_it_was_asked_for(plan, device, refused):
-    with pytest.raises(DeviceError, match=r"does not support double precision.*prove them on CPU threads"):
-        prove_plan(plan, GAP, device=str(device.index))
+from reservoir.certificate import bound, on_device
+from reservoir.errors import DeviceError, Mistake
 
 
 @pytest.mark.parametrize(("name", "or_host"), [("Auto", False), (None, False), ("named", True)])
-def test_threads_prove_what_a_device_cannot(plan, by_threads, device, refused, monkeypatch, name, or_host):
+def test_else_threads_prove(plan, by_threads, device, without_double, monkeypatch, name, or_host):
     monkeypatch.setattr(proof, "choose_devices", lambda _: (replace(device, kind="GPU"),))
     found = prove_plan(plan, GAP, device=name, or_host=or_host)
     assert np.array_equal(found.bound, by_threads.bound)
+
+
+def test_threads_prove_what_the_device_of_a_plan_cannot(plan, by_threads, device, monkeypatch):
+    def failing(*_):
+        raise DeviceError(Mistake("out of memory", mend="another device"))
+
+    monkeypatch.setattr(proof, "prove_together", failing)
+    found = prove_plan(plan, GAP, device=str(device.index), or_host=True)
+    assert np.array_equal(found.bound, by_threads.bound)
+    with pytest.raises(DeviceError, match="out of memory"):
+        prove_plan(plan, GAP, device=str(device.index))
 
 
 def test_by_default_a_gpu_with_double_is_taken_and_never_a_cpu(two_cores, large_gpu, monkeypatch):
