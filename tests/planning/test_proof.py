@@ -17,6 +17,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.planning import proof
 from reservoir.planning.plan import Plan
 from reservoir.planning.proof import device_of, prove_plan
+from reservoir.zoo.zoo import Part, zoo_case
 
 GAP = 1e-4
 
@@ -65,8 +66,54 @@ def test_what_is_proved_when_time_is_up_holds(plan, device):
     assert np.all(found.gap[:3] > 1e-9)
 
 
-from reservoir.certificate import bound, on_device
-from reservoir.errors import DeviceError, Mistake
+@pytest.mark.parametrize("where", ["host", "device"])
+def test_years_that_take_more_cells_are_proved_again_when_all_others_are(device, monkeypatch, where):
+    case, told, name = zoo_case(39, 2, part=Part.TUNING), [], "host" if where == "host" else str(device.index)
+    plan = reservoir.optimise(case.reservoir, case.inflow, solver="dp")
+    monkeypatch.setattr(proof, "Effort", partial(bound.Effort, pairs=100))
+    found = prove_plan(plan, progress=lambda *each: told.append(each), device=name)
+    assert found.reached == 2
+    stages = [stage for stage, *_ in told]
+    again = stages.count("longer proof")
+    assert 0 < again < len(stages)
+    assert stages == ["proof"] * (len(stages) - again) + ["longer proof"] * again
+    assert told[-1] == ("longer proof", 2, 2)
+    monkeypatch.setattr(proof, "LONGER_PAIRS", 100)
+    short = prove_plan(plan, device=name)
+    assert short.reached == 0
+    assert np.all(short.bound > found.bound)
+
+
+@pytest.mark.parametrize("where", ["host", "device"])
+def test_the_time_of_proofs_begins_when_their_code_is_compiled(plan, device, monkeypatch, where):
+    """The clock stands still but for compiling, which takes longer than all the time that there is."""
+    clock = SimpleNamespace(now=0.0)
+
+    def passing():
+        clock.now += 1e-6
+        return clock.now
+
+    def compiling(compile_code):
+        def slowly(*given, **named):
+            clock.now += 1000.0
+            return compile_code(*given, **named)
+
+        return slowly
+
+    for module in (proof, bound):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=passing))
+    for name in ("compile_ahead", "bound_program"):
+        monkeypatch.setattr(proof, name, compiling(getattr(proof, name)))
+    found = prove_plan(plan, 1e-8, 10.0, device="host" if where == "host" else str(device.index))
+    assert found.reached == 3
+
+
+def test_a_device_without_double_proves_in_float32_if_it_is_named(plan, by_threads, device, without_double):
+    found = prove_plan(plan, GAP, device=str(device.index))
+    assert not np.array_equal(found.bound[:3], by_threads.bound[:3])
+    np.testing.assert_allclose(found.bound, by_threads.bound, rtol=2e-5)
+    assert np.all((found.gap[:3] >= 0) & (found.gap[:3] <= GAP))
+    assert found.infeasible == by_threads.infeasible
 
 
 @pytest.mark.parametrize(("name", "or_host"), [("Auto", False), (None, False), ("named", True)])
