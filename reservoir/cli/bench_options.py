@@ -159,7 +159,7 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
         click.option(
             "--years",
             type=click.IntRange(1),
-            help="Years of all parts together, five of each reservoir; solvers without OpenCL get one year of 20 "
+            help="Years of all parts together, ten of each reservoir; solvers without OpenCL get one year of 20 "
             "reservoirs of each part.  [default: 200; 4 with --quick]",
         ),
         options.proof_gap,

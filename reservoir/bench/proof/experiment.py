@@ -18,7 +18,7 @@ from reservoir.zoo.zoo import Part
 
 BOTH = "both"
 #: Years in all, those of each reservoir, and reservoirs of a part for solvers on the host, of which they get one year.
-YEARS, QUICK_YEARS, YEARS_EACH, HOST_RESERVOIRS, HOST_YEARS = 200, 4, 5, 20, 1
+YEARS, QUICK_YEARS, YEARS_EACH, HOST_RESERVOIRS, HOST_YEARS = 200, 4, 10, 20, 1
 _CAVEAT = "Invented reservoirs and inflows: shares of years depend on how they are drawn."
 _SHARED = "Seconds: {} reservoirs at a time shared the processors."
 
@@ -46,7 +46,7 @@ def run(
     solvers : str, optional
         Names with commas between them; all that can run here if not given.
     years : int, optional
-        Years of all parts together, of which each reservoir has five; up to whole reservoirs of each part.
+        Years of all parts together, of which each reservoir has ten; up to whole reservoirs of each part.
     gap, prove_seconds : float
         At which the proof of a year ends, and after how long at the latest.
     jobs : int

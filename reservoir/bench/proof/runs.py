@@ -18,11 +18,12 @@ import pandas as pd
 from reservoir.bench.journal import Journal
 from reservoir.bench.zoo.rows import Place, Row, rows_of_reservoirs
 from reservoir.bench.zoo.runs import ZooSetup
-from reservoir.certificate.bound import Effort, ProvenBound, prove_bound
+from reservoir.certificate.bound import PAIRS, Effort, ProvenBound, prove_bound
 from reservoir.certificate.compiling import compile_ahead
 from reservoir.certificate.proofs_together import Known
 from reservoir.errors import ReservoirError
 from reservoir.hydro.horizon import Horizon
+from reservoir.planning.proof import LONGER_PAIRS
 from reservoir.planning.solver_choice import HOST_REFERENCE
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
 from reservoir.solvers import Solutions
@@ -117,16 +118,16 @@ def _proved(setup: ProofSetup, problems: RecordProblems, place: int, found: list
     storages = year.operate(np.asarray(best.position[place])).storage_hm3
     compile_ahead([Known(year, storages, fitness)])
 
-    def proof(told: float | None) -> tuple[ProvenBound, float]:
-        effort, began = Effort(setup.gap, setup.seconds, 1, scale), time.perf_counter()
+    def proof(told: float | None, pairs: int) -> tuple[ProvenBound, float]:
+        effort, began = Effort(setup.gap, setup.seconds, 1, scale, pairs), time.perf_counter()
         return prove_bound(year, storages, told, effort), time.perf_counter() - began
 
-    bound, seconds = proof(fitness)
+    bound, seconds = proof(fitness, LONGER_PAIRS)
     row: Row = {"year": str(year.label), "best": fitness, "scale": scale, **_told("", bound, seconds)}
     if fitness is None:
         return row
     below = BELOW * max(abs(fitness), scale)
-    return row | _told("blind_", *proof(fitness - below - setup.gap * max(abs(fitness), scale)))
+    return row | _told("blind_", *proof(fitness - below - setup.gap * max(abs(fitness), scale), PAIRS))
 
 
 def _told(of: str, bound: ProvenBound, seconds: float) -> Row:
