@@ -23,6 +23,8 @@ FloatArray = NDArray[np.float64]
 START_MARGIN = 4e-6
 #: Starts of cyclic years with losses that are tried for whether the year can return to them.
 _TRIED_STARTS = 129
+#: Halvings of the span between the last start that is not good and the first that is: to a millionth of it.
+_HALVINGS = 20
 
 
 def year_limits(reservoir: Reservoir, inflow: Inflow) -> Limits:
@@ -86,6 +88,8 @@ def _with_tried_starts(years: Limits) -> Limits:
     lowest, highest = _first_good(years, tried), np.full(len(years), np.nan)
     able = np.flatnonzero(~np.isnan(lowest))
     highest[able] = _first_good(years[able], tried[::-1, able])
+    lowest[able] = _farthest(years[able], lowest[able], tried[0, able])
+    highest[able] = _farthest(years[able], highest[able], tried[-1, able])
     slack = START_MARGIN * years.storage_upper_hm3.max(axis=-1)
     narrowed = np.column_stack([lowest + slack, highest - slack])
     good = narrowed[:, 0] <= narrowed[:, 1]
@@ -102,6 +106,17 @@ def _first_good(years: Limits, tried: FloatArray) -> FloatArray:
         found[left[good]] = starts[left[good]]
         left = left[~good]
     return found
+
+
+def _farthest(years: Limits, good: FloatArray, bound: FloatArray) -> FloatArray:
+    """The start to which each year can return that is farthest from the first that was tried, towards a bound."""
+    apart = (years.start_bounds_hm3[:, 1] - years.start_bounds_hm3[:, 0]) / (_TRIED_STARTS - 1)
+    bad = good + np.clip(bound - good, -apart, apart)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (good + bad)
+        able = satisfiable(years.starting_at(middle))
+        good, bad = np.where(able, middle, good), np.where(able, bad, middle)
+    return good
 
 
 def cyclic_starts(

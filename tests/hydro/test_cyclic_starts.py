@@ -1,4 +1,4 @@
-"""The starts of a cyclic year with losses are the outermost of those tried to which it can return."""
+"""The starts of a cyclic year with losses are between the outermost to which it can return."""
 
 from dataclasses import replace
 
@@ -25,10 +25,19 @@ def test_starts_are_bounded_by_the_outermost_that_the_year_can_return_to(
     years, found = open_limits(lake, record), year_limits(lake, record).start_bounds_hm3
     kinds = set()
     for place, (year, bounds) in enumerate(zip(years, found, strict=True)):
-        tried = np.linspace(*year.start_bounds_hm3, TRIED)
-        good = [start for start in tried if satisfiable(years[place : place + 1].starting_at(np.array([start])))[0]]
-        slack = START_MARGIN * year.storage_upper_hm3.max()
-        narrowed = [min(good) + slack, max(good) - slack] if len(good) > 1 else year.start_bounds_hm3
+
+        def returns(start, of=years[place : place + 1]):
+            return bool(satisfiable(of.starting_at(np.array([start])))[0])
+
+        tried, slack = np.linspace(*year.start_bounds_hm3, TRIED), START_MARGIN * year.storage_upper_hm3.max()
+        good = [start for start in tried if returns(start)]
         kinds.add("none" if not good else "all" if len(good) == TRIED else "some")
-        assert bounds.tolist() == list(narrowed)
+        if len(good) < 2:
+            assert bounds.tolist() == list(year.start_bounds_hm3)
+            continue
+        apart, ends = tried[1] - tried[0], bounds + np.array([-slack, slack])
+        for end, outermost, bound, side in zip(ends, (good[0], good[-1]), tried[[0, -1]], (-1, 1), strict=True):
+            assert -1e-9 * apart <= side * (end - outermost) <= apart
+            assert returns(end - side * 1e-9 * apart)
+            assert abs(end - bound) < 1e-9 * apart or not returns(end + side * 1e-5 * apart)
     assert kinds == {"none", "some", "all"}
