@@ -1,4 +1,4 @@
-"""Halves of the cells that are left, and the bands of pairs of them that a path may lead through."""
+"""Both parts of the cells that are left, and the bands of pairs of them that a path may lead through."""
 
 from __future__ import annotations
 
