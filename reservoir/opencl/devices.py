@@ -39,6 +39,9 @@ _CPU_DRIVERS = (_INTEL, _POCL)
 _refusals: dict[Mistake, None] = {}
 _told: set[Mistake] = set()
 
+#: Calls itself a GPU, and interprets kernels a thousand times slower than a CPU runs them.
+_SIMULATOR = "oclgrind"
+
 _INSTALL = install_words()
 _CHECK = "check that the hardware is present and that the driver supports it (see `clinfo`)"
 
@@ -335,7 +338,8 @@ def _answers(device: DeviceInfo, asked: str) -> bool:
     return both or asked in platform or asked in name or asked == device.kind.lower()
 
 
-def _rank(device: DeviceInfo) -> tuple[int, int, int, int]:
+def _rank(device: DeviceInfo) -> tuple[bool, int, int, int, int]:
     platform = device.platform.lower()
+    simulated = platform == _SIMULATOR
     driver = _CPU_DRIVERS.index(platform) if platform in _CPU_DRIVERS else len(_CPU_DRIVERS)
-    return KINDS.index(device.kind), -device.compute_units, driver, device.index
+    return simulated, KINDS.index(device.kind), -device.compute_units, driver, device.index

@@ -134,6 +134,12 @@ def test_an_accelerator_comes_before_a_cpu(pretend: Pretend) -> None:
     assert choose_device().name == "board"
 
 
+def test_a_simulator_that_calls_itself_a_gpu_comes_last(pretend: Pretend) -> None:
+    pretend({"Oclgrind": [("simulator", "GPU", {})], "A": [("processor", "CPU", {})]})
+    assert choose_device().name == "processor"
+    assert choose_device("oclgrind").name == "simulator"
+
+
 def test_of_two_equal_devices_the_first_is_chosen(pretend: Pretend) -> None:
     pretend({"A": [("card", "GPU", {})], "B": [("card", "GPU", {})]})
     assert choose_device("card").platform == "A"

@@ -129,7 +129,8 @@ void take_migrants(const Island island, HOME const ushort *ranking, const int gr
 
 // Copies of an island in global memory; `iteration` is the one behind which it stands.
 void load_island(const Island island, const int group, const int iteration, const int item, ISLAND_ARGUMENTS) {
-    FOR_SHARE (int gene = item; gene < SIZE * STRIDE; gene += ITEMS) island.genes[gene] = genes[(size_t)group * SIZE * STRIDE + gene];
+    FOR_SHARE (int gene = item; gene < SIZE * STRIDE; gene += ITEMS)
+        if (gene % STRIDE < DIM) island.genes[gene] = genes[(size_t)group * SIZE * STRIDE + gene];
     FOR_SHARE (int row = item; row < SIZE; row += ITEMS) {
         island.fitness[row] = all_fitness[(size_t)group * SIZE + row];
         order_after(island, iteration)[row] = orders[(size_t)group * SIZE + row];
@@ -137,7 +138,8 @@ void load_island(const Island island, const int group, const int iteration, cons
 }
 
 void store_island(const Island island, const int group, const int iteration, const int item, ISLAND_ARGUMENTS) {
-    FOR_SHARE (int gene = item; gene < SIZE * STRIDE; gene += ITEMS) genes[(size_t)group * SIZE * STRIDE + gene] = island.genes[gene];
+    FOR_SHARE (int gene = item; gene < SIZE * STRIDE; gene += ITEMS)
+        if (gene % STRIDE < DIM) genes[(size_t)group * SIZE * STRIDE + gene] = island.genes[gene];
     FOR_SHARE (int row = item; row < SIZE; row += ITEMS) {
         all_fitness[(size_t)group * SIZE + row] = island.fitness[row];
         orders[(size_t)group * SIZE + row] = order_after(island, iteration)[row];
