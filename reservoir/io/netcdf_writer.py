@@ -71,7 +71,7 @@ def write_netcdf(dataset: Dataset, path: Path, encoding: Mapping[str, Mapping[st
     OSError
         If the disk is full, or the file cannot be written for another reason.
     """
-    import h5netcdf
+    import h5netcdf  # type: ignore[import-untyped]
     from xarray.backends import H5NetCDFStore
 
     with path.open("w+b", buffering=0) as file:
