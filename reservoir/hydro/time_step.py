@@ -83,7 +83,8 @@ def step_starts(begins: NDArray[np.datetime64], step: TimeStep) -> NDArray[np.da
     months = (first_months + np.arange(12) * ONE_MONTH).astype("datetime64[D]")
     if step is TimeStep.MONTH:
         return np.asarray(months)
-    return np.asarray(months[..., np.newaxis] + _FIRST_DAYS_OF_TEN * ONE_DAY).reshape(*begins.shape, step.per_year)
+    starts: NDArray[np.datetime64] = np.add(months[..., np.newaxis], _FIRST_DAYS_OF_TEN * ONE_DAY)
+    return starts.reshape(*begins.shape, step.per_year)
 
 
 def _days(begins: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
