@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.water_years import month_name
-from reservoir.io.ensemble_years import MemberSeries, without_negative
+from reservoir.io.ensemble_years import MemberSeries, refuse_codes, without_negative
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
-from reservoir.io.inflow_csv.cells import MISSING_CODES, parse_flow, parse_signed_flow
+from reservoir.io.inflow_csv.cells import parse_flow, parse_number
 from reservoir.io.inflow_csv.companions import COMPANIONS
 from reservoir.io.inflow_csv.date_columns import date_columns
 from reservoir.io.inflow_csv.lines import Content, content_of
@@ -85,12 +85,13 @@ def ensemble_series(found: MemberFile, reading: InflowReading) -> MemberSeries:
         raise InputError(mistakes)
     known = {place: COMPANIONS[header.cells[place].casefold()] for place in column.companions}
     signed = reading.negative is not None
-    numbers = {value: NumberColumn(parse_signed_flow, -np.inf, MISSING_CODES) if signed else NumberColumn(parse_flow)}
+    numbers = {value: NumberColumn(parse_number, -np.inf) if signed else NumberColumn(parse_flow)}
     numbers |= {place: NumberColumn(each.parse, each.allowed.least / each.size) for place, each in known.items()}
     rows = read_member_rows(
         MemberLayout(found.file, found.content.delimiter, header, found.member, found.date, numbers)
     )
     first, series = _series(rows)
+    refuse_codes(series[value], first, rows.names)
     inflow, negative = without_negative(series[value], chosen.unit, first, reading.negative)
     return MemberSeries(
         first,

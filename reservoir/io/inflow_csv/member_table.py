@@ -23,16 +23,14 @@ _PIECE, MOST_NAME = 500_000, 100
 
 
 class NumberColumn(NamedTuple):
-    """How one cell of a column of numbers is read, the lowest number that it takes, and those that mean none."""
+    """How one cell of a column of numbers is read, and the lowest number that it takes."""
 
     parse: Callable[[str], float | Mistake]
     lowest: float = 0.0
-    codes: frozenset[float] = frozenset()
 
     def takes(self, values: NDArray[np.float64]) -> bool:
         """Whether these are all numbers of the column."""
-        coded = bool(self.codes) and np.isin(values[values < 0], list(self.codes)).any()
-        return bool(np.isfinite(values).all() and (values >= self.lowest).all() and not coded)
+        return bool(np.isfinite(values).all() and (values >= self.lowest).all())
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,8 @@ class Record:
         All that is wrong with the header and the cells.
     notes : tuple of str
         What the user should know about how the file was understood.
+    codes : tuple of str
+        Those of the notes that say which days are missing, because a code stands there.
     """
 
     values: tuple[StepValue, ...] = ()
@@ -69,6 +71,7 @@ class Record:
     companions: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
     notes: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
 
 
 class PeriodIndex(NamedTuple):
