@@ -52,6 +52,7 @@ def read_long(table: InflowTable, date: DateColumns, reading: InflowReading) -> 
         value_column=header[place],
         unit_texts=((header[place], header[place]),),
         first_stamp=_first_stamp(table, date, stamps) if is_month else "",
+        beside=found.passed_over,
         companions=companions,
         mistakes=(
             *undated,

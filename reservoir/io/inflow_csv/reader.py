@@ -23,6 +23,7 @@ from reservoir.io.inflow_csv.dates import Month
 from reservoir.io.inflow_csv.doubtful_values import thousands_mistakes
 from reservoir.io.inflow_csv.layouts import read_record
 from reservoir.io.inflow_csv.likely_cause import likely_cause
+from reservoir.io.inflow_csv.one_series import series_mistakes
 from reservoir.io.inflow_csv.record import MOST_YEARS, Record, StepValue, too_many_years
 from reservoir.io.inflow_csv.row_period import dates_of
 from reservoir.io.inflow_csv.stamps import stamp_mistakes, stamp_notes
@@ -62,6 +63,9 @@ def read_record_file(file: str, reading: InflowReading, first_month: int | None)
     ]
     if not mistakes and not record.values:
         mistakes = [Mistake("no row has a value", mend=FILL_IN, row=table.header.number)]
+    if not mistakes:
+        rows = list(dict.fromkeys(value.row for value in record.values))
+        mistakes = [*series_mistakes(table, record.beside, rows, years=record.value_column is None)]
     if mistakes:
         cause = likely_cause(table, mistakes)
         raise InputError([*([cause] if cause else ()), *mistakes])

@@ -51,6 +51,8 @@ class Record:
         Columns whose names may say the unit, and what of the name does.
     first_stamp : str
         The first date as it is written, if every date is the first day of a month; else empty.
+    beside : tuple of int
+        Places of the columns that are passed over.
     companions : mapping
         Values of further columns by row, by field of `Inflow`.
     mistakes : tuple of Mistake
@@ -68,6 +70,7 @@ class Record:
     value_column: str | None = None
     unit_texts: tuple[tuple[str, str], ...] = ()
     first_stamp: str = ""
+    beside: tuple[int, ...] = ()
     companions: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
     notes: tuple[str, ...] = ()

@@ -46,10 +46,11 @@ def read_wide(table: InflowTable, year_at: int, reading: InflowReading) -> Recor
         written=partial(year_label, later=int(first_month > 1)),
         unreadable=table.unreadable(unnamed),
     )
-    passed_over = [name for place, name in enumerate(header) if _is_extra(name, place, columns, year_at)]
+    beside = tuple(place for place, name in enumerate(header) if _is_extra(name, place, columns, year_at))
     return Record(
         values=flows.values,
         first_month=first_month,
+        beside=beside,
         unit_texts=unit_texts(header),
         names_water_years=any(year.form is not YearForm.PLAIN for year in years.values()),
         mistakes=(
@@ -62,7 +63,7 @@ def read_wide(table: InflowTable, year_at: int, reading: InflowReading) -> Recor
             *flows.mistakes,
         ),
         notes=(
-            *((passed_over_note(passed_over, "read the columns of months"),) if passed_over else ()),
+            *((passed_over_note([header[at] for at in beside], "read the columns of months"),) if beside else ()),
             *style.notes,
             *flows.notes,
             *naming.notes(years.values(), first_month),
