@@ -14,7 +14,7 @@ from reservoir.errors import MOST_MISTAKES, InputError, Mistake, worth_telling
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.water_years import month_name
 from reservoir.io.content_hash import content_sha256
-from reservoir.io.ensemble_years import MemberSeries, where, without_negative
+from reservoir.io.ensemble_years import MemberSeries, refuse_codes, where, without_negative
 from reservoir.io.inflow_csv.companions import COMPANIONS, is_companion
 from reservoir.io.inflow_csv.units import ACCEPTED, InflowUnit, unit_named
 from reservoir.io.inflow_reading import InflowReading
@@ -213,6 +213,7 @@ def _series(
 ) -> FloatArray:
     """Values of the inflow, shape (members, months), finite and, unless that is asked for, not negative."""
     series = _by_member(column, time, dimension)
+    refuse_codes(series, first, members)
     wrong = np.argwhere(~(np.isfinite(series) & (negative | (series >= 0))))[: MOST_MISTAKES + 1].tolist()
     expected, mend = "a number of 0 or more", "fill in or correct the value, or leave out the member"
     if wrong:
