@@ -205,13 +205,20 @@ reading = gathered("reading", dict, *_READING)
 #: Their names.
 READING_OPTIONS = tuple(map(_name_of, _READING))
 
-units = click.option(
-    "--units",
-    "unit_system",
-    type=click.Choice(["si", "us"]),
-    help="Units of the results, and of levels, storages and flows in options: si (m3/s, hm3, m) or us (cfs, acre-ft, "
-    "ft).  [default: si]",
-)
+
+def units_unless(default: str) -> Decorator:
+    """Units of results and options, with what they are by default."""
+    return click.option(
+        "--units",
+        "unit_system",
+        type=click.Choice(["si", "us"]),
+        help="Units of the results, and of levels, storages and flows in options: si (m3/s, hm3, m) or us (cfs, "
+        f"acre-ft, ft).  [default: {default}]",
+    )
+
+
+units = units_unless("si")
+units_of_plan = units_unless("those of the rule's plan")
 
 rule = click.argument("rule_file", metavar="RULE.json", type=_path)
 

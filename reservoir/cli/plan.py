@@ -193,8 +193,8 @@ def command(
         from reservoir.report.folder import claimed_for_plan, objective_provenance, write_plan, write_profile
 
     with watch("read"):
-        units = UnitSystem.of(unit_system or "si")
         found = request.at_point(point).read(step).optimised_for(objective)
+        units = UnitSystem.of(unit_system or "si").keeping(found.reservoir, found.inflow)
         kind = format_of(table_format, found.inflow.years)
     with (
         claimed_for_plan(out, found.reservoir.name, force=force) as claim,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from reservoir.text.decoding import text_of
 from reservoir.text.limited_read import read_limited
 from reservoir.text.sound_json import read_json
 
+_Value = TypeVar("_Value")
 #: Files of a plan's folder; the first tells it from any other folder, the last is of plans by dynamic programming.
 PROVENANCE, SCHEDULE, SUMMARY, WATER_VALUES = "plan.json", "schedule.csv", "summary.csv", "water_values.csv"
 #: Of plans of ensembles.
@@ -129,9 +131,19 @@ def read_caveats(folder: Path) -> tuple[str, ...]:
     InputError
         If the file cannot be read.
     """
+    return _stated(folder, lambda origin: tuple(str(each) for each in origin.get("caveats", ())))
+
+
+def read_units(folder: Path) -> str:
+    """Name of the units that a plan is shown in, as ``plan.json`` has it; raises as `read_caveats` does."""
+    return _stated(folder, lambda origin: str(origin.get("units", {}).get("system", "si")))
+
+
+def _stated(folder: Path, taken: Callable[[Any], _Value]) -> _Value:
+    """What is taken from the provenance of a plan."""
     path = folder / PROVENANCE
     try:
-        return tuple(str(each) for each in read_json(path, MOST_PROVENANCE_BYTES).get("caveats", ()))
+        return taken(read_json(path, MOST_PROVENANCE_BYTES))
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise changed(path, "is not the provenance of a plan") from error
 
