@@ -33,13 +33,16 @@ def read_long(table: InflowTable, date: DateColumns, reading: InflowReading) -> 
     found = value_column(table, date.places, reading.column)
     header, place = table.header.cells, found.place
     stamps, undated = date.stamps(table)
-    dates = RowDates.of(stamps, (*header, *(comment.text for comment in table.comments)))
+    said = tuple(comment.text for comment in table.comments)
+    dates = RowDates.of(stamps, (*header, *said), (*said, *(header[at] for at in (*date.places, place))))
     is_month, told_at = dates.period.is_month, date.name(table)
     style = number_style((row.cells[place] for row in table.rows), table.delimiter)
     numbers, wrong = table.parsed(place, lambda text: style.parsed(text, parse_number))
     companions, wrong_beside = read_companions(table, found.companions)
     ordinals = {row: stamp.month.ordinal for row, stamp in stamps.items()} if is_month else dates.first_days
-    out_of_order = _month_mistakes(table, ordinals, undated, told_at) if is_month else dates.mistakes(told_at)
+    out_of_order = [*dates.mistakes(told_at)]
+    if is_month:
+        out_of_order += _month_mistakes(table, ordinals, undated, told_at)
     cells = sorted(
         StepValue(ordinals[row.number], numbers[row.number], row.number, header[place], style.plain(row.cells[place]))
         for row in table.rows
