@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from reservoir.errors import Mistake
 from reservoir.io.inflow_csv.cells import is_missing, parse_number
-from reservoir.io.inflow_csv.companions import read_companions
+from reservoir.io.inflow_csv.companions import companion_of, read_companions
 from reservoir.io.inflow_csv.date_columns import DateColumns
 from reservoir.io.inflow_csv.dates import Month, Stamp
 from reservoir.io.inflow_csv.doubtful_values import flows_among
@@ -57,7 +57,9 @@ def read_long(table: InflowTable, date: DateColumns, reading: InflowReading) -> 
         first_stamp=_first_stamp(table, date, stamps) if is_month else "",
         beside=found.passed_over,
         companions=companions,
+        companion_names={known.field: header[at] for at in found.companions if (known := companion_of(header[at]))},
         mistakes=(
+            *found.mistakes(table),
             *undated,
             *out_of_order,
             *(each for each in wrong if is_month or not is_missing(str(each.value))),
