@@ -121,9 +121,9 @@ def read_member_rows(layout: MemberLayout) -> MemberRows:
         problem, mend = "there are no data rows below the header", "add the data rows"
         raise InputError(Mistake(problem, mend=mend, row=layout.header.number))
     member, month, *each = (np.concatenate(column) for column in zip(*parts, strict=True))
-    values = dict(zip(layout.numbers, each, strict=False))
-    texts = {place: (tuple(found[place]), codes) for place, codes in zip(found, each[len(values) :], strict=True)}
-    return MemberRows(layout, tuple(names), member, month, values, texts)
+    numbers = dict(zip(layout.numbers, each, strict=False))
+    which = {place: (tuple(found[place]), codes) for place, codes in zip(found, each[len(numbers) :], strict=True)}
+    return MemberRows(layout, tuple(names), member, month, numbers, which)
 
 
 def _pieces(layout: MemberLayout) -> Iterator[pd.DataFrame]:
