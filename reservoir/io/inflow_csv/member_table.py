@@ -107,7 +107,7 @@ def read_member_rows(layout: MemberLayout) -> MemberRows:
             if (month < 0).any() or not all(good):
                 raise ValueError("a number or a date is out of range")
             parts.append((member, month, *values))
-        if any(_wrong_name(name) for name in names):
+        if any(wrong_name(name) for name in names):
             raise ValueError("a name of a member is wrong")
     except (ValueError, pd.errors.ParserWarning) as error:
         raise InputError(_mistakes(layout, str(error))) from None
@@ -157,7 +157,8 @@ def _ordinal(date: str) -> int:
     return -1 if isinstance(stamp, Mistake) else stamp.month.ordinal
 
 
-def _wrong_name(name: str) -> Mistake | None:
+def wrong_name(name: str) -> Mistake | None:
+    """What is wrong with the name of a member, if anything."""
     if not name:
         return Mistake("missing value", "the name of a member", "name the member in every row")
     if len(name) > MOST_NAME or first_unprintable(name):
@@ -180,7 +181,7 @@ def _cut(text: TextIO, layout: MemberLayout) -> Iterator[tuple[int, list[str]]]:
 
 def _mistakes(layout: MemberLayout, reason: str) -> list[Mistake]:
     """The first mistakes in cells, or the reason why no cells can be read."""
-    parsers: dict[int, Callable[[str], Any]] = {layout.member: _wrong_name, layout.date: parse_date}
+    parsers: dict[int, Callable[[str], Any]] = {layout.member: wrong_name, layout.date: parse_date}
     parsers |= {place: column.parse for place, column in layout.numbers.items()}
     columns, found = len(layout.header.cells), list[Mistake]()
     try:

@@ -16,6 +16,11 @@ _ENDS = re.compile(
 )
 
 
+def says_end(text: str) -> bool:
+    """Whether a text says that dates stand at the end of their months."""
+    return _ENDS.search(text) is not None
+
+
 def stamp_mistakes(table: InflowTable, record: Record, first_month: int) -> Iterator[Mistake]:
     """Refuse dates on the first of a month where the file tells that they may stand at the end of the month before.
 
@@ -27,7 +32,7 @@ def stamp_mistakes(table: InflowTable, record: Record, first_month: int) -> Iter
     first, last = Month.at(record.values[0].ordinal), Month.at(record.values[-1].ordinal)
     late = first.month in {2, first_month % MONTHS_PER_YEAR + 1} and first.month != first_month
     whole = len(record.values) % MONTHS_PER_YEAR == 0
-    said = next((comment for comment in table.comments if _ENDS.search(comment.text)), None)
+    said = next((comment for comment in table.comments if says_end(comment.text)), None)
     if said is None and not (late and whole):
         return
     why = (
