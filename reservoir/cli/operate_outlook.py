@@ -113,7 +113,7 @@ def as_json(found: Outlook, units: UnitSystem) -> dict[str, Any]:
     }
 
 
-def rows(found: Outlook) -> list[tuple[str, str]]:
+def rows(found: Outlook, units: UnitSystem) -> list[tuple[str, str]]:
     """The outlook as rows on the screen."""
     import numpy as np
 
@@ -125,9 +125,9 @@ def rows(found: Outlook) -> list[tuple[str, str]]:
     if found.firm_mw is not None and found.firm_probability is not None:
         told.append(f"at least {quantity(found.firm_mw)} MW in every month in {found.firm_probability:.0%}")
     end = MONTH_NAMES[found.calendar_month[-1] - 1]
-    storage = (
-        f"{quantity(low)} to {quantity(high)} hm3 at the end of {end} in 80 % of them, median {quantity(middle)} hm3"
-    )
+    lowest, highest = quantity(units.amount(float(low), "hm3")[0]), units.written(float(high), "hm3")
+    median = units.written(float(middle), "hm3")
+    storage = f"{lowest} to {highest} at the end of {end} in 80 % of them, median {median}"
     return [(f"Next {months} months", f"of {members:,} futures: {', '.join(told)}"), ("Storage", storage)]
 
 

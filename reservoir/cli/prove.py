@@ -120,10 +120,13 @@ def _told(plan: Plan, checks: list[Check], as_json: bool, given: CheckedSchedule
         shown = checks_json(checks) | {"proof": plan.proofs.as_dict(), "years": _years(plan)}
         if given:
             shown |= {"limits_not_kept": list(given.missed), "differences": [str(each) for each in given.differences]}
+            shown |= {"columns_not_read": list(given.not_read)}
         show_json(shown)
     else:
         if given:
             say(given.energy_sentence())
+            if given.not_read:
+                say(f"Not read: {', '.join(given.not_read)}")
             for sentences in (given.missed, map(str, given.differences)):
                 for sentence in _first(sentences):
                     say(sentence)

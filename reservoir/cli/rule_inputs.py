@@ -10,7 +10,9 @@ from reservoir.cli.options import read_plant
 from reservoir.errors import InputError, Mistake
 
 if TYPE_CHECKING:
+    from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.io.rule_file import RuleFile
     from reservoir.rules import Rule
 
@@ -34,6 +36,21 @@ class RuleInputs:
     reservoir: Reservoir
     plan_folder: Path | None
 
+    def units(self, asked: str | None, inflow: Inflow | None = None) -> UnitSystem:
+        """The units asked for, else those of the rule's plan: by ``plan.json``, or by the rule's file elsewhere.
+
+        Raises
+        ------
+        InputError
+            If these are not known, or ``plan.json`` cannot be read.
+        """
+        from reservoir.hydro.unit_system import UnitSystem
+        from reservoir.io.plan_folder.tables import read_units
+        from reservoir.io.rule_file import UNITS
+
+        of_plan = read_units(self.plan_folder) if self.plan_folder else str(self.file.fitted_to.get(UNITS, "si"))
+        return UnitSystem.of(asked or of_plan).keeping(self.reservoir, inflow)
+
     def beside(self, family: str) -> Rule | None:
         """The rule of a family for the same plan: this one, or that of the file beside it; None if there is none.
 
@@ -54,6 +71,14 @@ class RuleInputs:
         require_same_reservoir(other, self.reservoir)
         require_same_plan(other, self.plan_folder)
         return other.rule
+
+
+def said_units(units: UnitSystem, asked: str | None) -> str:
+    """A line on units that a call does not name and that are not SI, see `RuleInputs.units`; else empty."""
+    if asked or not units.by_ending:
+        return ""
+    theirs, usual = ("{flow}, {volume} and {level}".format_map(each.as_dict) for each in (units, units.of("si")))
+    return f"Units: {theirs}, as in the plan; for {usual} give --units si"
 
 
 def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | None = None) -> RuleInputs:

@@ -111,12 +111,12 @@ def command(
 
     with claimed_for_rules(plan_folder, force=force) as claim:
         saved = read_plan(plan_folder)
-        units = UnitSystem.of(unit_system or saved.plan.units.name)
         check_pictures(saved)
         inflow = saved.plan.inflow
         blocks = inflow.member_count if inflow.member_count > 1 else inflow.years
         _check_request(families, folds, blocks, "members" if inflow.member_count > 1 else "years")
         test = _read_test(test_file, reading, saved.plan.reservoir)
+        units = UnitSystem.of(unit_system or saved.plan.units.name).keeping(saved.plan.reservoir, inflow, test)
         with progress_bars() as progress:
             evaluation = evaluate(
                 replace(saved.plan, units=units),

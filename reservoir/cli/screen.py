@@ -65,6 +65,7 @@ def show_inputs(found: Inputs, units: UnitSystem = SI) -> None:
     """Say what is worked on, what of it came with the program, and what must be said about it."""
     screen = console()
     plant, record = found.reservoir, found.inflow
+    units = units.keeping(plant, record)
     years = f"{counted(record.years)}, {record.span_text}"
     rows = (
         ("Reservoir", plant.name, plant.source, found.bundled_reservoir, plant.caveat),

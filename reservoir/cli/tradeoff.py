@@ -61,7 +61,8 @@ def command(
     from reservoir.report.new_folder import claimed_empty
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
-    found, units = request.read(step), UnitSystem.of(unit_system or "si")
+    found = request.read(step)
+    units = UnitSystem.of(unit_system or "si").keeping(found.reservoir, found.inflow)
     with claimed_empty(out, f"tradeoff-{found.reservoir.name}") as claim:
         if not as_json:
             show_inputs(found, units)

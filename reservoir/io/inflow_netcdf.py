@@ -18,7 +18,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.water_years import month_name
 from reservoir.io.containers import INSTALL, library_call, loaded, opened_dataset
 from reservoir.io.content_hash import content_sha256
-from reservoir.io.ensemble_years import MemberSeries, where, without_negative
+from reservoir.io.ensemble_years import MemberSeries, refuse_codes, where, without_negative
 from reservoir.io.inflow_csv.caveats import caveat_fault
 from reservoir.io.inflow_csv.column_words import understand
 from reservoir.io.inflow_csv.companions import COMPANIONS, Companion, is_companion
@@ -93,7 +93,7 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
     first, notes = _first_of(variables, time, bounds, first_month or 1)
     of_inflow = _values_of(name, variables[name], time, dimension)
     members = _names(variables.get(dimension or ""), dimension, len(of_inflow.values))
-    series = _flows(name, of_inflow, first, members, negative=reading.negative is not None)
+    series = _flows(of_inflow, first, members, negative=reading.negative is not None)
     series, negative = without_negative(series, chosen, first, reading.negative)
     companions: dict[str, FloatArray] = {}
     for each in beside:
@@ -428,9 +428,10 @@ def _check_name(name: str) -> None:
         raise InputError(Mistake(f"the variable {name} does not seem to be inflow", expected, mend))
 
 
-def _flows(name: str, of_inflow: _Values, first: int, members: Sequence[str] | None, *, negative: bool) -> FloatArray:
+def _flows(of_inflow: _Values, first: int, members: Sequence[str] | None, *, negative: bool) -> FloatArray:
     """Values of the inflow, shape (members, months), finite and, unless that is asked for, not negative."""
     values = of_inflow.values
+    refuse_codes(np.where(of_inflow.outside, np.nan, values), first, members)
     wrong = of_inflow.wrong((values >= 0) | negative)
     expected, mend = "a number of 0 or more", "fill in or correct the value, or leave out the member"
     if wrong:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.errors import Mistake, OutputError
+from reservoir.hydro.unit_system import SI
 from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, drafted
@@ -17,7 +18,7 @@ from reservoir.io.plan_folder.provenance import require_folder
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.io.plan_folder.tables import FIGURES
 from reservoir.io.rule_belonging import belongings
-from reservoir.io.rule_file import write_rule
+from reservoir.io.rule_file import UNITS, write_rule
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.report.folder import (
@@ -165,6 +166,7 @@ def _write_rule_files(evaluation: Evaluation, saved: SavedPlan, folder: Path, or
     folder.mkdir()
     fitted_to = {name: origin[name] for name in ("plan", "years", "created", "caveats")}
     fitted_to |= {"fitted_to": evaluation.fitted_to} if evaluation.fitted_to else {}
+    fitted_to |= {} if saved.plan.units == SI else {UNITS: saved.plan.units.name}
     fitted_to |= belongings(evaluation.plan.reservoir, saved.folder)
     for result in evaluation.families:
         write_rule(result.rule, folder / f"{result.family}.json", fitted_to)

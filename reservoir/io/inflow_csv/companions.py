@@ -23,6 +23,19 @@ class Companion(NamedTuple):
     size: float
     allowed: Range
 
+    @property
+    def range(self) -> Range:
+        """What is allowed, in the unit of the column."""
+        return Range(self.allowed.least / self.size, self.allowed.most / self.size)
+
+    def read(self, text: str) -> float | Mistake:
+        """Read a cell: a number within the range."""
+        value = self.parse(text)
+        if isinstance(value, Mistake) or self.range.holds(value):
+            return value
+        expected = f"{self.range.least:g} to {self.range.most:g}"
+        return Mistake("is out of range", expected, "check the value and its unit, which the column's name states")
+
 
 #: Known columns, by their names in small letters.
 COMPANIONS: Mapping[str, Companion] = {
@@ -50,13 +63,8 @@ def read_companions(table: InflowTable, columns: Sequence[int]) -> tuple[dict[st
         if known.field in found:
             problem, mend = "is a second column of the same quantity", f"keep one column of {name.partition('_')[0]}"
             mistakes.append(table.at_header(problem, "one column of each quantity", mend, column=name))
-        values, wrong = table.parsed(column, known.parse)
+        values, wrong = table.parsed(column, known.read)
         mistakes += wrong
-        for row, value in values.items():
-            if not known.allowed.holds(value * known.size):
-                expected = f"{known.allowed.least / known.size:g} to {known.allowed.most / known.size:g}"
-                mend = "check the value and its unit, which the column's name states"
-                mistakes.append(Mistake("is out of range", expected, mend, row=row, column=name, value=value))
         found[known.field] = {row: value * known.size for row, value in values.items()}
     return found, mistakes
 

@@ -71,6 +71,12 @@ def folded(text: str) -> str:
     return re.sub(r"(?<![a-z])s\s?(?:\^|\*\*)\s?\(?-1\)?", "s-1", text)
 
 
+def parts_of(name: str) -> list[str]:
+    """The plain words of a column's name, also where capitals separate them: ``SensorType`` is sensor, type."""
+    apart = re.sub(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zà-ÿ])", " ", name)
+    return re.findall(r"[^\W\d_]+", folded(apart))
+
+
 def words_of(text: str) -> tuple[Word, ...]:
     """Cut a text into words, units as long as they can be."""
     return tuple(_matched(list(_tokens(folded(text)))))
