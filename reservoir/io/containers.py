@@ -1,0 +1,218 @@
+"""Files that hold arrays or archives: neither a fault of theirs, nor a size that they declare, nor a link does harm."""
+
+from __future__ import annotations
+
+import math
+import os
+import stat
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from reservoir.errors import InputError, Mistake, shortened
+
+INSTALL = "pip install 'reservoir[netcdf]'"
+#: Bytes that arrays may take in memory, whatever the file holds; and times its bytes beyond.
+_MOST_ARRAY_BYTES, _MOST_PACKED = 32_000_000, 20
+#: Chunks of an array that may be missing, and bytes of a file of metadata.
+_MOST_CHUNKS, _MOST_METADATA_BYTES = 10_000, 4_000_000
+#: Bytes by which a chunk may be larger on disk than in memory, where twice its size is less.
+_CHUNK_ROOM = 4_000
+_ZARR_METADATA = frozenset({"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"})
+#: First bytes of the classic format, and of HDF5.
+_CLASSIC, _HDF5 = b"CDF", b"\x89HDF"
+
+T = TypeVar("T")
+#: Makes the error of a file of the reason why it cannot be read.
+Refusal = Callable[[str], InputError]
+
+
+def library_call(read: Callable[[], T], refuse: Refusal) -> T:
+    """What a library reads; whatever it raises over a broken file is a refusal, and its warnings are not shown.
+
+    Raises
+    ------
+    InputError
+        If it fails: libraries raise anything over bytes that they do not expect, and promise nothing.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return read()
+    except ModuleNotFoundError as error:
+        refused = InputError(Mistake(f"this file needs {error.name}, which is not installed", mend=INSTALL))
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        refused = refuse(shortened(str(error).partition("\n")[0] or type(error).__name__, 200))
+    # Out of the handler: a file that is half open is closed here, not when somebody forgets the error.
+    raise refused
+
+
+def require_size(declared: int, stored: int, usual: int, times: int) -> None:
+    """Refuse what says of itself that it is far larger in memory than on disk, before any of it is read.
+
+    Parameters
+    ----------
+    declared, stored : int
+        Bytes in memory, as the file declares, and on disk.
+    usual : int
+        Bytes that are read in any case.
+    times : int
+        How many times larger than on disk it may be beyond.
+
+    Raises
+    ------
+    InputError
+    """
+    if declared > max(usual, times * stored):
+        problem = f"declares {declared / 1e6:,.0f} MB of values, in {stored / 1e6:,.3f} MB of file"
+        expected = f"at most {usual / 1e6:,.0f} MB, or {times} times the file"
+        raise InputError(Mistake(problem, expected, "check that this is the right file, and that it is not damaged"))
+
+
+@contextmanager
+def opened_dataset(path: Path, refuse: Refusal) -> Iterator[Any]:
+    """Open a NetCDF file or a Zarr folder as an xarray.Dataset, its times not decoded.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened, or refers to other files.
+    """
+    dataset = library_call(lambda: _dataset(path), refuse)
+    try:
+        yield dataset
+    finally:
+        with suppress(InputError):
+            library_call(dataset.close, refuse)
+
+
+def loaded(dataset: Any, names: Iterable[str], path: Path, refuse: Refusal) -> dict[str, Any]:
+    """Variables of a dataset with their values, of a plausible size.
+
+    Raises
+    ------
+    InputError
+        If a variable is far larger than its file, or cannot be read.
+    """
+    variables, stored = {name: dataset.variables[name] for name in names}, _stored(path)
+    for each in variables.values():
+        chunks = each.encoding.get("chunksizes") or each.encoding.get("chunks")
+        _require_array(each.shape, chunks, each.dtype.itemsize, stored)
+    return library_call(lambda: {name: each.load() for name, each in variables.items()}, refuse)
+
+
+def _dataset(path: Path) -> Any:
+    import xarray
+
+    plain: dict[str, Any] = {"decode_times": False, "decode_timedelta": False}
+    if path.is_dir():
+        _check_zarr(path)
+        return xarray.open_dataset(path, engine="zarr", consolidated=False, **plain)
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise InputError(Mistake("is neither a file nor a folder", mend="check the path"))
+    with path.open("rb") as opened:
+        begin = opened.read(4)
+    if begin.startswith(_CLASSIC):
+        return xarray.open_dataset(path, engine="scipy", **plain)
+    if begin == _HDF5:
+        _check_hdf5(path)
+        return xarray.open_dataset(path, engine="h5netcdf", **plain)
+    raise InputError(Mistake("is no NetCDF file", mend="check the file; a CSV file is read if its name ends in .csv"))
+
+
+def _check_hdf5(path: Path) -> None:
+    """Refuse what leads to other files, and coordinates that are too large: they are read when the file is opened."""
+    import h5py
+
+    stored = _stored(path)
+
+    links: list[tuple[str, Any]] = []
+    with h5py.File(path, "r") as file:
+        file.visititems_links(lambda name, link: links.append((name, link)))
+        for name, link in links:
+            if isinstance(link, h5py.ExternalLink):
+                raise _leads_out(f"{name} is a link to {link.filename}")
+        for name, link in links:
+            found = file[name] if isinstance(link, h5py.HardLink) else None
+            if isinstance(found, h5py.Dataset) and found.shape is not None:
+                _check_hdf5_values(name, found, stored)
+
+
+def _check_hdf5_values(name: str, found: Any, stored: _Stored) -> None:
+    if found.external:
+        raise _leads_out(f"the values of {name} are in {found.external[0][0]}")
+    if found.is_virtual:
+        raise _leads_out(f"{name} is put together of values elsewhere")
+    if len(found.shape) == 1:
+        _require_array(found.shape, found.chunks, found.dtype.itemsize, stored)
+    if found.chunks and found.dtype.kind != "O":
+        whole = math.prod(-(-length // chunk) * chunk for length, chunk in zip(found.shape, found.chunks, strict=True))
+        _require_packed(name, found.id.get_storage_size(), whole * found.dtype.itemsize)
+
+
+def _check_zarr(path: Path) -> None:
+    """The same of a folder; what is no file there could be read for ever."""
+    import zarr
+
+    root = path.resolve()
+    for each in path.rglob("*"):
+        if each.is_symlink() and not each.resolve().is_relative_to(root):
+            raise _leads_out(f"{each.relative_to(path)} is a link to {os.readlink(each)}")
+        if not (each.is_file() or each.is_dir()):
+            raise InputError(Mistake(f"{each.relative_to(path)} is no file", mend="delete it, or copy the data anew"))
+        if each.name in _ZARR_METADATA and each.stat().st_size > _MOST_METADATA_BYTES:
+            problem, expected = f"{each.relative_to(path)} is too large", f"at most {_MOST_METADATA_BYTES / 1e6:.0f} MB"
+            raise InputError(Mistake(problem, expected, "check that this is the right folder"))
+    stored = _stored(path)
+    for name, array in zarr.open_group(path, mode="r").arrays():
+        if len(array.shape) == 1:
+            _require_array(array.shape, array.chunks, array.dtype.itemsize, stored)
+        chunk = math.prod(getattr(array, "shards", None) or array.chunks) * array.dtype.itemsize
+        if array.dtype.kind != "O":
+            for file in (path / name).rglob("*"):
+                if file.name not in _ZARR_METADATA and file.is_file():
+                    _require_packed(name, file.stat().st_size, chunk)
+
+
+def _leads_out(problem: str) -> InputError:
+    return InputError(Mistake(problem, "one file with all its values", "copy the values into one file"))
+
+
+class _Stored(NamedTuple):
+    """Bytes of a file, or of the files in a folder, and how many files that are; none of a file."""
+
+    size: int
+    files: int = 0
+
+
+def _stored(path: Path) -> _Stored:
+    if not path.is_dir():
+        return _Stored(path.stat().st_size)
+    sizes = [each.stat().st_size for each in path.rglob("*") if each.is_file()]
+    return _Stored(sum(sizes), len(sizes))
+
+
+def _require_array(shape: Sequence[int], chunks: Sequence[int] | None, itemsize: int, stored: _Stored) -> None:
+    """Refuse an array of implausible size, of chunks of such a size, or of very many that are not there."""
+    size = max(itemsize, 8)  # every number is read as float64
+    require_size(math.prod(shape) * size, stored.size, _MOST_ARRAY_BYTES, _MOST_PACKED)
+    if not chunks:
+        return
+    if min(chunks) < 1:
+        raise InputError(Mistake("has chunks of no values", mend="write the file anew"))
+    require_size(math.prod(chunks) * size, stored.size, _MOST_ARRAY_BYTES, _MOST_PACKED)
+    count = math.prod(-(-length // chunk) for length, chunk in zip(shape, chunks, strict=True))
+    if stored.files and count > max(_MOST_CHUNKS, 2 * stored.files):
+        problem, mend = f"declares {count:,} chunks; {stored.files:,} files are there", "check that the folder is whole"
+        raise InputError(Mistake(problem, f"at most {_MOST_CHUNKS:,}, or twice the files", mend))
+
+
+def _require_packed(name: str, stored: int, size: int) -> None:
+    """Refuse a chunk that is larger on disk than in memory: it would be unpacked to what nobody declared."""
+    if stored > max(2 * size, size + _CHUNK_ROOM):
+        problem = f"{name} has {stored:,} bytes on disk for {size:,} bytes of values"
+        raise InputError(Mistake(problem, mend="check that the file is not damaged"))
