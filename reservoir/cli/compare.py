@@ -78,7 +78,7 @@ def command(
         ]
         show_json({"solvers": shown, "left_out": list(rows[0].left_out)})
     else:
-        _show(rows, ", ".join(filter(None, (optimised.title, optimised.unit))))
+        _show(rows, ", ".join(filter(None, (f"total {optimised.title}", optimised.unit))))
 
 
 def _show(rows: Sequence[Comparison], title: str) -> None:
