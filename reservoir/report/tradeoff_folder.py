@@ -11,6 +11,7 @@ from reservoir.hydro.objectives import goal_label
 from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import drafted
+from reservoir.io.plan_folder.provenance import FILES, file_hashes
 from reservoir.io.plan_folder.saved_record import BY_ARGUMENT
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.io.tradeoff_point import INFLOW, POINTS, PROVENANCE
@@ -61,7 +62,9 @@ def write_tradeoff(front: Tradeoff, target: Path | Claim, *, figures: bool = Tru
         if front.inflow.content:
             (draft / INFLOW).write_bytes(front.inflow.content)
         drawn = _draw(front, draft) if figures else b""
-        write_json(draft / PROVENANCE, tradeoff_provenance(front))
+        names = [f"{POINTS}/{point.name}.toml" for point in front.points]
+        names += [INFLOW] if front.inflow.content else []
+        write_json(draft / PROVENANCE, tradeoff_provenance(front) | {FILES: file_hashes(draft, names)})
         (draft / REPORT).write_text(_report(front, drawn), encoding="utf-8")
     return claim.place
 
