@@ -86,6 +86,7 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
         dimension, bounds = _members_of(dataset.variables[name], name, time), _bounds_of(dataset, time)
         further = [each for each in (bounds, dimension) if each is not None and each in dataset.variables]
         variables = loaded(dataset, (time, name, *further, *beside), path, _refused)
+        _require_sizes(variables)
         caveat, others = _caveat(dataset), [each for each in _by_time(dataset, time) if each != name]
     attributes = variables[name].attrs
     chosen, said_by = _unit(name, attributes.get("units"), reading.unit)
@@ -131,6 +132,16 @@ def _caveat(dataset: Any) -> str:
     return text
 
 
+def _require_sizes(variables: Mapping[str, Any]) -> None:
+    """Refuse dimensions that are longer in one variable than in another, as HDF5 lets them be."""
+    sizes: dict[str, int] = {}
+    for name, each in variables.items():
+        for dimension, size in zip(each.dims, each.values.shape, strict=True):
+            if sizes.setdefault(str(dimension), size) != size:
+                problem = f"{name} has {size:,} items of {dimension}, others have {sizes[str(dimension)]:,}"
+                raise InputError(Mistake(problem, "one length", "check that it is a complete file by CF conventions"))
+
+
 def _time_of(dataset: Any) -> str:
     """The name of the dimension of times: the one whose coordinate has dates."""
     found = [
@@ -151,7 +162,7 @@ def _companions(dataset: Any) -> list[str]:
 
 def _by_time(dataset: Any, time: str) -> list[str]:
     """Variables of numbers by time, but for companions and bounds."""
-    bounds = {each.attrs.get(kind) for each in dataset.variables.values() for kind in ("bounds", "climatology")}
+    bounds = {str(each.attrs.get(kind)) for each in dataset.variables.values() for kind in ("bounds", "climatology")}
     return [
         str(name)
         for name, column in dataset.data_vars.items()
