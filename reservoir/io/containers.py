@@ -6,7 +6,7 @@ import math
 import os
 import stat
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -104,6 +104,8 @@ def loaded(dataset: Any, names: Iterable[str], path: Path, refuse: Refusal) -> d
     for each in variables.values():
         chunks = each.encoding.get("chunksizes") or each.encoding.get("chunks")
         _require_array(each.shape, chunks, each.dtype.itemsize, stored)
+    if not path.is_dir():
+        library_call(lambda: _require_written(path, variables), refuse)
     return library_call(lambda: {name: each.load() for name, each in variables.items()}, refuse)
 
 
@@ -116,14 +118,18 @@ def _dataset(path: Path) -> Any:
         return xarray.open_dataset(path, engine="zarr", consolidated=False, **plain)
     if not stat.S_ISREG(path.stat().st_mode):
         raise InputError(Mistake("is neither a file nor a folder", mend="check the path"))
-    with path.open("rb") as opened:
-        begin = opened.read(4)
+    begin = _begin(path)
     if begin.startswith(_CLASSIC):
         return xarray.open_dataset(path, engine="scipy", **plain)
     if begin == _HDF5:
         _check_hdf5(path)
         return xarray.open_dataset(path, engine="h5netcdf", **plain)
     raise InputError(Mistake("is no NetCDF file", mend="check the file; a CSV file is read if its name ends in .csv"))
+
+
+def _begin(path: Path) -> bytes:
+    with path.open("rb") as opened:
+        return opened.read(4)
 
 
 def _check_hdf5(path: Path) -> None:
@@ -142,6 +148,21 @@ def _check_hdf5(path: Path) -> None:
             found = file[name] if isinstance(link, h5py.HardLink) else None
             if isinstance(found, h5py.Dataset) and found.shape is not None:
                 _check_hdf5_values(name, found, stored)
+
+
+def _require_written(path: Path, variables: Mapping[str, Any]) -> None:
+    """Refuse variables of HDF5 that end before their dimensions do: zeros would be read for the rest."""
+    import h5py
+
+    if _begin(path) != _HDF5:
+        return
+    with h5py.File(path, "r") as file:
+        for name, each in variables.items():
+            written = file[name].shape if name in file else ()
+            if len(written) == len(each.shape) and written != each.shape:
+                shapes = [" x ".join(map(str, shape)) for shape in (written, each.shape)]
+                problem, expected = f"{name} has {shapes[0]} values", f"{shapes[1]}, the lengths of its dimensions"
+                raise InputError(Mistake(problem, expected, "check that the file was written to its end"))
 
 
 def _check_hdf5_values(name: str, found: Any, stored: _Stored) -> None:

@@ -86,7 +86,6 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
         dimension, bounds = _members_of(dataset.variables[name], name, time), _bounds_of(dataset, time)
         further = [each for each in (bounds, dimension) if each is not None and each in dataset.variables]
         variables = loaded(dataset, (time, name, *further, *beside), path, _refused)
-        _require_sizes(variables)
         caveat, others = _caveat(dataset), [each for each in _by_time(dataset, time) if each != name]
     attributes = variables[name].attrs
     chosen, said_by = _unit(name, attributes.get("units"), reading.unit)
@@ -130,16 +129,6 @@ def _caveat(dataset: Any) -> str:
     if wrong:
         raise InputError(wrong)
     return text
-
-
-def _require_sizes(variables: Mapping[str, Any]) -> None:
-    """Refuse dimensions that are longer in one variable than in another, as HDF5 lets them be."""
-    sizes: dict[str, int] = {}
-    for name, each in variables.items():
-        for dimension, size in zip(each.dims, each.values.shape, strict=True):
-            if sizes.setdefault(str(dimension), size) != size:
-                problem = f"{name} has {size:,} items of {dimension}, others have {sizes[str(dimension)]:,}"
-                raise InputError(Mistake(problem, "one length", "check that it is a complete file by CF conventions"))
 
 
 def _time_of(dataset: Any) -> str:

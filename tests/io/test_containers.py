@@ -120,7 +120,11 @@ def test_values_outside_the_file_are_refused(tmp_path, change):
         (lambda file: file["time"].write_direct(np.full(36, 2**62)), "cannot be read as NetCDF"),
         (lambda file: file.attrs.update(caveat="\x1b[31m"), "unprintable character"),
         (lambda file: file.attrs.update(caveat="a " * 900), "caveat has more than 1,000 characters"),
-        (lambda file: replaced(file, data=np.ones((2, 36))), "inflow has 2 items of time, others have 36"),
+        (
+            lambda file: replaced(file, data=FLOW[:24], maxshape=(None,)),
+            "inflow has 24 values; expected 36, the lengths",
+        ),
+        (lambda file: replaced(file, data=np.ones((2, 36))), "inflow has 2 x 36 values; expected 36 x 36"),
         (lambda file: replaced(file, data=FLOW.astype("c16")), "no variable by time"),
         (lambda file: replaced(file, data=[b"5"] * 36), "no variable by time"),
         (lambda file: replaced(file, data=np.array([(1, 2.0)] * 36, "i4,f8")), "no variable by time|cannot be read"),
