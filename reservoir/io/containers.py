@@ -6,7 +6,7 @@ import math
 import os
 import stat
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -43,8 +43,10 @@ def library_call(read: Callable[[], T], refuse: Refusal) -> T:
             return read()
     except ModuleNotFoundError as error:
         refused = InputError(Mistake(f"this file needs {error.name}, which is not installed", mend=INSTALL))
-    except (InputError, MemoryError):
+    except InputError:
         raise
+    except MemoryError:
+        refused = refuse("it asks for more memory than there is")
     except Exception as error:
         refused = refuse(shortened(str(error).partition("\n")[0] or type(error).__name__, 200))
     # Out of the handler: a file that is half open is closed here, not when somebody forgets the error.
@@ -102,6 +104,8 @@ def loaded(dataset: Any, names: Iterable[str], path: Path, refuse: Refusal) -> d
     for each in variables.values():
         chunks = each.encoding.get("chunksizes") or each.encoding.get("chunks")
         _require_array(each.shape, chunks, each.dtype.itemsize, stored)
+    if not path.is_dir():
+        library_call(lambda: _require_written(path, variables), refuse)
     return library_call(lambda: {name: each.load() for name, each in variables.items()}, refuse)
 
 
@@ -114,14 +118,18 @@ def _dataset(path: Path) -> Any:
         return xarray.open_dataset(path, engine="zarr", consolidated=False, **plain)
     if not stat.S_ISREG(path.stat().st_mode):
         raise InputError(Mistake("is neither a file nor a folder", mend="check the path"))
-    with path.open("rb") as opened:
-        begin = opened.read(4)
+    begin = _begin(path)
     if begin.startswith(_CLASSIC):
         return xarray.open_dataset(path, engine="scipy", **plain)
     if begin == _HDF5:
         _check_hdf5(path)
         return xarray.open_dataset(path, engine="h5netcdf", **plain)
     raise InputError(Mistake("is no NetCDF file", mend="check the file; a CSV file is read if its name ends in .csv"))
+
+
+def _begin(path: Path) -> bytes:
+    with path.open("rb") as opened:
+        return opened.read(4)
 
 
 def _check_hdf5(path: Path) -> None:
@@ -142,12 +150,27 @@ def _check_hdf5(path: Path) -> None:
                 _check_hdf5_values(name, found, stored)
 
 
+def _require_written(path: Path, variables: Mapping[str, Any]) -> None:
+    """Refuse variables of HDF5 that end before their dimensions do: zeros would be read for the rest."""
+    import h5py
+
+    if _begin(path) != _HDF5:
+        return
+    with h5py.File(path, "r") as file:
+        for name, each in variables.items():
+            written = file[name].shape if name in file else ()
+            if len(written) == len(each.shape) and written != each.shape:
+                shapes = [" x ".join(map(str, shape)) for shape in (written, each.shape)]
+                problem, expected = f"{name} has {shapes[0]} values", f"{shapes[1]}, the lengths of its dimensions"
+                raise InputError(Mistake(problem, expected, "check that the file was written to its end"))
+
+
 def _check_hdf5_values(name: str, found: Any, stored: _Stored) -> None:
     if found.external:
         raise _leads_out(f"the values of {name} are in {found.external[0][0]}")
     if found.is_virtual:
         raise _leads_out(f"{name} is put together of values elsewhere")
-    if len(found.shape) == 1:
+    if len(found.shape) == 1 or found.is_scale:
         _require_array(found.shape, found.chunks, found.dtype.itemsize, stored)
     if found.chunks and found.dtype.kind != "O":
         whole = math.prod(-(-length // chunk) * chunk for length, chunk in zip(found.shape, found.chunks, strict=True))
@@ -168,14 +191,43 @@ def _check_zarr(path: Path) -> None:
             problem, expected = f"{each.relative_to(path)} is too large", f"at most {_MOST_METADATA_BYTES / 1e6:.0f} MB"
             raise InputError(Mistake(problem, expected, "check that this is the right folder"))
     stored = _stored(path)
-    for name, array in zarr.open_group(path, mode="r").arrays():
-        if len(array.shape) == 1:
-            _require_array(array.shape, array.chunks, array.dtype.itemsize, stored)
-        chunk = math.prod(getattr(array, "shards", None) or array.chunks) * array.dtype.itemsize
-        if array.dtype.kind != "O":
-            for file in (path / name).rglob("*"):
-                if file.name not in _ZARR_METADATA and file.is_file():
-                    _require_packed(name, file.stat().st_size, chunk)
+    # One after another: zarr's own walk opens all at once, and tells on standard error what nobody waited for.
+    for folder in path.iterdir():
+        array = (
+            zarr.open(folder, mode="r") if _ZARR_METADATA & set(os.listdir(folder) if folder.is_dir() else ()) else None
+        )
+        if isinstance(array, zarr.Array):
+            _check_zarr_values(folder, array, stored)
+
+
+def _check_zarr_values(folder: Path, array: Any, stored: _Stored) -> None:
+    if len(array.shape) == 1 or folder.name in (getattr(array.metadata, "dimension_names", None) or ()):
+        _require_array(array.shape, array.chunks, array.dtype.itemsize, stored)
+    if array.dtype.kind == "O":
+        return
+    chunk = math.prod(array.shards or array.chunks) * array.dtype.itemsize
+    packed = array.compressors[-1] if array.compressors and not array.shards else None
+    codec = str(getattr(packed, "codec_id", None) or (packed and packed.to_dict()["name"]))
+    for file in folder.rglob("*"):
+        if file.name not in _ZARR_METADATA and file.is_file():
+            _require_packed(folder.name, file.stat().st_size, chunk)
+            _require_packed(folder.name, _unpacked(file, codec), chunk)
+
+
+def _unpacked(chunk: Path, codec: str) -> int:
+    """Bytes that a packed chunk says it has; 0 where it does not say."""
+    with chunk.open("rb") as file:
+        head = file.read(18)
+        if codec == "gzip" and len(head) == 18:
+            file.seek(-4, os.SEEK_END)
+            return int.from_bytes(file.read(4), "little")
+    if codec == "blosc":
+        return int.from_bytes(head[4:8], "little")
+    if codec == "zstd" and len(head) > 5:  # RFC 8878, 3.1.1.1
+        single, dictionary = head[4] >> 5 & 1, (0, 1, 2, 4)[head[4] & 3]
+        begin, length = 6 - single + dictionary, (single, 2, 4, 8)[head[4] >> 6]
+        return int.from_bytes(head[begin : begin + length], "little") + 256 * (length == 2)
+    return 0
 
 
 def _leads_out(problem: str) -> InputError:
@@ -212,7 +264,7 @@ def _require_array(shape: Sequence[int], chunks: Sequence[int] | None, itemsize:
 
 
 def _require_packed(name: str, stored: int, size: int) -> None:
-    """Refuse a chunk that is larger on disk than in memory: it would be unpacked to what nobody declared."""
+    """Refuse a chunk that has more bytes than its values, on disk or unpacked."""
     if stored > max(2 * size, size + _CHUNK_ROOM):
-        problem = f"{name} has {stored:,} bytes on disk for {size:,} bytes of values"
+        problem = f"{name} has {stored:,} bytes for {size:,} bytes of values"
         raise InputError(Mistake(problem, mend="check that the file is not damaged"))

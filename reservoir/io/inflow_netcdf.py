@@ -152,7 +152,7 @@ def _companions(dataset: Any) -> list[str]:
 
 def _by_time(dataset: Any, time: str) -> list[str]:
     """Variables of numbers by time, but for companions and bounds."""
-    bounds = {each.attrs.get(kind) for each in dataset.variables.values() for kind in ("bounds", "climatology")}
+    bounds = {str(each.attrs.get(kind)) for each in dataset.variables.values() for kind in ("bounds", "climatology")}
     return [
         str(name)
         for name, column in dataset.data_vars.items()

@@ -59,7 +59,9 @@ def replaced(file, **changes):
     made.attrs.update(attributes)
     for axis, name in enumerate(("time", "member")[: made.ndim]):
         if name not in file:
-            file.create_dataset(name, (made.shape[axis],), "i4", chunks=(1_000_000,)).make_scale(name)
+            file.create_dataset(name, (made.shape[axis],), "i4", chunks=(min(made.shape[axis], 1_000_000),)).make_scale(
+                name
+            )
         made.dims[axis].attach_scale(file[name])
 
 
@@ -118,6 +120,11 @@ def test_values_outside_the_file_are_refused(tmp_path, change):
         (lambda file: file["time"].write_direct(np.full(36, 2**62)), "cannot be read as NetCDF"),
         (lambda file: file.attrs.update(caveat="\x1b[31m"), "unprintable character"),
         (lambda file: file.attrs.update(caveat="a " * 900), "caveat has more than 1,000 characters"),
+        (
+            lambda file: replaced(file, data=FLOW[:24], maxshape=(None,)),
+            "inflow has 24 values; expected 36, the lengths",
+        ),
+        (lambda file: replaced(file, data=np.ones((2, 36))), "inflow has 2 x 36 values; expected 36 x 36"),
         (lambda file: replaced(file, data=FLOW.astype("c16")), "no variable by time"),
         (lambda file: replaced(file, data=[b"5"] * 36), "no variable by time"),
         (lambda file: replaced(file, data=np.array([(1, 2.0)] * 36, "i4,f8")), "no variable by time|cannot be read"),
@@ -157,11 +164,25 @@ def metadata(**changes):
 
 def spoilt(path):
     chunk = path / "inflow" / "c" / "0"
-    chunk.write_bytes(chunk.read_bytes()[:4] + b"\xff" * 60)
+    chunk.write_bytes(chunk.read_bytes()[:16] + b"\xff" * 60)
 
 
 def larger(path):
     (path / "inflow" / "c" / "0").write_bytes(b"\x28\xb5\x2f\xfd" + bytes(100_000))
+
+
+def inflated(codec):
+    """A chunk of many zeros more than it should have."""
+
+    def change(path):
+        from numcodecs.registry import get_codec
+
+        file = path / "inflow" / ".zarray"
+        told = json.loads(file.read_text())
+        file.write_text(json.dumps(told | {"compressor": get_codec({"id": codec}).get_config()}))
+        (path / "inflow" / "0").write_bytes(get_codec({"id": codec}).encode(np.zeros(100_000)))
+
+    return change
 
 
 class Program:
@@ -194,7 +215,9 @@ def pipe(path):
     ("change", "said", "version"),
     [
         (spoilt, "cannot be read as NetCDF or Zarr", 3),
-        (larger, "bytes on disk for 288 bytes of values", 3),
+        (larger, "100,004 bytes for 288 bytes of values", 3),
+        *((inflated(codec), "800,000 bytes for 288 bytes of values", 2) for codec in ("blosc", "zstd")),
+        (inflated("gzip"), "800,000 bytes for 288 bytes of values", 2),
         (pickled, "cannot be read as NetCDF or Zarr", 2),
         (link_out, "is a link to .*; expected one file with all its values", 3),
         (pipe, "is no file", 3),
