@@ -53,8 +53,8 @@ def command(
     reservoir = None if reservoir_file is None else options.read_plant(reservoir_file, step)
     inflow = options.read_record(inflow_file, reading, reservoir, step)
     check, units = InflowCheck(inflow, reservoir), UnitSystem.of(unit_system or "si")
-    if out is not None:
-        _draw(check, units, out, force=force)
+    if out is not None and not _draw(check, units, out, force=force):
+        out = None
     if as_json:
         show_json(check.as_dict(units) | ({"figure": str(out)} if out else {}))
     else:
@@ -75,13 +75,22 @@ def _require_figure(out: Path, *, force: bool) -> None:
     require_free(out, force=force, **_ADVICE)
 
 
-def _draw(check: InflowCheck, units: UnitSystem, out: Path, *, force: bool) -> None:
+def _draw(check: InflowCheck, units: UnitSystem, out: Path, *, force: bool) -> bool:
+    """Whether the figure could be drawn, and was written."""
+    from reservoir.cli.streams import warn
     from reservoir.io.placing.whole_file import write_new
+    from reservoir.report.figures.figures import attempted, left_out_sentences
     from reservoir.report.figures.inflow_record import inflow_record_figure
     from reservoir.report.figures.style import rendered
 
-    drawn = rendered(inflow_record_figure(check, units), out.suffix.casefold()[1:])
-    write_new(out, lambda path: path.write_bytes(drawn), force=force, **_ADVICE)
+    left_out: dict[str, str] = {}
+    kind = out.suffix.casefold()[1:]
+    drawn = attempted(out.name, lambda: rendered(inflow_record_figure(check, units), kind), left_out)
+    if drawn is not None:
+        write_new(out, lambda path: path.write_bytes(drawn), force=force, **_ADVICE)
+    for sentence in left_out_sentences(left_out):
+        warn(sentence)
+    return drawn is not None
 
 
 def _show(check: InflowCheck, units: UnitSystem) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli.call_words import named_as, step_asked
-from reservoir.cli.path_types import FilePath, FolderPath
+from reservoir.cli.path_types import FilePath, FiniteRange, FolderPath
 from reservoir.text.printable import printable
 
 if TYPE_CHECKING:
@@ -225,13 +225,20 @@ reading = gathered("reading", dict, *_READING)
 #: Their names.
 READING_OPTIONS = tuple(map(_name_of, _READING))
 
-units = click.option(
-    "--units",
-    "unit_system",
-    type=click.Choice(["si", "us"]),
-    help="Units of the results, and of levels, storages and flows in options: si (m3/s, hm3, m) or us (cfs, acre-ft, "
-    "ft).  [default: si]",
-)
+
+def units_unless(default: str) -> Decorator:
+    """Units of results and options, with what they are by default."""
+    return click.option(
+        "--units",
+        "unit_system",
+        type=click.Choice(["si", "us"]),
+        help="Units of the results, and of levels, storages and flows in options: si (m3/s, hm3, m) or us (cfs, "
+        f"acre-ft, ft).  [default: {default}]",
+    )
+
+
+units = units_unless("si")
+units_of_plan = units_unless("those of the rule's plan")
 
 rule = click.argument("rule_file", metavar="RULE.json", type=_path)
 
@@ -304,14 +311,14 @@ forecast = click.option(
 #: How close a proof is to come, and how long it may take.
 proof_gap = click.option(
     "--gap",
-    type=click.FloatRange(1e-9, 1.0),
+    type=FiniteRange(1e-9, 1.0),
     default=1e-5,
     show_default=True,
     help="Relative gap at which the proof of a year ends.",
 )
 proof_seconds = click.option(
     "--prove-seconds",
-    type=click.FloatRange(0.0),
+    type=FiniteRange(0.0),
     default=600.0,
     show_default=True,
     help="Most time for the proofs; what is proved until then holds, with a larger gap.",

@@ -156,6 +156,7 @@ class InflowCheck:
 
     def as_dict(self, units: UnitSystem = SI) -> dict[str, object]:
         """Everything as JSON has it, in some units."""
+        units = units.keeping(self.inflow, self.reservoir)
         inflow, calendar, annual = self.inflow, self.inflow.calendar, self.annual_hm3 / units.size("annual_hm3")
         told = {
             "file": inflow.source,
@@ -190,6 +191,7 @@ class InflowCheck:
 
     def sentences(self, units: UnitSystem = SI) -> dict[str, tuple[str, ...]]:
         """What a reader should know, by topic, with amounts in some units."""
+        units = units.keeping(self.inflow, self.reservoir)
         told = {topic: tuple(map(units.text, sentences)) for topic, sentences in self._sentences().items()}
         _, volumes = told["Unit"]
         return told | {"Unit": (self.inflow.scale_in(units), volumes)}

@@ -32,6 +32,23 @@ class Companion(NamedTuple):
     size: float
     allowed: Range
 
+    @property
+    def range(self) -> Range:
+        """What is allowed, in the unit of the column."""
+        return Range(self.allowed.least / self.size, self.allowed.most / self.size)
+
+    def out_of_range(self, value: float) -> Mistake | None:
+        """What is wrong with a number in the unit of the column."""
+        if self.range.holds(value):
+            return None
+        expected = f"{self.range.least:g} to {self.range.most:g}"
+        return Mistake("is out of range", expected, "check the value and its unit, which the column's name states")
+
+    def read(self, text: str) -> float | Mistake:
+        """Read a cell: a number within the range."""
+        value = self.parse(text)
+        return value if isinstance(value, Mistake) else self.out_of_range(value) or value
+
 
 #: Known columns, by their names in small letters.
 COMPANIONS: Mapping[str, Companion] = {
@@ -147,12 +164,9 @@ def read_companions(table: InflowTable, columns: Sequence[int]) -> tuple[dict[st
         mistakes += wrong
         codes = codes_beside(known.field, np.array(list(values.values())))
         for (row, value), code in zip(values.items(), codes.tolist(), strict=True):
-            if code:
-                mistakes.append(replace(no_flow(value, True), row=row, column=name, value=value))
-            elif not known.allowed.holds(value * known.size):
-                expected = f"{known.allowed.least / known.size:g} to {known.allowed.most / known.size:g}"
-                mend = "check the value and its unit, which the column's name states"
-                mistakes.append(Mistake("is out of range", expected, mend, row=row, column=name, value=value))
+            mistake = no_flow(value, True) if code else known.out_of_range(value)
+            if mistake is not None:
+                mistakes.append(replace(mistake, row=row, column=name, value=value))
         found[known.field] = {row: value * known.size for row, value in values.items()}
     return found, mistakes
 

@@ -88,7 +88,7 @@ def ensemble_series(found: MemberFile, reading: InflowReading) -> MemberSeries:
     known = {place: each for place in column.companions if (each := companion_of(header.cells[place]))}
     signed = reading.negative is not None
     numbers = {value: NumberColumn(parse_number, -np.inf) if signed else NumberColumn(parse_flow)}
-    numbers |= {place: NumberColumn(each.parse, each.allowed.least / each.size) for place, each in known.items()}
+    numbers |= {place: NumberColumn(each.read, *each.range) for place, each in known.items()}
     rows = read_member_rows(
         MemberLayout(
             *(found.file, found.content.delimiter, header, found.member, found.date, numbers),

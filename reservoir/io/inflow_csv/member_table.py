@@ -23,14 +23,15 @@ _PIECE, MOST_NAME = 500_000, 100
 
 
 class NumberColumn(NamedTuple):
-    """How one cell of a column of numbers is read, and the lowest number that it takes."""
+    """How one cell of a column of numbers is read, and the lowest and the highest number that it takes."""
 
     parse: Callable[[str], float | Mistake]
     lowest: float = 0.0
+    highest: float = np.inf
 
     def takes(self, values: NDArray[np.float64]) -> bool:
         """Whether these are all numbers of the column."""
-        return bool(np.isfinite(values).all() and (values >= self.lowest).all())
+        return bool(np.isfinite(values).all() and ((values >= self.lowest) & (values <= self.highest)).all())
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def read_member_rows(layout: MemberLayout) -> MemberRows:
                 raise ValueError("a number or a date is out of range")
             texts = [_numbered(piece[place], each) for place, each in found.items()]
             parts.append((member, month, *values, *texts))
-        if any(_wrong_name(name) for name in names):
+        if any(wrong_name(name) for name in names):
             raise ValueError("a name of a member is wrong")
     except (ValueError, pd.errors.ParserWarning) as error:
         raise InputError(_mistakes(layout, str(error))) from None
@@ -170,7 +171,8 @@ def _ordinal(date: str) -> int:
     return -1 if isinstance(stamp, Mistake) else stamp.month.ordinal
 
 
-def _wrong_name(name: str) -> Mistake | None:
+def wrong_name(name: str) -> Mistake | None:
+    """What is wrong with the name of a member, if anything."""
     if not name:
         return Mistake("missing value", "the name of a member", "name the member in every row")
     if len(name) > MOST_NAME or first_unprintable(name):
@@ -193,7 +195,7 @@ def _cut(text: TextIO, layout: MemberLayout) -> Iterator[tuple[int, list[str]]]:
 
 def _mistakes(layout: MemberLayout, reason: str) -> list[Mistake]:
     """The first mistakes in cells, or the reason why no cells can be read."""
-    parsers: dict[int, Callable[[str], Any]] = {layout.member: _wrong_name, layout.date: parse_month}
+    parsers: dict[int, Callable[[str], Any]] = {layout.member: wrong_name, layout.date: parse_month}
     parsers |= {place: column.parse for place, column in layout.numbers.items()}
     columns, found = len(layout.header.cells), list[Mistake]()
     try:

@@ -93,5 +93,5 @@ def caption(evaluation: Evaluation) -> str:
     what = "energy that a rule generates less" if evaluation.plan.objective.is_energy else "shortfall of a rule: less"
     return (
         f"Mean annual {what} than an operator who knows all inflows in advance, at equal end "
-        "storage. Shorter is better; the best rule on held-out years is on top."
+        "storage. Shorter is better; the rule of the least regret on held-out years is on top."
     )

@@ -121,7 +121,8 @@ def _objective_figures(plan: Plan) -> list[tuple[str, str]]:
     if objective.is_firm:
         lowest, highest = (quantity(float(each)) for each in (plan.firm_power_mw.min(), plan.firm_power_mw.max()))
         return [("firm power", f"{lowest} MW" if lowest == highest else f"{lowest} to {highest} MW")]
-    return [(f"mean annual {objective.title}", f"{quantity(float(kept.mean()))} {objective.unit}".strip())]
+    what = f"mean {objective.title} of a scenario" if plan.start else f"mean annual {objective.title}"
+    return [(what, f"{quantity(float(kept.mean()))} {objective.unit}".strip())]
 
 
 def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -166,7 +167,7 @@ def _shortfalls(plan: Plan) -> Section | None:
     if not months:
         return None
     sentences = shortfalls(plan, SHOWN_SHORTFALLS)
-    years = int((plan.violation > 0).sum())
+    years = int((~plan.keeps_limits).sum())
     ends, violates = ("ends", "violates") if months == 1 else ("end", "violate")
     outside, title = f"{ends} with a storage outside its limits", "Storage limits violated"
     if plan.operation.has_conditions:
