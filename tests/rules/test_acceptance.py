@@ -9,7 +9,7 @@ import pytest
 from reservoir.rules.evaluation import acceptance
 from reservoir.rules.evaluation.acceptance import best_fitted, best_names, rules_checks
 from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
-from reservoir.rules.evaluation.findings import findings
+from reservoir.rules.evaluation.findings import findings, part_of_foresight
 
 HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 BALANCE, RELEASE, READ_BACK, FORESIGHT = range(4)
@@ -137,7 +137,8 @@ def test_what_is_ignorance_of_the_future_is_never_more_than_what_a_family_lacks(
     if parts:
         assert float(parts[2]) <= float(parts[1])
     elif percent < 1:
-        assert f"less than {best.family} brings" in said
+        assert f"beside which what {best.family} lacks cannot be told apart" in said
+    assert all(float(each) <= 100 for each in re.findall(r"([\d.]+) %", said))
 
 
 def scored(evaluation, **percents):
@@ -168,6 +169,12 @@ def test_the_best_family_is_named_with_those_that_are_as_good_and_with_what_is_b
         "foresight"
     )
     assert better["linear against standard, the weak baseline"] == "as much regret (97.50 % of perfect foresight)"
+
+
+def test_less_than_nothing_is_no_percentage(evaluation):
+    lost = family(scored(evaluation, linear=-1323.7), "linear")
+    assert not lost.scores[HELD_OUT].has_percent
+    assert part_of_foresight(lost).endswith(" GWh a year of regret")
 
 
 def test_the_report_and_shortfalls_name_all_that_are_best(evaluation):
