@@ -11,7 +11,7 @@ import click
 
 from reservoir.cli import operate_outlook, operate_worth, options
 from reservoir.cli.call_words import told_in
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.path_types import FilePath, FiniteNumber
 from reservoir.errors import InputError, Mistake
 from reservoir.text.quantities import quantity
 
@@ -49,7 +49,7 @@ _amount = Amount()
 @options.rule
 @options.rule_reservoir
 @click.option("--month", type=click.IntRange(1, 12), required=True, help="Calendar month, 1 to 12.")
-@click.option("--level", type=float, help="Forebay level at the start of the month, m (or as --units).")
+@click.option("--level", type=FiniteNumber(), help="Forebay level at the start of the month, m (or as --units).")
 @click.option(
     "--storage", type=_amount, help="Storage at the start of the month, hm3 (or as --units), instead of --level."
 )

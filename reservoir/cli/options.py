@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli.call_words import named_as, step_asked
-from reservoir.cli.path_types import FilePath, FolderPath
+from reservoir.cli.path_types import FilePath, FiniteRange, FolderPath
 
 if TYPE_CHECKING:
     from reservoir.errors import Mistake
@@ -291,14 +291,14 @@ forecast = click.option(
 #: How close a proof is to come, and how long it may take.
 proof_gap = click.option(
     "--gap",
-    type=click.FloatRange(1e-9, 1.0),
+    type=FiniteRange(1e-9, 1.0),
     default=1e-5,
     show_default=True,
     help="Relative gap at which the proof of a year ends.",
 )
 proof_seconds = click.option(
     "--prove-seconds",
-    type=click.FloatRange(0.0),
+    type=FiniteRange(0.0),
     default=600.0,
     show_default=True,
     help="Most time for the proofs; what is proved until then holds, with a larger gap.",

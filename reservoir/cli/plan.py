@@ -12,7 +12,7 @@ import click
 
 from reservoir.cli import options
 from reservoir.cli.call_words import named_as, told_in
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.path_types import FilePath, FiniteNumber, FiniteRange
 from reservoir.text.quantities import counted
 
 if TYPE_CHECKING:
@@ -49,12 +49,15 @@ SHOWN_SHORTFALLS = 12
     "inflow from then on.  [default: whole water years]",
 )
 @click.option(
-    "--level", "start_level_m", type=float, help="Forebay level at the start of the month of --from, m (or as --units)."
+    "--level",
+    "start_level_m",
+    type=FiniteNumber(),
+    help="Forebay level at the start of the month of --from, m (or as --units).",
 )
 @click.option(
     "--storage",
     "start_hm3",
-    type=float,
+    type=FiniteNumber(),
     help="Storage at the start of that month, hm3 (or as --units), instead of --level.",
 )
 @click.option(
@@ -102,7 +105,7 @@ SHOWN_SHORTFALLS = 12
     ),
     click.option(
         "--sweep-tolerance",
-        type=float,
+        type=FiniteNumber(),
         help="The sweeps of clpso and lshade end when two improve the fitness by less than this fraction each.  "
         "[default: 1e-6]",
     ),
@@ -120,7 +123,7 @@ SHOWN_SHORTFALLS = 12
 @click.option(
     "--prove",
     metavar="[GAP]",
-    type=click.FloatRange(1e-9, 1.0),
+    type=FiniteRange(1e-9, 1.0),
     is_flag=False,
     flag_value=1e-5,
     help="Prove for every year (or horizon) a bound that no schedule can exceed, to this relative gap; 1e-5 without a "

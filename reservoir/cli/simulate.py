@@ -9,7 +9,7 @@ import click
 
 from reservoir.cli import options
 from reservoir.cli.call_words import told_in
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.path_types import FilePath, FiniteNumber
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _TITLE = 12
 @options.step
 @click.option(
     "--level",
-    type=float,
+    type=FiniteNumber(),
     help="Forebay level at the start of the record, m (or as --units).  [default: the reservoir's initial level]",
 )
 @click.option("--yearly", is_flag=True, help="Start every year from that level instead of carrying the storage over.")

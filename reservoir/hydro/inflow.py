@@ -235,7 +235,7 @@ def _checked(given: ArrayLike, calendar: Calendar, least: float) -> NDArray[np.f
     refused = partial(Mistake, column="flow_m3s")
     try:
         flow = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         expected = "one row of numbers per water year, all rows of the same length"
         mend = "give mean flows in m3/s"
         raise InputError(refused("the flows are not an array of numbers", expected, mend)) from error
@@ -270,7 +270,7 @@ def _column(name: str, given: ArrayLike, shape: tuple[int, ...], lowest: float) 
     """A further column as a read-only copy, refused if it does not fit the flows, or is not finite, or too low."""
     try:
         values = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(Mistake("is not an array of numbers", f"the shape {shape}", column=name)) from error
     if values.shape != shape:
         problem, expected = f"has the shape {values.shape}", f"the shape of the flows, {shape}"

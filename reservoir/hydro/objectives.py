@@ -168,7 +168,7 @@ def _by_step(name: str, given: object) -> FloatArray:
     try:
         values = np.array(given, np.float64)
         lists = values if values.shape in _LIST_SHAPES else np.array(np.broadcast_to(values, MONTHS_PER_YEAR))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(Mistake("does not fit the months", expected, column=f"objective.{name}")) from None
     if not np.isfinite(lists).all():
         raise InputError(Mistake("has a value that is not a finite number", expected, column=f"objective.{name}"))

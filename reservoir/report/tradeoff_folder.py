@@ -13,6 +13,7 @@ from reservoir.hydro.objectives import Goal, goal_label
 from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import drafted
+from reservoir.io.plan_folder.provenance import FILES, file_hashes
 from reservoir.io.plan_folder.saved_record import BY_ARGUMENT
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.io.tradeoff_point import INFLOW, POINTS, PROVENANCE
@@ -66,7 +67,10 @@ def write_tradeoff(
             (draft / INFLOW).write_bytes(front.inflow.content)
         left_out: dict[str, str] = {}
         drawn = _draw(front, draft, left_out) if figures else ("", b"")
-        write_json(draft / PROVENANCE, tradeoff_provenance(front) | figures_left_out(left_out, tell))
+        names = [f"{POINTS}/{point.name}.toml" for point in front.points]
+        names += [INFLOW] if front.inflow.content else []
+        made_of = {FILES: file_hashes(draft, names)}
+        write_json(draft / PROVENANCE, tradeoff_provenance(front) | made_of | figures_left_out(left_out, tell))
         (draft / REPORT).write_text(_report(front, *drawn), encoding="utf-8")
     return claim.place
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -183,6 +184,16 @@ def _of_something_else(table: InflowTable, record: Record) -> Iterator[Mistake]:
             "keep the inflow column; if this is it, name it inflow_m3s, or inflow with another unit",
             record.value_column,
         )
+    name = record.value_column or ""
+    statistic = _OF_SURVEY.fullmatch(name)
+    if statistic and statistic[1] != "00003":
+        problem = f"the column is no mean: {statistic[1]} is another statistic of the day"
+        mend = "give the column of daily means, which ends in 00003"
+        yield table.at_header(problem, "daily means", mend, name)
+
+
+#: A column of daily flows of the US Geological Survey, and its statistic: 00003 is the mean.
+_OF_SURVEY = re.compile(r"(?:\d+_)?00060_(\d{5})")
 
 
 def _doubts(table: InflowTable, record: Record) -> Iterator[Mistake]:

@@ -69,6 +69,16 @@ def write_dataset(dataset: Dataset, folder: Path, kind: PlanFormat) -> None:
         flagged.to_netcdf(folder / NETCDF, engine="h5netcdf")
 
 
+def append_to_dataset(variables: Dataset, folder: Path, kind: PlanFormat) -> None:
+    """Add variables of numbers to the dataset in a folder, or write them over those of the same names."""
+    _require_space(folder, variables.nbytes)
+    alone = variables.drop_vars(list(variables.coords))
+    if kind is PlanFormat.ZARR:
+        alone.to_zarr(folder / ZARR, mode="a", zarr_format=2)
+    else:
+        alone.to_netcdf(folder / NETCDF, mode="a", engine="h5netcdf")
+
+
 def _require_space(folder: Path, size: int) -> None:
     """Refuse a full disk before anything is written there: HDF5 ends the process after it was met."""
     if shutil.disk_usage(folder).free < size * _ROOM + _LEAST_ROOM_BYTES:

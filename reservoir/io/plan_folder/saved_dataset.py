@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.io.containers import Refusal, loaded, opened_dataset
 from reservoir.io.plan_folder.tables import (
     AGAIN,
     ENGINE_GAP,
@@ -42,7 +45,7 @@ STORAGE = "storage_hm3"
 _SOMETIMES_NAN = {WATER_VALUE, ENGINE_GAP, REFERENCE_ENERGY, PROVEN_BOUND, PROVEN_GAP}
 #: No number in a plan is as large.
 _LARGEST = 1e15
-#: What a file that was cut off or changed raises, somewhere in the libraries that read it.
+#: What a dataset of other dimensions and types than a plan's raises.
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError, IndexError, EOFError)
 
 
@@ -70,14 +73,19 @@ def read_dataset(path: Path, years: int, sources: Sequence[str]) -> tuple[pd.Dat
     """
     try:
         with _opened(path) as dataset:
+            loaded(dataset, dataset.variables, path, _refusal(path))
             return _tables(path, dataset.rename(_present(dataset)), years, sources)
     except ModuleNotFoundError as error:
         problem = f"needs {error.name}, which is not installed"
         raise InputError(Mistake(problem, mend=INSTALL, file=str(path))) from None
-    except InputError:
-        raise
+    except InputError as refused:
+        raise InputError([replace(each, file=each.file or str(path)) for each in refused.mistakes]) from None
     except _UNREADABLE as error:
-        raise changed(path, f"cannot be read ({str(error).partition(chr(10))[0]})") from error
+        raise _refusal(path)(str(error).partition("\n")[0]) from error
+
+
+def _refusal(path: Path) -> Refusal:
+    return lambda reason: changed(path, f"cannot be read ({reason})")
 
 
 def _present(dataset: Dataset) -> dict[str, str]:
@@ -85,16 +93,11 @@ def _present(dataset: Dataset) -> dict[str, str]:
     return {name: known for name, known in OTHER_NAMES.items() if name in dataset.variables}
 
 
-def _opened(path: Path) -> Dataset:
+def _opened(path: Path) -> AbstractContextManager[Dataset]:
     kind = path.is_dir() if path.name == ZARR else path.is_file()
     if not kind:
         raise changed(path, "is missing" if not path.exists() else "is not what a plan has by this name")
-    import xarray
-
-    engine: dict[str, Any] = {"engine": "h5netcdf"}
-    if path.name == ZARR:
-        engine = {"engine": "zarr", "consolidated": False}
-    return xarray.open_dataset(path, **engine, decode_times=False, decode_timedelta=False)
+    return opened_dataset(path, _refusal(path))
 
 
 def _tables(path: Path, dataset: Dataset, years: int, sources: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:

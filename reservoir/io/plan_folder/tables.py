@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -160,7 +161,10 @@ def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) 
     """
     table = read_cells(path)
     units = UnitSystem.of_columns(table.columns)
-    table = table.rename(columns=units.program_column).rename(columns=OTHER_NAMES)
+    names = {name: units.program_column(name) for name in table.columns}
+    names = {name: OTHER_NAMES.get(known, known) for name, known in names.items()}
+    require_one_of_each(path, names, AGAIN)
+    table = table.rename(columns=names)
     missing = [units.column(name) for name in needed if name not in table.columns]
     if missing:
         raise changed(path, f"has no column {', '.join(missing)}")
@@ -198,6 +202,10 @@ def read_cells(path: Path) -> pd.DataFrame:
         text = text_of(content, str(path))
     except InputError as refused:
         raise InputError([replace(each, mend=AGAIN) for each in refused.mistakes]) from refused
+    heading = [name.strip() for name in next(csv.reader(StringIO(text)), [])]
+    twice = [name for place, name in enumerate(heading) if name and name in heading[:place]]
+    if twice:  # pandas would give the second another name
+        raise InputError(Mistake("is there twice", "each column once", AGAIN, str(path), row=1, column=twice[0]))
     try:
         table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False)
     except pd.errors.EmptyDataError as error:
@@ -207,6 +215,21 @@ def read_cells(path: Path) -> pd.DataFrame:
     if not isinstance(table.index, pd.RangeIndex):  # what pandas makes of the cells that the heading does not name
         raise _uneven(path, text, "rows have more cells than the header")
     return table.fillna("")
+
+
+def require_one_of_each(path: Path, quantities: Mapping[str, str], mend: str) -> None:
+    """Refuse a table of which several columns are of one quantity; `quantities` has that of each heading.
+
+    Raises
+    ------
+    InputError
+        With these columns.
+    """
+    for quantity in dict.fromkeys(quantities.values()):
+        alike = [name for name, each in quantities.items() if each == quantity]
+        if len(alike) > 1:
+            problem = "are columns of one quantity"
+            raise InputError(Mistake(problem, "one of them", mend, str(path), row=1, value=", ".join(alike)))
 
 
 def _uneven(path: Path, text: str, reason: str) -> InputError:

@@ -177,7 +177,7 @@ def _shortfalls(plan: Plan) -> Section | None:
     if not months:
         return None
     sentences = shortfalls(plan, SHOWN_SHORTFALLS)
-    years = int((plan.violation > 0).sum())
+    years = int((~plan.keeps_limits).sum())
     ends, violates = ("ends", "violates") if months == 1 else ("end", "violate")
     outside, title = f"{ends} with a storage outside its limits", "Storage limits violated"
     if plan.operation.has_conditions:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
-from reservoir.planning.checks import BALANCE_TOLERANCE, Check, balance_residual, release_excess
+from reservoir.planning.checks import BALANCE_TOLERANCE, Check, balance_residual, largest, release_excess
 from reservoir.rules import Rule, rule_from_dict
 from reservoir.rules.base.training import Training
 from reservoir.rules.evaluation.accounts import Account
@@ -33,8 +33,8 @@ def rules_checks(evaluation: Evaluation) -> list[Check]:
     reservoir, inflow = evaluation.plan.reservoir, evaluation.plan.inflow
     runs = [(each.operation, inflow) for result in evaluation.families for each in result.simulations.values()]
     runs += [(each.simulation.operation, each.inflow) for each in evaluation.tests]
-    residual = _most([balance_residual(*each) for each in runs]) / float(reservoir.storage_upper_hm3.max())
-    excess = _most([release_excess(operation, reservoir) for operation, _ in runs])
+    residual = largest([balance_residual(*each) for each in runs]) / float(reservoir.storage_upper_hm3.max())
+    excess = largest([release_excess(operation, reservoir) for operation, _ in runs])
     different = sum(_decides_differently(result.rule, evaluation.training) for result in evaluation.families)
     return [
         Check(
@@ -110,7 +110,7 @@ def _bounded_by_foresight(evaluation: Evaluation) -> list[Check]:
     """No rule brings more than perfect foresight, unless it violates limits that foresight keeps: that is charged."""
     parts = [_above_foresight(evaluation, *run) for run in _accounted(evaluation)]
     check = "largest benefit of any rule above perfect foresight (fraction of perfect foresight's)"
-    return [Check(check, _most(parts), FORESIGHT_TOLERANCE)] if parts else []
+    return [Check(check, largest(parts), FORESIGHT_TOLERANCE)] if parts else []
 
 
 def _accounted(evaluation: Evaluation) -> Iterator[tuple[Account, Score, float]]:
@@ -129,11 +129,6 @@ def _above_foresight(evaluation: Evaluation, account: Account, score: Score, una
     charge = reservoir.penalty * avoidable(score.violation, unavoidable)
     least = reservoir.objective.least_scale(reservoir.installed_mw) * len(account.made)
     return (float(account.at_equal_storage.sum()) - charge - best) / max(abs(best), least, 1e-9)
-
-
-def _most(values: Sequence[float]) -> float:
-    """The largest value; no number where one of them is none, which the builtin would miss."""
-    return float(np.max(values))
 
 
 def _decides_differently(rule: Rule, training: Training) -> bool:
