@@ -11,7 +11,8 @@ import numpy as np
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.io.inflow_netcdf import INSTALL, is_netcdf
+from reservoir.io.containers import INSTALL
+from reservoir.io.inflow_netcdf import is_netcdf
 from reservoir.io.netcdf_writer import write_netcdf
 from reservoir.text.printable import printable
 

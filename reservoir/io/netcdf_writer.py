@@ -63,8 +63,10 @@ class _PatientFile(io.RawIOBase):
         return None
 
 
-def write_netcdf(dataset: Dataset, path: Path, encoding: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-    """Write a dataset, encoded as `xarray.Dataset.to_netcdf` would, to a new file.
+def write_netcdf(
+    dataset: Dataset, path: Path, encoding: Mapping[str, Mapping[str, Any]] | None = None, *, append: bool = False
+) -> None:
+    """Write a dataset, encoded as `xarray.Dataset.to_netcdf` would, to a new file, or `append` to one.
 
     Raises
     ------
@@ -74,9 +76,10 @@ def write_netcdf(dataset: Dataset, path: Path, encoding: Mapping[str, Mapping[st
     import h5netcdf  # type: ignore[import-untyped]
     from xarray.backends import H5NetCDFStore
 
-    with path.open("w+b", buffering=0) as file:
+    with path.open("r+b" if append else "w+b", buffering=0) as file:
         patient = _PatientFile(file)
-        with deferred(), h5netcdf.File(patient, "w") as root:  # a signal that raised within HDF5 would end it, too
+        # A signal that raised within HDF5 would end it, too.
+        with deferred(), h5netcdf.File(patient, "a" if append else "w") as root:
             dataset.dump_to_store(H5NetCDFStore(root), encoding=encoding)
         if patient.failed:
             raise patient.failed

@@ -236,7 +236,11 @@ def test_what_is_left_out_beside_devices_is_told(pretend: Pretend) -> None:
 
 
 def test_without_a_linker_pocl_is_left_out(pretend: Pretend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reservoir.opencl.devices.pocl_links", lambda: False)
+    monkeypatch.setattr("reservoir.opencl.devices.finds_linker", lambda: False)
+    ended = "it ends the process by SIGABRT"
+    monkeypatch.setattr(
+        "reservoir.opencl.devices.why_runs_nothing", lambda device, *_: ended if device.name == "processor" else ""
+    )
     pretend({"Portable Computing Language": [("processor", "CPU", {})]})
     _assert_unavailable("PoCL finds no linker (ld)", "binutils")
     pretend({"Portable Computing Language": [("processor", "CPU", {})], "Intel": [("chip", "CPU", {})]})

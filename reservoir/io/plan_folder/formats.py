@@ -63,6 +63,15 @@ def write_dataset(dataset: Dataset, folder: Path, kind: PlanFormat) -> None:
         write_netcdf(flagged, folder / NETCDF)
 
 
+def append_to_dataset(variables: Dataset, folder: Path, kind: PlanFormat) -> None:
+    """Add variables of numbers to the dataset in a folder, or write them over those of the same names."""
+    alone = variables.drop_vars(list(variables.coords))
+    if kind is PlanFormat.ZARR:
+        alone.to_zarr(folder / ZARR, mode="a", zarr_format=2)
+    else:
+        write_netcdf(alone, folder / NETCDF, append=True)
+
+
 def _is_text(column: Any) -> bool:
     return bool(column.dtype.kind in "UO")
 
