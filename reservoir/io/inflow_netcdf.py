@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.units import DEPTH_MM
 from reservoir.hydro.water_years import month_name
-from reservoir.io.containers import INSTALL, library_call, loaded, opened_dataset
+from reservoir.io.containers import INSTALL, library_call, loaded, of_dataset
 from reservoir.io.content_hash import content_sha256
 from reservoir.io.ensemble_years import MemberSeries, refuse_codes, where, without_negative
 from reservoir.io.inflow_csv.caveats import caveat_fault
@@ -82,17 +83,11 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
     path = Path(file)
     if find_spec("xarray") is None:
         raise InputError(Mistake("NetCDF and Zarr need xarray, which is not installed", mend=INSTALL))
-    if not path.exists():
+    if not os.path.exists(file):
         raise InputError(Mistake("the file does not exist", mend="check the path"))
-    with opened_dataset(path, _refused) as dataset:
-        time, beside = _time_of(dataset), _companions(dataset)
-        name = _variable(dataset, time, reading.column)
-        _check_name(name)
-        dimension, bounds = _members_of(dataset.variables[name], name, time), _bounds_of(dataset, time)
-        further = [each for each in (bounds, dimension) if each is not None and each in dataset.variables]
-        tells = [str(each) for each, found in dataset.variables.items() if _tells_series(str(each), found, time)]
-        variables = loaded(dataset, (time, name, *further, *beside, *tells), path, _refused)
-        caveat, others = _caveat(dataset), [each for each in _by_time(dataset, time) if each != name]
+    time, name, dimension, bounds, beside, others, tells, variables, caveat = of_dataset(
+        path, lambda dataset: _found(dataset, path, reading.column), _refused
+    )
     attributes = variables[name].attrs
     chosen, said_by = _unit(name, attributes.get("units"), reading.unit)
     _check_method(name, attributes, time, ("sum",) if chosen.is_volume and chosen.of_step is None else ("mean",))
@@ -129,6 +124,32 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
         "allow_negative": reading.negative == "keep",
     }
     return MemberSeries(first, series, members, chosen, companions, about)
+
+
+class _Found(NamedTuple):
+    """What a dataset has: names of variables and dimensions, those that are read with their values, and its caveat."""
+
+    time: str
+    inflow: str
+    members: str | None
+    bounds: str | None
+    companions: list[str]
+    passed_over: list[str]
+    of_series: list[str]
+    variables: dict[str, Any]
+    caveat: str
+
+
+def _found(dataset: Any, path: Path, wanted: str | None) -> _Found:
+    time, beside = _time_of(dataset), _companions(dataset)
+    name = _variable(dataset, time, wanted)
+    _check_name(name)
+    dimension, bounds = _members_of(dataset.variables[name], name, time), _bounds_of(dataset, time)
+    further = [each for each in (bounds, dimension) if each is not None and each in dataset.variables]
+    tells = [str(each) for each, found in dataset.variables.items() if _tells_series(str(each), found, time)]
+    variables = loaded(dataset, (time, name, *further, *beside, *tells), path, _refused)
+    others = [each for each in _by_time(dataset, time) if each != name]
+    return _Found(time, name, dimension, bounds, beside, others, tells, variables, _caveat(dataset))
 
 
 def _refused(reason: str) -> InputError:

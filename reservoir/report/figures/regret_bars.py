@@ -83,7 +83,7 @@ def _write(ax: Axes, place: float, score: Score, digits: int) -> None:
 def _written(score: Score, digits: int) -> str:
     unit = score.objective.unit if len(score.objective.unit) <= _SHORT_UNIT else ""  # a longer one is told by the axis
     amount = f"{score.regret:,.{digits}f} {unit}".strip()
-    if not np.isfinite(score.percent_of_foresight):
+    if not score.has_percent:
         return amount
     return f"{amount}, {score.percent_of_foresight:.1f} % of foresight"
 

@@ -165,7 +165,7 @@ def number(value: float, form: str) -> str:
 
 def kept_years(plan: Plan) -> str:
     """Write how many years are in means, sums and medians: those within their limits."""
-    kept = counted(int(plan.keeps_limits.sum()), "year")
+    kept = counted(int(plan.keeps_limits.sum()), plan.year_word)
     return kept if plan.keeps_limits.all() else f"the {kept} within {limits_word(plan)}"
 
 

@@ -240,8 +240,8 @@ def evaluate(
     fitted_to = ""
     asked = plan.horizon if horizon is None else Horizon.of(horizon).within(plan.inflow.calendar)
     if asked != plan.horizon and not plan.start:
-        found = optimise(plan.reservoir, plan.inflow, solver=HOST_REFERENCE, horizon=asked, progress=progress)
-        plan = replace(found, units=plan.units)
+        best = optimise(plan.reservoir, plan.inflow, solver=HOST_REFERENCE, horizon=asked, progress=progress)
+        plan = replace(best, units=plan.units)
         fitted_to = f"the optimum of {horizon_text(plan)}, not the schedule of this plan"
     training = Training.of(plan)
     told = partial(progress, "perfect foresight")

@@ -102,15 +102,19 @@ def _best_possible(evaluation: Evaluation) -> Iterator[Finding]:
     for result in evaluation.families:
         if best is None or not isinstance(result.rule, Sdp) or not isfinite(best.scores[HEADLINE].percent_of_foresight):
             continue
-        expected = result.rule.value_of_a_year()
+        expected, unit = result.rule.value_of_a_year(), evaluation.plan.objective.unit
         part = 100 * expected / float(result.accounts[HEADLINE].foresight.mean())
         lacks = 100 - best.scores[HEADLINE].percent_of_foresight
-        of_it = f", so that of the {lacks:.2f} % that {best.family} lacks, {100 - part:.2f} are ignorance of the future"
-        if lacks < 100 - part:  # the years have been better than their classes
-            of_it = f", less than {best.family} brings: what that lacks cannot be told apart by it"
+        share = f"{part:.2f} % of perfect foresight"
+        said = f", so that of the {lacks:.2f} % that {best.family} lacks, {100 - part:.2f} are ignorance of the future"
+        # The years of the record may have been better than the classes that the model makes of them, or poorer.
+        if part >= 100:
+            share, said = "no less than perfect foresight brings in these years", ""
+        elif not 100 - part <= lacks <= 100:
+            said = f", beside which what {best.family} lacks cannot be told apart"
         found = (
-            f"{quantity(expected)} {evaluation.plan.objective.unit} a year, {part:.2f} % of perfect foresight, with "
-            f"inflow as the classes of sdp have it{of_it if part < 100 else ''}; estimated by a model, no bound"
+            f"{quantity(expected)} {unit} a year, {share}, with inflow as the classes of sdp have it{said}; estimated "
+            "by a model, no bound"
         )
         yield Finding("what the best possible rule could expect", found)
 
@@ -126,7 +130,7 @@ def part_of_foresight(result: FamilyResult) -> str:
 
 
 def _beside_foresight(score: Score) -> str:
-    if isfinite(score.percent_of_foresight):
+    if score.has_percent:
         return f"{score.percent_of_foresight:.2f} % of perfect foresight"
     return f"{quantity(score.regret)} {score.objective.unit}".strip() + " a year of regret"
 
