@@ -133,11 +133,19 @@ def rows(found: Outlook, units: UnitSystem) -> list[tuple[str, str]]:
 
 def write_figure(found: Outlook, inputs: RuleInputs, units: UnitSystem, caveats: tuple[str, ...], file: Path) -> None:
     """Draw the fan chart into a file."""
+    from reservoir.cli.streams import warn
+    from reservoir.report.figures.figures import attempted, left_out_sentences
     from reservoir.report.figures.outlook_fan import outlook_figure
     from reservoir.report.figures.style import rendered
 
-    figure = outlook_figure(found, inputs.reservoir, units, caveats)
+    left_out: dict[str, str] = {}
+    drawn = attempted(
+        file.name, lambda: rendered(outlook_figure(found, inputs.reservoir, units, caveats), file.suffix[1:]), left_out
+    )
+    for sentence in left_out_sentences(left_out):
+        warn(sentence)
     try:
-        file.write_bytes(rendered(figure, file.suffix[1:]))
+        if drawn is not None:
+            file.write_bytes(drawn)
     except OSError as error:
         raise OutputError(Mistake(f"cannot be written: {error.strerror or error}", file=str(file))) from error

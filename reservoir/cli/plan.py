@@ -186,7 +186,7 @@ def command(
     watch.add({"start": time.perf_counter() - BEGAN})
     with watch("import"):
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
-        from reservoir.cli.streams import say
+        from reservoir.cli.streams import say, warn
         from reservoir.hydro.unit_system import UnitSystem
         from reservoir.io.plan_folder.formats import format_of
         from reservoir.io.plan_parts import PartsFolder
@@ -246,6 +246,7 @@ def command(
                 typical_years=None if plan.start else found.typical_years,
                 progress=progress,
                 watch=watch,
+                tell=warn,
             )
         parts.remove()
         measured = watch.profile() if profile else None

@@ -91,11 +91,13 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | N
     InputError
         With every mistake of both files, if there is no reservoir file, or if the rule was fitted to another one.
     """
+    from reservoir.io.placing.workplace import clear_abandoned
     from reservoir.io.plan_folder.tables import PROVENANCE, RESERVOIR
     from reservoir.io.rule_belonging import require_same_reservoir
     from reservoir.io.rule_file import read_rule_file
 
     folder = rule_file.absolute().parent.parent
+    clear_abandoned(folder)  # a run that was killed in the midst of an exchange of files
     plan_folder = folder if (folder / PROVENANCE).is_file() else None
     beside = folder / RESERVOIR if plan_folder is not None else None
     path = reservoir_file or beside

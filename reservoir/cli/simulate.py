@@ -122,7 +122,7 @@ def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
         whole = "over the record" if run.inflow.members is None else "over each member"
         span = whole if run.continuous else "in every year"
         part = f"regret {quantity(score.regret)} {score.objective.unit}".strip() + " a year against"
-        if score.percent_of_foresight == score.percent_of_foresight:
+        if score.has_percent:
             part = f"{score.percent_of_foresight:.2f} % of"
         rows.insert(1, ("Foresight", f"{part} perfect foresight {span}"))
     if not score.objective.is_energy:

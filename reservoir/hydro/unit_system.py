@@ -64,8 +64,8 @@ _UNIT = rf"({'|'.join(map(re.escape, _WRITTEN))})(?![\w/³]|[.-]\w)"
 _NUMBER = r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
 #: An amount, or two of one unit: ``4,662 to 14,557 hm3``.
 _AMOUNT = re.compile(rf"(?<![\w.])(?:({_NUMBER})( to | of the | and ))?({_NUMBER}) {_UNIT}")
-#: A unit by itself, as in the label of an axis: ``Storage (hm³)``.
-_ALONE = re.compile(rf"(?:^|(?<=[(\s])){_UNIT}(?=[)\s,;:]|$)")
+#: A unit by itself, as in the label of an axis: ``Storage (hm³)``. A worth per hm3 is no volume.
+_ALONE = re.compile(rf"(?:^|(?<=[(\s]))(?<!per ){_UNIT}(?=[)\s,;:]|$)")
 #: Of a number in a text, as many as a quantity has: nobody can tell whether "50 m3/s" is 50 or 50.4.
 _LEAST_FIGURES = 4
 #: Of a number for machines: an amount that was given in a unit comes back as it was given.

@@ -127,7 +127,13 @@ def inflow_of_series(
     return Inflow(flow, calendar, notes=notes, members=names, unit=unit.name, **columns, **about)
 
 
-def refuse_codes(values: FloatArray, first: int, members: Sequence[str] | None) -> None:
+def refuse_codes(
+    values: FloatArray,
+    first: int,
+    members: Sequence[str] | None,
+    column: str = "",
+    codes: NDArray[np.bool_] | None = None,
+) -> None:
     """Refuse missing-value codes: InputError with the first ones.
 
     Parameters
@@ -136,12 +142,16 @@ def refuse_codes(values: FloatArray, first: int, members: Sequence[str] | None) 
     first : int
         The first month, counted from January of year 0.
     members : sequence of str, optional
+    column : str
+        Its name, if it is not the inflow.
+    codes : ndarray of bool, shape (members, months), optional
+        Which values are codes; without it, those that are no flows.
     """
-    places = np.argwhere(codes_among(values).sure)[: MOST_MISTAKES + 1].tolist()
+    places = np.argwhere(codes_among(values).sure if codes is None else codes)[: MOST_MISTAKES + 1].tolist()
     mistakes = (
         replace(
             refused := no_flow(float(values[at]), True),
-            problem=f"{where(first + at[1], at[0], members)}: {refused.problem}",
+            problem=f"{column and column + ' of '}{where(first + at[1], at[0], members)}: {refused.problem}",
             mend="fill in or correct the value, or leave out the member",
             value=float(values[at]),
         )

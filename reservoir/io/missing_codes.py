@@ -117,4 +117,5 @@ def _equal_negatives(values: NDArray[np.float64], negative: BoolArray) -> BoolAr
     gaps = np.diff(sizes)
     resolution = float(gaps[gaps > 1e-9 * sizes[-1]].min(initial=np.inf))
     coarse = np.isfinite(resolution) & (np.abs(values) >= _ROUNDING_STEPS * resolution * (1 - 1e-9))
-    return negative & ((coarse & (one | (alike >= _RUN))) | (alike >= _LONG_RUN))
+    repeated: BoolArray = negative & ((coarse & (one | (alike >= _RUN))) | (alike >= _LONG_RUN))
+    return repeated

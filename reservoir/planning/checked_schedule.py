@@ -119,7 +119,7 @@ def checked_schedule(
     as_given, more, less = (_as_given(problems, positions, shortage, by) for by in (0.0, slack, -slack))
     operated = replace(plan, operation=as_given)
     sound = _within(operated, slack)
-    missed = list(_missed(operated, held, slack, sound))
+    missed = [*_starts_outside(operated, given), *_missed(operated, held, slack, sound)]
     kept = ~np.isin(np.arange(len(problems)), [problem for problem, _ in missed])
     differences = (
         *_needless_shortages(given, operated, slack),
@@ -190,6 +190,20 @@ def _within(plan: Plan, slack_m3s: float) -> tuple[NDArray[np.bool_], NDArray[np
     most = 1.01 * slack_m3s + REPAIR_TOLERANCE * float(plan.reservoir.release_upper_m3s.max())
     slack_hm3 = _slack(plan, slack_m3s) * plan.inflow.calendar.hm3_per_m3s
     return _outside(plan) <= most, _beyond(plan) <= slack_hm3
+
+
+def _starts_outside(plan: Plan, given: GivenSchedule) -> Iterator[tuple[int, str]]:
+    """Starts of cyclic problems that are beyond the limits of the storage at their end, which is the same."""
+    problems, bounds = plan.problems, plan.problems.year_bounds
+    for year in filter(problems.ends_with, range(plan.inflow.years)) if problems.cyclic else ():
+        first = problems.first_year(year)
+        start, open_to = float(plan.operation.storage_hm3[first, 0]), 1.01 * given.half_digit[START]
+        lower, upper = (float(each[year, -1]) for each in (bounds.storage_lower_hm3, bounds.storage_upper_hm3))
+        if not lower - open_to <= start <= upper + open_to:
+            side, bound = ("above its upper", upper) if start > upper else ("below its lower", lower)
+            amount = f"{abs(start - bound):,.4g} hm3 {side} limit of {bound:,.6g} hm3"
+            told = f"the storage at the start, and so at the end, is {start:,.6g} hm3, {amount}"
+            yield int(problems.of_year[year]), f"{plan.inflow.labels[first]}: {told}"
 
 
 def _missed(

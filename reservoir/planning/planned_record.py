@@ -298,7 +298,7 @@ class Plan(OperatedRecord):
         of_year = self.problems.of_year
         return {
             PROVEN_BOUND: shown(self.objective, self.proofs.finite_bound[of_year]),
-            PROVEN_GAP: self.proofs.gap[of_year],
+            PROVEN_GAP: self.proofs.finite_gap[of_year],
         }
 
     def _of_months(self) -> Mapping[str, FloatArray]:

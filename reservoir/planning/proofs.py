@@ -47,6 +47,11 @@ class Proofs:
         return np.where(np.isfinite(self.bound), self.bound, np.nan)
 
     @property
+    def finite_gap(self) -> FloatArray:
+        """The gaps, NaN where none is known."""
+        return np.where(np.isfinite(self.gap), self.gap, np.nan)
+
+    @property
     def worst_gap(self) -> float:
         """Largest gap; NaN if no schedule keeps its limits."""
         known = self.gap[~np.isnan(self.gap)]

@@ -65,7 +65,7 @@ def _problem_word(plan: Plan) -> str:
 
 
 def losses_sentence(plan: Plan) -> str:
-    """Mean annual losses and withdrawals of a plan, in words; empty if its reservoir has none."""
+    """Mean losses and withdrawals of a plan's years, or scenarios, in words; empty if its reservoir has none."""
     means = {name: float(each.mean()) for name, each in loss_volumes_of_years(plan.inflow, plan.operation).items()}
     if not any(means.values()):
         return ""
@@ -73,8 +73,9 @@ def losses_sentence(plan: Plan) -> str:
     amounts = {name: plan.units.amount(mean, "hm3") for name, mean in means.items()}
     parts = [f"{name} {quantity(amounts[key][0])}" for key, name in named.items() if means[key]]
     short, unit = amounts["shortage_hm3"]
-    shortage = f"; {quantity(short)} {unit} a year of the withdrawals are not delivered" if short else ""
-    return f"{', '.join(parts)} {unit} a year{shortage}"
+    one = plan.year_word
+    shortage = f"; {quantity(short)} {unit} a {one} of the withdrawals are not delivered" if short else ""
+    return f"{', '.join(parts)} {unit} a {one}{shortage}"
 
 
 def left_out_sentence(plan: Plan, marks: str = "") -> str:

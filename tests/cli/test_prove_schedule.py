@@ -286,3 +286,14 @@ def test_more_shortage_than_withdrawal_is_told(drawn):
 def test_a_release_below_its_limit_is_no_shortage(drawn):
     found = drawn("release_m3s", "30", dict.fromkeys(range(3), "40") | {3: "3"})
     assert found["limits_not_kept"] == ["2001 Apr: the release is 3 m3/s, 1 m3/s below its lower limit of 4 m3/s"]
+
+
+@pytest.mark.parametrize(("start", "words"), [("140", "20 hm3 above its upper"), ("15", "5 hm3 below its")])
+def test_a_cyclic_year_that_starts_where_it_may_not_end_is_told(drawn, start, words):
+    toml = DRAWN.replace('initial_hm3 = 110\nyear_end = "free"', 'year_end = "cyclic"')
+    there, back = ("40", "20") if start == "140" else ("20", "40")
+    row, last = (f"{release},{start}" for release in ("30", back))
+    found = drawn("release_m3s,storage_start_hm3", row, {0: f"{there},{start}", 11: last}, toml=toml)
+    (told,) = found["limits_not_kept"]
+    assert f"2001: the storage at the start, and so at the end, is {start} hm3, {words}" in told
+    assert found["years"][0]["proven_gap"] is None

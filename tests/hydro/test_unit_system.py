@@ -128,6 +128,9 @@ def test_a_worth_of_water_has_the_volume_in_its_unit() -> None:
     value, unit = US.per_volume(2.0, "million CNY")
     assert value == pytest.approx(2.0 * US.size("storage_hm3"))
     assert unit == "million CNY per acre-ft"
+    assert US.label("Worth (million CNY per hm³)") == "Worth (million CNY per hm³)"
+    assert US.of_label("Worth (million CNY per hm³)") is None
+    assert US.label("Worth (GWh per hm³)") == "Worth (MWh/acre-ft)"
     assert US.per_volume(2.0, "GWh") == US.amount(2.0, "gwh_per_hm3")
 
 

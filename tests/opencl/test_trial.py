@@ -129,6 +129,7 @@ def test_a_driver_that_ends_hangs_or_computes_nonsense_is_told_as_that(
         monkeypatch.setattr(trial, "_TRIAL_SECONDS", 2.0 if "sleep" in code else 60.0)
         monkeypatch.setattr(trial, "_TRIAL", start + code)
         assert said in (trial._tried(*places, "") or "")
+    monkeypatch.setattr(trial, "_TRIAL_SECONDS", 60.0)
     wrong = "trial._expected = lambda given, items: 2 * given; trial.try_kernel({platform}, {device}, {name!r})"
     monkeypatch.setattr(trial, "_TRIAL", start + wrong)
     name = devices.name_to_tell(device.device) if "Portable" in device.platform else ""

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.water_years import month_name
 from reservoir.io.ensemble_years import MemberSeries, refuse_codes, without_negative
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
 from reservoir.io.inflow_csv.cells import parse_flow, parse_number
-from reservoir.io.inflow_csv.companions import COMPANIONS
+from reservoir.io.inflow_csv.companions import codes_beside, companion_notes, companion_of
 from reservoir.io.inflow_csv.date_columns import date_columns
 from reservoir.io.inflow_csv.lines import Content, content_of
 from reservoir.io.inflow_csv.member_table import MemberLayout, MemberRows, NumberColumn, read_member_rows
@@ -81,10 +82,10 @@ def ensemble_series(found: MemberFile, reading: InflowReading) -> MemberSeries:
     value = column.place
     name = header.cells[value]
     chosen = choose_unit(table, Record(value_column=name, unit_texts=((name, name),)), reading.unit)
-    mistakes = [*chosen.mistakes, *caveat_mistakes(table)]
+    mistakes = [*column.mistakes(table), *chosen.mistakes, *caveat_mistakes(table)]
     if mistakes:
         raise InputError(mistakes)
-    known = {place: COMPANIONS[header.cells[place].casefold()] for place in column.companions}
+    known = {place: each for place in column.companions if (each := companion_of(header.cells[place]))}
     signed = reading.negative is not None
     numbers = {value: NumberColumn(parse_number, -np.inf) if signed else NumberColumn(parse_flow)}
     numbers |= {place: NumberColumn(each.read, *each.range) for place, each in known.items()}
@@ -97,19 +98,23 @@ def ensemble_series(found: MemberFile, reading: InflowReading) -> MemberSeries:
     first, series = _series(rows)
     _check_texts(rows)
     refuse_codes(series[value], first, rows.names)
+    for place, each in known.items():
+        refuse_codes(series[place], first, rows.names, header.cells[place], codes_beside(each.field, series[place]))
+    beside = {each.field: series[place] * each.size for place, each in known.items()}
+    losses = companion_notes(beside, {each.field: header.cells[at] for at, each in known.items()}, MONTHS_PER_YEAR)
     inflow, negative = without_negative(series[value], chosen.unit, first, reading.negative)
     return MemberSeries(
         first,
         inflow,
         rows.names,
         chosen.unit,
-        {each.field: series[place] * each.size for place, each in known.items()},
+        beside,
         {
             "caveat": caveat_of(table),
             "source": found.file,
             "sha256": _sha256(found.file),
             "unit_from": chosen.said_by,
-            "notes": (*column.notes(header.cells), *negative),
+            "notes": (*column.notes(header.cells), *losses, *negative),
             "reading": reading.as_dict(),
             "allow_negative": reading.negative == "keep",
         },

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from reservoir.errors import Mistake
 from reservoir.io.inflow_csv.cells import is_missing, parse_number
-from reservoir.io.inflow_csv.companions import read_companions
+from reservoir.io.inflow_csv.companions import companion_of, read_companions
 from reservoir.io.inflow_csv.date_columns import DateColumns
 from reservoir.io.inflow_csv.dates import Month, Stamp
 from reservoir.io.inflow_csv.doubtful_values import flows_among
@@ -33,13 +33,16 @@ def read_long(table: InflowTable, date: DateColumns, reading: InflowReading) -> 
     found = value_column(table, date.places, reading.column)
     header, place = table.header.cells, found.place
     stamps, undated = date.stamps(table)
-    dates = RowDates.of(stamps, (*header, *(comment.text for comment in table.comments)))
+    said = tuple(comment.text for comment in table.comments)
+    dates = RowDates.of(stamps, (*header, *said), (*said, *(header[at] for at in (*date.places, place))))
     is_month, told_at = dates.period.is_month, date.name(table)
     style = number_style((row.cells[place] for row in table.rows), table.delimiter)
     numbers, wrong = table.parsed(place, lambda text: style.parsed(text, parse_number))
     companions, wrong_beside = read_companions(table, found.companions)
     ordinals = {row: stamp.month.ordinal for row, stamp in stamps.items()} if is_month else dates.first_days
-    out_of_order = _month_mistakes(table, ordinals, undated, told_at) if is_month else dates.mistakes(told_at)
+    out_of_order = [*dates.mistakes(told_at)]
+    if is_month:
+        out_of_order += _month_mistakes(table, ordinals, undated, told_at)
     cells = sorted(
         StepValue(ordinals[row.number], numbers[row.number], row.number, header[place], style.plain(row.cells[place]))
         for row in table.rows
@@ -54,7 +57,9 @@ def read_long(table: InflowTable, date: DateColumns, reading: InflowReading) -> 
         first_stamp=_first_stamp(table, date, stamps) if is_month else "",
         beside=found.passed_over,
         companions=companions,
+        companion_names={known.field: header[at] for at in found.companions if (known := companion_of(header[at]))},
         mistakes=(
+            *found.mistakes(table),
             *undated,
             *out_of_order,
             *(each for each in wrong if is_month or not is_missing(str(each.value))),

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake
-from reservoir.io.inflow_csv.dates import parse_date
+from reservoir.io.inflow_csv.dates import parse_month
 from reservoir.io.inflow_csv.table import Row
 from reservoir.text.printable import first_unprintable
 
@@ -122,9 +122,9 @@ def read_member_rows(layout: MemberLayout) -> MemberRows:
         problem, mend = "there are no data rows below the header", "add the data rows"
         raise InputError(Mistake(problem, mend=mend, row=layout.header.number))
     member, month, *each = (np.concatenate(column) for column in zip(*parts, strict=True))
-    values = dict(zip(layout.numbers, each, strict=False))
-    texts = {place: (tuple(found[place]), codes) for place, codes in zip(found, each[len(values) :], strict=True)}
-    return MemberRows(layout, tuple(names), member, month, values, texts)
+    numbers = dict(zip(layout.numbers, each, strict=False))
+    which = {place: (tuple(found[place]), codes) for place, codes in zip(found, each[len(numbers) :], strict=True)}
+    return MemberRows(layout, tuple(names), member, month, numbers, which)
 
 
 def _pieces(layout: MemberLayout) -> Iterator[pd.DataFrame]:
@@ -167,7 +167,7 @@ def _codes(column: pd.Series[Any], code_of: Callable[[str], int]) -> NDArray[np.
 
 def _ordinal(date: str) -> int:
     """Months since the beginning of the calendar; -1 of what is no date."""
-    stamp = parse_date(date)
+    stamp = parse_month(date)
     return -1 if isinstance(stamp, Mistake) else stamp.month.ordinal
 
 
@@ -195,7 +195,7 @@ def _cut(text: TextIO, layout: MemberLayout) -> Iterator[tuple[int, list[str]]]:
 
 def _mistakes(layout: MemberLayout, reason: str) -> list[Mistake]:
     """The first mistakes in cells, or the reason why no cells can be read."""
-    parsers: dict[int, Callable[[str], Any]] = {layout.member: wrong_name, layout.date: parse_date}
+    parsers: dict[int, Callable[[str], Any]] = {layout.member: wrong_name, layout.date: parse_month}
     parsers |= {place: column.parse for place, column in layout.numbers.items()}
     columns, found = len(layout.header.cells), list[Mistake]()
     try:

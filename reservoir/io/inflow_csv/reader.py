@@ -18,7 +18,7 @@ from reservoir.hydro.water_years import whole_years, whole_years_of
 from reservoir.io.inflow_csv.averaging import Steps, averaged
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
 from reservoir.io.inflow_csv.cells import FILL_IN
-from reservoir.io.inflow_csv.companions import companion_arrays
+from reservoir.io.inflow_csv.companions import companion_arrays, companion_notes
 from reservoir.io.inflow_csv.dates import Month
 from reservoir.io.inflow_csv.doubtful_values import thousands_mistakes
 from reservoir.io.inflow_csv.layouts import read_record
@@ -85,10 +85,12 @@ def read_record_file(file: str, reading: InflowReading, first_month: int | None)
     flow = _flow_m3s(inside, calendar, chosen.unit, of_days=not record.period.is_month)
     with np.errstate(over="ignore"):  # no flow is so large, but in months that are left out
         negative = _negative_notes(as_written, chosen.unit, reading.negative)
+    beside = companion_arrays(record.companions, [value.row for value in inside], calendar.steps)
+    losses = companion_notes(beside, record.companion_names, calendar.steps)
     return Inflow(
         flow,
         calendar,
-        notes=(*notes, *left_out, *negative),
+        notes=(*notes, *losses, *left_out, *negative),
         caveat=caveat_of(table),
         source=file,
         sha256=hashlib.sha256(table.content).hexdigest(),
@@ -97,7 +99,7 @@ def read_record_file(file: str, reading: InflowReading, first_month: int | None)
         content=b"" if is_workbook(table.content) else table.content,
         reading=reading.as_dict(),
         allow_negative=reading.negative == "keep",
-        **companion_arrays(record.companions, [value.row for value in inside], calendar.steps),
+        **beside,
     )
 
 

@@ -55,6 +55,8 @@ class Record:
         Places of the columns that are passed over.
     companions : mapping
         Values of further columns by row, by field of `Inflow`.
+    companion_names : mapping
+        Names of these columns, by field.
     mistakes : tuple of Mistake
         All that is wrong with the header and the cells.
     notes : tuple of str
@@ -72,6 +74,7 @@ class Record:
     first_stamp: str = ""
     beside: tuple[int, ...] = ()
     companions: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    companion_names: Mapping[str, str] = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
     notes: tuple[str, ...] = ()
     codes: tuple[str, ...] = ()

@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import SECONDS_PER_DAY
 from reservoir.hydro.time_step import DAYS_PER_WEEK, ONE_MONTH, TimeStep
+from reservoir.io.inflow_csv.dates import MINUTES
 
-#: Minutes of a day.
-MINUTES = SECONDS_PER_DAY // 60
 #: Day numbers of Python's calendar, which begin with year 1, are those of NumPy's and this.
 _DAY_OF_1970 = 719_163
 _LAST_TEN_BEGIN = 20

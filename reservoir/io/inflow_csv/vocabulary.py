@@ -126,8 +126,13 @@ HOW_GOOD = _words(
 STATISTIC = _words(
     "max maximum min minimum peak median std stdev sd cv variance percentile quantile cumulative cumulated accumulated "
     "cum index ratio anomaly anomalies log ln normalised normalized standardised standardized percent rank deviation "
-    "annual annually yearly hourly weekly decadal quarterly seasonal"
+    "annual annually yearly hourly weekly decadal quarterly seasonal maxima maximo máximo máxima maximal maximale "
+    "maximaler minima minimo mínimo mínima minimal minimale minimaler massimo massima mediana médiane medianwert crest "
+    "extreme extremes highest lowest höchster höchste niedrigster niedrigste étiage acumulado cumulé kumuliert"
 )
+#: Parts of words that are written together, as ``Qmax``, ``peakflow`` and ``Spitzenabfluss``, beside whole ones.
+STATISTIC_PARTS = STATISTIC | _words("máx mín mx mn pk höchst niedrig spitzen scheitel hochwasser niedrigwasser sd cv")
+OTHER_PARTS = _words("flood storm lake reservoir river dam station daily month day hour year")
 #: A flow may be averaged from days; a volume of days is not that of a month.
 DAILY = _words("daily")
 #: Units of something else, multipliers, rates: never to be passed over.

@@ -11,6 +11,7 @@ from reservoir.errors import Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.year_labels import year_label
 from reservoir.io.inflow_csv.cells import parse_number
+from reservoir.io.inflow_csv.companions import is_companion, nearly_named
 from reservoir.io.inflow_csv.dates import Month
 from reservoir.io.inflow_csv.doubtful_values import flows_among
 from reservoir.io.inflow_csv.lines import WATER_YEAR_NAMES
@@ -55,6 +56,7 @@ def read_wide(table: InflowTable, year_at: int, reading: InflowReading) -> Recor
         names_water_years=any(year.form is not YearForm.PLAIN for year in years.values()),
         mistakes=(
             *_option_mistakes(reading),
+            *(mistake for at in beside for mistake in _loss_mistakes(table, header[at])),
             *_header_mistakes(table, columns, year_at),
             *_january_mistakes(table, year_at, first_month),
             *unnamed,
@@ -125,6 +127,15 @@ def _values(
                 if number in understood:
                     when = Month(starts[number] + (month < first), month).ordinal
                     yield StepValue(when, understood[number], number, names[position], style.plain(cells[position]))
+
+
+def _loss_mistakes(table: InflowTable, name: str) -> Iterator[Mistake]:
+    """Losses beside the months of the inflow, which would be passed over."""
+    nearly = nearly_named(name)
+    if nearly is not None or is_companion(name):
+        problem = nearly.problem if nearly else "a table by years has no losses or prices of its months"
+        mend = "give a table by date, a row a month; or delete the column"
+        yield table.at_header(problem, "the year and twelve months of inflow", mend, name)
 
 
 def _option_mistakes(reading: InflowReading) -> Iterator[Mistake]:

@@ -21,6 +21,8 @@ STRONG, WEAK = "sdp", "standard"
 FITTED_NETWORK, SEARCHED_NETWORK = "ann-regression", "ann"
 #: Perfect foresight is found on a grid: a rule may seem better by this part.
 FORESIGHT_TOLERANCE = 1e-5
+#: No more than this part of what perfect foresight brings is told apart: percentages have two decimals.
+TIED = 5e-5
 
 #: The runs that count most: storage carried over, years that the rule has not seen.
 HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
@@ -53,6 +55,40 @@ def best_fitted(evaluation: Evaluation) -> FamilyResult | None:
     """
     kept = [result for result in fitted_families(evaluation) if avoidable_violation(evaluation, result) <= 0]
     return max(kept, key=held_out) if kept else None
+
+
+def tied(evaluation: Evaluation, result: FamilyResult, other: FamilyResult) -> bool:
+    """Whether what two families bring in held-out years is told apart by no figure that is shown."""
+    whole = float(np.abs(result.accounts[HEADLINE].foresight.sum()))
+    return abs(charged(evaluation, result) - charged(evaluation, other)) <= TIED * whole
+
+
+def best_tied(evaluation: Evaluation) -> list[FamilyResult]:
+    """The best family that is fitted to the plan, see `best_fitted`, and behind it those that are as good."""
+    best = best_fitted(evaluation)
+    if best is None:
+        return []
+    kept = [each for each in fitted_families(evaluation) if avoidable_violation(evaluation, each) <= 0]
+    return [best, *(each for each in kept if each is not best and tied(evaluation, best, each))]
+
+
+def better_than(evaluation: Evaluation, best: FamilyResult) -> list[FamilyResult]:
+    """Families that bring more than the best one in held-out years, what they violate charged; the most first."""
+    more = [each for each in evaluation.families if charged(evaluation, each) > charged(evaluation, best)]
+    return sorted(
+        (each for each in more if not tied(evaluation, best, each)), key=lambda each: -charged(evaluation, each)
+    )
+
+
+def charged(evaluation: Evaluation, result: FamilyResult) -> float:
+    """What a family brings in held-out years, less what it violates beyond perfect foresight."""
+    return held_out(result) - evaluation.plan.reservoir.penalty * avoidable_violation(evaluation, result)
+
+
+def best_names(evaluation: Evaluation) -> str:
+    """Names of `best_tied`, in words; empty if there is none."""
+    names = [each.family for each in best_tied(evaluation)]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} (tied)" if names else ""
 
 
 def fitted_families(evaluation: Evaluation) -> list[FamilyResult]:
