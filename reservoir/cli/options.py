@@ -31,7 +31,7 @@ def read_record(
 
     Where m3/s would be assumed, the unit of the plan's record stands, if there is one.
     """
-    from reservoir.io.inflow_csv.units import ASSUMED
+    from reservoir.hydro.inflow import ASSUMED
     from reservoir.io.inflow_file import read_inflow
 
     steps = {"first_month": plant.first_month, "step": plant.step} if plant else {"step": step or "month"}
@@ -44,7 +44,7 @@ def read_record(
 
 def unit_said(record: Mapping[str, Any]) -> str:
     """The unit of a plan's record, as its provenance has it; empty if it was assumed."""
-    from reservoir.io.inflow_csv.units import ASSUMED
+    from reservoir.hydro.inflow import ASSUMED
 
     unit, said_by = (str(record.get(name) or "") for name in ("unit", "unit_from"))
     return unit if said_by not in ("", ASSUMED) else ""
