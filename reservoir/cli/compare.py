@@ -84,7 +84,7 @@ def command(
         ]
         show_json({"solvers": shown, "left_out": list(_years_left_out(rows))})
     else:
-        _show(rows, ", ".join(filter(None, (optimised.title, optimised.unit))))
+        _show(rows, ", ".join(filter(None, (f"total {optimised.title}", optimised.unit))))
     return 1 if any(row.failure for row in rows) else 0
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: What a record may say of its steps beside the inflow.
 COMPANIONS = ("evaporation_mm", "withdrawal_m3s", "price_per_mwh")
+#: Where the unit of a file was said, if it was not.
+ASSUMED = "assumed: the file gives no unit"
 #: From a member's random numbers to the next one's: 2**32 over the golden ratio, made odd.
 _STREAM_STEP = 0x9E3779B1
 
@@ -195,6 +197,11 @@ class Inflow:
         return None if self.members is None else self.members[of_member - of_member[0]]
 
     @property
+    def own_words(self) -> tuple[str, ...]:
+        """What the user wrote and results repeat, see `UnitSystem.keeping`."""
+        return self.caveat, self.source, *([] if self.members is None else self.members.tolist())
+
+    @property
     def rng_stream_ids(self) -> NDArray[np.int64]:
         """What names the random numbers of each water year, shape (years,): its calendar year, and its member."""
         return (self.calendar.start_years + self.calendar.of_member * _STREAM_STEP) % 2**32
@@ -230,7 +237,7 @@ def _checked(given: ArrayLike, calendar: Calendar, least: float) -> NDArray[np.f
     refused = partial(Mistake, column="flow_m3s")
     try:
         flow = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         expected = "one row of numbers per water year, all rows of the same length"
         mend = "give mean flows in m3/s"
         raise InputError(refused("the flows are not an array of numbers", expected, mend)) from error
@@ -265,7 +272,7 @@ def _column(name: str, given: ArrayLike, shape: tuple[int, ...], lowest: float) 
     """A further column as a read-only copy, refused if it does not fit the flows, or is not finite, or too low."""
     try:
         values = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(Mistake("is not an array of numbers", f"the shape {shape}", column=name)) from error
     if values.shape != shape:
         problem, expected = f"has the shape {values.shape}", f"the shape of the flows, {shape}"

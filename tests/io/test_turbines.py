@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
+from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.conversion import conversion_of
+from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.power import generation
+from reservoir.hydro.record_conditions import conditions_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.io.reservoir_toml.reader import read_reservoir, reservoir_of
 from tests.io.small_reservoir import SMALL
@@ -180,3 +183,19 @@ def test_a_conversion_need_not_be_given_below_the_operating_level(tmp_path: Path
     (note,) = plant.notes
     assert "conversion to power is not given for heads of 46.16 to 60 m" in note
     assert "turbines stand still" in note
+
+
+@pytest.mark.parametrize(
+    "factor", ["plant_factor = 0.5", f"full_load_hours = {[372] * 12}", f"plant_factor = {[0.5, 0.9, 0] + [0.05] * 9}"]
+)
+def test_without_a_capacity_the_plant_factor_limits_the_power_alone(tmp_path: Path, factor: str) -> None:
+    text = SMALL.replace(CAPACITY, f"{factor}\n")
+    narrow, wide = read(tmp_path, text), read(tmp_path, text.replace("200, 200, 200", "900, 900, 900"))
+    inflow = Inflow(np.full((1, 12), 60.0), Calendar(2001, 1, 1))
+    for plant in (narrow, wide):
+        for step in range(12):
+            conditions = conditions_of(plant, inflow).step((0, step))
+            made = generation(plant, 100.0, np.array([5.0, 60.0, 80.0]), conditions)
+            allowed = 30 * plant.plant_factor[step]
+            power = conversion_of(plant.conversion, plant.conversion_kind)(made.head_m) * [5.0, 60.0, 80.0]
+            np.testing.assert_allclose(made.power_mw, np.minimum(power, allowed))

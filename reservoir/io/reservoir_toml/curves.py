@@ -111,8 +111,10 @@ def _turbines(
     if file.curves.capacity is not None:
         build("capacity_m3s", "capacity")
     elif file.plant and releases and heads:
-        # Left out, the hydraulic capacity never binds: the installed capacity and the release do.
-        found["capacity_m3s"] = constant(file.plant.turbine_capacity_m3s or releases[1], heads)
+        # Left out, the hydraulic capacity never binds, nor does its part by the plant factor: the installed capacity
+        # and the release do.
+        running = min((part for part in file.plant.running_factor or () if part > 0), default=1.0)
+        found["capacity_m3s"] = constant(file.plant.turbine_capacity_m3s or releases[1] / running, heads)
     return found, mistakes
 
 

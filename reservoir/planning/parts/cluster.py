@@ -6,7 +6,7 @@ import logging
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -28,6 +28,8 @@ INSTALL = "pip install 'reservoir[dask]'"
 LOCAL = "local:"
 #: Tasks that are given to each thread of the cluster at once: one to work at, one to go on with.
 _AHEAD = 2
+#: How often processes on this machine are started before that is given up.
+_STARTS = 3
 #: How often a failed task is tried again.
 _RETRIES = 2
 #: How long a scheduler may take to answer, also after the connection was lost; and how often is looked at parts.
@@ -61,16 +63,7 @@ def cluster_workers(address: str) -> Iterator[ClusterWorkers]:
             raise
         raise InputError(Mistake("a cluster needs Dask, which is not installed", mend=INSTALL)) from None
     if address.startswith(LOCAL):
-        count = _count(address)
-        each = str(max(processors() // count, 1))
-        limits = ("RESERVOIR_THREADS", "NUMBA_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT")
-        with (
-            distributed.LocalCluster(
-                count, threads_per_worker=1, dashboard_address=None, env=dict.fromkeys(limits, each)
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            client.register_worker_callbacks(_log_nothing)
+        with _on_this_machine(address) as client:
             yield ClusterWorkers(client, address)
         return
     if "://" not in address:
@@ -84,6 +77,33 @@ def cluster_workers(address: str) -> Iterator[ClusterWorkers]:
         raise DeviceError(Mistake("no scheduler answers", mend=mend, value=address)) from error
     with client:
         yield ClusterWorkers(client, address)
+
+
+@contextmanager
+def _on_this_machine(address: str) -> Iterator[Client]:
+    """Begin processes on this machine, and again if one of them is lost before all are there."""
+    import distributed
+
+    count, begun = _count(address), ExitStack()
+    each = str(max(processors() // count, 1))
+    limits = ("RESERVOIR_THREADS", "NUMBA_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT")
+    for left in reversed(range(_STARTS)):
+        try:
+            with ExitStack() as stack:
+                cluster = distributed.LocalCluster(
+                    count, threads_per_worker=1, dashboard_address=None, env=dict.fromkeys(limits, each)
+                )
+                client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
+                client.register_worker_callbacks(_log_nothing)
+                begun = stack.pop_all()
+                break
+        except (RuntimeError, OSError) as error:
+            if not left:
+                problem = f"processes of the cluster {address} are lost whenever they are started ({error})"
+                mend = "free memory, ask for fewer processes, or leave out --cluster"
+                raise DeviceError(Mistake(problem, mend=mend)) from error
+    with begun:
+        yield client
 
 
 def _log_nothing() -> None:

@@ -96,10 +96,15 @@ def year_title(calendar: Calendar) -> str:
 
 
 def storage_at(reservoir: Reservoir, levels_m: FloatArray, near_hm3: tuple[float, float]) -> FloatArray:
-    """Storage of each level, searched a little beyond `near_hm3`; NaN for a level that is not there."""
+    """Storage of each level, searched a little beyond `near_hm3`; NaN for a level that is not there.
+
+    A level at which the curve begins, flat or held beyond its end, is that of the storage from which it rises.
+    """
     low, high = near_hm3
-    storages = np.linspace(low - (high - low), high + (high - low), 6001)
+    storages = np.clip(np.linspace(low - (high - low), high + (high - low), 6001), *reservoir.level.domain)
     levels = reservoir.level(storages)
+    flat = int((levels <= levels[0]).sum()) - 1
+    storages, levels = storages[flat:], levels[flat:]
     rising = np.concatenate([[True], np.diff(np.maximum.accumulate(levels)) > 0])
     return np.asarray(np.interp(levels_m, levels[rising], storages[rising], left=np.nan, right=np.nan))
 

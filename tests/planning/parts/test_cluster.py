@@ -83,6 +83,48 @@ def test_processes_of_this_machine_bring_the_same_bytes(small, many_years, small
     assert alone.summary().equals(shared.summary())
 
 
+#: Read by every process of Python that begins: the first of the cluster's are killed at once.
+_KILLED_AT_START = """
+import os, signal, sys
+for number in range(int(os.environ["KILLED"])):
+    if any(each.startswith("from multiprocessing.spawn import spawn_main") for each in sys.orig_argv):
+        try:
+            os.close(os.open(f"{os.environ['KILLED_IN']}/{number}", os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            continue
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def killed_at_start(tmp_path, monkeypatch):
+    """Kill so many processes of a cluster on this machine at their start; the folder that counts them."""
+
+    def killed(count):
+        for name in ("site", "killed"):
+            (tmp_path / name).mkdir()
+        (tmp_path / "site" / "sitecustomize.py").write_text(_KILLED_AT_START)
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), *filter(None, sys.path)]))
+        monkeypatch.setenv("KILLED", str(count))
+        monkeypatch.setenv("KILLED_IN", str(tmp_path / "killed"))
+        return tmp_path / "killed"
+
+    return killed
+
+
+def test_a_worker_that_is_lost_at_its_start_is_started_again(small, many_years, small_parts, killed_at_start):
+    counted = killed_at_start(1)
+    shared = reservoir.optimise(small, many_years, cluster="local:2", **SEARCH)
+    assert len(list(counted.iterdir())) == 1
+    assert shared.schedule().equals(reservoir.optimise(small, many_years, **SEARCH).schedule())
+
+
+def test_workers_that_are_lost_at_every_start_are_told(small, many_years, small_parts, killed_at_start):
+    killed_at_start(99)
+    with pytest.raises(DeviceError, match="processes of the cluster local:1 are lost whenever they are started"):
+        reservoir.optimise(small, many_years, cluster="local:1", **SEARCH)
+
+
 def test_the_parts_of_a_worker_that_is_lost_are_done_by_another(small, many_years, small_parts, started):
     _, address = scheduler(started)
     first, _ = worker(started, address)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from reservoir.hydro.curves.curve import Table
 from reservoir.hydro.reservoir_kinds import ReferenceLevels, YearEnd
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.axes import month_runs, storage_at
@@ -84,6 +85,21 @@ def test_a_level_that_the_curve_does_not_reach_is_left_out(plan: Plan):
 def test_storage_at_inverts_the_level_curve(plan: Plan):
     levels = np.linspace(1170, 1239, 40)
     assert plan.reservoir.level(storage_at(plan.reservoir, levels, NEAR)) == pytest.approx(levels, abs=1e-3)
+
+
+@pytest.mark.parametrize("flat_hm3", [(), (2_000.0, 3_000.0)])
+def test_the_level_at_which_a_curve_begins_is_that_of_dead_storage(plan: Plan, flat_hm3: tuple[float, ...]):
+    dead, storages = 4_662.0, np.linspace(4_662.0, 14_557.0, 30)
+    levels = [*np.full(len(flat_hm3), 1166.0), *np.interp(storages, [dead, 14_557.0], [1166.0, 1240.0])]
+    level = Table((*flat_hm3, *storages), tuple(levels))
+    ends = replace(plan, reservoir=replace(plan.reservoir, level=level))
+    np.testing.assert_allclose(
+        storage_at(ends.reservoir, np.array([1166.0, 1240.0]), NEAR), [dead, 14_557.0], rtol=1e-3
+    )
+    ax = draw_storage_fan(Figure().add_subplot(), with_marks(ends, dead_m=1166.0))
+    (mark,) = line_of(ax, "dead level")
+    np.testing.assert_allclose(mark.get_ydata(), dead, rtol=1e-3)
+    assert ax.get_ylim()[0] > 0
 
 
 def test_bounds_are_those_of_the_end_of_each_month(plan: Plan, june_plan: Plan):
