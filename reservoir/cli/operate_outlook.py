@@ -52,7 +52,7 @@ def with_futures(
             Mistake("is given together with --ensemble", "the members of the forecast", column="--members")
         )
     if ensemble is not None:
-        return replace(found, rule=_on_forecast(found.rule, ensemble, month))
+        return replace(found, rule=_on_forecast(found, ensemble, month))
     return found if members is None else replace(found, rule=_replan(found.rule).changed(members=members))
 
 
@@ -63,17 +63,17 @@ def _replan(rule: Rule) -> Replan:
     return rule
 
 
-def _on_forecast(rule: Rule, file: Path, month: int) -> Replan:
+def _on_forecast(found: RuleInputs, file: Path, month: int) -> Replan:
     from reservoir.io.inflow_forecast import read_inflow_forecast
     from reservoir.rules.families.replan.given_futures import ReplanOnForecast
     from reservoir.rules.families.replan.rule import MOST_MEMBERS
 
-    forecast = read_inflow_forecast(file)
+    forecast = read_inflow_forecast(file, unless_said=found.record_unit)
     forecast.require_from(month)
     if len(forecast.flow_m3s) > MOST_MEMBERS:
         problem, expected = f"has {len(forecast.flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
         raise InputError(Mistake(problem, expected, "give fewer of them", file=str(file)))
-    return ReplanOnForecast.of(_replan(rule), forecast.flow_m3s)
+    return ReplanOnForecast.of(_replan(found.rule), forecast.flow_m3s)
 
 
 def mean_inflow(rule: Rule) -> float | None:

@@ -20,13 +20,34 @@ if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
 
 
-def read_record(file: Path, reading: Mapping[str, Any], plant: Reservoir | None, step: str | None = None) -> Inflow:
-    """Read an inflow by the water years and steps of a reservoir; messages call its arguments as the options."""
+#: Where a unit was said that neither the file nor the call gives.
+OF_PLAN = "as in the plan: the file gives no unit"
+
+
+def read_record(
+    file: Path, reading: Mapping[str, Any], plant: Reservoir | None, step: str | None = None, plan_unit: str = ""
+) -> Inflow:
+    """Read an inflow by the water years and steps of a reservoir; messages call its arguments as the options.
+
+    Where m3/s would be assumed, the unit of the plan's record stands, if there is one.
+    """
+    from reservoir.hydro.inflow import ASSUMED
     from reservoir.io.inflow_file import read_inflow
 
     steps = {"first_month": plant.first_month, "step": plant.step} if plant else {"step": step or "month"}
     with named_as({name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS if name != "unit"}):
-        return read_inflow(file, **steps, **reading)
+        inflow = read_inflow(file, **steps, **reading)
+        if plan_unit and inflow.unit_from == ASSUMED and file.is_file():  # a pipe is read once
+            inflow = replace(read_inflow(file, **steps, **{**reading, "unit": plan_unit}), unit_from=OF_PLAN)
+        return inflow
+
+
+def unit_said(record: Mapping[str, Any]) -> str:
+    """The unit of a plan's record, as its provenance has it; empty if it was assumed."""
+    from reservoir.hydro.inflow import ASSUMED
+
+    unit, said_by = (str(record.get(name) or "") for name in ("unit", "unit_from"))
+    return unit if said_by not in ("", ASSUMED) else ""
 
 
 def read_plant(file: Path, step: str | None) -> Reservoir:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reservoir.cli.options import read_plant
+from reservoir.cli.options import read_plant, unit_said
 from reservoir.errors import InputError, Mistake
 
 if TYPE_CHECKING:
@@ -35,6 +35,13 @@ class RuleInputs:
     file: RuleFile
     reservoir: Reservoir
     plan_folder: Path | None
+
+    @property
+    def record_unit(self) -> str:
+        """The unit of the record that the plan was made for; empty if nobody said it."""
+        told = self.file.fitted_to.get("plan")
+        record = told.get("inflow") if isinstance(told, dict) else None
+        return unit_said(record) if isinstance(record, dict) else ""
 
     def units(self, asked: str | None, inflow: Inflow | None = None) -> UnitSystem:
         """The units asked for, else those of the rule's plan: by ``plan.json``, or by the rule's file elsewhere.

@@ -121,7 +121,7 @@ def command(
         inflow = saved.plan.inflow
         blocks = inflow.member_count if inflow.member_count > 1 else inflow.years
         _check_request(families, folds, blocks, "members" if inflow.member_count > 1 else "years")
-        test = _read_test(test_file, reading, saved.plan.reservoir)
+        test = _read_test(test_file, reading, saved.plan.reservoir, options.unit_said(saved.origin["inflow"]))
         units = UnitSystem.of(unit_system or saved.plan.units.name).keeping(saved.plan.reservoir, inflow, test)
         with progress_bars() as progress:
             evaluation = evaluate(
@@ -159,10 +159,10 @@ def command(
     return 0 if all_pass(checks) else 1
 
 
-def _read_test(file: Path | None, reading: dict[str, Any], plant: Reservoir) -> Inflow | None:
+def _read_test(file: Path | None, reading: dict[str, Any], plant: Reservoir, plan_unit: str) -> Inflow | None:
     """The inflow to test rules on, before any is fitted."""
     if file is not None:
-        return options.read_record(file, reading, plant)
+        return options.read_record(file, reading, plant, plan_unit=plan_unit)
     given = next((name for name, value in reading.items() if value), None)
     if given is not None:
         column = f"--{given.replace('_', '-')}"

@@ -64,7 +64,7 @@ def command(
     from reservoir.rules.evaluation.record_evaluation import evaluate_record
 
     found = read_rule_inputs(rule_file, reservoir_file, step)
-    inflow = options.read_record(inflow_file, reading, found.reservoir)
+    inflow = options.read_record(inflow_file, reading, found.reservoir, plan_unit=found.record_unit)
     units, start = found.units(unit_system, inflow), None
     if level is not None:
         with told_in(units):

@@ -84,8 +84,8 @@ def require_size(declared: int, stored: int, usual: int, times: int) -> None:
 def of_dataset(path: Path, read: Callable[[Any], T], refuse: Refusal) -> T:
     """What is read of a NetCDF file or a Zarr folder, opened as an xarray.Dataset, its times not decoded.
 
-    HDF5 is opened in a process of its own where that costs little: over some broken files its library overwrites
-    memory, and ends the process or reads what nobody wrote.
+    HDF5 and Zarr are opened in a process of their own where that costs little: over some broken files HDF5 overwrites
+    memory, and it and Blosc end the process.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def of_dataset(path: Path, read: Callable[[Any], T], refuse: Refusal) -> T:
     InputError
         If it cannot be opened, or refers to other files; and as `read` does.
     """
-    begin = library_call(lambda: _imported(path), refuse)
+    classic = library_call(lambda: _imported(path), refuse)
 
     def opened() -> T:
         dataset = library_call(lambda: _dataset(path), refuse)
@@ -109,7 +109,7 @@ def of_dataset(path: Path, read: Callable[[Any], T], refuse: Refusal) -> T:
             with suppress(InputError):
                 library_call(dataset.close, refuse)
 
-    apart = begin == _HDF5 and sys.platform == "linux" and path.stat().st_size <= _MOST_APART
+    apart = not classic and sys.platform == "linux" and _stored(path).size <= _MOST_APART
     return _apart(opened, refuse) if apart else opened()
 
 
@@ -126,7 +126,7 @@ def _apart(read: Callable[[], T], refuse: Refusal) -> T:
         with open(receiving, "rb") as pipe:
             error, answer = pickle.load(pipe)
     except (EOFError, pickle.UnpicklingError):
-        error, answer = refuse("the HDF5 library did not survive it"), None
+        error, answer = refuse("the library that reads it did not survive it"), None
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -168,18 +168,20 @@ def loaded(dataset: Any, names: Iterable[str], path: Path, refuse: Refusal) -> d
     return library_call(lambda: {name: each.load() for name, each in variables.items()}, refuse)
 
 
-def _imported(path: Path) -> bytes:
-    """Load what is needed for a file, and tell how it begins; nothing of a folder."""
+def _imported(path: Path) -> bool:
+    """Load what is needed for a file or a folder; whether it is of the classic format, which Python itself reads."""
     import xarray  # noqa: F401
 
     if path.is_dir():
-        return b""
+        import zarr  # noqa: F401
+
+        return False
     if not stat.S_ISREG(path.stat().st_mode):
         raise InputError(Mistake("is neither a file nor a folder", mend="check the path"))
     begin = _begin(path)
     if begin == _HDF5:
         import h5netcdf  # noqa: F401
-    return begin
+    return begin.startswith(_CLASSIC)
 
 
 def _dataset(path: Path) -> Any:

@@ -156,6 +156,33 @@ def test_rules_of_a_plan_in_feet_are_asked_in_feet_and_that_is_said(both, rule_i
     )
 
 
+def test_a_record_without_a_unit_is_read_as_that_of_the_plan(both, call_in_module):
+    """The very file of a plan, whose unit the call named, would be 35 times the water otherwise."""
+    folder, _ = both
+    heads = "year," + ",".join(f"m{month:02d}" for month in range(1, 13))
+    flows = [14000, 13000, 15000, 18000, 28000, 53000, 92000, 88000, 85000, 53000, 30000, 21000]
+    (folder / "cfs.csv").write_text(
+        "\n".join([heads, *(f"{year},{','.join(map(str, flows))}" for year in (1953, 1954))])
+    )
+    (folder / "ahead.csv").write_text(
+        "date,member,inflow\n" + "\n".join(f"2027-0{month},{name},70000" for name in "ab" for month in (7, 8, 9))
+    )
+    call_in_module(folder, "plan", "cfs.csv", "--unit", "cfs", "--solver", "dp", "--no-figures", "--out", "of-cfs")
+    fit = ("rules", "of-cfs", "--family", "replan", "--folds", "2", "--no-figures", "--force")
+    assert "On the test (1953 to 1954)" in call_in_module(folder, *fit, "--test", "cfs.csv")
+    test = json.loads((folder / "of-cfs/rules.json").read_text())["test"]
+    assert (test["unit"], test["unit_from"]) == ("cfs", "as in the plan: the file gives no unit")
+    for name, given, mean in (("as-plan", (), "1,212 m3/s"), ("as-said", ("--unit", "m3/s"), "42,814 m3/s")):
+        shown = call_in_module(
+            folder, "simulate", "of-cfs/rules/replan.json", "cfs.csv", *given, "--no-foresight", "--out", name
+        )
+        assert f"mean flow {mean}" in shown
+        assert ("values in cfs (as in the plan: the file gives no unit)" in shown) == (not given)
+    asked = ("operate", "of-cfs/rules/replan.json", "--month", "7", "--storage", "9000", "--json")
+    situation = json.loads(call_in_module(folder, *asked, "--ensemble", "ahead.csv"))["situation"]
+    assert situation["inflow_m3s"] == pytest.approx(70000 * US.size("inflow_m3s"))
+
+
 @pytest.mark.parametrize(("option", "given"), [("--level", 1720.1), ("--storage", 99999999), ("--storage", 15000)])
 def test_what_lies_beyond_the_curve_is_refused_as_it_was_given(both, rule_in_feet, call_in, option, given):
     asked = ("operate", rule_in_feet[0], "--month", "7", option, given, "--inflow", "900")

@@ -151,11 +151,14 @@ def test_a_file_of_which_bytes_are_lost_is_read_or_refused(tmp_path, at, capfd):
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="HDF5 is opened in this process elsewhere")
-def test_a_library_that_ends_its_process_is_a_refusal(tmp_path, monkeypatch, capfd):
-    path = netcdf(tmp_path)
+@pytest.mark.skipif(sys.platform != "linux", reason="they are opened in this process elsewhere")
+@pytest.mark.parametrize("made", [netcdf, zarr_folder])
+def test_a_library_that_ends_its_process_is_a_refusal(tmp_path, monkeypatch, capfd, made):
+    path = made(tmp_path)
     monkeypatch.setattr(containers, "_dataset", lambda path: os.abort())
-    with pytest.raises(InputError, match=r"inflow\.nc: cannot be read as .*the HDF5 library did not survive it"):
+    with pytest.raises(
+        InputError, match=r"inflow\.(nc|zarr): cannot be read as .*the library that reads it did not survive it"
+    ):
         read_inflow(path)
     assert capfd.readouterr().err == ""
     with pytest.raises(ChildProcessError):  # nobody is left behind
