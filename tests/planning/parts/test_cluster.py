@@ -76,6 +76,38 @@ def said(log, words, seconds=60):
     raise AssertionError(log.read_text())
 
 
+@pytest.mark.usefixtures("heard")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_while_processes_begin_waits_until_all_have_and_then_ends_them(tmp_path, name):
+    """Half begun, they ended in a fault of their own, said at length, in place of the one line."""
+    code = f"""
+import os, signal, distributed
+from reservoir import interrupts
+from reservoir.planning.parts.cluster import cluster_workers
+begin = distributed.LocalCluster.__init__
+
+def asked_to_end(*words, **named):
+    signal.raise_signal(signal.{name})
+    begin(*words, **named)
+
+if __name__ == "__main__":
+    interrupts.listen()
+    distributed.LocalCluster.__init__ = asked_to_end
+    try:
+        with cluster_workers("local:1"):
+            print("begun")
+    except KeyboardInterrupt:
+        interrupts.end_interrupted()
+"""
+    (tmp_path / "asked.py").write_text(code)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(
+        [sys.executable, "asked.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert (ended.stdout, ended.stderr) == ("", "Interrupted; nothing was written.\n")
+    assert ended.returncode == 128 + getattr(signal, name)
+
+
 def test_processes_of_this_machine_bring_the_same_bytes(small, many_years, small_parts):
     alone = reservoir.optimise(small, many_years, **SEARCH)
     shared = reservoir.optimise(small, many_years, cluster="local:2", **SEARCH)
