@@ -36,11 +36,12 @@ def command(
     out: Path | None,
     force: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """Read an inflow record, and say how it was understood. Plans nothing.
 
     Shows unit, mean flow, years and their names, gaps, and outliers among the values of each calendar month; with a
     reservoir also its active storage beside the mean annual inflow, and the mean inflow beside its turbines' capacity.
+    Ends with 1 where these make a unit doubtful that nobody gave.
     """
     from reservoir.cli.screen import show_json
     from reservoir.cli.streams import say
@@ -60,6 +61,7 @@ def command(
         _show(check, units)
         if out is not None:
             say(f"Written to {out}")
+    return 1 if check.doubts else 0
 
 
 def _require_figure(out: Path, *, force: bool) -> None:
@@ -101,9 +103,12 @@ def _show(check: InflowCheck, units: UnitSystem) -> None:
     if check.reservoir:
         name = f"{check.reservoir.name} ({check.reservoir.source})"
         screen.print(f"[bold]{'Reservoir':<10}[/]{escape(name)}", soft_wrap=True)
+        for note in check.reservoir.notes:
+            screen.print(f"{'':<10}[yellow]{escape(units.text(note))}[/]", soft_wrap=True)
     for caveat in (check.inflow.caveat, check.reservoir.caveat if check.reservoir else ""):
         if caveat:
             screen.print(f"{'':<10}[yellow]{escape(caveat)}[/]", soft_wrap=True)
     for topic, sentences in check.sentences(units).items():
         for place, sentence in enumerate(sentences):
-            screen.print(f"[bold]{'' if place else topic:<10}[/]{escape(sentence)}", soft_wrap=True)
+            style = "bold red" if topic == "Doubt" else "bold"
+            screen.print(f"[{style}]{'' if place else topic:<10}[/]{escape(sentence)}", soft_wrap=True)

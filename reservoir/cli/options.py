@@ -12,6 +12,7 @@ import click
 
 from reservoir.cli.call_words import named_as, step_asked
 from reservoir.cli.path_types import FilePath, FiniteRange, FolderPath
+from reservoir.text.printable import printable
 
 if TYPE_CHECKING:
     from reservoir.errors import Mistake
@@ -30,7 +31,7 @@ def read_record(
 
     Where m3/s would be assumed, the unit of the plan's record stands, if there is one.
     """
-    from reservoir.io.inflow_csv.units import ASSUMED
+    from reservoir.hydro.inflow import ASSUMED
     from reservoir.io.inflow_file import read_inflow
 
     steps = {"first_month": plant.first_month, "step": plant.step} if plant else {"step": step or "month"}
@@ -43,7 +44,7 @@ def read_record(
 
 def unit_said(record: Mapping[str, Any]) -> str:
     """The unit of a plan's record, as its provenance has it; empty if it was assumed."""
-    from reservoir.io.inflow_csv.units import ASSUMED
+    from reservoir.hydro.inflow import ASSUMED
 
     unit, said_by = (str(record.get(name) or "") for name in ("unit", "unit_from"))
     return unit if said_by not in ("", ASSUMED) else ""
@@ -74,6 +75,8 @@ class Inputs:
         Total energy that an independent program found, for a bundled case.
     typical_years : mapping or None
         Years to draw as wet, normal and dry, for a bundled record.
+    stranger : str
+        What to say if one of them is bundled and the other is not, though nobody named a case.
     """
 
     reservoir: Reservoir
@@ -82,6 +85,7 @@ class Inputs:
     bundled_inflow: bool
     reference_gwh: float | None
     typical_years: Mapping[str, str] | None
+    stranger: str = ""
 
     def optimised_for(self, goal: str | None) -> Inputs:
         """The same with another goal, if one is named."""
@@ -148,6 +152,9 @@ class Request:
         if plant is None or mistakes:
             raise InputError(mistakes)
         whole_case = self.reservoir_file is None and self.inflow_file is None
+        stranger = "" if whole_case or self.case else self._stranger(plant)
+        if stranger:
+            record = replace(record, notes=(stranger, *record.notes))
         return Inputs(
             plant,
             record,
@@ -155,7 +162,20 @@ class Request:
             bundled_inflow=self.inflow_file is None,
             reference_gwh=bundled.reference_gwh if whole_case else None,
             typical_years=bundled.typical_years if self.inflow_file is None else None,
+            stranger=stranger,
         )
+
+    def _stranger(self, plant: Reservoir) -> str:
+        """Say that one file was not given, so that the bundled one, of another river, stands in for it."""
+        if self.reservoir_file is None:
+            given, other = f"no reservoir was given: the bundled {plant.name} was used for", self.inflow_file
+            mend = "results are not those of your reservoir (--reservoir FILE.toml)"
+        elif self.inflow_file is None:
+            given, other = "no inflow was given: the bundled record was used for", self.reservoir_file
+            mend = "results are not those of your river (INFLOW.csv)"
+        else:
+            return ""
+        return f"{given} {printable(other.name if other else '')}; {mend}"
 
 
 def gathered(name: str, gather: Callable[..., Any], *decorators: Any) -> Decorator:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: What a record may say of its steps beside the inflow.
 COMPANIONS = ("evaporation_mm", "withdrawal_m3s", "price_per_mwh")
+#: Where the unit of a file was said, if it was not.
+ASSUMED = "assumed: the file gives no unit"
 #: From a member's random numbers to the next one's: 2**32 over the golden ratio, made odd.
 _STREAM_STEP = 0x9E3779B1
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import faulthandler
 import math
 import os
+import pickle
+import signal
 import stat
+import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from reservoir.errors import InputError, Mistake, shortened
 
@@ -18,6 +22,8 @@ INSTALL = "pip install 'reservoir[netcdf]'"
 _MOST_ARRAY_BYTES, _MOST_PACKED = 32_000_000, 20
 #: Chunks of an array that may be missing, and bytes of a file of metadata.
 _MOST_CHUNKS, _MOST_METADATA_BYTES = 10_000, 4_000_000
+#: Bytes of a file that is opened in a process of its own: what it reads is there twice for a while.
+_MOST_APART = 256_000_000
 #: Bytes by which a chunk may be larger on disk than in memory, where twice its size is less.
 _CHUNK_ROOM = 4_000
 _ZARR_METADATA = frozenset({"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"})
@@ -75,21 +81,74 @@ def require_size(declared: int, stored: int, usual: int, times: int) -> None:
         raise InputError(Mistake(problem, expected, "check that this is the right file, and that it is not damaged"))
 
 
-@contextmanager
-def opened_dataset(path: Path, refuse: Refusal) -> Iterator[Any]:
-    """Open a NetCDF file or a Zarr folder as an xarray.Dataset, its times not decoded.
+def of_dataset(path: Path, read: Callable[[Any], T], refuse: Refusal) -> T:
+    """What is read of a NetCDF file or a Zarr folder, opened as an xarray.Dataset, its times not decoded.
+
+    HDF5 and Zarr are opened in a process of their own where that costs little: over some broken files HDF5 overwrites
+    memory, and it and Blosc end the process.
+
+    Parameters
+    ----------
+    path : Path
+    read : callable
+        Takes the dataset and returns what can be sent by `pickle`.
+    refuse : callable
 
     Raises
     ------
     InputError
-        If it cannot be opened, or refers to other files.
+        If it cannot be opened, or refers to other files; and as `read` does.
     """
-    dataset = library_call(lambda: _dataset(path), refuse)
+    classic = library_call(lambda: _imported(path), refuse)
+
+    def opened() -> T:
+        dataset = library_call(lambda: _dataset(path), refuse)
+        try:
+            return read(dataset)
+        finally:
+            with suppress(InputError):
+                library_call(dataset.close, refuse)
+
+    apart = not classic and sys.platform == "linux" and _stored(path).size <= _MOST_APART
+    return _apart(opened, refuse) if apart else opened()
+
+
+def _apart(read: Callable[[], T], refuse: Refusal) -> T:
+    """Call a function in a copy of this process."""
+    receiving, sending = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that threads are not copied: it needs none
+        child = os.fork()
+    if not child:
+        _answer(read, receiving, sending)
+    os.close(sending)
     try:
-        yield dataset
+        with open(receiving, "rb") as pipe:
+            error, answer = pickle.load(pipe)
+    except (EOFError, pickle.UnpicklingError):
+        error, answer = refuse("the library that reads it did not survive it"), None
     finally:
-        with suppress(InputError):
-            library_call(dataset.close, refuse)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    if error is not None:
+        raise error
+    return answer  # type: ignore[no-any-return]
+
+
+def _answer(read: Callable[[], Any], receiving: int, sending: int) -> NoReturn:
+    """In the copy: write what is read, or the error, and end without a word."""
+    try:
+        os.close(receiving)
+        faulthandler.disable()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        with open(sending, "wb") as pipe:
+            try:
+                answer: tuple[Exception | None, Any] = None, read()
+            except Exception as error:
+                answer = error, None
+            pickle.dump(answer, pipe, protocol=5)
+    finally:
+        os._exit(0)
 
 
 def loaded(dataset: Any, names: Iterable[str], path: Path, refuse: Refusal) -> dict[str, Any]:
@@ -109,6 +168,22 @@ def loaded(dataset: Any, names: Iterable[str], path: Path, refuse: Refusal) -> d
     return library_call(lambda: {name: each.load() for name, each in variables.items()}, refuse)
 
 
+def _imported(path: Path) -> bool:
+    """Load what is needed for a file or a folder; whether it is of the classic format, which Python itself reads."""
+    import xarray  # noqa: F401
+
+    if path.is_dir():
+        import zarr  # noqa: F401
+
+        return False
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise InputError(Mistake("is neither a file nor a folder", mend="check the path"))
+    begin = _begin(path)
+    if begin == _HDF5:
+        import h5netcdf  # noqa: F401
+    return begin.startswith(_CLASSIC)
+
+
 def _dataset(path: Path) -> Any:
     import xarray
 
@@ -116,8 +191,6 @@ def _dataset(path: Path) -> Any:
     if path.is_dir():
         _check_zarr(path)
         return xarray.open_dataset(path, engine="zarr", consolidated=False, **plain)
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise InputError(Mistake("is neither a file nor a folder", mend="check the path"))
     begin = _begin(path)
     if begin.startswith(_CLASSIC):
         return xarray.open_dataset(path, engine="scipy", **plain)

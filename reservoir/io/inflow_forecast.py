@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.hydro.inflow import ASSUMED
 from reservoir.hydro.water_years import month_name
 from reservoir.io.inflow_csv.ensemble import ensemble_series, member_file
-from reservoir.io.inflow_csv.units import ASSUMED
 from reservoir.io.inflow_netcdf import is_netcdf, netcdf_series
 from reservoir.io.inflow_reading import InflowReading
 

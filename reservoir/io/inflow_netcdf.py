@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,14 +16,16 @@ from numpy.typing import NDArray
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake, shortened, worth_telling
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.units import DEPTH_MM
 from reservoir.hydro.water_years import month_name
-from reservoir.io.containers import INSTALL, library_call, loaded, opened_dataset
+from reservoir.io.containers import INSTALL, library_call, loaded, of_dataset
 from reservoir.io.content_hash import content_sha256
 from reservoir.io.ensemble_years import MemberSeries, refuse_codes, where, without_negative
 from reservoir.io.inflow_csv.caveats import caveat_fault
 from reservoir.io.inflow_csv.column_words import understand
-from reservoir.io.inflow_csv.companions import Companion, companion_of
+from reservoir.io.inflow_csv.companions import Companion, codes_beside, companion_notes, companion_of, nearly_named
 from reservoir.io.inflow_csv.member_table import wrong_name
+from reservoir.io.inflow_csv.one_series import change_of_series, may_tell_series, several_series
 from reservoir.io.inflow_csv.stamps import says_end
 from reservoir.io.inflow_csv.unit_words import Kind, words_of
 from reservoir.io.inflow_csv.units import ACCEPTED, InflowUnit, unit_named
@@ -47,11 +50,14 @@ _METHOD = re.compile(r"((?:\S+:\s+)+)((?:(?!\S+:).)+)")
 _CLOSE = 0.06
 #: Years that a calendar has.
 _YEARS = 10_000
-#: How units of the fields of `Inflow` are written, besides flows.
-_COMPANION_UNITS = {
-    "evaporation_mm": re.compile(r"(mm|milli ?met(er|re)s?)( ?(/|per) ?month| month-1)?|kg m-2|kg/m2|kg m\^-2"),
-    "price_per_mwh": re.compile(r".*((/|per) ?mwh|mwh ?(\^|\*\*)?-1)"),
+#: How depths of evaporation are written, by the sizes of their units, and prices by theirs.
+_DEPTHS = {
+    DEPTH_MM["mm"]: r"(mm|milli ?met(er|re)s?)( ?(/|per) ?month| month-1)?|kg m-2|kg/m2|kg m\^-2",
+    DEPTH_MM["in"]: "in|inch|inches",
+    DEPTH_MM["ft"]: "ft|foot|feet",
 }
+_PRICES = {size: rf".*((/|per) ?{of}|{of} ?(\^|\*\*)?-1)" for size, of in ((1.0, "mwh"), (1e3, "kwh"))}
+_COMPANION_UNITS = {"evaporation_mm": _DEPTHS, "price_per_mwh": _PRICES}
 
 FloatArray = NDArray[np.float64]
 
@@ -77,20 +83,16 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
     path = Path(file)
     if find_spec("xarray") is None:
         raise InputError(Mistake("NetCDF and Zarr need xarray, which is not installed", mend=INSTALL))
-    if not path.exists():
+    if not os.path.exists(file):
         raise InputError(Mistake("the file does not exist", mend="check the path"))
-    with opened_dataset(path, _refused) as dataset:
-        time, beside = _time_of(dataset), _companions(dataset)
-        name = _variable(dataset, time, reading.column)
-        _check_name(name)
-        dimension, bounds = _members_of(dataset.variables[name], name, time), _bounds_of(dataset, time)
-        further = [each for each in (bounds, dimension) if each is not None and each in dataset.variables]
-        variables = loaded(dataset, (time, name, *further, *beside), path, _refused)
-        caveat, others = _caveat(dataset), [each for each in _by_time(dataset, time) if each != name]
+    time, name, dimension, bounds, beside, others, tells, variables, caveat = of_dataset(
+        path, lambda dataset: _found(dataset, path, reading.column), _refused
+    )
     attributes = variables[name].attrs
     chosen, said_by = _unit(name, attributes.get("units"), reading.unit)
     _check_method(name, attributes, time, ("sum",) if chosen.is_volume and chosen.of_step is None else ("mean",))
     first, notes = _first_of(variables, time, bounds, first_month or 1)
+    _check_series({each: variables[each].values for each in tells}, first)
     of_inflow = _values_of(name, variables[name], time, dimension)
     members = _names(variables.get(dimension or ""), dimension, len(of_inflow.values))
     series = _flows(of_inflow, first, members, negative=reading.negative is not None)
@@ -105,6 +107,11 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
         _check_method(each, variables[each].attrs, time, ("mean", "sum"))
         of_loss = _values_of(each, variables[each], time, dimension)
         companions[known.field] = _beside(each, variables[each], known, of_loss, first, members)
+    refused = [nearly for each in others if (nearly := nearly_named(each))]
+    if refused:
+        raise InputError(refused)
+    names = {known.field: each for each in beside if (known := companion_of(each))}
+    notes = (*notes, *map(printable, companion_notes(companions, names, MONTHS_PER_YEAR)))
     if others:
         notes = (*notes, printable(passed_over_note(others, f"read variable {name}")))
     about: dict[str, Any] = {
@@ -117,6 +124,32 @@ def netcdf_series(file: str, reading: InflowReading, first_month: int | None = N
         "allow_negative": reading.negative == "keep",
     }
     return MemberSeries(first, series, members, chosen, companions, about)
+
+
+class _Found(NamedTuple):
+    """What a dataset has: names of variables and dimensions, those that are read with their values, and its caveat."""
+
+    time: str
+    inflow: str
+    members: str | None
+    bounds: str | None
+    companions: list[str]
+    passed_over: list[str]
+    of_series: list[str]
+    variables: dict[str, Any]
+    caveat: str
+
+
+def _found(dataset: Any, path: Path, wanted: str | None) -> _Found:
+    time, beside = _time_of(dataset), _companions(dataset)
+    name = _variable(dataset, time, wanted)
+    _check_name(name)
+    dimension, bounds = _members_of(dataset.variables[name], name, time), _bounds_of(dataset, time)
+    further = [each for each in (bounds, dimension) if each is not None and each in dataset.variables]
+    tells = [str(each) for each, found in dataset.variables.items() if _tells_series(str(each), found, time)]
+    variables = loaded(dataset, (time, name, *further, *beside, *tells), path, _refused)
+    others = [each for each in _by_time(dataset, time) if each != name]
+    return _Found(time, name, dimension, bounds, beside, others, tells, variables, _caveat(dataset))
 
 
 def _refused(reason: str) -> InputError:
@@ -429,6 +462,22 @@ def _check_name(name: str) -> None:
         raise InputError(Mistake(f"the variable {name} does not seem to be inflow", expected, mend))
 
 
+def _tells_series(name: str, variable: Any, time: str) -> bool:
+    """Whether a variable of texts by time may tell one series from another."""
+    return variable.dims == (time,) and variable.dtype.kind in "SUO" and may_tell_series(name)
+
+
+def _check_series(texts: Mapping[str, Any], first: int) -> None:
+    """Refuse months of several series, as in CSV."""
+    for name, values in texts.items():
+        cells = [each.decode("utf-8", "replace") if isinstance(each, bytes) else str(each) for each in values.tolist()]
+        change = change_of_series(name, cells)
+        if change is not None:
+            refused = several_series(name, change)
+            problem = f"{month_name(first + change.place)}: {refused.problem}"
+            raise InputError(Mistake(printable(problem), refused.expected, refused.mend))
+
+
 def _flows(of_inflow: _Values, first: int, members: Sequence[str] | None, *, negative: bool) -> FloatArray:
     """Values of the inflow, shape (members, months), finite and, unless that is asked for, not negative."""
     values = of_inflow.values
@@ -461,6 +510,8 @@ def _beside(
         problem = f"contradictory units: the name {name} gives another than its units attribute"
         raise InputError(Mistake(problem, "the unit of the name", "convert the values, or rename it", value=str(unit)))
     least, most = known.allowed
+    codes = codes_beside(known.field, np.where(of_loss.outside, 0.0, np.nan_to_num(of_loss.values)))
+    refuse_codes(of_loss.values, first, members, name, codes)
     values = of_loss.values * known.size
     wrong = of_loss.wrong((values >= least) & (values <= most))
     if wrong:
@@ -475,6 +526,6 @@ def _beside(
 def _is_unit_of(text: str, known: Companion) -> bool:
     """Whether a text names the unit of a companion."""
     if known.field in _COMPANION_UNITS:
-        return _COMPANION_UNITS[known.field].fullmatch(" ".join(text.casefold().split())) is not None
+        return re.fullmatch(_COMPANION_UNITS[known.field][known.size], " ".join(text.casefold().split())) is not None
     unit = unit_named(text)
     return unit is not None and not unit.is_volume and unit.size == known.size

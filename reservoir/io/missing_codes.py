@@ -30,6 +30,10 @@ _LARGEST, _LARGEST_FLOAT32, _LARGEST_FLOAT64 = 1e15, 1e40, 1.7e308
 #: From how many times the largest other value a positive code stands out, however often it stands there; a short one
 #: may be a flood of a small river, and is no news among other values.
 _STANDS_OUT, _SHORT_STANDS_OUT, _SHORT = 2.0, 5.0, 100.0
+#: A flow is followed by one that differs by less than this part of it; a code in a row is not.
+_NEAR = 0.25
+#: Different numbers that may be codes, and from how many times all others these stand out by their size alone.
+_PEAKS, _FAR = 4, 10.0
 #: A negative value below so many times the largest inflow is no error of a balance.
 _BEYOND_BALANCE = 10.0
 #: Equal negative values one after another, and in the whole record if there are no others, that are no errors of a
@@ -58,7 +62,7 @@ def _known(codes: list[float]) -> NDArray[np.float64]:
     return np.unique(np.append(given, single[(np.abs(single - given) < 0.005) & (single % 10 != 0)]))
 
 
-_POSITIVE_CODES, _NEGATIVE_CODES = _known([*_NINES, *_OTHERS]), -_known(_NEGATIVE)
+_POSITIVE_CODES, _NEGATIVE_CODES = _known([*_NINES, *_OTHERS, *_BELOW_NINES]), -_known(_NEGATIVE)
 
 
 def is_known_code(value: float) -> bool:
@@ -87,7 +91,8 @@ def codes_among(values: NDArray[np.float64]) -> Codes:
         largest = float(others.max(initial=0.0))
         for code in np.unique(values[like]).tolist():
             places = values == code
-            sure |= places & _stands_out(code, places, largest)
+            sure |= places & _stands_out(code, places, largest, values)
+        sure |= _equal_peaks(values, ~sure & (values > 0))
         negative = (values < 0) & ~sure
         if largest > 0:
             sure |= (values < -_BEYOND_BALANCE * largest) & (values > -_LARGEST_FLOAT32)
@@ -95,12 +100,25 @@ def codes_among(values: NDArray[np.float64]) -> Codes:
     return Codes(sure, like & ~sure & (values >= _SHORT))
 
 
-def _stands_out(code: float, places: BoolArray, largest: float) -> bool:
-    """Whether a positive number like a code is one, beside the largest other value."""
+def _stands_out(code: float, places: BoolArray, largest: float, values: NDArray[np.float64]) -> bool:
+    """Whether a positive number like a code is one, beside the largest other value and those before and after."""
     if code > (_STANDS_OUT if code >= _SHORT else _SHORT_STANDS_OUT) * largest:
         return True
-    in_a_row = bool((places[..., 1:] & places[..., :-1]).any())
-    return int(places.sum()) > 1 and (code > largest or (code >= _SHORT and in_a_row))
+    if int(places.sum()) < 2 or code > largest:
+        return code > largest and int(places.sum()) > 1
+    first, second = places[..., :-1], places[..., 1:]
+    beside = np.append(values[..., :-1][second & ~first], values[..., 1:][first & ~second])
+    in_a_row = bool((first & second).any()) and not (np.abs(beside - code) <= _NEAR * code).any()
+    return code >= _SHORT and in_a_row
+
+
+def _equal_peaks(values: NDArray[np.float64], positive: BoolArray) -> BoolArray:
+    """The few largest numbers that repeat, far above all others: no two floods are equal."""
+    sizes, counts = np.unique(values[positive & np.isfinite(values)], return_counts=True)
+    top = next((rank for rank in range(1, _PEAKS + 1) if rank < len(sizes) and counts[-rank] < _RUN), _PEAKS + 1) - 1
+    ranks = range(1, min(top, len(sizes) - 1) + 1)
+    far = [rank for rank in ranks if sizes[-rank] > max(_FAR * sizes[-rank - 1], _SHORT)]
+    return positive & (values >= sizes[-far[-1]]) if far else np.zeros(values.shape, bool)
 
 
 def _equal_negatives(values: NDArray[np.float64], negative: BoolArray) -> BoolArray:

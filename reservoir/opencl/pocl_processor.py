@@ -46,13 +46,24 @@ _NAMES = """
 NAMES = frozenset(_NAMES.split())
 #: The first whose instructions the processor has is told, of those that the compiler uses unasked, in Linux' words.
 _AVX2 = frozenset(["avx2", "fma", "bmi1", "bmi2", "f16c", "abm", "movbe", "popcnt"])
+_AVX512 = _AVX2 | {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}
+_ICELAKE = "avx512ifma avx512vbmi avx512_vbmi2 avx512_vnni avx512_bitalg avx512_vpopcntdq gfni vaes vpclmulqdq"
 _NEAREST = {
+    "icelake-server": _AVX512.union(_ICELAKE.split()),
+    "skylake-avx512": _AVX512,
     "znver3": _AVX2 | {"sse4a", "vaes", "vpclmulqdq"},
     "znver2": _AVX2 | {"sse4a"},
     "alderlake": _AVX2 | {"avx_vnni", "vaes", "vpclmulqdq", "gfni"},
     "haswell": _AVX2,
     "nehalem": frozenset({"sse4_2", "popcnt", "cx16"}),
 }
+
+#: Names with AVX-512. PoCL's own for the first processors of AMD that have it is ``znver3``, which leaves it unused.
+_WIDER = """
+    skylake-avx512 cascadelake cooperlake cannonlake icelake-client icelake-server tigerlake rocketlake
+    sapphirerapids x86-64-v4 knl knm
+"""
+_WITH_AVX512 = frozenset(_WIDER.split())
 
 #: The library of pocl-binary-distribution 3.0, and where its description of a device points to these words.
 _LIBRARY_BYTES = 108_599_272
@@ -103,8 +114,9 @@ def name_to_tell(device: cl.Device) -> str:
     """The name that a device of PoCL is to be told; empty where it keeps its own, or its library is another."""
     if not _wheels_library(device):
         return ""
-    own = own_name(device.int_ptr)
-    return wished_name() if own == UNKNOWN or (own in NAMES and name_asked()) else ""
+    own, wished = own_name(device.int_ptr), wished_name()
+    wider = wished in _WITH_AVX512 and own not in _WITH_AVX512
+    return wished if own == UNKNOWN or (own in NAMES and (wider or name_asked())) else ""
 
 
 def tell_name(device: cl.Device, name: str, *, by_hash: bool = False) -> str:

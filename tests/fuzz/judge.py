@@ -80,13 +80,16 @@ def most_held() -> int:
 def forget_most_held() -> int:
     """Count the most bytes anew from what is held now, which is returned."""
     Path("/proc/self/clear_refs").write_text("5")
-    return most_held_since()
+    return _most_held_since()
 
 
 def most_held_since() -> int:
-    """The most bytes that this process held since then."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+    """The most bytes that this process held since then, or a process that it started ever."""
+    return max(_most_held_since(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+
+
+def _most_held_since() -> int:
+    return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) * 1024
 
 
 class Said:

@@ -33,6 +33,7 @@ READ = {
     "withdrawals hm3/day": ("withdrawal_m3s", 1e6 / 86400, "withdrawal 158.2 m3/s on average"),
     "price_per_mwh": ("price_per_mwh", 1.0, "price 13.67 per MWh on average"),
     "Price (EUR/MWh)": ("price_per_mwh", 1.0, "price 13.67 per MWh on average"),
+    "Day-ahead price (EUR/MWh)": ("price_per_mwh", 1.0, "price 13.67 per MWh on average"),
     "spot price €/kWh": ("price_per_mwh", 1000.0, "price 13,667 per MWh on average"),
 }
 

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from reservoir.errors import InputError
+from reservoir.io import containers
 from reservoir.io.inflow_file import read_inflow
 
 h5py = pytest.importorskip("h5py", reason="h5py is not installed: pip install 'reservoir[netcdf]'")
@@ -148,6 +149,20 @@ def test_a_file_of_which_bytes_are_lost_is_read_or_refused(tmp_path, at, capfd):
     except InputError as refused:
         assert "inflow.nc" in str(refused)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="they are opened in this process elsewhere")
+@pytest.mark.parametrize("made", [netcdf, zarr_folder])
+def test_a_library_that_ends_its_process_is_a_refusal(tmp_path, monkeypatch, capfd, made):
+    path = made(tmp_path)
+    monkeypatch.setattr(containers, "_dataset", lambda path: os.abort())
+    with pytest.raises(
+        InputError, match=r"inflow\.(nc|zarr): cannot be read as .*the library that reads it did not survive it"
+    ):
+        read_inflow(path)
+    assert capfd.readouterr().err == ""
+    with pytest.raises(ChildProcessError):  # nobody is left behind
+        os.waitpid(-1, os.WNOHANG)
 
 
 def metadata(**changes):

@@ -121,3 +121,10 @@ def test_what_stands_beside_the_inflow_of_a_member_keeps_to_its_range(tmp_path, 
     rows = [f"{row},{value if at == 2 else 1}" for at, row in enumerate(rows_of("wet"))]
     with pytest.raises(InputError, match=f"row 4, column {name}: is out of range"):
         read_inflow(written(tmp_path, rows, header=f"member,date,inflow_m3s,{name}"))
+
+
+@pytest.mark.parametrize("rows", ["", "\n", "\n\n# a comment\n"])
+def test_a_header_alone_has_no_rows(tmp_path, rows):
+    (tmp_path / "members.csv").write_text(f"member,date,inflow_m3s{rows}")
+    with pytest.raises(InputError):
+        read_inflow(tmp_path / "members.csv")

@@ -14,6 +14,7 @@ NO_MEAN = [
     *("inflowp90_m3s", "dailymaxflow_cfs", "stdflow_cfs", "Hochwasserabfluss (m3/s)", "floodpeak_m3s", "Q95_m3s"),
     *("MedianFlow cfs", "annualmax_cfs", "最大流量(m3/s)", "Caudal máximo (m3/s)", "cuminflow_hm3", "HQ_m3s"),
     *("totaloutflow_m3s", "reservoirrelease cfs", "19450_00060_00001"),
+    *("Vmax_hm3", "InstantaneousPeakDischarge_cfs"),
 ]
 MEANS = [
     *("Qmean_m3s", "meanflow_cfs", "dailyflow_cfs", "avginflow_cfs", "Qin_m3s", "Minto inflow m3/s", "Minas Q m3/s"),

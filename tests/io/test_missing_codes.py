@@ -17,6 +17,7 @@ ALWAYS = [
     *("-901", "-902", "-99", "-999.0", "-9998", "-9997", "-99999", "-999999", "-99.99", "-9999.99", "-6999", "-888"),
     *("-8888", "-32768", "-2147483648", "-998877", "1e20", "1e30", "-1e+30", "-3.4028235e+38", "9.96921e36"),
     *("-1.7976931348623157e+308", "9999", "99999.9", "999999", "998877", "32766", "2147483647", "-5000"),
+    *("9998", "99997"),
 ]
 
 
@@ -103,6 +104,11 @@ def test_a_code_in_netcdf_is_refused(tmp_path, code, single):
         ([3.0, 2, 1, 0, 0, 0, 0, 0, 0, -61, 4, 5], [9]),  # more than all that flows in
         ([0.0, 0, 0, 0, -2, -3, 0, 0, 0, 0, 0, 0], []),
         ([30, 20, 999, 25, 14, 650, 700], []),
+        ([30, 20, 999, 999, 14, 1650, 700], [2, 3]),
+        ([30, 20, 5000, 25, 5000, 14, 5000, 41, 6000, 6000, 6000], [2, 4, 6, 8, 9, 10]),
+        ([3, 2, 5000, 25, 14, 5000, 41], []),  # two only
+        ([300, 300, 300, 3, 2, 4, 50], []),
+        ([30, 850, 999, 999, 940, 1650, 700], []),  # a flood that stays
         ([300, 99, 99, 250, 140, 650, 700], []),
         ([30, 20, np.nan, np.inf, -np.inf, 14, 28], []),
     ],
@@ -138,3 +144,39 @@ def test_negative_values_cannot_take_away_more_than_there_is(tmp_path, negative)
 def test_texts_without_a_number_are_missing_days(tmp_path, text):
     (tmp_path / "days.csv").write_text(days(text, range(100, 103)))
     assert "averaged over fewer days: 2001-04" in str(read_inflow(tmp_path / "days.csv", missing_days=3).notes)
+
+
+def dataset(**variables):
+    xarray = pytest.importorskip("xarray")
+    times = np.array([f"{2001 + at // 12}-{at % 12 + 1:02}-01" for at in range(24)], "datetime64[ns]")
+    columns = {name: ("time", values, attributes) for name, (values, attributes) in variables.items()}
+    return xarray.Dataset(
+        {"inflow": ("time", np.array(FLOWS * 2), {"units": "m3 s-1"}), **columns}, coords={"time": times}
+    )
+
+
+NETCDF = {
+    "a code of evaporation": ({"evaporation_mm": ([-9999.0, *FLOWS * 2][:24], {"units": "mm"})}, "missing-value code"),
+    "evaporation nearly named": ({"evaporation": (FLOWS * 2, {"units": "mm"})}, "evaporation: seems to be evaporation"),
+    "inches called mm": ({"evaporation_in": (FLOWS * 2, {"units": "mm"})}, "contradictory units"),
+    "two stations": (
+        {"station": (["Upper"] * 12 + ["Lower"] * 12, {})},
+        "2002-01: station changes from Upper to Lower",
+    ),
+}
+
+
+@pytest.mark.parametrize(("variables", "said"), NETCDF.values(), ids=NETCDF)
+def test_netcdf_is_read_with_the_same_care(tmp_path, variables, said):
+    dataset(**variables).to_netcdf(tmp_path / "record.nc", engine="h5netcdf")
+    with pytest.raises(InputError, match=said):
+        read_inflow(tmp_path / "record.nc")
+
+
+def test_losses_of_netcdf_are_told(tmp_path):
+    beside = {"evaporation_in": ([2.0] * 24, {"units": "inches"}), "quality_flag": (["A"] * 12 + ["P"] * 12, {})}
+    dataset(**beside).to_netcdf(tmp_path / "record.nc", engine="h5netcdf")
+    inflow = read_inflow(tmp_path / "record.nc")
+    assert "evaporation 609.6 mm a year, from column evaporation_in" in inflow.notes
+    assert inflow.evaporation_mm is not None
+    assert inflow.evaporation_mm.max() == pytest.approx(50.8)

@@ -15,12 +15,16 @@ from reservoir.opencl.driver_cache import VARIABLE as CACHE_VARIABLE
 from reservoir.opencl.pocl_processor import NAMES, UNKNOWN, VARIABLE, name_to_tell, tell_name, wished_name
 
 AVX2 = "avx2 fma bmi1 bmi2 f16c abm movbe popcnt sse4_2 cx16 vaes vpclmulqdq"
+AVX512 = (
+    "avx512f avx512cd avx512bw avx512dq avx512vl avx512ifma avx512vbmi avx512_vbmi2 avx512_vnni avx512_bitalg "
+    "avx512_vpopcntdq gfni"
+)
 
 
 @pytest.fixture
 def described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
     """A description of a device as PoCL's, in this process's memory, and a library that is taken for the wheel's."""
-    words = [ctypes.create_string_buffer(word) for word in (b"x86_64-unknown-linux-gnu", b"generic")]
+    words = [ctypes.create_string_buffer(word, 32) for word in (b"x86_64-unknown-linux-gnu", b"generic")]
     memory = (ctypes.c_void_p * 100)()
     memory[79], memory[80] = map(ctypes.addressof, words)
     monkeypatch.setattr(pocl_processor, "_wheels_library", lambda device: str(tmp_path / "libpocl.so"))
@@ -48,6 +52,17 @@ def test_a_known_name_is_left_unless_another_is_asked_for(
     assert name_to_tell(described) == ""
     monkeypatch.setenv(VARIABLE, "znver2")
     assert name_to_tell(described) == "znver2"
+
+
+@pytest.mark.parametrize(
+    ("own", "told"), [(b"znver3", "icelake-server"), (b"cascadelake", ""), (b"skylake-avx512", "")]
+)
+def test_a_known_name_that_leaves_avx512_unused_is_replaced_by_one_that_uses_it(
+    described: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, own: bytes, told: str
+) -> None:
+    monkeypatch.setattr(pocl_processor, "wished_name", lambda: "icelake-server")
+    described.words[1].value = own
+    assert name_to_tell(described) == told
 
 
 @pytest.mark.parametrize("word", [b"voodoo", b"", b"\xff\xfe", b"generi"])
@@ -80,6 +95,9 @@ def test_a_library_of_another_content_is_refused(described: SimpleNamespace, tmp
 @pytest.mark.parametrize(
     ("flags", "name"),
     [
+        (f"{AVX2} {AVX512} sse4a", "icelake-server"),
+        (f"{AVX2} {AVX512}".replace("avx512_vbmi2", ""), "skylake-avx512"),
+        (f"{AVX2} {AVX512} sse4a".replace("avx512vl", ""), "znver3"),
         (f"{AVX2} sse4a", "znver3"),
         (AVX2.replace("vaes", "sse4a"), "znver2"),
         (f"{AVX2} gfni avx_vnni", "alderlake"),
@@ -101,7 +119,7 @@ def test_the_name_is_one_whose_instructions_the_processor_has(
     assert wished_name.__wrapped__() == ""
     monkeypatch.setenv(VARIABLE, "haswell")
     assert wished_name.__wrapped__() == "haswell"
-    assert {*pocl_processor._NEAREST} <= NAMES
+    assert {*pocl_processor._NEAREST, *pocl_processor._WITH_AVX512} <= NAMES
 
 
 def _in_a_process(code: str, folder: Path, **environment: str) -> str:

@@ -91,7 +91,8 @@ _LEAST_CODE = 900.0
 def companion_of(name: str) -> Companion | None:
     """What a column beside the inflow is by its name, if that is clear."""
     known = COMPANIONS.get(name.casefold())
-    words = [word for word in re.findall(r"[^\W_]+", folded(name)) if word not in _PLAIN]
+    text = folded(name).replace("day-ahead", "")
+    words = [word for word in re.findall(r"[^\W_]+", text) if word not in _PLAIN]
     quantities = {_READ[word] for word in words if word in _READ}
     if known is not None or len(quantities) != 1:
         return known

@@ -118,7 +118,7 @@ def read_member_rows(layout: MemberLayout) -> MemberRows:
             raise ValueError("a name of a member is wrong")
     except (ValueError, pd.errors.ParserWarning) as error:
         raise InputError(_mistakes(layout, str(error))) from None
-    if not parts:
+    if not any(len(member) for member, *_ in parts):
         problem, mend = "there are no data rows below the header", "add the data rows"
         raise InputError(Mistake(problem, mend=mend, row=layout.header.number))
     member, month, *each = (np.concatenate(column) for column in zip(*parts, strict=True))

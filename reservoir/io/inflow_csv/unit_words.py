@@ -66,7 +66,7 @@ _PARTS = {
     **dict.fromkeys((word for word in known.PLAIN | known.OTHER_PARTS if len(word) > 2), Kind.PLAIN),
     **dict.fromkeys((spelling for spelling in _UNIT_OF if spelling.isalnum() and len(spelling) > 2), Kind.UNIT),
     **dict.fromkeys(known.DAILY, Kind.DAILY),
-    **dict.fromkeys(known.VOLUME | known.RUNOFF, Kind.VOLUME),
+    **dict.fromkeys(known.VOLUME | known.RUNOFF | {"v"}, Kind.VOLUME),
     **dict.fromkeys(known.OTHER, Kind.OTHER),
     **dict.fromkeys(known.FLOW, Kind.FLOW),
     **dict.fromkeys(known.STATISTIC_PARTS, Kind.STATISTIC),

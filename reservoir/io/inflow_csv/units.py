@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import Mistake
 from reservoir.hydro.calendar import SECONDS_PER_DAY, Calendar
+from reservoir.hydro.inflow import ASSUMED
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 from reservoir.io.inflow_csv.column_words import Saying, understand
@@ -20,8 +21,6 @@ from reservoir.io.inflow_csv.record import Record
 from reservoir.io.inflow_csv.table import InflowTable
 from reservoir.io.inflow_csv.unit_words import Kind
 
-#: Where the unit was said, if it was not.
-ASSUMED = "assumed: the file gives no unit"
 #: Volume that 1 m3/s carries in a day.
 HM3_PER_M3S_DAY = SECONDS_PER_DAY / 1e6
 #: Units that are understood.

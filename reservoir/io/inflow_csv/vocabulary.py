@@ -132,7 +132,9 @@ STATISTIC = _words(
 )
 #: Parts of words that are written together, as ``Qmax``, ``peakflow`` and ``Spitzenabfluss``, beside whole ones.
 STATISTIC_PARTS = STATISTIC | _words("máx mín mx mn pk höchst niedrig spitzen scheitel hochwasser niedrigwasser sd cv")
-OTHER_PARTS = _words("flood storm lake reservoir river dam station daily month day hour year")
+OTHER_PARTS = _words(
+    "instantaneous instant momentary observed flood storm lake reservoir river dam station daily month day hour year"
+)
 #: A flow may be averaged from days; a volume of days is not that of a month.
 DAILY = _words("daily")
 #: Units of something else, multipliers, rates: never to be passed over.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
-from reservoir.io.containers import Refusal, loaded, opened_dataset
+from reservoir.io.containers import Refusal, loaded, of_dataset
 from reservoir.io.plan_folder.tables import (
     AGAIN,
     ENGINE_GAP,
@@ -26,7 +25,7 @@ from reservoir.io.plan_folder.tables import (
     changed,
 )
 from reservoir.planning.column_names import FIRM_POWER, REFERENCE_ENERGY
-from reservoir.planning.dataset import INSTALL, Dataset
+from reservoir.planning.dataset import Dataset
 from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.schedule import CONDITION_COLUMNS
 
@@ -72,14 +71,16 @@ def read_dataset(path: Path, years: int, sources: Sequence[str]) -> tuple[pd.Dat
         If the file is missing, incomplete or damaged, or a variable is not as it was written.
     """
     try:
-        with _opened(path) as dataset:
-            loaded(dataset, dataset.variables, path, _refusal(path))
-            return _tables(path, dataset.rename(_present(dataset)), years, sources)
-    except ModuleNotFoundError as error:
-        problem = f"needs {error.name}, which is not installed"
-        raise InputError(Mistake(problem, mend=INSTALL, file=str(path))) from None
+        _require_kind(path)
+        return of_dataset(path, lambda dataset: _read(path, dataset, years, sources), _refusal(path))
     except InputError as refused:
         raise InputError([replace(each, file=each.file or str(path)) for each in refused.mistakes]) from None
+
+
+def _read(path: Path, dataset: Dataset, years: int, sources: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    loaded(dataset, dataset.variables, path, _refusal(path))
+    try:
+        return _tables(path, dataset.rename(_present(dataset)), years, sources)
     except _UNREADABLE as error:
         raise _refusal(path)(str(error).partition("\n")[0]) from error
 
@@ -93,11 +94,9 @@ def _present(dataset: Dataset) -> dict[str, str]:
     return {name: known for name, known in OTHER_NAMES.items() if name in dataset.variables}
 
 
-def _opened(path: Path) -> AbstractContextManager[Dataset]:
-    kind = path.is_dir() if path.name == ZARR else path.is_file()
-    if not kind:
+def _require_kind(path: Path) -> None:
+    if not (path.is_dir() if path.name == ZARR else path.is_file()):
         raise changed(path, "is missing" if not path.exists() else "is not what a plan has by this name")
-    return opened_dataset(path, _refusal(path))
 
 
 def _tables(path: Path, dataset: Dataset, years: int, sources: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:

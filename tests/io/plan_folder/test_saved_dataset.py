@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ import reservoir
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.io.plan_folder import saved_dataset
 from reservoir.io.plan_folder.formats import write_dataset
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.plan_folder.saved_tables import read_schedule
@@ -220,10 +220,7 @@ def test_an_unknown_format_is_refused(plans, tmp_path):
 def test_without_xarray_it_is_said_what_to_install(plans, tmp_path, monkeypatch):
     folder = plans["record"].save(tmp_path / "plan", figures=False, format="netcdf")
 
-    def missing(path):
-        raise ModuleNotFoundError("No module named 'xarray'", name="xarray")
-
-    monkeypatch.setattr(saved_dataset, "_opened", missing)
+    monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(
         InputError, match=r"needs xarray, which is not installed. Fix: pip install 'reservoir\[netcdf\]'"
     ):
