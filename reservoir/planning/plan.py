@@ -86,7 +86,7 @@ def optimise(
         Hold the solver's own schedule in every year.
     best : bool
         Hold the reference's schedule in every year in which it is better than the solver's, by any amount: what a proof
-        of a small gap needs (`reservoir.prove_plan`).
+        of a small gap needs (`reservoir.planning.proof.prove_plan`).
     initial : Plan, ReleaseSimulation, array_like or pandas.Series, optional
         Releases that the search begins with (m3/s), as of `reservoir.simulate`: one member of the first population of
         each problem, the others are random. The plan is no worse than they are, but for the rounding of float32. Only
