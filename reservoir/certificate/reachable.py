@@ -65,15 +65,15 @@ def _draw_in(stages: Stages, lower: FloatArray, upper: FloatArray, margin: float
     """Draw bounds in; the step at whose end they cross, or -1."""
     steps = len(stages.per_flow)
     for step in range(steps):
-        if not _gentle(stages, step, min(lower[step], lower[step + 1]), max(upper[step], upper[step + 1])):
+        if not gentle(stages, step, min(lower[step], lower[step + 1]), max(upper[step], upper[step + 1])):
             continue
-        least = _proved_end(stages, step, lower[step], stages.most[step], -1.0, margin)
-        most = _proved_end(stages, step, upper[step], stages.least[step], 1.0, margin)
+        least = proved_end(stages, step, lower[step], stages.most[step], -1.0, margin)
+        most = proved_end(stages, step, upper[step], stages.least[step], 1.0, margin)
         lower[step + 1], upper[step + 1] = max(lower[step + 1], least), min(upper[step + 1], most)
         if lower[step + 1] > upper[step + 1]:
             return step
     for step in range(steps - 1, -1, -1):
-        if not _gentle(stages, step, min(lower[step], lower[step + 1]), max(upper[step], upper[step + 1])):
+        if not gentle(stages, step, min(lower[step], lower[step + 1]), max(upper[step], upper[step + 1])):
             continue
         least = _proved_start(stages, step, lower[step + 1], stages.least[step], -1.0, margin)
         most = _proved_start(stages, step, upper[step + 1], stages.most[step], 1.0, margin)
@@ -84,19 +84,21 @@ def _draw_in(stages: Stages, lower: FloatArray, upper: FloatArray, margin: float
 
 
 @part_as_written
-def _gentle(stages: Stages, step: int, lowest: float, highest: float) -> bool:
+def gentle(stages: Stages, step: int, lowest: float, highest: float) -> bool:
     """Whether losses change by less than 2 hm3 with each hm3."""
     return magnitude(loss_jet(stages, step, (lowest, highest))[1]) < 2.0
 
 
 @part_as_written
-def _proved_end(stages: Stages, step: int, start: float, release: float, side: float, margin: float) -> float:
+def proved_end(stages: Stages, step: int, start: float, release: float, side: float, margin: float) -> float:
     """A storage that no step from `start`, or from beyond it on the other side, ends beyond: below it (-1) or above."""
     gain = (stages.inflow[step] - release) * stages.per_flow[step]
     end = start + gain
     for _ in range(_ITERATIONS):
-        mean = 0.5 * (start + end)
+        mean, before = 0.5 * (start + end), end
         end = start + gain - loss_jet(stages, step, (mean, mean))[0][0]
+        if end == before:
+            break
     exact = add((start, start), _gain(stages, step, release))
     for _ in range(_TRIES):
         bound: float = end + side * margin

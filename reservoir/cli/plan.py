@@ -221,6 +221,7 @@ def command(
                 solver=solver,
                 reference=reference,
                 engine_only=engine_only,
+                best=prove is not None,
                 progress=progress,
                 parts=parts,
                 cluster=cluster,

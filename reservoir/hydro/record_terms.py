@@ -109,6 +109,13 @@ def shortage_terms(target_mw: FloatArray, power_mw_of_one: FloatArray, most: flo
     return RecordTerms(StepTerms(none, none, target_mw, none, 1 / np.square(power_mw_of_one), none + most, none, none))
 
 
+def energy_terms(hm3_per_m3s: FloatArray, target_mw: FloatArray, cost_per_mw: FloatArray) -> RecordTerms:
+    """Terms of energy, GWh, with a cost of each MW of a shortage of power; shape (years, steps)."""
+    none = np.zeros_like(target_mw)
+    value = hm3_per_m3s * GWH_PER_MW_VOLUME + none
+    return RecordTerms(StepTerms(none, value, target_mw, cost_per_mw, none, none + UNLIMITED, none, none))
+
+
 def with_power_target(terms: RecordTerms, target_mw: FloatArray, cost_per_mw: FloatArray, most: float) -> RecordTerms:
     """The same with a cost of each MW of a shortage of power, up to a most cost of a step; shape (years, steps)."""
     steps = terms.of_steps

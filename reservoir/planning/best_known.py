@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError
+from reservoir.planning.firm_schedules import judged
 from reservoir.planning.gap_limits import beyond_limits, gap_limits, violates_more
 from reservoir.planning.given_releases import FIRST
 from reservoir.planning.solver_choice import is_swept
@@ -59,6 +60,7 @@ def best_known(
     progress: StageProgress,
     stop: NotedStop | None,
     watch: Stopwatch,
+    within: RecordProblems | None = None,
 ) -> tuple[Solutions, Sources | None, str]:
     """Solve problems again that are not close enough to their reference, and take its schedule where that fails.
 
@@ -78,6 +80,8 @@ def best_known(
         May end the second run; what it did not solve has the reference's schedule.
     watch : Stopwatch
         Times the second run.
+    within : RecordProblems, optional
+        The problems as they are searched, if that is another way (`promised_within`).
 
     Returns
     -------
@@ -96,12 +100,13 @@ def best_known(
     more = more_effort(solver, options, SWEPT_TIMES if swept else TIMES, swept=swept)
     if more.get(FIRST) is not None:
         more[FIRST] = [more[FIRST][place] for place in places]
-    again = problems.some(places)
+    again = (within or problems).some(places)
     other_seed = (seed + _SEED_STEP) % 2**64
     second, told = _NONE, ""
     try:
         with watch(stage):
-            second = solved(again, solver, other_seed, device, progress, more | {"stop": stop}, stage=stage)
+            found = solved(again, solver, other_seed, device, progress, more | {"stop": stop}, stage=stage)
+            second = judged(problems.some(places), found) if within else found
         told = stop_sentence(stage, len(second), len(places), stop, f"the others have schedules of {references.solver}")
     except InputError as error:  # no mistake of the caller: a device without room for so much work, for example
         problem = error.mistakes[0].problem
@@ -116,6 +121,22 @@ def best_known(
     held = replace(held, generations=engine.generations, evaluations=engine.evaluations)
     second_settings = second.settings[0] if second else {}
     return held, Sources(tuple(of_problem), engine, first.settings[0], second_settings), told
+
+
+def better_references(
+    held: Solutions, references: Solutions, sources: Sources | None
+) -> tuple[Solutions, Sources | None]:
+    """Solutions, with the references' in their place where these are better by any amount; and where each is from."""
+    no_more = references.violation <= held.violation
+    places = np.flatnonzero((references.violation < held.violation) | (no_more & (references.fitness > held.fitness)))
+    if not places.size:
+        return held, sources
+    sources = sources or Sources((held.solver,) * len(held), held, held.settings[0], {})
+    of_problem = np.array(sources.of_problem, object)
+    of_problem[places] = references.solver
+    better = held.replaced(places, references.some(places))
+    better = replace(better, generations=held.generations, evaluations=held.evaluations)
+    return better, replace(sources, of_problem=tuple(of_problem.tolist()))
 
 
 def _better(

@@ -15,6 +15,7 @@ from reservoir.hydro.objective import Operation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.step import storage_after
 from reservoir.hydro.unit_system import UnitSystem
+from reservoir.planning.firm_power import BRACKET
 from reservoir.planning.gap_limits import SWEPT_GAP as SWEPT_GAP
 from reservoir.planning.gap_limits import TOTAL_GAP as TOTAL_GAP
 from reservoir.planning.gap_limits import YEAR_GAP as YEAR_GAP
@@ -22,6 +23,7 @@ from reservoir.planning.gap_limits import gap_limits
 from reservoir.planning.infeasible import counted
 from reservoir.planning.plan import Plan
 from reservoir.planning.solution_numbers import relative_gap
+from reservoir.planning.solver_choice import REFERENCE_SOLVERS
 from reservoir.solvers import Solutions
 
 #: Largest water balance residual, as a part of the largest storage.
@@ -77,10 +79,10 @@ def plan_checks(plan: Plan) -> list[Check]:
     checks = [
         Check("water balance: largest residual (fraction of the largest storage)", residual, BALANCE_TOLERANCE),
         Check("release outside its limits: largest excess (m3/s)", release_excess(plan.operation, plan.reservoir), 0.0),
-        Check(f"{_limits_of(plan)}: sum of relative violations", float(plan.violation.sum()), 0.0),
+        *_limit_checks(plan),
         Check("power of the solvers' curves: largest relative error", plan.approximation.power_error, POWER_TOLERANCE),
     ]
-    if plan.references:
+    if plan.references and plan.solutions.solver not in REFERENCE_SOLVERS:  # no plan is far from itself
         gaps = gap_limits(plan.solutions.solver, plan.problems)
         checks += gap_checks(
             plan.solutions,
@@ -89,7 +91,18 @@ def plan_checks(plan: Plan) -> list[Check]:
             gaps=gaps,
             least_scale=plan.problems.least_gap_scale,
         )
-    return [*checks, *source_lines(plan), *proof_lines(plan)]
+    return [*checks, *firm_power_lines(plan), *source_lines(plan), *proof_lines(plan)]
+
+
+def firm_power_lines(plan: Plan) -> list[Check]:
+    """How much more than the firm power is not kept, of the problems that can keep their limits."""
+    bounds, able = plan.firm_bounds, plan.feasible_problems
+    if bounds is None or not able.any():
+        return []
+    proved = int((bounds.proved & able).sum())
+    by = "proved" if proved == able.sum() else f"proved of {proved} of {int(able.sum()):,}, else by search"
+    width = bounds.width(plan.firm_power_mw)[able]
+    return [Check(f"firm power: part by which more is not kept ({by}), largest", float(width.max()), BRACKET)]
 
 
 def proof_lines(plan: Plan) -> list[Check]:
@@ -127,6 +140,18 @@ def source_lines(plan: Plan) -> list[Check]:
         violation = float(plan.engine_solutions.violation.sum())
         lines.append(Check(f"{who}sum of relative violations", violation, None))
     return lines
+
+
+def _limit_checks(plan: Plan) -> list[Check]:
+    """What violates limits that some schedule may keep; that no schedule keeps those of a year is found, not failed."""
+    lost = plan.impossible_problems
+    violation, which = plan.violation[~lost[plan.problems.of_year]], ""
+    found = []
+    if lost.any():
+        one = plan.year_word if len(plan.problems) == plan.inflow.years else "horizon"
+        which = f" in {counted(int((~lost).sum()), one)} that can keep them"
+        found = [Check(f"{one}s with limits that no schedule can keep", int(lost.sum()), None)]
+    return [Check(f"{_limits_of(plan)}: sum of relative violations{which}", float(violation.sum()), 0.0), *found]
 
 
 def _limits_of(plan: Plan) -> str:

@@ -18,6 +18,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.end_value import end_value_used, with_end_value
 from reservoir.planning.firm_power import firm_power_of, promising_all
+from reservoir.planning.firm_schedules import promised_within
 from reservoir.planning.infeasible import chosen, feasible_problems
 from reservoir.planning.objective_columns import shown
 from reservoir.planning.plan import StageProgress, silent_stage
@@ -102,7 +103,7 @@ def compare(
     able = [name for name, solver in SOLVERS.items() if solver.long_horizons or not several]
     if reservoir.objective.is_firm:
         firm = firm_power_of(problems, partial(solve, solver=REFERENCE), progress)
-        problems = promising_all(problems, firm.power_mw)
+        problems = promised_within(promising_all(problems, firm.power_mw), firm.positions)
     names = list(dict.fromkeys(solvers)) or [name for name in able if runs_here(name)]
     for name in names:
         require_horizon(name, problems)

@@ -1,29 +1,38 @@
 """Firm power: the largest that every step of a problem, or a share of its steps, can give; then energy at it.
 
-For a power P the schedule of least shortage is found, by dynamic programming: the sum of squares of what the power of
-each step falls short of P, relative to P. P is firm if there is none. Its root rises almost evenly with P above the
-firm power, so that lines through two tries of all problems at once lead there (regula falsi). The schedule of least
-shortage often gives the firm power long before lines end there: what is just above the best so far is then tried next.
-Where a share of the steps may fail, a step that falls short costs 1 at most, and the failures are counted.
+It lies between a power that a schedule gives and one that none gives. The second is proved, and the schedule that
+follows the highest storages at a power just below it mostly gives all but a millionth of it (`certificate.kept_power`).
+Where it does not, because more water can do harm or the change of the release is limited, or where no schedule keeps
+the limits, the two are brought together by halving: a power is kept if the schedule of least shortage gives it, the sum
+of squares of what the power of each step falls short of it. A power that the solver does not keep is not proved to be
+none. Where a share of the steps may fail, a step that falls short costs 1 at most, and the failures are counted.
 
 What a schedule gives is stated (`given_power`): nothing rests on the search but how high it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.certificate.kept_power import HighestPower, highest_power
+from reservoir.hydro.conditions import conditions_at
+from reservoir.hydro.given_releases import callable_curves
 from reservoir.hydro.record_terms import shortage_terms
+from reservoir.hydro.step import release_to_reach
+from reservoir.planning.firm_schedules import within_power
 from reservoir.planning.given_power import firm_power_mw
 from reservoir.planning.stages import StageProgress, silent_stage
 from reservoir.problems.reservoir.promised_power import SLACK, allowed_failures, promising
 from reservoir.problems.reservoir.record import RecordProblems
 from reservoir.problems.reservoir.year import ReservoirYears
+from reservoir.processors import processors
 from reservoir.solvers import Solutions
 
 FloatArray = NDArray[np.float64]
@@ -33,20 +42,56 @@ Solve = Callable[[ReservoirYears], Solutions]
 #: How the search is called where progress and time are told.
 FIRM_POWER_STAGE = "firm power"
 _MOST_TRIES = 60
-#: A try closer than this part of the bracket to one of its ends is moved there.
-_DISTANCE = 1e-3
-#: Where a line ends below what a schedule gives, a power above that by this part of it is tried: less than the bracket
-#: may be wide.
-_JUST_ABOVE = 0.9 * SLACK
+#: The search ends where what is kept and what is not are closer than this part of it; acceptance asks for less.
+ENOUGH, BRACKET = 1e-5, 1e-4
+#: The same of powers that proofs try.
+_PRECISION = 1e-7
 #: Where some steps may fail: a step that is short by this part of the power fails.
 _FAILED = 1e-3
+#: Problems that plan.json names.
+_MOST_TOLD = 1000
+#: Steps times failures, at most, that proofs go through: those of a record of days would take hours.
+_MOST_TRACKS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class FirmBounds:
+    """The smallest power that is known not to be kept by each problem.
+
+    Parameters
+    ----------
+    not_kept_mw : ndarray, shape (problems,)
+    proved : ndarray of bool, shape (problems,)
+        Whether that is proved; else the solver found no schedule that keeps it.
+    """
+
+    not_kept_mw: FloatArray
+    proved: NDArray[np.bool_]
+
+    def first(self, count: int) -> FirmBounds:
+        """Those of the first problems."""
+        return FirmBounds(self.not_kept_mw[:count], self.proved[:count])
+
+    def width(self, kept_mw: FloatArray) -> FloatArray:
+        """Part by which what is not kept is above what is kept, shape (problems,)."""
+        return np.asarray((self.not_kept_mw - kept_mw) / np.maximum(self.not_kept_mw, 1e-12))
+
+    def as_dict(self, kept_mw: FloatArray) -> dict[str, Any]:
+        """For ``plan.json``: of each problem, or of the first of many."""
+        told = slice(_MOST_TOLD)
+        return {
+            "kept_mw": kept_mw[told].tolist(),
+            "not_kept_mw": self.not_kept_mw[told].tolist(),
+            "proved": self.proved[told].tolist(),
+        }
 
 
 class FirmPower(NamedTuple):
-    """The power of each problem, MW, shape (problems,), and a schedule that gives it: a position of each."""
+    """The power of each problem, MW, shape (problems,), a position of each that gives it, and what is not kept."""
 
     power_mw: FloatArray
     positions: list[FloatArray]
+    bounds: FirmBounds
 
 
 def firm_power_of(problems: RecordProblems, solve: Solve, progress: StageProgress = silent_stage) -> FirmPower:
@@ -63,8 +108,12 @@ def firm_power_of(problems: RecordProblems, solve: Solve, progress: StageProgres
     """
     share = problems.model.reservoir.objective.firm_share
     found = [largest_firm_power(batch, share, solve, progress) for batch in problems.batches]
-    power, positions = (list(each) for each in zip(*found, strict=True))
-    return FirmPower(np.concatenate(power), [row for batch in positions for row in batch])
+    bounds = FirmBounds(*(np.concatenate([getattr(each.bounds, name) for each in found]) for name in _OF_BOUNDS))
+    positions = [row for each in found for row in each.positions]
+    return FirmPower(np.concatenate([each.power_mw for each in found]), positions, bounds)
+
+
+_OF_BOUNDS = ("not_kept_mw", "proved")
 
 
 def promising_all(problems: RecordProblems, power_mw: FloatArray) -> RecordProblems:
@@ -82,72 +131,71 @@ def largest_firm_power(
     progress: StageProgress = silent_stage,
     *,
     smallest: bool = False,
-) -> tuple[FloatArray, FloatArray]:
-    """Search the firm power of each problem, MW, shape (problems,), and positions that give it.
+) -> FirmPower:
+    """Search the firm power of each problem.
 
     Where the smallest of all is asked for, problems that surely give more are left with what a schedule gave.
     """
-    failures = allowed_failures(batch.limits.steps, share)
-    high = np.full(len(batch), batch.model.reservoir.installed_mw)
-    low, short, positions = _tried(batch, high, failures, solve)
-    firm = short <= 0
-    above, of_above = high * (1 + 1 / np.maximum(short, 1e-12)), 1 + short  # no more than a first guess of the slope
-    progress(FIRM_POWER_STAGE, 0, len(batch))
-    for number in range(_MOST_TRIES):
-        wide = (high - low > SLACK * high) & ~firm
+    failures, count = allowed_failures(batch.limits.steps, share), len(batch)
+    progress(FIRM_POWER_STAGE, 0, count)
+    proofs = _proofs(batch, failures)
+    proved = np.array([each is not None for each in proofs])
+    installed = float(batch.model.reservoir.installed_mw)
+    high = np.array([installed if each is None else min(each.not_kept_mw, installed) for each in proofs])
+    low, positions = np.full(count, -1.0), np.zeros((count, batch.dimension))
+    places = np.flatnonzero(proved)
+    if places.size:
+        positions[places] = _following(batch[places], [each for each in proofs if each is not None])
+        low[places] = _given(batch[places], positions[places], failures, within_limits=True)
+    able = proved.copy()  # some schedule keeps the limits
+    for _ in range(_MOST_TRIES):
+        wide = high - low > ENOUGH * high
         open_ = np.flatnonzero(wide & (low < high.min()) if smallest else wide)
         if not open_.size:
             break
-        rows = low[open_], high[open_], short[open_], above[open_], of_above[open_]
-        tried = _next_try(*rows, number, counted=failures > 0)
-        reached, missed, found = _tried(batch[open_], tried, failures, solve)
-        given = missed <= 0
-        better = np.maximum(np.where(given, tried, 0.0), reached) > low[open_]
-        positions[open_[better]] = found[better]
-        low[open_] = np.maximum(np.where(given, tried, low[open_]), reached)  # which a schedule gives
-        missing = open_[~given]
-        above[missing], of_above[missing] = high[missing], short[missing]
-        high[missing], short[missing] = tried[~given], missed[~given]
+        tried = np.where(low[open_] < 0, high[open_], (low[open_] + high[open_]) / 2)
+        found = _of_least_shortage(batch[open_], tried, failures, solve)
+        reached = _given(batch[open_], found, failures, within_limits=able[open_])
+        better, missed = reached > low[open_], reached < tried * (1 - SLACK / 4)
+        positions[open_[better]], low[open_[better]] = found[better], reached[better]
+        fallen = open_[missed & (tried < high[open_])]
+        high[open_[missed]], proved[fallen] = tried[missed], False
         high = np.maximum(high, low)
-        progress(FIRM_POWER_STAGE, len(batch) - len(open_), len(batch))
-    return np.where(firm, high, low), positions
+        progress(FIRM_POWER_STAGE, count - len(open_), count)
+    return FirmPower(low.clip(min=0), [*positions], FirmBounds(high, proved))
 
 
-def _next_try(
-    low: FloatArray,
-    high: FloatArray,
-    of_high: FloatArray,
-    above: FloatArray,
-    of_above: FloatArray,
-    number: int,
-    *,
-    counted: bool,
+def _proofs(batch: ReservoirYears, failures: int) -> Sequence[HighestPower | None]:
+    """Bounds of the power of each problem, by as many threads as there are processors; None where nothing is proved."""
+    if batch.limits.steps * failures > _MOST_TRACKS:
+        return [None] * len(batch)
+    most = batch.model.reservoir.installed_mw * (1 + 2 * _PRECISION)  # which none can give
+    proved = partial(highest_power, failures=failures, most_mw=most, precision=_PRECISION)
+    with ThreadPoolExecutor(processors()) as pool:
+        return list(pool.map(proved, batch))
+
+
+def _following(batch: ReservoirYears, proofs: Sequence[HighestPower]) -> FloatArray:
+    """Positions that lead along storages."""
+    years, storages = callable_curves(batch.limits), np.stack([each.storages_hm3 for each in proofs])
+    conditions = conditions_at(years.conditions, (slice(None), slice(None)))
+    volume = years.hm3_per_m3s
+    drafts = release_to_reach(storages[:, :-1], storages[:, 1:], years.inflow, volume, conditions)
+    return np.concatenate([drafts, storages[:, :1]], axis=1)[:, : batch.dimension]
+
+
+def _given(
+    batch: ReservoirYears, positions: FloatArray, failures: int, *, within_limits: NDArray[np.bool_] | bool
 ) -> FloatArray:
-    """Where a line through two powers above the firm one ends; or just above what is given; or the bracket's middle."""
-    middle = (low + high) / 2
-    if counted or number % 6 == 5:
-        return middle
-    below = np.where(low > 0, low * (1 + _JUST_ABOVE), middle) if number % 2 == 0 else middle
-    slope = (of_above - of_high) / np.maximum(above - high, 1e-12)
-    width = high - low
-    ends = high - of_high / np.maximum(slope, 1e-12)
-    inside = np.clip(ends, low + _DISTANCE * width, high - _DISTANCE * width)
-    return np.asarray(np.where(ends < low, below, inside))
+    """What positions give in all steps but some; nothing where they leave limits that they are to be within."""
+    operation = batch.operate(positions)
+    given = firm_power_mw(operation.power_mw, 1 - failures / batch.limits.steps)
+    return np.where(within_limits & (operation.violation_sum > 0), -1.0, given)
 
 
-def _tried(
-    batch: ReservoirYears, power_mw: FloatArray, failures: int, solve: Solve
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Power that the schedule of least shortage gives but for the failures, how far it is from firm, and it."""
-    target = _each_step(batch, power_mw)
+def _of_least_shortage(batch: ReservoirYears, power_mw: FloatArray, failures: int, solve: Solve) -> FloatArray:
+    """Positions whose power falls short of one by least, or in the fewest steps where some may fail."""
+    target = np.repeat(power_mw[:, np.newaxis], batch.limits.steps, axis=1)
     terms = shortage_terms(target, _FAILED * target, 1.0) if failures else shortage_terms(target, target)
-    found = solve(replace(batch, limits=replace(batch.limits, terms=terms)))
-    positions = np.array(found.position)
-    reached = firm_power_mw(batch.operate(positions).power_mw, 1 - failures / batch.limits.steps)
-    cost = -np.asarray(found.benefit)
-    short = (cost - failures).clip(min=0) if failures else np.sqrt(cost.clip(min=0))
-    return reached, np.where(reached >= power_mw * (1 - SLACK / 4), 0.0, np.maximum(short, 1e-12)), positions
-
-
-def _each_step(batch: ReservoirYears, power_mw: FloatArray) -> FloatArray:
-    return np.repeat(power_mw[:, np.newaxis], batch.limits.steps, axis=1)
+    batch = batch if failures else within_power(batch, power_mw)
+    return np.array(solve(replace(batch, limits=replace(batch.limits, terms=terms))).position)

@@ -21,7 +21,7 @@ from reservoir.hydro.objectives import COSTS, Goal
 from reservoir.hydro.record_terms import terms_of
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.planning.firm_power import largest_firm_power
-from reservoir.planning.firm_schedules import closer_at
+from reservoir.planning.firm_schedules import better_of, keeping_promise, no_worse_than
 from reservoir.planning.front_levels import levels_between, weighing, with_objectives, without_firm_power
 from reservoir.planning.given_power import firm_power_mw
 from reservoir.planning.goals import with_goal
@@ -41,8 +41,6 @@ _LEAST_WEIGHT = 1e-4
 #: them by less than a part of 1e-6, since both end with exchanges of water; only at the largest power, which few
 #: storages give, it changes more, and is done.
 _GRIDS = {"states": 101, "most_states": 101}
-#: What the improvement of points from schedules of the largest power is timed as.
-_NEARBY_STAGE = "points near the largest power"
 
 
 class Found(NamedTuple):
@@ -106,11 +104,11 @@ class FrontSearch:
             largest_firm_power(batch, self._share, self._best, self.progress, smallest=True)
             for batch in self.problems.batches
         ]
-        levels = levels_between(lowest, min(float(power.min()) for power, _ in searched), points)
+        levels = levels_between(lowest, min(float(each.power_mw.min()) for each in searched), points)
         if pair[0] is Goal.FIRM_POWER:
             levels = levels[::-1]
         stated = [replace(alone, objective=replace(alone.objective, firm_power_mw=level)) for level in levels]
-        known = [Known(one, firmest) for one, (_, firmest) in zip(best.positions, searched, strict=True)]
+        known = [Known(one, np.array(each.positions)) for one, each in zip(best.positions, searched, strict=True)]
         found = self._solved(stated, known)
         return stated, found if found.solver else found._replace(solver=best.solver, device=best.device)
 
@@ -178,8 +176,10 @@ class FrontSearch:
         solutions = self._best(some, **grids)
         given = firm_power_mw(some.operate(np.array(solutions.position)).power_mw, self._share)
         short = np.flatnonzero(given < promised[places])
-        with self.watch(_NEARBY_STAGE):
-            solutions = closer_at(short, some[short], solutions, [*firmest[short]])
+        if short.size:
+            within = keeping_promise(some[short], firmest[short])
+            solutions = better_of(short, some[short], solutions, self._best(within, **grids))
+            solutions = no_worse_than(some, solutions, [*firmest])
         found.position[places] = np.array(solutions.position)
         return _Positions(found.position, solutions.solver, solutions.device)
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.certificate.kept_power import highest_power
 from reservoir.hydro.limits import Limits, satisfiable
 from reservoir.hydro.year_labels import some_labels
 from reservoir.problems.reservoir.record import RecordProblems
@@ -25,6 +26,29 @@ def feasible_problems(problems: RecordProblems, violation: NDArray[np.float64]) 
     ends = [0, *np.cumsum([len(batch) for batch in problems.batches])]
     parts = zip(problems.batches, pairwise(ends), strict=True)
     return np.concatenate([feasible_years(batch.limits, violation[slice(*span)]) for batch, span in parts])
+
+
+def impossible_problems(problems: RecordProblems, feasible: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether it is sure that no schedule keeps the limits of each problem, shape (problems,).
+
+    Of some for which none was found it is not: those that miss a lowest power or a slow change of the release, where
+    nothing proves that they must.
+
+    Parameters
+    ----------
+    problems : RecordProblems
+    feasible : ndarray of bool, shape (problems,)
+        As of `feasible_problems`.
+    """
+    impossible, first = ~feasible, 0
+    for batch in problems.batches:
+        lost = np.flatnonzero(~feasible[first : first + len(batch)])
+        if lost.size and _demands_of_power_or_change(batch.limits):
+            able = satisfiable(batch.limits[lost])
+            for place in lost[able].tolist():
+                impossible[first + place] = highest_power(batch[place], 0, 1.0, 1.0) is None
+        first += len(batch)
+    return impossible
 
 
 def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -31,14 +31,23 @@ def firm_power_sentence(plan: Plan) -> str:
     share, power = plan.objective.firm_share, plan.firm_power_mw
     steps = "every step gives" if share == 1 else f"{100 * share:g} % of the steps give"
     if len(power) == 1:
-        return f"{steps} {quantity(float(power[0]))} MW"
+        return f"{steps} {quantity(float(power[0]))} MW{_not_kept(plan)}"
     lowest, highest = (quantity(float(each)) for each in (power.min(), power.max()))
     return f"{steps} {lowest} to {highest} MW, by {plan.year_word if plan.horizon.is_year else 'horizon'}"
 
 
+def _not_kept(plan: Plan) -> str:
+    """How much more is not kept, and how that is known."""
+    bounds = plan.firm_bounds
+    if bounds is None:
+        return ""
+    known = "is proved impossible" if bounds.proved[0] else "was not found"
+    return f" ({max(float(bounds.width(plan.firm_power_mw)[0]), 0):.1e} more {known})"
+
+
 def _range(objective: Objective, values: np.ndarray) -> str:
-    return f"{quantity(float(values.min()))} to {quantity(float(values.max()))}"
+    return f"{quantity(float(values.min()) + 0.0)} to {quantity(float(values.max()) + 0.0)}"
 
 
 def _amount(objective: Objective, value: float) -> str:
-    return f"{quantity(float(value))} {objective.unit}".strip()
+    return f"{quantity(float(value) + 0.0)} {objective.unit}".strip()

@@ -48,6 +48,7 @@ def optimise(
     device: str | None = "auto",
     reference: bool = True,
     engine_only: bool = False,
+    best: bool = False,
     initial: OperatedRecord | ArrayLike | pd.Series[float] | None = None,
     progress: StageProgress = silent_stage,
     stop: Stop | None = None,
@@ -83,6 +84,9 @@ def optimise(
         is not enough either; `Plan.source` says which years these are. See `reservoir.planning.best_known`.
     engine_only : bool
         Hold the solver's own schedule in every year.
+    best : bool
+        Hold the reference's schedule in every year in which it is better than the solver's, by any amount: what a proof
+        of a small gap needs (`reservoir.planning.proof.prove_plan`).
     initial : Plan, ReleaseSimulation, array_like or pandas.Series, optional
         Releases that the search begins with (m3/s), as of `reservoir.simulate`: one member of the first population of
         each problem, the others are random. The plan is no worse than they are, but for the rounding of float32. Only
@@ -125,7 +129,7 @@ def optimise(
             options = {**options, **first_positions(problems, initial, solver)}
             notes = (*notes, "The search began with given releases.")
     progress, noted = callers_own(progress), NotedStop(stop) if stop else None
-    method = Method(solver, seed, device, reference, engine_only, options)
+    method = Method(solver, seed, device, reference, engine_only, options, best)
     in_parts = problems.horizon.is_year and not (begin or noted or initial is not None)
     if cluster and not in_parts:
         problem, expected = "a cluster searches years by themselves", "the horizon year, without start, stop or initial"
@@ -141,4 +145,5 @@ def optimise(
     told = plan_notes(reservoir, problems, found.operation, begin, stopped)
     notes = (*inflow.notes, *reservoir.notes, *doubts, *notes, *found.notes, *told)
     held = problems, found.operation, found.solutions, found.references
-    return Plan(reservoir, inflow, *held, notes, watch.seconds, stopped, begin, sources=found.sources)
+    about = notes, watch.seconds, stopped, begin
+    return Plan(reservoir, inflow, *held, *about, sources=found.sources, firm_bounds=found.firm_bounds)

@@ -21,8 +21,9 @@ from reservoir.hydro.objectives import Objective
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.best_known import Sources
+from reservoir.planning.firm_power import FirmBounds
 from reservoir.planning.given_power import firm_power_of_problems
-from reservoir.planning.infeasible import feasible_problems
+from reservoir.planning.infeasible import feasible_problems, impossible_problems
 from reservoir.planning.objective_columns import objective_columns, reference_column, shown
 from reservoir.planning.operated_record import FloatArray, OperatedRecord
 from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP, Proofs
@@ -73,6 +74,8 @@ class Plan(OperatedRecord):
         SI always.
     proofs : Proofs, optional
         What is proved of the problems (`reservoir.planning.proof`).
+    firm_bounds : FirmBounds, optional
+        Powers that the problems do not keep, of a plan for firm power.
     """
 
     reservoir: Reservoir
@@ -89,6 +92,7 @@ class Plan(OperatedRecord):
     sources: Sources | None = None
     units: UnitSystem = SI
     proofs: Proofs | None = None
+    firm_bounds: FirmBounds | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", self.units.keeping(self.reservoir, self.inflow))
@@ -145,6 +149,11 @@ class Plan(OperatedRecord):
     def feasible_problems(self) -> NDArray[np.bool_]:
         """Whether some schedule keeps the limits of each problem, shape (problems,)."""
         return feasible_problems(self.problems, self.solutions.violation)
+
+    @cached_property
+    def impossible_problems(self) -> NDArray[np.bool_]:
+        """Whether it is sure that no schedule keeps the limits of each problem, shape (problems,)."""
+        return impossible_problems(self.problems, self.feasible_problems)
 
     @cached_property
     def feasible(self) -> NDArray[np.bool_]:

@@ -238,6 +238,7 @@ def provenance(plan: Plan, checks: Sequence[Check]) -> dict[str, Any]:
         "stopped": plan.stopped or None,
         "shortfall_months": shortfall_months(plan),
         "shortfalls": shortfalls(plan, MOST_TOLD),
+        **({} if plan.firm_bounds is None else {"firm_power": plan.firm_bounds.as_dict(plan.firm_power_mw)}),
         **({} if plan.proofs is None else {"proof": plan.proofs.as_dict()}),
         "checks": [check.as_dict() for check in checks],
     }

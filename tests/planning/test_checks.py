@@ -139,9 +139,55 @@ def test_a_hasty_plan_fails_by_its_gap_alone(small: Reservoir, small_inflow: Inf
     assert len(failed(hasty)) == 2
 
 
-def test_an_impossible_year_fails_by_its_violation(small: Reservoir, small_inflow: Inflow) -> None:
-    dry = Inflow(flow_m3s=small_inflow.flow_m3s * 0.05, calendar=small_inflow.calendar)
-    assert any("storage outside" in check for check in failed(optimise(small, dry, solver="dp")))
+def test_years_that_no_schedule_can_keep_are_found_and_do_not_fail(small: Reservoir, small_inflow: Inflow) -> None:
+    flow = small_inflow.flow_m3s.copy()
+    flow[0] *= 0.05
+    plan = optimise(small, Inflow(flow_m3s=flow, calendar=small_inflow.calendar), solver="dp")
+    assert plan.impossible_problems.tolist() == [True, *[False] * (len(plan.problems) - 1)]
+    assert plan.violation[0] > 0
+    assert failed(plan) == []
+    lines = {check.check: check for check in plan_checks(plan)}
+    assert lines["years with limits that no schedule can keep"].value == 1
+    assert lines["years with limits that no schedule can keep"].passed is None
+    later = with_operation(plan, violation=nudged(plan.operation[1].violation, 1e-12))
+    assert any("storage outside its limits" in check for check in failed(later))
+
+
+def test_a_lowest_power_that_is_missed_fails_unless_it_is_proved_that_it_must_be(
+    small: Reservoir, small_inflow: Inflow
+) -> None:
+    power = optimise(small, small_inflow, solver="dp").operation.power_mw
+    asked = replace(small, power_lower_mw=np.full(12, 0.5 * float(power.min())))
+    kept = optimise(asked, small_inflow, solver="dp")
+    missed = kept.solutions.violation.copy()
+    missed[1] = 0.1
+    lazy = replace(kept, solutions=replace(kept.solutions, violation=missed))
+    lazy = with_operation(lazy, violation=nudged(kept.operation[1].violation, 0.1))
+    assert not lazy.feasible[1]
+    assert not lazy.impossible_problems[1]
+    assert any("limits and demands not kept" in check for check in failed(lazy))
+    most = replace(small, power_lower_mw=np.full(12, 0.99 * small.installed_mw))
+    hopeless = optimise(most, small_inflow, solver="dp")
+    assert hopeless.impossible_problems.all()
+    assert failed(hopeless) == []
+
+
+def test_a_plan_by_dynamic_programming_has_no_gap_to_itself(small: Reservoir, small_inflow: Inflow) -> None:
+    assert not any("gap" in check.check for check in plan_checks(optimise(small, small_inflow, solver="dp")))
+
+
+def test_a_plan_that_is_to_be_the_best_known_holds_every_reference_that_is_better(
+    small: Reservoir, small_inflow: Inflow
+) -> None:
+    options = {"solver": "clpso-sequential", "generations": 4000}
+    own, best = (optimise(small, small_inflow, best=each, **options) for each in (False, True))
+    better = own.references.fitness > own.solutions.fitness
+    assert better.any()
+    assert best.from_reference.tolist() == better.tolist()
+    np.testing.assert_array_equal(best.solutions.fitness, np.maximum(own.solutions.fitness, own.references.fitness))
+    assert best.source_counts["dp"] == better.sum()
+    np.testing.assert_array_equal(best.engine_solutions.fitness, own.solutions.fitness)
+    assert failed(best) == []
 
 
 def test_a_plan_without_a_reference_is_not_checked_against_one(plan: Plan) -> None:

@@ -203,8 +203,7 @@ def test_a_year_that_no_schedule_can_keep_holds_the_reference_if_the_solver_is_w
     assert mixed.violation.tolist() == mixed.references.violation.tolist()
     assert np.isnan(mixed.gap).tolist() == np.isnan(mixed.engine_gap).tolist() == [False, False, True, False, False]
     assert (mixed.engine_solutions.fitness < mixed.references.fitness - 1).all()
-    failed = [check.check for check in plan_checks(mixed) if check.passed is False]
-    assert failed == ["storage outside its limits: sum of relative violations"]
+    assert not [check.check for check in plan_checks(mixed) if check.passed is False]
     stated = [check.check for check in plan_checks(mixed) if check.threshold is None]
     assert "clpso-sequential by itself: gap to dp, worst of 4 feasible years (absolute value)" in stated
     assert (

@@ -54,6 +54,12 @@ def _is_check(value: object) -> bool:
 
 _ABSENT = object()
 _is_text, _is_number, _is_object = _is(str), _is(int, float), _is(dict)
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
 _TEXT, _OBJECT = (_is_text, "a string"), (_is_object, "an object")
 #: What is read of ``plan.json``, by dotted key: what a value must be, for the program and in words.
 _SOUND: Mapping[str, tuple[Callable[[object], bool], str]] = {
@@ -76,6 +82,9 @@ _SOUND: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "start.month": (lambda value: value is _ABSENT or _is_text(value), "a string"),
     "start.storage_hm3": (lambda value: value is _ABSENT or _is_number(value), "a number"),
     "end_value_gwh_per_hm3": (lambda value: value in (None, _ABSENT) or _is_number(value), "a number or null"),
+    "firm_power": (lambda value: value is _ABSENT or _is_object(value), "an object"),
+    "firm_power.not_kept_mw": (lambda value: value is _ABSENT or _list_of(_is_number)(value), "a list of numbers"),
+    "firm_power.proved": (lambda value: value is _ABSENT or _list_of(_is_flag)(value), "a list of flags"),
     "stopped": (lambda value: value in (None, _ABSENT) or _is_text(value), "a string or null"),
     **dict.fromkeys(("solver", "device"), _TEXT),
     "settings": _OBJECT,

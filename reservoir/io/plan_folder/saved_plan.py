@@ -37,7 +37,7 @@ from reservoir.io.reservoir_toml.reader import read_reservoir
 from reservoir.planning.checks import Check
 from reservoir.planning.column_names import FIRM_POWER
 from reservoir.planning.end_value import implies_end_value, with_end_value
-from reservoir.planning.firm_power import promising_all
+from reservoir.planning.firm_power import FirmBounds, promising_all
 from reservoir.planning.objective_columns import shown
 from reservoir.planning.plan import Plan
 from reservoir.planning.proofs import MOST_TOLD, PROVEN_BOUND, PROVEN_GAP, Proofs
@@ -114,7 +114,8 @@ def read_plan(folder: Path) -> SavedPlan:
     found = problems, operation, solutions, references
     units = UnitSystem.of(origin.get("units", {}).get("system", "si"))
     proofs = _proofs(problems, solutions.violation, summary, origin)
-    plan = Plan(plant, inflow, *found, notes, seconds, stopped, start, values, sources, units, proofs)
+    firm_bounds = _firm_bounds(problems, origin)
+    plan = Plan(plant, inflow, *found, notes, seconds, stopped, start, values, sources, units, proofs, firm_bounds)
     _check_follows(tables, plan)
     plan = replace(plan, operation=stated_operation(tables, plan.operation)) if tables.is_dataset else plan
     _check_figures(folder, origin)
@@ -170,6 +171,14 @@ def _proofs(
     nothing &= len(infeasible) < MOST_TOLD
     bound = np.where(np.isnan(bound), np.where(nothing, np.inf, -np.inf), bound)
     return Proofs(bound, np.where(nothing & (violation == 0), np.inf, gap), float(told["gap_asked"]), infeasible)
+
+
+def _firm_bounds(problems: RecordProblems, origin: Mapping[str, Any]) -> FirmBounds | None:
+    """The powers that are not kept, of a plan for firm power whose file names all of them."""
+    told = origin.get("firm_power", {})
+    if not all(len(told.get(name, ())) == len(problems) for name in ("not_kept_mw", "proved")):
+        return None
+    return FirmBounds(np.array(told["not_kept_mw"], np.float64), np.array(told["proved"], np.bool_))
 
 
 def _promising(problems: RecordProblems, summary: pd.DataFrame) -> RecordProblems:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reservoir.hydro.objective import Operation
 from reservoir.planning.best_known import Sources
+from reservoir.planning.firm_power import FirmBounds
 from reservoir.planning.search import Found
 from reservoir.planning.source_names import second_run
 from reservoir.planning.stated_solutions import stated_solutions
@@ -32,6 +33,8 @@ _WORTH = ("fitness", "benefit", "violation")
 _WORK = ("generations", "evaluations")
 #: Whose schedule a year holds: the place in the list of a solver, its second run and its reference.
 _SOURCE = "source"
+#: Of a firm power: what is not kept, and whether that is proved.
+_NOT_KEPT, _PROVED = "firm_not_kept_mw", "firm_proved"
 
 
 def columns_of(found: Found) -> dict[str, NDArray[Any]]:
@@ -43,7 +46,9 @@ def columns_of(found: Found) -> dict[str, NDArray[Any]]:
     held = {"held": solutions, "engine": engine, **({"reference": found.references} if found.references else {})}
     worth = {f"{whose}_{name}": getattr(each, name) for whose, each in held.items() for name in _WORTH}
     work = {name: getattr(solutions, name) for name in _WORK}
-    return {**columns, **worth, **work, _SOURCE: _source_codes(found)}
+    bounds = found.firm_bounds
+    firm = {} if bounds is None else {_NOT_KEPT: bounds.not_kept_mw, _PROVED: bounds.proved.astype(np.int8)}
+    return {**columns, **worth, **work, **firm, _SOURCE: _source_codes(found)}
 
 
 def _source_codes(found: Found) -> NDArray[np.int8]:
@@ -105,7 +110,8 @@ def found_of(
         references = stated_solutions(unknown, _worth(columns, "reference"), reference["settings"], **of_call)
     sources = _sources_of(columns, told, solutions, references)
     notes = tuple(dict.fromkeys(note for each in told for note in each["notes"]))
-    return Found(problems, operation, solutions, references, sources, notes)
+    bounds = FirmBounds(columns[_NOT_KEPT], columns[_PROVED] > 0) if _NOT_KEPT in columns else None
+    return Found(problems, operation, solutions, references, sources, notes, firm_bounds=bounds)
 
 
 def _operation(columns: Columns) -> Operation:

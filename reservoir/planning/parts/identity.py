@@ -39,6 +39,7 @@ def run_identity(problems: RecordProblems, method: Method, place: str) -> dict[s
         "settings": dict(method.options),
         "reference": method.reference,
         "engine-only": method.engine_only,
+        **({"best": True} if method.best else {}),
         "device": place,
     }
     found: dict[str, Any] = json.loads(json.dumps(identity, default=str))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
-from reservoir.hydro.record_terms import UNLIMITED, with_power_target
+from reservoir.hydro.record_terms import UNLIMITED, RecordTerms, with_power_target
 from reservoir.problems.base import FloatArray
 from reservoir.problems.reservoir.year import ReservoirYears
 
@@ -24,6 +25,12 @@ def allowed_failures(steps: int, share: float) -> int:
     return int((1 - share) * steps + 1e-9)
 
 
+def cost_of_shortage(target_mw: FloatArray, penalty: float, steps: int) -> FloatArray:
+    """Of each MW that a step falls short of its target; nothing without one."""
+    of_all = _COST_OF_SHORTAGE * penalty * steps / MONTHS_PER_YEAR
+    return np.where(target_mw > 0, of_all / np.where(target_mw > 0, target_mw, 1.0), 0.0)
+
+
 def promising(batch: ReservoirYears, power_mw: FloatArray, share: float = 1.0) -> ReservoirYears:
     """The problems with a power that each must give, shape (problems,), in a share of their steps.
 
@@ -31,8 +38,14 @@ def promising(batch: ReservoirYears, power_mw: FloatArray, share: float = 1.0) -
     """
     limits = batch.limits
     target = np.repeat((power_mw * (1 - SLACK))[:, np.newaxis], limits.steps, axis=1)
-    of_all = _COST_OF_SHORTAGE * batch.penalty * limits.steps / MONTHS_PER_YEAR
-    cost = np.where(target > 0, of_all / np.where(target > 0, target, 1.0), 0.0)
+    cost = cost_of_shortage(target, batch.penalty, limits.steps)
     most = UNLIMITED if allowed_failures(limits.steps, share) == 0 else _COST_OF_FAILURE * batch.penalty
     terms = None if limits.terms is None else with_power_target(limits.terms, target, cost, most)
     return replace(batch, limits=replace(limits, terms=terms))
+
+
+def promised_in(terms: RecordTerms, steps: NDArray[np.bool_]) -> RecordTerms:
+    """The same promise, but in some steps only, shape (years, steps), none of which may fail."""
+    target = np.where(steps, terms.of_steps.power_target, 0.0)
+    most = np.full_like(target, UNLIMITED)
+    return RecordTerms(terms.of_steps._replace(power_target=target, power_cost_most=most))
