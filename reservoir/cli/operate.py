@@ -258,6 +258,10 @@ def _show(
         screen.print(f"{title:<18}{units.text(text)}", soft_wrap=True)
     if assumed:
         screen.print(f"[yellow]Not given, mean of the fitted years used: {', '.join(assumed)}[/]", soft_wrap=True)
+    if advice.missing_m3s:
+        least = f"{quantity(advice.missing_m3s)} of the {quantity(advice.missing_m3s + advice.release_m3s)} m3/s"
+        missing = f"{least} that are the minimum release are missing: there is no more water above dead storage."
+        screen.print(f"[bold red]{units.text(missing)}[/]", soft_wrap=True)
     if not advice.within_bounds:
         screen.print("[bold red]No permitted release satisfies the storage limits of this month.[/]", soft_wrap=True)
 
