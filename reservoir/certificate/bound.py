@@ -182,7 +182,7 @@ def proof_of(
         intervals = halved(intervals, kept, table.cut, cyclic=limits.cyclic)
         if not intervals.alive.any() or len(intervals.alive) > _MOST_PAIRS:
             break
-        if table.at_ends.max() > threshold:  # values are too large: perhaps missing a demand pays
+        if not table.at_ends.max() <= threshold:  # values are too large: perhaps missing a demand pays
             cost = min(2 * cost, _MOST_COST)
     return ProvenBound(best + _ROUNDING * max(abs(best), effort.least_scale), None, level, boxes)
 
@@ -211,10 +211,16 @@ def _bound_all(plant: Plant, stages: Stages, cells: Cells, brackets: FloatArray,
 
 
 def _through(table: CellValues, brackets: FloatArray, *, cyclic: bool) -> tuple[FloatArray, FloatArray]:
-    """Length of the longest path through each pair, and of that to each cell."""
+    """Length of the longest path through each pair, and of that to each cell.
+
+    A bracket or an end that came to no number bounds nothing: comparisons would take it for no path at all.
+    """
     through = np.empty(len(brackets))
+    at_ends, lost = np.where(np.isnan(table.at_ends), np.inf, table.at_ends), np.isnan(brackets)
+    if lost.any():
+        brackets = np.where(lost, np.inf, brackets)
     before, after = np.empty(len(table.cells.lower)), np.empty(len(table.cells.lower))
-    longest_paths(table.cells, brackets, table.at_ends, cyclic, before, after, through)
+    longest_paths(table.cells, brackets, at_ends, cyclic, before, after, through)
     return through, before
 
 

@@ -146,7 +146,7 @@ def _told_fault(error: Exception) -> int:
 
 
 def _tell_notes() -> None:
-    """Say which caches could not be used, if any was asked for."""
+    """Say which caches and devices could not be used, if any was asked for."""
     from reservoir.cli.streams import say
 
     caches = sys.modules.get("reservoir.caches")

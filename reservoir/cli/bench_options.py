@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from reservoir.cli import options
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.path_types import FilePath, FiniteNumber, FiniteRange
 
 _functions = click.option("--functions", metavar="f1,f5,...", help="Functions to run (f1 to f8).  [default: all]")
 
@@ -17,12 +17,12 @@ _two_level_swarm = options.gathered(
     options.given,
     click.option("--group", type=int, help="Particles per group.  [default: 8]"),
     click.option("--exchange-every", type=int, help="Iterations between exchanges.  [default: 100]"),
-    click.option("--inertia", type=float, help="Inertia weight (alpha in the paper).  [default: 1]"),
-    click.option("--cognitive", type=float, help="Cognitive coefficient (c1 in the paper).  [default: 2]"),
-    click.option("--social", type=float, help="Social coefficient (c2 in the paper).  [default: 2]"),
+    click.option("--inertia", type=FiniteNumber(), help="Inertia weight (alpha in the paper).  [default: 1]"),
+    click.option("--cognitive", type=FiniteNumber(), help="Cognitive coefficient (c1 in the paper).  [default: 2]"),
+    click.option("--social", type=FiniteNumber(), help="Social coefficient (c2 in the paper).  [default: 2]"),
     click.option(
         "--velocity-fraction",
-        type=float,
+        type=FiniteNumber(),
         help="Maximum velocity, as a fraction of the range of the initial weights.  [default: 0.01]",
     ),
 )
@@ -68,7 +68,11 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
         ),
         _two_level_swarm,
         click.option(
-            "--reach", type=float, default=1.0, show_default=True, help="Initial weights lie between -reach and reach."
+            "--reach",
+            type=FiniteNumber(),
+            default=1.0,
+            show_default=True,
+            help="Initial weights lie between -reach and reach.",
         ),
         click.option(
             "--threads", type=click.IntRange(1), default=2, show_default=True, help="Threads of the CPU baseline."
@@ -165,7 +169,7 @@ OWN_OPTIONS: dict[str, tuple[Any, ...]] = {
         options.proof_gap,
         click.option(
             "--prove-seconds",
-            type=click.FloatRange(0.0),
+            type=FiniteRange(0.0),
             default=10.0,
             show_default=True,
             help="Most time of each of the two proofs of a year, about.",

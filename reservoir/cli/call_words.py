@@ -45,7 +45,10 @@ def told_in(units: UnitSystem) -> Iterator[None]:
 
 def _in_units(mistake: Mistake, units: UnitSystem) -> dict[str, Any]:
     name = {"--level": "level_m", "--storage": "storage_hm3", "--inflow": "inflow_m3s"}.get(mistake.column, "")
-    value = mistake.value / units.size(name) if isinstance(mistake.value, float) else mistake.value
+    value = mistake.value
+    if isinstance(value, float):
+        value = float(f"{value / units.size(name):.12g}")  # as it was given
+        value = int(value) if value.is_integer() else value
     texts = {name: units.text(getattr(mistake, name)) for name in ("problem", "expected", "mend")}
     return texts | {"value": value}
 

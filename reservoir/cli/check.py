@@ -36,11 +36,12 @@ def command(
     out: Path | None,
     force: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """Read an inflow record, and say how it was understood. Plans nothing.
 
     Shows unit, mean flow, years and their names, gaps, and outliers among the values of each calendar month; with a
     reservoir also its active storage beside the mean annual inflow, and the mean inflow beside its turbines' capacity.
+    Ends with 1 where these make a unit doubtful that nobody gave.
     """
     from reservoir.cli.screen import show_json
     from reservoir.cli.streams import say
@@ -52,14 +53,15 @@ def command(
     reservoir = None if reservoir_file is None else options.read_plant(reservoir_file, step)
     inflow = options.read_record(inflow_file, reading, reservoir, step)
     check, units = InflowCheck(inflow, reservoir), UnitSystem.of(unit_system or "si")
-    if out is not None:
-        _draw(check, units, out, force=force)
+    if out is not None and not _draw(check, units, out, force=force):
+        out = None
     if as_json:
         show_json(check.as_dict(units) | ({"figure": str(out)} if out else {}))
     else:
         _show(check, units)
         if out is not None:
             say(f"Written to {out}")
+    return 1 if check.doubts else 0
 
 
 def _require_figure(out: Path, *, force: bool) -> None:
@@ -73,13 +75,22 @@ def _require_figure(out: Path, *, force: bool) -> None:
     require_free(out, force=force, **_ADVICE)
 
 
-def _draw(check: InflowCheck, units: UnitSystem, out: Path, *, force: bool) -> None:
+def _draw(check: InflowCheck, units: UnitSystem, out: Path, *, force: bool) -> bool:
+    """Whether the figure could be drawn, and was written."""
+    from reservoir.cli.streams import warn
     from reservoir.io.placing.whole_file import write_new
+    from reservoir.report.figures.figures import attempted, left_out_sentences
     from reservoir.report.figures.inflow_record import inflow_record_figure
     from reservoir.report.figures.style import rendered
 
-    drawn = rendered(inflow_record_figure(check, units), out.suffix.casefold()[1:])
-    write_new(out, lambda path: path.write_bytes(drawn), force=force, **_ADVICE)
+    left_out: dict[str, str] = {}
+    kind = out.suffix.casefold()[1:]
+    drawn = attempted(out.name, lambda: rendered(inflow_record_figure(check, units), kind), left_out)
+    if drawn is not None:
+        write_new(out, lambda path: path.write_bytes(drawn), force=force, **_ADVICE)
+    for sentence in left_out_sentences(left_out):
+        warn(sentence)
+    return drawn is not None
 
 
 def _show(check: InflowCheck, units: UnitSystem) -> None:
@@ -92,9 +103,12 @@ def _show(check: InflowCheck, units: UnitSystem) -> None:
     if check.reservoir:
         name = f"{check.reservoir.name} ({check.reservoir.source})"
         screen.print(f"[bold]{'Reservoir':<10}[/]{escape(name)}", soft_wrap=True)
+        for note in check.reservoir.notes:
+            screen.print(f"{'':<10}[yellow]{escape(units.text(note))}[/]", soft_wrap=True)
     for caveat in (check.inflow.caveat, check.reservoir.caveat if check.reservoir else ""):
         if caveat:
             screen.print(f"{'':<10}[yellow]{escape(caveat)}[/]", soft_wrap=True)
     for topic, sentences in check.sentences(units).items():
         for place, sentence in enumerate(sentences):
-            screen.print(f"[bold]{'' if place else topic:<10}[/]{escape(sentence)}", soft_wrap=True)
+            style = "bold red" if topic == "Doubt" else "bold"
+            screen.print(f"[{style}]{'' if place else topic:<10}[/]{escape(sentence)}", soft_wrap=True)

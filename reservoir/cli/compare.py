@@ -45,11 +45,12 @@ def command(
     unit_system: str | None,
     as_json: bool,
     **where: Any,
-) -> None:
+) -> int:
     """Run several solvers on the same years and print energy, gap, violation and seconds.
 
     The gap is the largest relative shortfall of a year from the reference optimum (dynamic programming). Times
     exclude compilation. Years whose limits cannot be satisfied are listed; they count only in the violation.
+    A solver whose device fails is named with the reason, and the exit status is 1.
     """
     from reservoir.cli.screen import progress_bars, show_inputs, show_json
     from reservoir.hydro.unit_system import UnitSystem
@@ -72,13 +73,23 @@ def command(
     optimised = found.reservoir.objective
     if as_json:
         benefit = "energy_gwh" if optimised.is_energy else "objective"
+        hidden = ("left_out", "failure")
         shown = [
-            {benefit if name == "benefit" else name: value for name, value in asdict(row).items() if name != "left_out"}
+            {
+                benefit if name == "benefit" else name: value
+                for name, value in asdict(row).items()
+                if name not in hidden or (name == "failure" and value)
+            }
             for row in rows
         ]
-        show_json({"solvers": shown, "left_out": list(rows[0].left_out)})
+        show_json({"solvers": shown, "left_out": list(_years_left_out(rows))})
     else:
-        _show(rows, ", ".join(filter(None, (optimised.title, optimised.unit))))
+        _show(rows, ", ".join(filter(None, (f"total {optimised.title}", optimised.unit))))
+    return 1 if any(row.failure for row in rows) else 0
+
+
+def _years_left_out(rows: Sequence[Comparison]) -> tuple[str, ...]:
+    return next(row.left_out for row in rows if not row.failure)
 
 
 def _show(rows: Sequence[Comparison], title: str) -> None:
@@ -91,6 +102,9 @@ def _show(rows: Sequence[Comparison], title: str) -> None:
     titles = (title, "worst gap", "violation", "seconds", "device seconds")
     cells = []
     for row in rows:
+        if row.failure:
+            cells.append((row.solver, "failed", *"–––––"))
+            continue
         busy = "" if row.device_seconds is None else f"{row.device_seconds:.3g}"
         known = isfinite(row.gap)  # no year can keep its limits: there is neither an energy nor a gap
         benefit = f"{row.benefit:,.1f}" if abs(row.benefit) >= 1000 else quantity(row.benefit)
@@ -98,7 +112,10 @@ def _show(rows: Sequence[Comparison], title: str) -> None:
         numbers = (benefit, gap, f"{row.violation:.2g}", f"{row.seconds:.3g}", busy)
         cells.append((row.solver, escape(row.device), *numbers))
     show_table((Column("solver"), Column("device"), *(Column(title, "right") for title in titles)), cells)
-    left_out = rows[0].left_out
+    for row in rows:
+        if row.failure:
+            say(f"{row.solver} failed: {row.failure}")
+    left_out = _years_left_out(rows)
     if left_out:
         what = f"{counted(len(left_out))} cannot satisfy the storage limits ({listed(left_out)})"
         say(f"{what}: excluded from energy and gap, included in the violation")

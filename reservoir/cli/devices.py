@@ -23,7 +23,9 @@ def command(as_json: bool) -> None:
     from reservoir.cli.screen import show_json
     from reservoir.cli.streams import say
     from reservoir.opencl import choose_devices, left_out, list_devices
+    from reservoir.opencl.trial import forget_refusals
 
+    forget_refusals()
     found = list_devices()
     lacking = [str(mistake) for mistake in left_out()]
     chosen = choose_devices("auto") if found else ()

@@ -25,7 +25,8 @@ from reservoir.cli.path_types import FilePath
 def command(name: str, out: Path | None, table_file: Path | None, force: bool) -> None:
     """Write a commented reservoir file to start from.
 
-    It describes an invented reservoir and works unchanged; replace its numbers with yours.
+    It describes an invented reservoir and works unchanged; replace its numbers with yours. Those that are invented are
+    marked, and named by "plan" and "check" while they are there.
     """
     from reservoir.cli.streams import say
 

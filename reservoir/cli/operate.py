@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 
 from reservoir.cli import operate_outlook, operate_worth, options
 from reservoir.cli.call_words import told_in
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.path_types import FilePath, FiniteNumber
 from reservoir.errors import InputError, Mistake
 from reservoir.text.quantities import quantity
 
@@ -48,7 +49,7 @@ _amount = Amount()
 @options.rule
 @options.rule_reservoir
 @click.option("--month", type=click.IntRange(1, 12), required=True, help="Calendar month, 1 to 12.")
-@click.option("--level", type=float, help="Forebay level at the start of the month, m (or as --units).")
+@click.option("--level", type=FiniteNumber(), help="Forebay level at the start of the month, m (or as --units).")
 @click.option(
     "--storage", type=_amount, help="Storage at the start of the month, hm3 (or as --units), instead of --level."
 )
@@ -70,7 +71,7 @@ _amount = Amount()
     "--months-ahead", type=click.IntRange(1, 60), help="Months of the outlook of a replan rule.  [default: 12]"
 )
 @click.option("--figure", type=FilePath(), help="Draw the outlook of a replan rule into this .png or .svg file.")
-@options.units
+@options.units_of_plan
 @options.json
 @options.debug
 def command(
@@ -96,13 +97,13 @@ def command(
     over the years that the rule was fitted to; a rule fitted with a one-month forecast needs --inflow. A replan rule
     also tells the probability of refill, spill and firm power in the months to come.
     """
-    from reservoir.cli.rule_inputs import read_rule_inputs
+    from reservoir.cli.rule_inputs import read_rule_inputs, said_units
     from reservoir.cli.screen import show_json
-    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.rules.advice import Situation, advise, step_of_month
     from reservoir.text.strict_json import known
 
-    found, units = read_rule_inputs(rule_file, reservoir_file), UnitSystem.of(unit_system or "si")
+    found = read_rule_inputs(rule_file, reservoir_file)
+    units = found.units(unit_system)
     found = _replanned(found) if replan else found
     found = operate_outlook.with_futures(found, month, members, months_ahead, ensemble, figure)
     inflow = _inflow(found, inflow, units)
@@ -126,6 +127,7 @@ def command(
                 "family": found.rule.family,
                 "reservoir": found.reservoir.name,
                 "month": month,
+                "units": units.as_dict,
                 "situation": units.values(asdict(situation)),
                 "advice": units.values(asdict(advice)),
                 "zone": zone,
@@ -137,9 +139,10 @@ def command(
         )
     else:
         assumed = [name for name, given in (("inflow", inflow), ("previous inflow", inflow_before)) if given is None]
-        further = [] if worth is None else [("Water value", operate_worth.words(worth, found))]
-        further += [] if ahead is None else operate_outlook.rows(ahead)
-        _show(found, situation, advice, zone, similar, caveats, assumed, units, further)
+        further = [] if worth is None else [("Water value", operate_worth.words(worth, found, units))]
+        further += [] if ahead is None else operate_outlook.rows(ahead, units)
+        notes = (*caveats, *filter(None, [said_units(units, unit_system)]))
+        _show(found, situation, advice, zone, similar, notes, assumed, units, further)
     if figure is not None and ahead is not None:
         operate_outlook.write_figure(ahead, found, units, caveats, figure)
 
@@ -152,7 +155,7 @@ def _inflow(found: RuleInputs, inflow: float | None, units: UnitSystem) -> float
     if found.rule.forecast == "month" and inflow is None:
         problem = "is missing: this rule uses the month's inflow"
         mend = "give the expected inflow, or use a rule fitted with --forecast none"
-        raise InputError(Mistake(problem, "a mean flow in m3/s", mend, column="--inflow"))
+        raise InputError(Mistake(problem, f"a mean flow in {units.amount(0.0, 'm3s')[1]}", mend, column="--inflow"))
     return mean if inflow is None else inflow * units.size("inflow_m3s")
 
 
@@ -169,7 +172,8 @@ def _storage(found: RuleInputs, level: float | None, storage: float | None, unit
     assert storage is not None
     storage *= units.size("storage_hm3")
     if not low <= storage <= high:
-        expected = f"{low:,.0f} to {high:,.0f} hm3, the range of the level curve of {found.reservoir.name}"
+        least, most = units.amount(low, "hm3")[0], units.written(high, "hm3", ",.0f")
+        expected = f"{least:,.0f} to {most}, the range of the level curve of {found.reservoir.name}"
         raise InputError(Mistake("is outside the level curve", expected, column="--storage", value=storage))
     return storage
 
@@ -217,7 +221,7 @@ def _show(
     advice: Advice,
     zone: str | None,
     similar: AnalogueYears | None,
-    caveats: tuple[str, ...],
+    notes: tuple[str, ...],
     assumed: list[str],
     units: UnitSystem,
     further: list[tuple[str, str]],
@@ -232,62 +236,58 @@ def _show(
     month = MONTH_NAMES[int(plant.months[situation.step]) - 1]
     level = float(plant.level(situation.storage_hm3))
     screen.print(f"[bold]{escape(plant.name)}[/], {month}, rule {escape(rule.family)}", soft_wrap=True)
-    for caveat in caveats:
-        screen.print(f"[yellow]{escape(caveat[:1].upper() + caveat[1:])}[/]", soft_wrap=True)
+    for note in notes:
+        screen.print(f"[yellow]{escape(note[:1].upper() + note[1:])}[/]", soft_wrap=True)
+    flow, volume, written = partial(units.written, ending="m3s"), partial(units.written, ending="hm3"), units.written
+    before = flow(situation.inflow_before_m3s)
     rows = [
-        ("Start of month", f"level {level:,.2f} m, storage {quantity(situation.storage_hm3)} hm3"),
-        (
-            "Inflow",
-            f"{quantity(situation.inflow_m3s)} m3/s, previous month {quantity(situation.inflow_before_m3s)} m3/s",
-        ),
-        ("Release", f"[bold]{quantity(advice.release_m3s)} m3/s[/]{_release_note(advice)}"),
-        ("End of month", f"level {advice.end_level_m:,.2f} m, storage {quantity(advice.end_storage_hm3)} hm3"),
-        ("Power", f"{quantity(advice.power_mw)} MW, mean head {advice.head_m:,.1f} m"),
+        ("Start of month", f"level {written(level, 'm', ',.2f')}, storage {volume(situation.storage_hm3)}"),
+        ("Inflow", f"{flow(situation.inflow_m3s)}, previous month {before}"),
+        ("Release", f"[bold]{flow(advice.release_m3s)}[/]{_release_note(advice, units)}"),
+        ("End of month", f"level {written(advice.end_level_m, 'm', ',.2f')}, storage {volume(advice.end_storage_hm3)}"),
+        ("Power", f"{quantity(advice.power_mw)} MW, mean head {written(advice.head_m, 'm', ',.1f')}"),
         ("Energy", f"{quantity(advice.energy_gwh)} GWh in the month"),
     ]
     if advice.loss_hm3:
-        rows.append(("Losses", f"{quantity(advice.loss_hm3)} hm3 of evaporation and seepage in the month"))
+        rows.append(("Losses", f"{volume(advice.loss_hm3)} of evaporation and seepage in the month"))
     if advice.withdrawal_m3s or advice.shortage_m3s:
-        short = f", {quantity(advice.shortage_m3s)} m3/s less than demanded" if advice.shortage_m3s > 0 else ""
-        rows.append(("Withdrawal", f"{quantity(advice.withdrawal_m3s)} m3/s{short}"))
+        short = f", {flow(advice.shortage_m3s)} less than demanded" if advice.shortage_m3s > 0 else ""
+        rows.append(("Withdrawal", f"{flow(advice.withdrawal_m3s)}{short}"))
     if zone is not None:
         rows.append(("Zone", f"{zone} output (dispatch chart)"))
     if similar is not None:
-        rows.append(("Optimised years", _alike_words(similar)))
+        rows.append(("Optimised years", _alike_words(similar, units)))
     for title, text in rows + further:
-        screen.print(f"{title:<18}{units.text(text)}", soft_wrap=True)
+        screen.print(f"{title:<18}{text}", soft_wrap=True)
     if assumed:
         screen.print(f"[yellow]Not given, mean of the fitted years used: {', '.join(assumed)}[/]", soft_wrap=True)
     if advice.missing_m3s:
-        least = f"{quantity(advice.missing_m3s)} of the {quantity(advice.missing_m3s + advice.release_m3s)} m3/s"
-        missing = f"{least} that are the minimum release are missing: there is no more water above dead storage."
-        screen.print(f"[bold red]{units.text(missing)}[/]", soft_wrap=True)
+        least, missing = advice.missing_m3s + advice.release_m3s, units.written(advice.missing_m3s, "m3s")
+        why = f"of the minimum release of {units.written(least, 'm3s')}: there is no more water above dead storage."
+        screen.print(f"[bold red]{missing} are missing {why}[/]", soft_wrap=True)
     if not advice.within_bounds:
         screen.print("[bold red]No permitted release satisfies the storage limits of this month.[/]", soft_wrap=True)
 
 
-def _release_note(advice: Advice) -> str:
+def _release_note(advice: Advice, units: UnitSystem) -> str:
     seen = advice.spill_m3s >= _VISIBLE * advice.release_m3s
-    spill = f", of which {quantity(advice.spill_m3s)} m3/s spilled" if seen else ""
-    asked = f" (the rule gave {quantity(advice.asked_m3s)} m3/s, outside the limits)" if advice.repaired else ""
+    spill = f", of which {units.written(advice.spill_m3s, 'm3s')} spilled" if seen else ""
+    asked = f" (the rule gave {units.written(advice.asked_m3s, 'm3s')}, outside the limits)" if advice.repaired else ""
     return spill + asked
 
 
-def _more(apart: float) -> str:
-    """How much a planned month differs from the present one."""
-    sign = "+" if apart >= 0 else "-"
-    return f"{sign}{quantity(abs(apart))}"
+def _alike_words(similar: AnalogueYears, units: UnitSystem) -> str:
+    def more(apart: float, ending: str) -> str:
+        """How much a planned month differs from the present one."""
+        return f"{'+' if apart >= 0 else '-'}{units.written(abs(apart), ending)}"
 
-
-def _alike_words(similar: AnalogueYears) -> str:
     if not similar.labels:
         apart = (
-            f"storage {_more(similar.storage_apart_hm3)} hm3, inflow {_more(similar.inflow_apart_m3s)} m3/s, "
+            f"storage {more(similar.storage_apart_hm3, 'hm3')}, inflow {more(similar.inflow_apart_m3s, 'm3s')}, "
             f"distance {similar.nearest_distance:.1f}"
         )
         return f"none began the month like this: the nearest, {similar.nearest}, differs ({apart}; like it: up to 1)"
-    span = (
-        f"{quantity(similar.lowest_m3s)} to {quantity(similar.highest_m3s)} m3/s, "
-        f"median {quantity(similar.median_m3s)} m3/s"
-    )
+    lowest, highest = (units.amount(each, "m3s")[0] for each in (similar.lowest_m3s, similar.highest_m3s))
+    unit, median = units.amount(0.0, "m3s")[1], units.written(similar.median_m3s, "m3s")
+    span = f"{quantity(lowest)} to {quantity(highest)} {unit}, median {median}"
     return f"{span}, in the {len(similar.labels)} most similar years: {', '.join(similar.labels)}"

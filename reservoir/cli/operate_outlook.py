@@ -52,7 +52,7 @@ def with_futures(
             Mistake("is given together with --ensemble", "the members of the forecast", column="--members")
         )
     if ensemble is not None:
-        return replace(found, rule=_on_forecast(found.rule, ensemble, month))
+        return replace(found, rule=_on_forecast(found, ensemble, month))
     return found if members is None else replace(found, rule=_replan(found.rule).changed(members=members))
 
 
@@ -63,17 +63,17 @@ def _replan(rule: Rule) -> Replan:
     return rule
 
 
-def _on_forecast(rule: Rule, file: Path, month: int) -> Replan:
+def _on_forecast(found: RuleInputs, file: Path, month: int) -> Replan:
     from reservoir.io.inflow_forecast import read_inflow_forecast
     from reservoir.rules.families.replan.given_futures import ReplanOnForecast
     from reservoir.rules.families.replan.rule import MOST_MEMBERS
 
-    forecast = read_inflow_forecast(file)
+    forecast = read_inflow_forecast(file, unless_said=found.record_unit)
     forecast.require_from(month)
     if len(forecast.flow_m3s) > MOST_MEMBERS:
         problem, expected = f"has {len(forecast.flow_m3s):,} members", f"at most {MOST_MEMBERS:,}"
         raise InputError(Mistake(problem, expected, "give fewer of them", file=str(file)))
-    return ReplanOnForecast.of(_replan(rule), forecast.flow_m3s)
+    return ReplanOnForecast.of(_replan(found.rule), forecast.flow_m3s)
 
 
 def mean_inflow(rule: Rule) -> float | None:
@@ -113,7 +113,7 @@ def as_json(found: Outlook, units: UnitSystem) -> dict[str, Any]:
     }
 
 
-def rows(found: Outlook) -> list[tuple[str, str]]:
+def rows(found: Outlook, units: UnitSystem) -> list[tuple[str, str]]:
     """The outlook as rows on the screen."""
     import numpy as np
 
@@ -125,19 +125,27 @@ def rows(found: Outlook) -> list[tuple[str, str]]:
     if found.firm_mw is not None and found.firm_probability is not None:
         told.append(f"at least {quantity(found.firm_mw)} MW in every month in {found.firm_probability:.0%}")
     end = MONTH_NAMES[found.calendar_month[-1] - 1]
-    storage = (
-        f"{quantity(low)} to {quantity(high)} hm3 at the end of {end} in 80 % of them, median {quantity(middle)} hm3"
-    )
+    lowest, highest = quantity(units.amount(float(low), "hm3")[0]), units.written(float(high), "hm3")
+    median = units.written(float(middle), "hm3")
+    storage = f"{lowest} to {highest} at the end of {end} in 80 % of them, median {median}"
     return [(f"Next {months} months", f"of {members:,} futures: {', '.join(told)}"), ("Storage", storage)]
 
 
 def write_figure(found: Outlook, inputs: RuleInputs, units: UnitSystem, caveats: tuple[str, ...], file: Path) -> None:
     """Draw the fan chart into a file."""
+    from reservoir.cli.streams import warn
+    from reservoir.report.figures.figures import attempted, left_out_sentences
     from reservoir.report.figures.outlook_fan import outlook_figure
     from reservoir.report.figures.style import rendered
 
-    figure = outlook_figure(found, inputs.reservoir, units, caveats)
+    left_out: dict[str, str] = {}
+    drawn = attempted(
+        file.name, lambda: rendered(outlook_figure(found, inputs.reservoir, units, caveats), file.suffix[1:]), left_out
+    )
+    for sentence in left_out_sentences(left_out):
+        warn(sentence)
     try:
-        file.write_bytes(rendered(figure, file.suffix[1:]))
+        if drawn is not None:
+            file.write_bytes(drawn)
     except OSError as error:
         raise OutputError(Mistake(f"cannot be written: {error.strerror or error}", file=str(file))) from error

@@ -22,19 +22,17 @@ def worth_of(found: RuleInputs, situation: Situation, advice: Advice) -> Margina
     return own if table is None else marginal_worth(table, situation, advice)
 
 
-def words(worth: MarginalWorth, found: RuleInputs) -> str:
+def words(worth: MarginalWorth, found: RuleInputs, units: UnitSystem) -> str:
     """What water is worth, on the screen."""
-    unit = f"{found.reservoir.objective.unit} per hm3".strip()
-    return (
-        f"kept {quantity(worth.kept)} {unit} later (by {worth.source}); released now, "
-        f"the last of it makes {quantity(worth.last)} {unit}, more would make {quantity(worth.more)} {unit}"
-    )
+    found_in = (units.per_volume(each, found.reservoir.objective.unit) for each in (worth.kept, worth.last, worth.more))
+    kept, last, more = (f"{quantity(value)} {unit}" for value, unit in found_in)
+    return f"kept {kept} later (by {worth.source}); released now, the last of it makes {last}, more would make {more}"
 
 
 def as_json(worth: MarginalWorth, found: RuleInputs, units: UnitSystem) -> dict[str, Any]:
-    """What water is worth, for machines; per hm3 of energy in the units asked for."""
+    """What water is worth, for machines, in the units asked for."""
     unit = found.reservoir.objective.unit
-    names = ("kept", "last_released", "one_more_released")
-    ending = "gwh_per_hm3" if unit == "GWh" else "per_hm3"
-    values = dict(zip((f"{name}_{ending}" for name in names), (worth.kept, worth.last, worth.more), strict=True))
-    return {"by_rule": worth.source, "unit": unit} | units.values(values)
+    values = {"kept": worth.kept, "last_released": worth.last, "one_more_released": worth.more}
+    ending = units.column("_gwh_per_hm3" if unit == "GWh" else "_per_hm3")
+    told = {f"{name}{ending}": units.per_volume(value, unit)[0] for name, value in values.items()}
+    return {"by_rule": worth.source, "unit": unit} | told

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reservoir.cli.call_words import named_as, step_asked
-from reservoir.cli.path_types import FilePath, FolderPath
+from reservoir.cli.path_types import FilePath, FiniteRange, FolderPath
+from reservoir.text.printable import printable
 
 if TYPE_CHECKING:
     from reservoir.errors import Mistake
@@ -19,13 +20,34 @@ if TYPE_CHECKING:
     from reservoir.hydro.reservoir import Reservoir
 
 
-def read_record(file: Path, reading: Mapping[str, Any], plant: Reservoir | None, step: str | None = None) -> Inflow:
-    """Read an inflow by the water years and steps of a reservoir; messages call its arguments as the options."""
+#: Where a unit was said that neither the file nor the call gives.
+OF_PLAN = "as in the plan: the file gives no unit"
+
+
+def read_record(
+    file: Path, reading: Mapping[str, Any], plant: Reservoir | None, step: str | None = None, plan_unit: str = ""
+) -> Inflow:
+    """Read an inflow by the water years and steps of a reservoir; messages call its arguments as the options.
+
+    Where m3/s would be assumed, the unit of the plan's record stands, if there is one.
+    """
+    from reservoir.hydro.inflow import ASSUMED
     from reservoir.io.inflow_file import read_inflow
 
     steps = {"first_month": plant.first_month, "step": plant.step} if plant else {"step": step or "month"}
     with named_as({name: f"--{name.replace('_', '-')}" for name in READING_OPTIONS if name != "unit"}):
-        return read_inflow(file, **steps, **reading)
+        inflow = read_inflow(file, **steps, **reading)
+        if plan_unit and inflow.unit_from == ASSUMED and file.is_file():  # a pipe is read once
+            inflow = replace(read_inflow(file, **steps, **{**reading, "unit": plan_unit}), unit_from=OF_PLAN)
+        return inflow
+
+
+def unit_said(record: Mapping[str, Any]) -> str:
+    """The unit of a plan's record, as its provenance has it; empty if it was assumed."""
+    from reservoir.hydro.inflow import ASSUMED
+
+    unit, said_by = (str(record.get(name) or "") for name in ("unit", "unit_from"))
+    return unit if said_by not in ("", ASSUMED) else ""
 
 
 def read_plant(file: Path, step: str | None) -> Reservoir:
@@ -53,6 +75,8 @@ class Inputs:
         Total energy that an independent program found, for a bundled case.
     typical_years : mapping or None
         Years to draw as wet, normal and dry, for a bundled record.
+    stranger : str
+        What to say if one of them is bundled and the other is not, though nobody named a case.
     """
 
     reservoir: Reservoir
@@ -61,6 +85,7 @@ class Inputs:
     bundled_inflow: bool
     reference_gwh: float | None
     typical_years: Mapping[str, str] | None
+    stranger: str = ""
 
     def optimised_for(self, goal: str | None) -> Inputs:
         """The same with another goal, if one is named."""
@@ -127,6 +152,9 @@ class Request:
         if plant is None or mistakes:
             raise InputError(mistakes)
         whole_case = self.reservoir_file is None and self.inflow_file is None
+        stranger = "" if whole_case or self.case else self._stranger(plant)
+        if stranger:
+            record = replace(record, notes=(stranger, *record.notes))
         return Inputs(
             plant,
             record,
@@ -134,7 +162,20 @@ class Request:
             bundled_inflow=self.inflow_file is None,
             reference_gwh=bundled.reference_gwh if whole_case else None,
             typical_years=bundled.typical_years if self.inflow_file is None else None,
+            stranger=stranger,
         )
+
+    def _stranger(self, plant: Reservoir) -> str:
+        """Say that one file was not given, so that the bundled one, of another river, stands in for it."""
+        if self.reservoir_file is None:
+            given, other = f"no reservoir was given: the bundled {plant.name} was used for", self.inflow_file
+            mend = "results are not those of your reservoir (--reservoir FILE.toml)"
+        elif self.inflow_file is None:
+            given, other = "no inflow was given: the bundled record was used for", self.reservoir_file
+            mend = "results are not those of your river (INFLOW.csv)"
+        else:
+            return ""
+        return f"{given} {printable(other.name if other else '')}; {mend}"
 
 
 def gathered(name: str, gather: Callable[..., Any], *decorators: Any) -> Decorator:
@@ -205,13 +246,20 @@ reading = gathered("reading", dict, *_READING)
 #: Their names.
 READING_OPTIONS = tuple(map(_name_of, _READING))
 
-units = click.option(
-    "--units",
-    "unit_system",
-    type=click.Choice(["si", "us"]),
-    help="Units of the results, and of levels, storages and flows in options: si (m3/s, hm3, m) or us (cfs, acre-ft, "
-    "ft).  [default: si]",
-)
+
+def units_unless(default: str) -> Decorator:
+    """Units of results and options, with what they are by default."""
+    return click.option(
+        "--units",
+        "unit_system",
+        type=click.Choice(["si", "us"]),
+        help="Units of the results, and of levels, storages and flows in options: si (m3/s, hm3, m) or us (cfs, "
+        f"acre-ft, ft).  [default: {default}]",
+    )
+
+
+units = units_unless("si")
+units_of_plan = units_unless("those of the rule's plan")
 
 rule = click.argument("rule_file", metavar="RULE.json", type=_path)
 
@@ -284,14 +332,14 @@ forecast = click.option(
 #: How close a proof is to come, and how long it may take.
 proof_gap = click.option(
     "--gap",
-    type=click.FloatRange(1e-9, 1.0),
+    type=FiniteRange(1e-9, 1.0),
     default=1e-5,
     show_default=True,
     help="Relative gap at which the proof of a year ends.",
 )
 proof_seconds = click.option(
     "--prove-seconds",
-    type=click.FloatRange(0.0),
+    type=FiniteRange(0.0),
     default=600.0,
     show_default=True,
     help="Most time for the proofs; what is proved until then holds, with a larger gap.",

@@ -1,7 +1,8 @@
-"""Files and folders as a user types them."""
+"""Files, folders and numbers as a user types them."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -36,3 +37,22 @@ class FolderPath(click.ParamType):  # type: ignore[type-arg] # generic in click 
             return path.expanduser() if path.parts[:1] == ("~",) else path
         except RuntimeError:
             self.fail(f"the home folder is unknown; for a folder of this name, give ./{path}", param, ctx)
+
+
+class _Finite(click.types.FloatParamType):
+    """Refuses what is no number, which no comparison with the ends of a range does, and what is infinite."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a number."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
+
+
+class FiniteNumber(_Finite):
+    """A number that is finite."""
+
+
+class FiniteRange(_Finite, click.FloatRange):
+    """A finite number of a range."""

@@ -12,7 +12,7 @@ import click
 
 from reservoir.cli import options
 from reservoir.cli.call_words import named_as, told_in
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.path_types import FilePath, FiniteNumber, FiniteRange
 from reservoir.text.quantities import counted
 
 if TYPE_CHECKING:
@@ -49,12 +49,15 @@ SHOWN_SHORTFALLS = 12
     "inflow from then on.  [default: whole water years]",
 )
 @click.option(
-    "--level", "start_level_m", type=float, help="Forebay level at the start of the month of --from, m (or as --units)."
+    "--level",
+    "start_level_m",
+    type=FiniteNumber(),
+    help="Forebay level at the start of the month of --from, m (or as --units).",
 )
 @click.option(
     "--storage",
     "start_hm3",
-    type=float,
+    type=FiniteNumber(),
     help="Storage at the start of that month, hm3 (or as --units), instead of --level.",
 )
 @click.option(
@@ -102,7 +105,7 @@ SHOWN_SHORTFALLS = 12
     ),
     click.option(
         "--sweep-tolerance",
-        type=float,
+        type=FiniteNumber(),
         help="The sweeps of clpso and lshade end when two improve the fitness by less than this fraction each.  "
         "[default: 1e-6]",
     ),
@@ -120,7 +123,7 @@ SHOWN_SHORTFALLS = 12
 @click.option(
     "--prove",
     metavar="[GAP]",
-    type=click.FloatRange(1e-9, 1.0),
+    type=FiniteRange(1e-9, 1.0),
     is_flag=False,
     flag_value=1e-5,
     help="Prove for every year (or horizon) a bound that no schedule can exceed, to this relative gap; 1e-5 without a "
@@ -183,7 +186,7 @@ def command(
     watch.add({"start": time.perf_counter() - BEGAN})
     with watch("import"):
         from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_inputs, show_json
-        from reservoir.cli.streams import say
+        from reservoir.cli.streams import say, warn
         from reservoir.hydro.unit_system import UnitSystem
         from reservoir.io.plan_folder.formats import format_of
         from reservoir.io.plan_parts import PartsFolder
@@ -193,8 +196,8 @@ def command(
         from reservoir.report.folder import claimed_for_plan, objective_provenance, write_plan, write_profile
 
     with watch("read"):
-        units = UnitSystem.of(unit_system or "si")
         found = request.at_point(point).read(step).optimised_for(objective)
+        units = UnitSystem.of(unit_system or "si").keeping(found.reservoir, found.inflow)
         kind = format_of(table_format, found.inflow.years)
     with (
         claimed_for_plan(out, found.reservoir.name, force=force) as claim,
@@ -243,6 +246,7 @@ def command(
                 typical_years=None if plan.start else found.typical_years,
                 progress=progress,
                 watch=watch,
+                tell=warn,
             )
         parts.remove()
         measured = watch.profile() if profile else None

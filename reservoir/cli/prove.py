@@ -49,7 +49,8 @@ def command(
     PLAN_DIR is a folder written by "reservoir plan". SCHEDULE.csv has a release for each step (date or year and month,
     release_m3s); it needs --reservoir and --inflow. Storages, power, energy and violations are recomputed from the
     releases; then a number is proved for each year (or horizon) that no schedule within the limits can exceed. Nothing
-    of the solver is trusted. The exit status is 1 if a check fails.
+    of the solver is trusted. The proof of PLAN_DIR is written into it, as "reservoir plan --prove" does. The exit
+    status is 1 if a check fails.
     """
     from dataclasses import replace
 
@@ -58,17 +59,19 @@ def command(
     from reservoir.planning.checks import plan_checks
     from reservoir.planning.proof import prove_plan
 
-    given = None
     if _is_schedule(plan, reservoir_file, inflow_file, [*filter(None, (horizon, step)), *_asked(reading)]):
         given = _read(plan, reservoir_file, inflow_file, reading, horizon, step)
-    found = given.plan if given else read_plan(plan).plan
-    with progress_bars() as progress:
-        proofs = prove_plan(found, gap, prove_seconds, progress, device)
-    if given:
-        given = given.proven(proofs)
+        with progress_bars() as progress:
+            given = given.proven(prove_plan(given.plan, gap, prove_seconds, progress, device))
         return _told(given.plan, given.checks(), as_json, given)
-    found = replace(found, proofs=proofs)
-    return _told(found, plan_checks(found), as_json)
+    from reservoir.report.proven_folder import claimed_for_proof, write_proof
+
+    with claimed_for_proof(plan) as claim:
+        saved = read_plan(plan)
+        with progress_bars() as progress:
+            found = replace(saved.plan, proofs=prove_plan(saved.plan, gap, prove_seconds, progress, device))
+        folder = write_proof(saved, found, claim)
+    return _told(found, plan_checks(found), as_json, folder=folder)
 
 
 def _asked(reading: dict[str, Any]) -> list[Any]:
@@ -108,8 +111,10 @@ def _read(
     return checked_schedule(reservoir, record, read_given_schedule(plan, record), horizon)
 
 
-def _told(plan: Plan, checks: list[Check], as_json: bool, given: CheckedSchedule | None = None) -> int:
-    """Print what was found; the exit status."""
+def _told(
+    plan: Plan, checks: list[Check], as_json: bool, given: CheckedSchedule | None = None, folder: Path | None = None
+) -> int:
+    """Print what was found, and the folder where it was written; the exit status."""
     from reservoir.cli.screen import checks_json, show_checks, show_json
     from reservoir.cli.streams import say
     from reservoir.planning.checks import all_pass
@@ -120,16 +125,21 @@ def _told(plan: Plan, checks: list[Check], as_json: bool, given: CheckedSchedule
         shown = checks_json(checks) | {"proof": plan.proofs.as_dict(), "years": _years(plan)}
         if given:
             shown |= {"limits_not_kept": list(given.missed), "differences": [str(each) for each in given.differences]}
-        show_json(shown)
+            shown |= {"columns_not_read": list(given.not_read)}
+        show_json(shown | ({"folder": str(folder)} if folder else {}))
     else:
         if given:
             say(given.energy_sentence())
+            if given.not_read:
+                say(f"Not read: {', '.join(given.not_read)}")
             for sentences in (given.missed, map(str, given.differences)):
                 for sentence in _first(sentences):
                     say(sentence)
         for sentence in proof_sentences(plan):
             say(sentence)
         show_checks(checks, plan.units)
+        if folder:
+            say(f"Written to {folder}")
     return 0 if all_pass(checks) else 1
 
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reservoir.cli.options import read_plant
+from reservoir.cli.options import read_plant, unit_said
 from reservoir.errors import InputError, Mistake
 
 if TYPE_CHECKING:
+    from reservoir.hydro.inflow import Inflow
     from reservoir.hydro.reservoir import Reservoir
+    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.io.rule_file import RuleFile
     from reservoir.rules import Rule
 
@@ -34,6 +36,28 @@ class RuleInputs:
     reservoir: Reservoir
     plan_folder: Path | None
 
+    @property
+    def record_unit(self) -> str:
+        """The unit of the record that the plan was made for; empty if nobody said it."""
+        told = self.file.fitted_to.get("plan")
+        record = told.get("inflow") if isinstance(told, dict) else None
+        return unit_said(record) if isinstance(record, dict) else ""
+
+    def units(self, asked: str | None, inflow: Inflow | None = None) -> UnitSystem:
+        """The units asked for, else those of the rule's plan: by ``plan.json``, or by the rule's file elsewhere.
+
+        Raises
+        ------
+        InputError
+            If these are not known, or ``plan.json`` cannot be read.
+        """
+        from reservoir.hydro.unit_system import UnitSystem
+        from reservoir.io.plan_folder.tables import read_units
+        from reservoir.io.rule_file import UNITS
+
+        of_plan = read_units(self.plan_folder) if self.plan_folder else str(self.file.fitted_to.get(UNITS, "si"))
+        return UnitSystem.of(asked or of_plan).keeping(self.reservoir, inflow)
+
     def beside(self, family: str) -> Rule | None:
         """The rule of a family for the same plan: this one, or that of the file beside it; None if there is none.
 
@@ -56,6 +80,14 @@ class RuleInputs:
         return other.rule
 
 
+def said_units(units: UnitSystem, asked: str | None) -> str:
+    """A line on units that a call does not name and that are not SI, see `RuleInputs.units`; else empty."""
+    if asked or not units.by_ending:
+        return ""
+    theirs, usual = ("{flow}, {volume} and {level}".format_map(each.as_dict) for each in (units, units.of("si")))
+    return f"Units: {theirs}, as in the plan; for {usual} give --units si"
+
+
 def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | None = None) -> RuleInputs:
     """Read a rule, and its reservoir from the file given or from the plan's folder that the rule stands in.
 
@@ -66,11 +98,13 @@ def read_rule_inputs(rule_file: Path, reservoir_file: Path | None, step: str | N
     InputError
         With every mistake of both files, if there is no reservoir file, or if the rule was fitted to another one.
     """
+    from reservoir.io.placing.workplace import clear_abandoned
     from reservoir.io.plan_folder.tables import PROVENANCE, RESERVOIR
     from reservoir.io.rule_belonging import require_same_reservoir
     from reservoir.io.rule_file import read_rule_file
 
     folder = rule_file.absolute().parent.parent
+    clear_abandoned(folder)  # a run that was killed in the midst of an exchange of files
     plan_folder = folder if (folder / PROVENANCE).is_file() else None
     beside = folder / RESERVOIR if plan_folder is not None else None
     path = reservoir_file or beside

@@ -94,13 +94,16 @@ def command(
     """Fit operation rules to a plan and test them on held-out years.
 
     PLAN_DIR is a folder written by "reservoir plan". Adds rules/*.json, scores.csv, rules.json and figures to it, of
-    ensembles robustness.csv, and a section on the rules to its report.html.
+    ensembles robustness.csv, and a section on the rules to its report.html. Fits of a call that ends early are kept in
+    PLAN_DIR/rules.parts: the same call goes on from there.
     """
     from reservoir.cli.screen import checks_json, progress_bars, show_checks, show_json
-    from reservoir.cli.streams import say
+    from reservoir.cli.streams import say, warn
     from reservoir.hydro.unit_system import UnitSystem
+    from reservoir.io.kept_fits import KeptFits
     from reservoir.io.plan_folder.saved_plan import read_plan
     from reservoir.planning.checks import all_pass
+    from reservoir.report.folder import FITS
     from reservoir.report.rules_folder import check_pictures, claimed_for_rules, write_rules
     from reservoir.rules import FAMILIES, Forecast
     from reservoir.rules.evaluation.acceptance import rules_checks
@@ -109,14 +112,17 @@ def command(
     from reservoir.rules.evaluation.robustness import robustness_table
     from reservoir.rules.evaluation.shortfalls import shortfalls
 
-    with claimed_for_rules(plan_folder, force=force) as claim:
+    with (
+        claimed_for_rules(plan_folder, force=force) as claim,
+        KeptFits(plan_folder / FITS, warn) as fits,
+    ):
         saved = read_plan(plan_folder)
-        units = UnitSystem.of(unit_system or saved.plan.units.name)
         check_pictures(saved)
         inflow = saved.plan.inflow
         blocks = inflow.member_count if inflow.member_count > 1 else inflow.years
         _check_request(families, folds, blocks, "members" if inflow.member_count > 1 else "years")
-        test = _read_test(test_file, reading, saved.plan.reservoir)
+        test = _read_test(test_file, reading, saved.plan.reservoir, options.unit_said(saved.origin["inflow"]))
+        units = UnitSystem.of(unit_system or saved.plan.units.name).keeping(saved.plan.reservoir, inflow, test)
         with progress_bars() as progress:
             evaluation = evaluate(
                 replace(saved.plan, units=units),
@@ -125,10 +131,12 @@ def command(
                 families=dict.fromkeys(families) or FAMILIES,
                 horizon=horizon,
                 test=test,
+                fitter=fits,
                 progress=progress,
             )
             checks = rules_checks(evaluation)
-            write_rules(evaluation, saved, checks, claim=claim, figures=figures, progress=progress)
+            write_rules(evaluation, saved, checks, claim=claim, figures=figures, progress=progress, tell=warn)
+        fits.remove()
     if as_json:
         scores = units.table(evaluation.table()).to_dict("records")
         told = {
@@ -151,10 +159,10 @@ def command(
     return 0 if all_pass(checks) else 1
 
 
-def _read_test(file: Path | None, reading: dict[str, Any], plant: Reservoir) -> Inflow | None:
+def _read_test(file: Path | None, reading: dict[str, Any], plant: Reservoir, plan_unit: str) -> Inflow | None:
     """The inflow to test rules on, before any is fitted."""
     if file is not None:
-        return options.read_record(file, reading, plant)
+        return options.read_record(file, reading, plant, plan_unit=plan_unit)
     given = next((name for name, value in reading.items() if value), None)
     if given is not None:
         column = f"--{given.replace('_', '-')}"

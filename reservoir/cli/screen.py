@@ -63,8 +63,14 @@ def progress_bars() -> Iterator[StageProgress]:
 
 def show_inputs(found: Inputs, units: UnitSystem = SI) -> None:
     """Say what is worked on, what of it came with the program, and what must be said about it."""
+    from reservoir.hydro.inflow_check import InflowCheck
+
     screen = console()
     plant, record = found.reservoir, found.inflow
+    units = units.keeping(plant, record)
+    for title, told in (("Warning", (found.stranger,)), ("Doubt", InflowCheck(record, plant).doubts)):
+        for sentence in filter(None, told):
+            screen.print(f"[bold red]{title:<10}{escape(units.text(sentence))}[/]", soft_wrap=True)
     years = f"{counted(record.years)}, {record.span_text}"
     rows = (
         ("Reservoir", plant.name, plant.source, found.bundled_reservoir, plant.caveat),
@@ -75,7 +81,7 @@ def show_inputs(found: Inputs, units: UnitSystem = SI) -> None:
         if caveat:
             screen.print(f"{'':<10}[yellow]{escape(caveat)}[/]", soft_wrap=True)
     screen.print(f"{'':<10}{escape(record.scale_in(units))}", soft_wrap=True)
-    for note in (*plant.notes, *record.notes):
+    for note in (*plant.notes, *(note for note in record.notes if note != found.stranger)):
         screen.print(f"{'':<10}[yellow]{escape(units.text(note))}[/]", soft_wrap=True)
 
 

@@ -9,7 +9,7 @@ import click
 
 from reservoir.cli import options
 from reservoir.cli.call_words import told_in
-from reservoir.cli.path_types import FilePath
+from reservoir.cli.path_types import FilePath, FiniteNumber
 from reservoir.text.quantities import counted, quantity
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ _TITLE = 12
 @options.step
 @click.option(
     "--level",
-    type=float,
+    type=FiniteNumber(),
     help="Forebay level at the start of the record, m (or as --units).  [default: the reservoir's initial level]",
 )
 @click.option("--yearly", is_flag=True, help="Start every year from that level instead of carrying the storage over.")
 @click.option("--foresight/--no-foresight", default=True, help="Compare with perfect foresight over the record.")
-@options.units
+@options.units_of_plan
 @options.out("a new folder")
 @options.json
 @options.debug
@@ -55,18 +55,17 @@ def command(
     Writes simulation.csv (every month), summary.csv (every year) and simulation.json to a new folder. Releases are
     corrected to satisfy the physical limits; months with a correction are counted as repairs.
     """
-    from reservoir.cli.rule_inputs import read_rule_inputs
+    from reservoir.cli.rule_inputs import read_rule_inputs, said_units
     from reservoir.cli.screen import progress_bars, show_json
     from reservoir.cli.streams import say
     from reservoir.hydro.level_storage import storage_at_level
-    from reservoir.hydro.unit_system import UnitSystem
     from reservoir.report.new_folder import claimed_empty
     from reservoir.report.simulation_folder import write_simulation
     from reservoir.rules.evaluation.record_evaluation import evaluate_record
 
     found = read_rule_inputs(rule_file, reservoir_file, step)
-    inflow = options.read_record(inflow_file, reading, found.reservoir)
-    units, start = UnitSystem.of(unit_system or "si"), None
+    inflow = options.read_record(inflow_file, reading, found.reservoir, plan_unit=found.record_unit)
+    units, start = found.units(unit_system, inflow), None
     if level is not None:
         with told_in(units):
             start = storage_at_level(found.reservoir, level * units.size("level_m"), "--level")
@@ -82,13 +81,14 @@ def command(
         )
         target = write_simulation(run, claim, found.file, units)
     if as_json:
-        show_json({"score": units.values(run.score.as_dict()), "folder": str(target)})
+        score = units.values(run.score.as_dict())
+        show_json({"units": units.as_dict, "score": score, "folder": str(target)})
     else:
-        _show(run, units)
+        _show(run, units, said_units(units, unit_system))
         say(f"Written to {target}")
 
 
-def _show(run: RecordEvaluation, units: UnitSystem) -> None:
+def _show(run: RecordEvaluation, units: UnitSystem, units_note: str) -> None:
     from rich.markup import escape
 
     from reservoir.cli.console import console
@@ -101,7 +101,7 @@ def _show(run: RecordEvaluation, units: UnitSystem) -> None:
     screen.print(f"[bold]{escape(run.reservoir.name)}[/], {years}, rule {escape(score.family)}", soft_wrap=True)
     screen.print(f"Inflow: {escape(run.inflow.scale_in(units))}", soft_wrap=True)
     notes = map(units.text, (*run.reservoir.notes, *run.inflow.notes))
-    for caveat in (run.inflow.caveat, run.reservoir.caveat, *notes):
+    for caveat in (units_note, run.inflow.caveat, run.reservoir.caveat, *notes):
         if caveat:
             screen.print(f"[yellow]{escape(caveat)}[/]", soft_wrap=True)
     title = run.reservoir.objective.title
@@ -111,11 +111,11 @@ def _show(run: RecordEvaluation, units: UnitSystem) -> None:
             _brought(run),
         ),
         ("Targets", _targets(run)),
-        ("Spill", f"{quantity(score.spill_hm3)} hm3 a year"),
+        ("Spill", f"{units.written(score.spill_hm3, 'hm3')} a year"),
         ("Repairs", f"{score.repairs} of {counted(run.inflow.flow_m3s.size, run.inflow.calendar.step.noun)}"),
     ]
     if score.months_violated:
-        largest = f"by up to {score.largest_violation_hm3:,.3g} hm3"
+        largest = f"by up to {units.written(score.largest_violation_hm3, 'hm3', ',.3g')}"
         rows.append(
             ("Violation", f"storage outside its limits in {counted(score.months_violated, 'month')}, {largest}")
         )
@@ -123,7 +123,7 @@ def _show(run: RecordEvaluation, units: UnitSystem) -> None:
         whole = "over the record" if run.inflow.members is None else "over each member"
         span = whole if run.continuous else "in every year"
         part = f"regret {quantity(score.regret)} {score.objective.unit}".strip() + " a year against"
-        if score.percent_of_foresight == score.percent_of_foresight:
+        if score.has_percent:
             part = f"{score.percent_of_foresight:.2f} % of"
         rows.insert(1, ("Foresight", f"{part} perfect foresight {span}"))
     if not score.objective.is_energy:
@@ -132,9 +132,9 @@ def _show(run: RecordEvaluation, units: UnitSystem) -> None:
         months = counted(score.months_unmet, "month")
         rows.append(("Demands", f"{DEMANDS} is missed in {months}"))
     for title, text in rows:
-        screen.print(f"{title:<12}{units.text(text)}", soft_wrap=True)
-    for sentence in run.shortfalls():
-        screen.print(f"[red]{escape(units.text(sentence))}[/]", soft_wrap=True)
+        screen.print(f"{title:<12}{text}", soft_wrap=True)
+    for sentence in run.shortfalls(units):
+        screen.print(f"[red]{escape(sentence)}[/]", soft_wrap=True)
 
 
 def _brought(run: RecordEvaluation) -> str:

@@ -76,6 +76,11 @@ def say(text: str, stream: TextIO | None = None) -> None:
     (stream or sys.stdout).write(printable(text) + "\n")
 
 
+def warn(text: str) -> None:
+    """Write a line on standard error, as `say` does."""
+    say(text, sys.stderr)
+
+
 def _patient(stream: TextIO, raw: Any) -> TextIO:
     stream.flush()
     buffer = io.BufferedWriter(PatientRaw(raw))

@@ -89,6 +89,7 @@ def command(
     beside the output. With climate adjustments, the record is adjusted in the same way before it is compared.
     """
     from reservoir.cli.screen import progress_bars
+    from reservoir.cli.streams import warn
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.checks import all_pass
     from reservoir.report.synthetic_files import SyntheticFiles
@@ -100,11 +101,13 @@ def command(
     with named_as(_OPTIONS):
         adjustments = Adjustments.of(mean, cv, shift_season)
         reservoir, record = _read(request)
+        units = units.keeping(record)
         source = synthetic_inflow(record, method, seed=seed, adjustments=adjustments)
         each = member_years or record.years
         members = -(-years // each)
         ensemble = source.ensemble(members, each)
-        files = SyntheticFiles(out or Path(f"inflow-{method}.csv"), checked=check, force=force, units=units)
+        target = out or Path(f"inflow-{method}.csv")
+        files = SyntheticFiles(target, checked=check, force=force, units=units, tell=warn)
     found = None
     if check:
         with progress_bars() as progress:

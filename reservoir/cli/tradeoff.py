@@ -55,13 +55,14 @@ def command(
     """
     from reservoir.cli.call_words import named_as, told_in
     from reservoir.cli.screen import progress_bars, show_inputs, show_json
-    from reservoir.cli.streams import say
+    from reservoir.cli.streams import say, warn
     from reservoir.hydro.unit_system import UnitSystem
     from reservoir.planning.tradeoff import tradeoff
     from reservoir.report.new_folder import claimed_empty
     from reservoir.report.tradeoff_folder import tradeoff_provenance, write_tradeoff
 
-    found, units = request.read(step), UnitSystem.of(unit_system or "si")
+    found = request.read(step)
+    units = UnitSystem.of(unit_system or "si").keeping(found.reservoir, found.inflow)
     with claimed_empty(out, f"tradeoff-{found.reservoir.name}") as claim:
         if not as_json:
             show_inputs(found, units)
@@ -69,7 +70,7 @@ def command(
             goals = [name.strip() for name in between.split(",")]
             asked: dict[str, Any] = {"points": points, "horizon": horizon, "device": device, "progress": progress}
             front = replace(tradeoff(found.reservoir, found.inflow, goals, **asked), units=units)
-        target = write_tradeoff(front, claim, figures=figures)
+        target = write_tradeoff(front, claim, figures=figures, tell=warn)
     if as_json:
         show_json(tradeoff_provenance(front) | {"folder": str(target)})
     else:
@@ -83,10 +84,4 @@ def _show(front: Tradeoff) -> None:
     step = max(-(-len(front.points) // _SHOWN), 1)
     places = sorted({*range(0, len(front.points), step), len(front.points) - 1})
     rows = [(front.points[place].name, *map(quantity, front.points[place].values)) for place in places]
-    show_table((Column("point"), *(Column(_titled(goal, front), "right") for goal in front.goals)), rows)
-
-
-def _titled(goal: Any, front: Tradeoff) -> str:
-    from reservoir.hydro.objectives import goal_label
-
-    return goal_label(goal, front.reservoir.objective.currency)
+    show_table((Column("point"), *(Column(label, "right") for label in front.labels)), rows)

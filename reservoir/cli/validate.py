@@ -47,12 +47,14 @@ def command(
     from reservoir.cli.screen import progress_bars, show_checks, show_inputs, show_json, show_solver
     from reservoir.cli.streams import say
     from reservoir.hydro.horizon import Horizon
+    from reservoir.opencl.trial import forget_refusals
     from reservoir.planning.checks import all_pass
     from reservoir.planning.long_validation import not_checked_on, validate_horizon
     from reservoir.planning.validation import not_checked, validate
     from reservoir.planning.zoo_validation import NOT_ASKED, validate_zoo
     from reservoir.report.folder import provenance
 
+    forget_refusals()
     span, found = Horizon.of(horizon), request.read()
     if not as_json:
         show_inputs(found)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.time_step import TimeStep, step_starts
+from reservoir.hydro.time_step import ONE_DAY, ONE_MONTH, TimeStep, step_starts
 from reservoir.hydro.year_labels import YearLabels
 
 MONTHS_PER_YEAR = 12
@@ -103,8 +103,8 @@ class Calendar:
         """Days of each step in parts of those of its month, shape (years, steps)."""
         if self.step is TimeStep.MONTH:
             return np.ones((self.years, self.steps))
-        month = (self.starts + (self.days - 1) // 2).astype("datetime64[M]")
-        days_of_month = ((month + 1).astype("datetime64[D]") - month.astype("datetime64[D]")).astype(np.int64)
+        month = (self.starts + (self.days - 1) // 2 * ONE_DAY).astype("datetime64[M]")
+        days_of_month = ((month + ONE_MONTH).astype("datetime64[D]") - month.astype("datetime64[D]")).astype(np.int64)
         return np.asarray(self.days / days_of_month)
 
     @cached_property

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.month_series import flows_of_series, periods_of
+from reservoir.hydro.ranges import EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH, Range
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.hydro.year_labels import YearLabels
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: What a record may say of its steps beside the inflow.
 COMPANIONS = ("evaporation_mm", "withdrawal_m3s", "price_per_mwh")
+#: Where the unit of a file was said, if it was not.
+ASSUMED = "assumed: the file gives no unit"
 #: From a member's random numbers to the next one's: 2**32 over the golden ratio, made odd.
 _STREAM_STEP = 0x9E3779B1
 
@@ -35,7 +38,8 @@ class Inflow:
     Parameters
     ----------
     flow_m3s : ndarray, shape (years, steps)
-        Mean flow of each step (m3/s), finite and, unless `allow_negative`, not negative; kept as a read-only copy.
+        Mean flow of each step (m3/s), of no more than any river's and, unless `allow_negative`, not negative; kept as
+        a read-only copy.
     calendar : Calendar
         The water years that the flows belong to.
     notes : tuple of str
@@ -87,10 +91,10 @@ class Inflow:
         object.__setattr__(self, "flow_m3s", flow)
         if self.calendar.is_ensemble:
             object.__setattr__(self, "members", _names(self.members, self.calendar.of_member))
-        for name, lowest in (("evaporation_mm", -np.inf), ("withdrawal_m3s", 0.0), ("price_per_mwh", 0.0)):
+        for name, allowed in zip(COMPANIONS, (EVAPORATION_MM, FLOW_M3S, PRICE_PER_MWH), strict=True):
             given = getattr(self, name)
             if given is not None:
-                object.__setattr__(self, name, _column(name, given, flow.shape, lowest))
+                object.__setattr__(self, name, _column(name, given, flow.shape, allowed))
 
     def __repr__(self) -> str:
         return f"<Inflow {self.span_text}: {counted(self.years, 'year')}, mean {quantity(self.mean_m3s)} m3/s>"
@@ -195,6 +199,11 @@ class Inflow:
         return None if self.members is None else self.members[of_member - of_member[0]]
 
     @property
+    def own_words(self) -> tuple[str, ...]:
+        """What the user wrote and results repeat, see `UnitSystem.keeping`."""
+        return self.caveat, self.source, *([] if self.members is None else self.members.tolist())
+
+    @property
     def rng_stream_ids(self) -> NDArray[np.int64]:
         """What names the random numbers of each water year, shape (years,): its calendar year, and its member."""
         return (self.calendar.start_years + self.calendar.of_member * _STREAM_STEP) % 2**32
@@ -226,11 +235,11 @@ class Inflow:
 
 
 def _checked(given: ArrayLike, calendar: Calendar, least: float) -> NDArray[np.float64]:
-    """Flows as a copy, refused if they do not fit the calendar, or are not finite, or too low."""
+    """Flows as a copy, refused if they do not fit the calendar, are not finite, too low, or larger than any river's."""
     refused = partial(Mistake, column="flow_m3s")
     try:
         flow = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         expected = "one row of numbers per water year, all rows of the same length"
         mend = "give mean flows in m3/s"
         raise InputError(refused("the flows are not an array of numbers", expected, mend)) from error
@@ -239,13 +248,16 @@ def _checked(given: ArrayLike, calendar: Calendar, least: float) -> NDArray[np.f
         expected = f"the shape {shape}: water years x steps"
         mend = "give one row per water year and one value per step"
         raise InputError(refused("the flows do not fit the calendar", expected, mend, value=flow.shape))
-    wrong = np.argwhere(~(np.isfinite(flow) & (flow >= least)))
+    wrong = np.argwhere(~((flow >= least) & (np.abs(flow) <= FLOW_M3S.most)))
     if len(wrong):
         year, step = wrong[0]
         count = "one flow is" if len(wrong) == 1 else f"{len(wrong)} flows are"
         month = f"{calendar.step_names[step]} of {calendar.labels[int(year)]}"
-        problem = f"{count} negative or not finite, first {month}"
-        expected, mend = "finite flows of 0 m3/s or more", "correct or fill in these months"
+        sound = bool(np.isfinite(flow[year, step]) and flow[year, step] >= least)
+        what = "larger than any river's" if sound else "negative or not finite"
+        problem = f"{count} {what}, first {month}"
+        expected = f"finite flows of {'' if least < 0 else '0 m3/s or more and '}at most {FLOW_M3S.most:,.0f} m3/s"
+        mend = "correct or fill in these months"
         raise InputError(refused(problem, expected, mend, value=float(flow[year, step])))
     return flow
 
@@ -261,18 +273,18 @@ def _names(given: ArrayLike | None, of_member: NDArray[np.int64]) -> NDArray[np.
     return names
 
 
-def _column(name: str, given: ArrayLike, shape: tuple[int, ...], lowest: float) -> NDArray[np.float64]:
-    """A further column as a read-only copy, refused if it does not fit the flows, or is not finite, or too low."""
+def _column(name: str, given: ArrayLike, shape: tuple[int, ...], allowed: Range) -> NDArray[np.float64]:
+    """A further column as a read-only copy, refused if it does not fit the flows, or is not within its range."""
     try:
         values = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(Mistake("is not an array of numbers", f"the shape {shape}", column=name)) from error
     if values.shape != shape:
         problem, expected = f"has the shape {values.shape}", f"the shape of the flows, {shape}"
         raise InputError(Mistake(problem, expected, column=name))
-    wrong = values[~(np.isfinite(values) & (values >= lowest))]
+    wrong = values[~((values >= allowed.least) & (values <= allowed.most))]
     if len(wrong):
-        expected = "finite numbers" if lowest < 0 else f"finite numbers of {lowest:g} or more"
+        expected = f"numbers from {allowed.least:,.0f} to {allowed.most:,.0f}"
         raise InputError(Mistake("has a value out of range", expected, column=name, value=float(wrong[0])))
     values.setflags(write=False)
     return values

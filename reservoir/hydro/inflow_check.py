@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import MONTH_NAMES
-from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.calendar import MONTH_NAMES, SECONDS_PER_DAY
+from reservoir.hydro.inflow import ASSUMED, Inflow
 from reservoir.hydro.power import generation
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.unit_system import SI, UnitSystem
+from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 from reservoir.text.quantities import counted, quantity
 
 FloatArray = NDArray[np.float64]
@@ -22,6 +24,9 @@ FloatArray = NDArray[np.float64]
 LEAST_YEARS = 8
 #: Tukey's fence of values far out, in interquartile ranges, and the least such range of a flow's logarithm.
 FENCE, LEAST_SPREAD = 3.0, 0.1
+#: Parts of the turbines' capacity below and above which a mean inflow is doubted whose unit nobody gave; those that
+#: fit, the usual one, and units that are named.
+_TOO_LITTLE, _TOO_MUCH, _FITS, _USUAL, _MOST_UNITS = 0.06, 5.0, (0.1, 2.0), 0.5, 3
 #: Storages and releases at which the turbines are looked at.
 _STORAGES, _RELEASES = 25, 200
 
@@ -116,6 +121,28 @@ class InflowCheck:
         )
 
     @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """Why the unit may be another than the one that was assumed, and which ones would fit, if it is doubtful."""
+        if self.inflow.unit_from != ASSUMED or self.size is None:
+            return ()
+        part = self.size.inflow_fraction
+        if _TOO_LITTLE <= part <= _TOO_MUCH:
+            return ()
+        each = float(np.mean(self.inflow.calendar.hm3_per_m3s))
+        sizes = {name: size for name, size in FLOW_M3S.items() if name != self.inflow.unit}
+        sizes |= {name: size / each for name, size in VOLUME_HM3.items()}
+        sizes |= {f"{name}/day": size * 1e6 / SECONDS_PER_DAY for name, size in VOLUME_HM3.items()}
+        fits = {size: name for name, size in reversed(sizes.items()) if _FITS[0] <= part * size <= _FITS[1]}
+        best = sorted(fits, key=lambda size: abs(math.log(part * size / _USUAL)))[:_MOST_UNITS]
+        named = " or ".join(f"{fits[size]} (then {part * size:.0%})" for size in best)
+        mend = f"give the unit: {named} would fit" if named else "no known unit would fit: is it this river?"
+        times = f"{part:,.0f} times" if part > 1 else f"{part:.2g} of"
+        return (
+            f"the file gives no unit, and read as {self.inflow.unit} its mean flow of {quantity(self.inflow.mean_m3s)} "
+            f"m3/s is {times} what the turbines take, {quantity(self.size.turbine_capacity_m3s)} m3/s; {mend}",
+        )
+
+    @cached_property
     def size(self) -> ReservoirSize | None:
         """The reservoir beside its inflow; None without one."""
         if self.reservoir is None:
@@ -129,6 +156,7 @@ class InflowCheck:
 
     def as_dict(self, units: UnitSystem = SI) -> dict[str, object]:
         """Everything as JSON has it, in some units."""
+        units = units.keeping(self.inflow, self.reservoir)
         inflow, calendar, annual = self.inflow, self.inflow.calendar, self.annual_hm3 / units.size("annual_hm3")
         told = {
             "file": inflow.source,
@@ -154,11 +182,16 @@ class InflowCheck:
             ],
             "caveat": inflow.caveat,
             "notes": [units.text(note) for note in inflow.notes],
+            "doubts": [units.text(doubt) for doubt in self.doubts],
         }
-        return units.values(told) | ({"reservoir": units.values(vars(self.size))} if self.size else {})
+        if self.size is None or self.reservoir is None:
+            return units.values(told)
+        notes = [units.text(note) for note in self.reservoir.notes]
+        return units.values(told) | {"reservoir": units.values(vars(self.size)) | {"notes": notes}}
 
     def sentences(self, units: UnitSystem = SI) -> dict[str, tuple[str, ...]]:
         """What a reader should know, by topic, with amounts in some units."""
+        units = units.keeping(self.inflow, self.reservoir)
         told = {topic: tuple(map(units.text, sentences)) for topic, sentences in self._sentences().items()}
         _, volumes = told["Unit"]
         return told | {"Unit": (self.inflow.scale_in(units), volumes)}
@@ -184,7 +217,8 @@ class InflowCheck:
         }
         if dry:
             told["No flow"] = (f"{counted(dry, noun)} without inflow",)
-        return told | ({"Size": self.size.sentences()} if self.size else {})
+        told |= {"Size": self.size.sentences()} if self.size else {}
+        return told | ({"Doubt": self.doubts} if self.doubts else {})
 
     def _outlier_sentences(self, most: int = 10) -> tuple[str, ...]:
         if self.inflow.years < LEAST_YEARS:

@@ -166,7 +166,7 @@ def _months(series: object) -> list[int]:
 def _numbers(series: pd.Series[float]) -> NDArray[np.float64]:
     try:
         return np.asarray(series.to_numpy(np.float64, na_value=np.nan))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         mend = "convert them, for example by pandas.to_numeric"
         mistake = _mistake("the values are not numbers", "mean flows in m3/s", mend, value=str(series.dtype))
         raise InputError(mistake) from error

@@ -155,9 +155,9 @@ class Objective:
         return sum(weight * largest[goal] for goal, weight in self.weights.items())
 
 
-def goal_label(goal: Goal, currency: str = "") -> str:
-    """Name and unit of a goal, for tables and axes."""
-    title = "firm power" if goal is Goal.FIRM_POWER else _TITLES[goal]
+def goal_label(goal: Goal, currency: str = "", years: int = 1) -> str:
+    """Name and unit of a goal, for tables and axes; of how many years it is the sum, which firm power never is."""
+    title = "firm power" if goal is Goal.FIRM_POWER else f"{_TITLES[goal]}{f' of {years:,} years' if years > 1 else ''}"
     unit = "MW" if goal is Goal.FIRM_POWER else Objective({goal: 1.0}, currency=currency).unit
     return f"{title[:1].upper()}{title[1:]}{f' ({unit})' if unit else ''}"
 
@@ -168,7 +168,7 @@ def _by_step(name: str, given: object) -> FloatArray:
     try:
         values = np.array(given, np.float64)
         lists = values if values.shape in _LIST_SHAPES else np.array(np.broadcast_to(values, MONTHS_PER_YEAR))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(Mistake("does not fit the months", expected, column=f"objective.{name}")) from None
     if not np.isfinite(lists).all():
         raise InputError(Mistake("has a value that is not a finite number", expected, column=f"objective.{name}"))

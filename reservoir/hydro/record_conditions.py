@@ -190,6 +190,6 @@ def _require_gentle(reservoir: Reservoir, inflow: Inflow) -> None:
         return
     ends = float(reservoir.storage_lower_hm3.min()), float(reservoir.storage_upper_hm3.max())
     lost = most_evaporated(lake_area(reservoir), *ends, inflow.evaporation_mm)
-    if lost > MOST_LOST:
+    if not lost <= MOST_LOST:
         problem, expected = f"evaporation {loss_problem(lost)}", f"at most {100 * MOST_LOST:g} %"
         raise InputError(Mistake(problem, expected, LOSS_MEND, inflow.source, column="evaporation_mm"))

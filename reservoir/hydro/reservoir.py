@@ -153,6 +153,11 @@ class Reservoir:
         return tuple(notes_of(vars(self)))
 
     @property
+    def own_words(self) -> tuple[str, ...]:
+        """What the user wrote and results repeat, see `UnitSystem.keeping`."""
+        return self.caveat, self.description, self.source, self.objective.currency
+
+    @property
     def has_conditions(self) -> bool:
         """Whether a step has to reckon with more than inflow, release and their bounds (`conditions`)."""
         single = (self.seepage_m3s, self.operating_level_m, self.ramp_up_m3s, self.ramp_down_m3s)

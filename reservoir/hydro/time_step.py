@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 #: A January without a leap day in its water year, whichever month that begins with.
 _JANUARY = np.datetime64("2001-01")
+#: A bare number has no unit to be added to a date.
+ONE_MONTH, ONE_DAY = np.timedelta64(1, "M"), np.timedelta64(1, "D")
 DAYS_PER_WEEK = 7
 _FIRST_DAYS_OF_TEN = np.array([0, 10, 20])
 
@@ -36,13 +38,13 @@ class TimeStep(StrEnum):
 
     def first_days(self, first_month: int) -> NDArray[np.datetime64]:
         """First day of each step of a water year without a leap day, and of the next year, shape (per_year + 1,)."""
-        begins = np.array([_JANUARY + (first_month - 1)])
-        return np.append(step_starts(begins, self), (begins + 12).astype("datetime64[D]"))
+        begins = np.array([_JANUARY + (first_month - 1) * ONE_MONTH])
+        return np.append(step_starts(begins, self), (begins + 12 * ONE_MONTH).astype("datetime64[D]"))
 
     def months(self, first_month: int) -> NDArray[np.int64]:
         """Calendar month (1 to 12) in which the middle of each step of a water year lies, shape (per_year,)."""
         edges = self.first_days(first_month)
-        middles = edges[:-1] + (np.diff(edges) - 1) // 2
+        middles = edges[:-1] + (np.diff(edges) - ONE_DAY) // 2
         return np.asarray(middles.astype("datetime64[M]").astype(np.int64) % 12 + 1)
 
     def listed(self, values: NDArray[np.float64], first_month: int) -> NDArray[np.float64]:
@@ -62,7 +64,8 @@ class TimeStep(StrEnum):
         """Such a list in the order of the water year."""
         if self is TimeStep.WEEK:
             return values
-        begins = int(np.searchsorted(self.first_days(1), (_JANUARY + (first_month - 1)).astype("datetime64[D]")))
+        january_on = self.first_days(1)
+        begins = int(np.searchsorted(january_on, (_JANUARY + (first_month - 1) * ONE_MONTH).astype("datetime64[D]")))
         return np.roll(values, -begins)
 
 
@@ -74,19 +77,20 @@ def step_starts(begins: NDArray[np.datetime64], step: TimeStep) -> NDArray[np.da
     first_months = begins[..., np.newaxis]
     match step:
         case TimeStep.WEEK:
-            return np.asarray(first_months.astype("datetime64[D]") + DAYS_PER_WEEK * np.arange(step.per_year))
+            return np.asarray(first_months.astype("datetime64[D]") + DAYS_PER_WEEK * np.arange(step.per_year) * ONE_DAY)
         case TimeStep.DAY:
             return _days(begins)
-    months = (first_months + np.arange(12)).astype("datetime64[D]")
+    months = (first_months + np.arange(12) * ONE_MONTH).astype("datetime64[D]")
     if step is TimeStep.MONTH:
         return np.asarray(months)
-    return np.asarray(months[..., np.newaxis] + _FIRST_DAYS_OF_TEN).reshape(*begins.shape, step.per_year)
+    starts: NDArray[np.datetime64] = np.add(months[..., np.newaxis], _FIRST_DAYS_OF_TEN * ONE_DAY)
+    return starts.reshape(*begins.shape, step.per_year)
 
 
 def _days(begins: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
     """Every day of water years but leap days."""
-    months = (begins[..., np.newaxis] + np.arange(12)).astype("datetime64[D]")
+    months = (begins[..., np.newaxis] + np.arange(12) * ONE_MONTH).astype("datetime64[D]")
     first = int(begins.ravel()[0].astype(np.int64)) % 12
     lengths = np.roll([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], -first)
     within = np.concatenate([np.arange(length) for length in lengths])
-    return np.asarray(np.repeat(months, lengths, axis=-1) + within)
+    return np.asarray(np.repeat(months, lengths, axis=-1) + within * ONE_DAY)

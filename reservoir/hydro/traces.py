@@ -13,7 +13,7 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.time_step import TimeStep
+from reservoir.hydro.time_step import ONE_MONTH, TimeStep
 
 
 def traces_of(inflow: Inflow, month: int, horizon: Horizon) -> Inflow:
@@ -41,7 +41,8 @@ def traces_of(inflow: Inflow, month: int, horizon: Horizon) -> Inflow:
         problem = "lies within a year of weeks, which are counted from its first day"
         raise InputError(Mistake(problem, expected, "set another step", column="start", value=MONTH_NAMES[month - 1]))
     begins = step.first_days(calendar.first_month)
-    skipped = int(np.searchsorted(begins, (begins[0].astype("datetime64[M]") + later).astype("datetime64[D]")))
+    first = begins[0].astype("datetime64[M]") + later * ONE_MONTH
+    skipped = int(np.searchsorted(begins, first.astype("datetime64[D]")))
     length = min(horizon.years or calendar.years, calendar.years)
     count, steps = calendar.years - length + 1, step.per_year * length - skipped
     places = step.per_year * np.arange(count)[:, np.newaxis] + skipped + np.arange(steps)

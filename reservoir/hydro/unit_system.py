@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro import units
 from reservoir.hydro.units import key_suffix
+from reservoir.text.quantities import quantity
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class _Input(Protocol):
+    """A reservoir or an inflow."""
+
+    @property
+    def own_words(self) -> tuple[str, ...]:
+        """What the user wrote and results repeat."""
 
 
 class DisplayUnit(NamedTuple):
@@ -55,9 +64,12 @@ _UNIT = rf"({'|'.join(map(re.escape, _WRITTEN))})(?![\w/³]|[.-]\w)"
 _NUMBER = r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
 #: An amount, or two of one unit: ``4,662 to 14,557 hm3``.
 _AMOUNT = re.compile(rf"(?<![\w.])(?:({_NUMBER})( to | of the | and ))?({_NUMBER}) {_UNIT}")
-#: A unit by itself, as in the label of an axis: ``Storage (hm³)``.
-_ALONE = re.compile(rf"(?:^|(?<=[(\s])){_UNIT}(?=[)\s,;:]|$)")
-_LEAST_FIGURES = 3
+#: A unit by itself, as in the label of an axis: ``Storage (hm³)``. A worth per hm3 is no volume.
+_ALONE = re.compile(rf"(?:^|(?<=[(\s]))(?<!per ){_UNIT}(?=[)\s,;:]|$)")
+#: Of a number in a text, as many as a quantity has: nobody can tell whether "50 m3/s" is 50 or 50.4.
+_LEAST_FIGURES = 4
+#: Of a number for machines: an amount that was given in a unit comes back as it was given.
+_FIGURES = 12
 
 
 @dataclass(frozen=True)
@@ -70,10 +82,13 @@ class UnitSystem:
         ``si`` or ``us``.
     by_ending : mapping of str to DisplayUnit
         Of ``m3s``, ``hm3``, ``m`` and ``gwh_per_hm3``; empty for SI.
+    own_words : tuple of str
+        The user's own, which no text in these units rewrites, see `keeping`.
     """
 
     name: str
     by_ending: Mapping[str, DisplayUnit]
+    own_words: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(cls, name: str) -> UnitSystem:
@@ -96,6 +111,16 @@ class UnitSystem:
         """The system that the columns of a table are in."""
         endings = {f"_{unit.ending}" for unit in US.by_ending.values()}
         return US if any(name.endswith(tuple(endings)) for name in names) else SI
+
+    def keeping(self, *inputs: _Input | None) -> UnitSystem:
+        """The same system, whose texts keep the user's own words as they are: a caveat, a member's name, a currency.
+
+        What stands in quotation marks is kept anyway.
+        """
+        words = {word for each in inputs if each is not None for word in each.own_words}
+        kept = {word for word in words if word not in _WRITTEN and self.label(word) != word}
+        longest_first = sorted({*self.own_words, *kept}, key=len, reverse=True)
+        return replace(self, own_words=tuple(longest_first)) if kept else self
 
     def unit(self, name: str) -> DisplayUnit | None:
         """In what a column of the program is shown; None where it stays."""
@@ -128,7 +153,9 @@ class UnitSystem:
     def values(self, found: Mapping[str, Any]) -> dict[str, Any]:
         """Quantities of the program by their names, in these units and by their names there."""
         return {
-            self.column(name): value / self.size(name) if self.unit(name) and isinstance(value, int | float) else value
+            self.column(name): float(f"{value / self.size(name):.{_FIGURES}g}")
+            if self.unit(name) and isinstance(value, int | float)
+            else value
             for name, value in found.items()
         }
 
@@ -138,20 +165,40 @@ class UnitSystem:
         names = {"m3s": "m3/s", "hm3": "hm3", "m": "m", "gwh_per_hm3": "GWh per hm3"}
         return (value, names[ending]) if unit is None else (value / unit.size, unit.name)
 
+    def per_volume(self, value: float, unit: str) -> tuple[float, str]:
+        """A worth of one hm3 in some unit of worth as that of one of these volumes, and its unit."""
+        if unit == "GWh":
+            return self.amount(value, "gwh_per_hm3")
+        return value * self.size("_hm3"), f"{unit} per {self.amount(0.0, 'hm3')[1]}".strip()
+
+    def written(self, value: float, ending: str, form: str = "") -> str:
+        """A quantity and its unit for reading, by a form of numbers or as `quantity` has it: ``1,766 cfs``."""
+        amount, unit = self.amount(value, ending)
+        return f"{format(amount, form) if form else quantity(amount)} {unit}"
+
     def text(self, text: str) -> str:
         """A sentence of the program with its amounts in this system."""
-        return _AMOUNT.sub(self._converted, text) if self.by_ending else text
+        return self._beside_own_words(text, lambda part: _AMOUNT.sub(self._converted, part))
 
     def label(self, text: str) -> str:
         """The label of an axis, or the head of a column, with its unit in this system: ``Storage (hm³)``."""
-        if not self.by_ending:
-            return text
-        return _ALONE.sub(lambda found: self.by_ending[_WRITTEN[found[1]]].name, self.text(text))
+        return self._beside_own_words(
+            self.text(text), lambda part: _ALONE.sub(lambda found: self.by_ending[_WRITTEN[found[1]]].name, part)
+        )
 
     def of_label(self, label: str) -> DisplayUnit | None:
         """The unit in place of that which a label names; None where it stays."""
-        found = _ALONE.search(label)
+        found = None if self.label(label) == label else _ALONE.search(label)
         return self.by_ending.get(_WRITTEN[found[1]]) if found else None
+
+    def _beside_own_words(self, text: str, changed: Callable[[str], str]) -> str:
+        """A text, changed where it does not repeat what the user wrote."""
+        if not self.by_ending:
+            return text
+        # Where a caveat begins a sentence its first letter is large.
+        own = "|".join((r'"[^"]*"', *(rf"(?<!\w){re.escape(word)}(?!\w)" for word in self.own_words)))
+        parts = re.split(f"({own})", text, flags=re.IGNORECASE)
+        return "".join(part if place % 2 else changed(part) for place, part in enumerate(parts))
 
     def _converted(self, found: re.Match[str]) -> str:
         unit = self.by_ending[_WRITTEN[found[4]]]
@@ -166,13 +213,17 @@ class UnitSystem:
 
 
 def _rewritten(number: str, size: float) -> str:
-    """A number in a larger or smaller unit, no coarser than it was, and with three figures at least."""
+    """The shortest number in another unit that the one written may stand for, with four figures at least.
+
+    A level of 1,720 ft, which texts write as 524.26 m, is 1,720 ft again.
+    """
     mantissa, _, exponent = number.replace(",", "").replace("−", "-").partition("e")
     value = float(f"{mantissa}e{exponent or 0}") / size
     step = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])) / size
-    place = math.floor(math.log10(step))
-    if value:
-        place = min(place, math.floor(math.log10(abs(value))) + 1 - _LEAST_FIGURES)
+    most = math.floor(math.log10(abs(value))) + 1 - _LEAST_FIGURES if value else 0
+    finest = min(math.floor(math.log10(step)), most)
+    places = range(most, finest, -1)
+    place = next((place for place in places if abs(round(value, -place) - value) < step / 2), finest)
     text = f"{round(value, -place):,.{max(-place, 0)}f}"
     return text.replace("-", "−") if "−" in number else text
 

@@ -11,7 +11,9 @@ import numpy as np
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.unit_system import SI, UnitSystem
-from reservoir.io.inflow_netcdf import INSTALL, is_netcdf
+from reservoir.io.containers import INSTALL
+from reservoir.io.inflow_netcdf import is_netcdf
+from reservoir.io.netcdf_writer import write_netcdf
 from reservoir.text.printable import printable
 
 #: Significant digits of a flow.
@@ -91,4 +93,4 @@ def _write_netcdf(inflow: Inflow, path: Path) -> None:
         "time": {"units": f"days since {times[0].astype('datetime64[D]')}", "dtype": "int32"},
         "inflow_m3s": {"_FillValue": None},  # no flow is missing
     }
-    dataset.to_netcdf(path, engine="h5netcdf", encoding=encoding)
+    write_netcdf(dataset, path, encoding)

@@ -14,6 +14,8 @@ from reservoir.hydro.calendar import MONTHS_PER_YEAR, Calendar
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.ranges import FLOW_M3S
 from reservoir.hydro.water_years import month_name, whole_years
+from reservoir.io.inflow_csv.cells import no_flow
+from reservoir.io.missing_codes import codes_among
 from reservoir.io.negative_values import NAMED, negative_values
 
 FloatArray = NDArray[np.float64]
@@ -123,6 +125,40 @@ def inflow_of_series(
     notes = (*about.pop("notes", ()), *left_out)
     names = None if members is None else np.array(members, np.str_)
     return Inflow(flow, calendar, notes=notes, members=names, unit=unit.name, **columns, **about)
+
+
+def refuse_codes(
+    values: FloatArray,
+    first: int,
+    members: Sequence[str] | None,
+    column: str = "",
+    codes: NDArray[np.bool_] | None = None,
+) -> None:
+    """Refuse missing-value codes: InputError with the first ones.
+
+    Parameters
+    ----------
+    values : ndarray, shape (members, months)
+    first : int
+        The first month, counted from January of year 0.
+    members : sequence of str, optional
+    column : str
+        Its name, if it is not the inflow.
+    codes : ndarray of bool, shape (members, months), optional
+        Which values are codes; without it, those that are no flows.
+    """
+    places = np.argwhere(codes_among(values).sure if codes is None else codes)[: MOST_MISTAKES + 1].tolist()
+    mistakes = (
+        replace(
+            refused := no_flow(float(values[at]), True),
+            problem=f"{column and column + ' of '}{where(first + at[1], at[0], members)}: {refused.problem}",
+            mend="fill in or correct the value, or leave out the member",
+            value=float(values[at]),
+        )
+        for at in map(tuple, places)
+    )
+    if places:
+        raise InputError(worth_telling(mistakes, ""))
 
 
 def without_negative(

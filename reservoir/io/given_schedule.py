@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
+from reservoir.hydro import ranges, units
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import first_days
 from reservoir.hydro.time_step import TimeStep
-from reservoir.hydro.unit_system import UnitSystem
-from reservoir.io.plan_folder.tables import AGAIN, read_cells
+from reservoir.io.plan_folder.columns import SCHEDULE_COLUMNS
+from reservoir.io.plan_folder.tables import AGAIN, read_cells, require_one_of_each
 from reservoir.planning.given_schedule import CLAIMS, RELEASE, SHORTAGE, GivenSchedule
 from reservoir.planning.schedule import FIRST_DAY
 
@@ -23,6 +24,18 @@ FloatArray = NDArray[np.float64]
 
 DATE = "date"
 _MEND = "correct the file, and try again"
+#: Columns of numbers that are read; what the units of each are, by the end of its name; and what it may be.
+_READ = (RELEASE, SHORTAGE, *CLAIMS)
+_UNITS = {
+    "m3s": units.FLOW_M3S,
+    "hm3": units.VOLUME_HM3,
+    "m": units.LENGTH_M,
+    "mw": units.POWER_MW,
+    "gwh": units.ENERGY_GWH,
+}
+_RANGES = {RELEASE: ranges.FLOW_M3S, SHORTAGE: ranges.FLOW_M3S}
+#: Of what follows: claims of no schedule are as large.
+_ANY = ranges.Range(-1e12, 1e12)
 
 
 def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:
@@ -31,8 +44,8 @@ def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:
     Raises
     ------
     InputError
-        If the file cannot be read, has no releases, a cell is no number, or a step is missing, twice, or not of the
-        record.
+        If the file cannot be read, has no releases or several columns of one quantity, a cell is no number or none of
+        any schedule, or a step is missing, twice, or not of the record.
     """
     inflow.require_no_members("a schedule in a file of its own")
     try:
@@ -40,19 +53,34 @@ def read_given_schedule(path: Path, inflow: Inflow) -> GivenSchedule:
     except InputError as error:
         mended = [replace(each, mend=_MEND) if each.mend == AGAIN else each for each in error.mistakes]
         raise InputError(mended) from None
-    units = UnitSystem.of_columns(cells.columns)
-    cells = cells.rename(columns=units.program_column)
-    if RELEASE not in cells:
+    quantities, sizes = _quantities(cells.columns)
+    require_one_of_each(path, quantities, _MEND)
+    if RELEASE not in quantities.values():
         found = ", ".join(map(str, cells.columns))
-        expected = "release_m3s, or release_cfs beside columns in acre_ft and ft"
+        expected = "release_m3s, or release_cfs, release_ls, ..."
         problem, mend = "has no column of releases with a known unit", "name the column so, with values in this unit"
         raise InputError(Mistake(problem, expected, mend, str(path), row=1, value=found))
+    headings = {name: heading for heading, name in quantities.items()}
+    cells = cells.rename(columns=quantities)
     years = _years_of(path, cells, inflow)
-    numbers = _numbers(path, cells, units)
+    numbers = _numbers(path, cells, headings, sizes)
     shape = years.flow_m3s.shape
     columns = {name: each.reshape(shape) for name, each in numbers.items()}
-    digits = {name: 0.5 * 10.0 ** -_decimals(cells[name]) * units.size(name) for name in numbers}
-    return GivenSchedule(path, years, columns, digits, units)
+    digits = {name: 0.5 * 10.0 ** -_decimals(cells[name]) * sizes[name] for name in numbers}
+    not_read = tuple(str(name) for name in cells.columns if name not in (*SCHEDULE_COLUMNS, *headings, DATE))
+    return GivenSchedule(path, years, columns, digits, headings, sizes, not_read)
+
+
+def _quantities(names: Iterable[str]) -> tuple[dict[str, str], dict[str, float]]:
+    """What each heading that is read names, as the program calls it; and its unit in the program's."""
+    endings = {name: next(end for end in _UNITS if name.endswith(f"_{end}")) for name in _READ}
+    called = {
+        name.removesuffix(end) + units.key_suffix(unit): (name, size)
+        for name, end in endings.items()
+        for unit, size in _UNITS[end].items()
+    }
+    found = {name: called[name.strip().lower()] for name in names if name.strip().lower() in called}
+    return {heading: name for heading, (name, _) in found.items()}, dict(found.values())
 
 
 def _years_of(path: Path, cells: pd.DataFrame, inflow: Inflow) -> Inflow:
@@ -106,23 +134,29 @@ def _steps(path: Path, cells: pd.DataFrame, inflow: Inflow) -> tuple[str, NDArra
     return "month", found.to_numpy(object), np.array(named, object)
 
 
-def _numbers(path: Path, cells: pd.DataFrame, units: UnitSystem) -> dict[str, FloatArray]:
+def _numbers(
+    path: Path, cells: pd.DataFrame, headings: dict[str, str], sizes: dict[str, float]
+) -> dict[str, FloatArray]:
     """The columns of numbers, in the program's units."""
-    names = [name for name in (RELEASE, SHORTAGE, *CLAIMS) if name in cells]
-    numbers = {name: pd.to_numeric(cells[name], errors="coerce").to_numpy(float) for name in names}
+    names = [name for name in _READ if name in cells]
+    numbers = {name: pd.to_numeric(cells[name], errors="coerce").to_numpy(float) * sizes[name] for name in names}
 
     def mistakes() -> Iterator[Mistake]:
         for name, values in numbers.items():
-            for row in np.flatnonzero(~np.isfinite(values) | (values < 0) & (name in (RELEASE, SHORTAGE))).tolist():
-                cell = str(cells[name].iloc[row])
-                problem = "is negative" if np.isfinite(values[row]) else "is not a number" if cell else "is empty"
-                expected = f"a number in the unit of the heading{', 0 or more' if name in (RELEASE, SHORTAGE) else ''}"
-                yield Mistake(problem, expected, _MEND, str(path), row + 2, units.column(name), cell or None)
+            allowed = _RANGES.get(name, _ANY)
+            for row in np.flatnonzero(~((values >= allowed.least) & (values <= allowed.most))).tolist():
+                cell, value = str(cells[name].iloc[row]), values[row]
+                problem = "is not a number" if cell else "is empty"
+                if not np.isnan(value):
+                    problem = "is out of range" if value > allowed.most or name not in _RANGES else "is negative"
+                at_most = f" and at most {allowed.most / sizes[name]:,.10g}" if value > allowed.most else ""
+                expected = "a number in the unit of the heading" + (f", 0 or more{at_most}" if name in _RANGES else "")
+                yield Mistake(problem, expected, _MEND, str(path), row + 2, headings[name], cell or None)
 
     wrong = worth_telling(mistakes(), str(path))
     if wrong:
         raise InputError(wrong)
-    return {name: each * units.size(name) for name, each in numbers.items()}
+    return numbers
 
 
 def _decimals(cells: pd.Series) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake, worth_telling
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.hydro.inflow import ASSUMED
 from reservoir.hydro.water_years import month_name
 from reservoir.io.inflow_csv.ensemble import ensemble_series, member_file
 from reservoir.io.inflow_netcdf import is_netcdf, netcdf_series
@@ -42,7 +43,7 @@ class InflowForecast:
             raise InputError(Mistake(problem, expected, mend, file=self.source))
 
 
-def read_inflow_forecast(path: str | os.PathLike[str]) -> InflowForecast:
+def read_inflow_forecast(path: str | os.PathLike[str], unless_said: str = "") -> InflowForecast:
     """Read an ensemble forecast; its months need not fill a year.
 
     Parameters
@@ -50,6 +51,8 @@ def read_inflow_forecast(path: str | os.PathLike[str]) -> InflowForecast:
     path : str or path-like
         CSV with a column ``date``, a column ``member`` or ``scenario``, and one of values; or NetCDF or Zarr with a
         dimension of members. The unit is said as in records of inflow (`reservoir.read_inflow`).
+    unless_said : str
+        The unit in place of m3/s where m3/s would be assumed.
 
     Raises
     ------
@@ -58,19 +61,22 @@ def read_inflow_forecast(path: str | os.PathLike[str]) -> InflowForecast:
     """
     file = os.fspath(path)
     try:
-        return _read(file)
+        return _read(file, unless_said)
     except InputError as refused:
         mistakes = [replace(mistake, file=file) for mistake in worth_telling(refused.mistakes, file)]
     raise InputError(mistakes)
 
 
-def _read(file: str) -> InflowForecast:
+def _read(file: str, unless_said: str) -> InflowForecast:
     found = None if is_netcdf(file) else member_file(file)
     if not is_netcdf(file) and found is None:
         raise InputError(_no_members(file))
     series = netcdf_series(file, InflowReading()) if found is None else ensemble_series(found, InflowReading())
     if series.members is None:
         raise InputError(_no_members(file))
+    if unless_said and series.about.get("unit_from") == ASSUMED:
+        assert found is not None  # NetCDF says its unit
+        series = ensemble_series(found, InflowReading(unit=unless_said))
     return InflowForecast(series.first, series.flow_m3s(), file)
 
 

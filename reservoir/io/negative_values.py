@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import InputError, Mistake
 from reservoir.text.quantities import counted
 
 #: Dates that are named one by one.
@@ -53,9 +54,22 @@ def negative_values(volumes_hm3: NDArray[np.float64], dates: Sequence[str] | Map
         Volume of each step.
     dates : sequence or mapping of str
         Names of the steps; those of the first `NAMED` negative ones are asked for.
+
+    Raises
+    ------
+    InputError
+        If they take away more water than all others bring.
     """
     places = np.flatnonzero(volumes_hm3 < 0)
     water = -float(volumes_hm3[places].sum())
     whole = float(volumes_hm3.sum()) + water
-    percent = 100 * water / whole if whole > 0 else float("inf")
-    return NegativeValues(len(places), water, percent, tuple(dates[at] for at in places[:NAMED].tolist()))
+    first = tuple(dates[at] for at in places[:NAMED].tolist())
+    if places.size and water >= whole:
+        more = f" and {len(places) - NAMED:,} more" if len(places) > NAMED else ""
+        problem = (
+            f"{counted(len(places), 'negative value')} ({', '.join(first)}{more}) together take away {water:.4g} hm3, "
+            f"and all others bring {whole:.4g} hm3"
+        )
+        mend = "check the values and the column: these are no errors of a balance"
+        raise InputError(Mistake(problem, "negative values that are errors of a reservoir's balance", mend))
+    return NegativeValues(len(places), water, 100 * water / whole if places.size else 0.0, first)

@@ -22,6 +22,8 @@ from reservoir.text.sound_json import each_key_once
 FORMAT = 1
 #: A table of releases takes some hundred kilobytes.
 MOST_BYTES = 1_000_000
+#: Key of ``fitted_to``: the units that the plan is shown in, unless these are SI.
+UNITS = "units"
 _EXPECTED = 'a rule file (JSON) written by "reservoir rules"'
 
 

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from reservoir.errors import InputError, Mistake
+from reservoir.io.content_hash import content_sha256
+from reservoir.io.plan_folder.provenance import FILES
 from reservoir.text.sound_json import read_json
 
 #: Names of the files.
 PROVENANCE, POINTS, INFLOW = "tradeoff.json", "points", "inflow.csv"
 _MOST_BYTES = 10_000_000
+_AGAIN = "run `reservoir tradeoff` again, or restore the file; plan a changed one by its own name, without --point"
 #: How a record can have been read.
 _READING = {"unit": str, "column": str, "water_year": str, "missing_days": int, "negative": str}
 
@@ -29,7 +32,7 @@ def point_inputs(point: Path, given: Mapping[str, Path | None]) -> dict[str, Any
     Raises
     ------
     InputError
-        If there is no such point, or a reservoir is given beside it.
+        If there is no such point, its files are not as they were written, or a reservoir is given beside it.
     """
     if given["reservoir"] is not None:
         problem = "a point has a reservoir of its own"
@@ -39,19 +42,38 @@ def point_inputs(point: Path, given: Mapping[str, Path | None]) -> dict[str, Any
         known = sorted(each.stem for each in (folder / POINTS).glob("*.toml"))
         expected = f"one of {known[0]} to {known[-1]}" if known else "FOLDER/NAME of a folder by `reservoir tradeoff`"
         raise InputError(Mistake("there is no such point", expected, column="--point", value=str(point)))
+    told = _provenance(folder / PROVENANCE)
     if given["inflow"] is not None:
+        _require_as_written(folder, told, f"{POINTS}/{reservoir.name}")
         return {"reservoir_file": reservoir}
     inflow = folder / INFLOW
     if not inflow.is_file():
         problem = "the folder has no copy of the record, which was a workbook, an ensemble or made in Python"
         raise InputError(Mistake(problem, mend="give the record", column="--point", value=str(point)))
-    return {"reservoir_file": reservoir, "inflow_file": inflow, **_reading(folder / PROVENANCE)}
+    _require_as_written(folder, told, f"{POINTS}/{reservoir.name}", INFLOW)
+    return {"reservoir_file": reservoir, "inflow_file": inflow, **_reading(told)}
 
 
-def _reading(path: Path) -> dict[str, Any]:
-    """How the record was read."""
+def _provenance(path: Path) -> dict[str, Any]:
+    """What a tradeoff's folder says of itself."""
     try:
-        told = read_json(path, _MOST_BYTES)["inflow"]["reading"]
-        return {name: told[name] for name, kind in _READING.items() if isinstance(told.get(name), kind)}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(Mistake("is not the provenance of a tradeoff", file=str(path))) from error
+        told = read_json(path, _MOST_BYTES)
+        if all(isinstance(each, dict) for each in (told["inflow"], told["inflow"]["reading"], told[FILES])):
+            return dict(told)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise InputError(Mistake("is not the provenance of a tradeoff", mend=_AGAIN, file=str(path)))
+
+
+def _require_as_written(folder: Path, told: Mapping[str, Any], *names: str) -> None:
+    """Refuse files that are not those of the tradeoff, by their hashes."""
+    changed = [name for name in names if content_sha256(folder / name) != told[FILES].get(name)]
+    problem = "was changed after the tradeoff was made"
+    if changed:
+        raise InputError([Mistake(problem, mend=_AGAIN, file=str(folder / name)) for name in changed])
+
+
+def _reading(told: Mapping[str, Any]) -> dict[str, Any]:
+    """How the record was read."""
+    reading = told["inflow"]["reading"]
+    return {name: reading[name] for name, kind in _READING.items() if isinstance(reading.get(name), kind)}

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
 from datetime import date, datetime
-from zipfile import BadZipFile
 
 from reservoir.errors import InputError, Mistake
+from reservoir.io.containers import library_call, require_size
+from reservoir.io.inflow_csv.lines import MOST_BYTES, MOST_LINES
 
 #: How a workbook, which is an archive, begins; and the end of its name.
 _BEGIN, SUFFIX = b"PK\x03\x04", ".xlsx"
-#: Rows and columns that are looked at: as many as of a CSV file.
-_MOST_ROWS, _MOST_COLUMNS = 200_000, 100
+#: Columns that are looked at, one more than a CSV file may have, and rows of a sheet.
+_COLUMNS, _MOST_ROWS = 101, 1_048_576
+#: Bytes of all parts of a workbook, unpacked: in any case, and of one that is packed so tightly at most.
+_USUAL_BYTES, _LARGEST_BYTES, _MOST_PACKED = 8_000_000, 120_000_000, 100
 _SAVE = 'save the sheet as CSV (in a spreadsheet: "CSV UTF-8")'
 
 
@@ -30,28 +34,55 @@ def csv_of_workbook(data: bytes) -> bytes:
         If it is no workbook, has no cells or too many, or openpyxl is not installed.
     """
     try:
-        import openpyxl
+        import openpyxl  # noqa: F401
     except ModuleNotFoundError:
         mend = f"pip install 'reservoir[excel]', or {_SAVE}"
         raise InputError(
             Mistake("the file is a workbook: it needs openpyxl, which is not installed", mend=mend)
         ) from None
-    try:
-        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        texts = (_csv(sheet) for sheet in book.worksheets)
-        text = next((text for text in texts if text.strip("\r\n,")), "")
-    except (BadZipFile, KeyError, ValueError, OSError, EOFError, TypeError, AttributeError, SyntaxError) as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(Mistake(f"the file cannot be read as a workbook ({reason})", mend=_SAVE)) from error
-    return text.encode()
+    return library_call(lambda: _first_sheet(data), _refused).encode("utf-8", "surrogatepass")
+
+
+def _refused(reason: str) -> InputError:
+    return InputError(Mistake(f"the file cannot be read as a workbook ({reason})", mend=_SAVE))
+
+
+def _first_sheet(data: bytes) -> str:
+    import openpyxl
+
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        declared = sum(each.file_size for each in archive.infolist())
+    require_size(declared, min(len(data), _LARGEST_BYTES // _MOST_PACKED), _USUAL_BYTES, _MOST_PACKED)
+    book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+    return next((text for text in map(_csv, book.worksheets) if text.strip("\r\n,")), "")
 
 
 def _csv(sheet: object) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    rows = sheet.iter_rows(values_only=True, max_row=_MOST_ROWS, max_col=_MOST_COLUMNS)  # type: ignore[attr-defined]
+    """Rows up to the last one that has a cell, as wide as the widest.
+
+    What a sheet says of its own size is not asked: programs write one cell there, or all that a sheet may have.
+    """
+    found: list[list[str]] = []
+    blank = characters = 0
+    rows = sheet.iter_rows(values_only=True, max_row=_MOST_ROWS, max_col=_COLUMNS)  # type: ignore[attr-defined]
     for row in rows:
-        writer.writerow([_text(cell) for cell in row])
+        if row.count(None) == len(row):
+            blank += 1
+            continue
+        cells = [_text(cell) for cell in row]
+        while cells and not cells[-1]:
+            cells.pop()
+        found += [[] for _ in range(blank)]
+        found.append(cells)
+        blank = 0
+        characters += sum(map(len, cells))
+        for many, most, noun in ((len(found), MOST_LINES, "rows"), (characters, MOST_BYTES, "characters")):
+            if many > most:
+                mend = "keep only the sheet and the columns of the record"
+                raise InputError(Mistake(f"the sheet has {many:,} {noun} or more", f"at most {most:,}", mend))
+    text, width = io.StringIO(), max(map(len, found), default=0)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([*cells, *[""] * (width - len(cells))] for cells in found)
     return text.getvalue()
 
 

@@ -6,11 +6,14 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from reservoir.caches import note
 from reservoir.errors import DeviceError, Mistake, shortened
 from reservoir.opencl.driver_cache import VARIABLE, prepare_driver_cache
-from reservoir.opencl.linker import pocl_links
-from reservoir.opencl.own_driver import install_words, name_own_driver
+from reservoir.opencl.own_driver import install_words, mend_of_driver, name_own_driver
+from reservoir.opencl.pocl_processor import VARIABLE as PROCESSOR_VARIABLE
+from reservoir.opencl.pocl_processor import mistake_of_variable, name_asked, name_to_tell, tell_name
 from reservoir.opencl.registered import broken_drivers
+from reservoir.opencl.trial import finds_linker, why_runs_nothing
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -18,8 +21,8 @@ if TYPE_CHECKING:
 #: Names the device that ``auto`` stands for.
 ENVIRONMENT_VARIABLE = "RESERVOIR_DEVICE"
 
-#: Stands for every device of the best platform and kind.
-ALL = "all"
+#: Stand for the best device, and for every device of its platform and kind.
+AUTO, ALL = "auto", "all"
 
 #: Kinds of device, the one that ``auto`` prefers first.
 KINDS = ("GPU", "accelerator", "CPU")
@@ -31,6 +34,13 @@ _POCL, _INTEL = "portable computing language", "intel(r) opencl"
 
 #: CPU drivers in the order in which ``auto`` prefers them: kernels run faster on the first (docs/how-to/devices.md).
 _CPU_DRIVERS = (_INTEL, _POCL)
+
+#: Drivers that run no kernel, and what was said of what is left out.
+_refusals: dict[Mistake, None] = {}
+_told: set[Mistake] = set()
+
+#: Calls itself a GPU, and interprets kernels a thousand times slower than a CPU runs them.
+_SIMULATOR = "oclgrind"
 
 _INSTALL = install_words()
 _CHECK = "check that the hardware is present and that the driver supports it (see `clinfo`)"
@@ -92,19 +102,26 @@ def list_devices() -> list[DeviceInfo]:
 
 
 def opencl_available() -> bool:
-    """Tell whether at least one OpenCL device can be used."""
-    return bool(list_devices())
+    """Tell whether at least one OpenCL device can be used; a driver that runs nothing is noted."""
+    found = list_devices()
+    _note_refusals()
+    return bool(found)
 
 
 def why_unavailable() -> str:
     """Say why no OpenCL device can be used; empty if one can."""
     devices, left_out = _survey()
-    return "" if devices else left_out[0].problem
+    if devices:
+        return ""
+    _told.add(left_out[0])
+    return left_out[0].problem
 
 
 def left_out() -> list[Mistake]:
     """What keeps OpenCL, or a part of what is installed of it, from being used, and how to mend it."""
-    return [*_survey()[1], *broken_drivers()]
+    found = list(dict.fromkeys((*_survey()[1], *broken_drivers())))
+    _told.update(found)
+    return found
 
 
 def choose_device(wanted: str | None = "auto") -> DeviceInfo:
@@ -126,6 +143,8 @@ def choose_device(wanted: str | None = "auto") -> DeviceInfo:
     """
     devices = _usable()
     asked, origin = _request(wanted)
+    if asked.lower() == AUTO:
+        _note_refusals()
     answering = [device for device in devices if _answers(device, asked)]
     if not answering:
         problem = f'no OpenCL device matches "{shortened(asked)}"'
@@ -150,10 +169,19 @@ def choose_devices(wanted: str | None = "auto") -> tuple[DeviceInfo, ...]:
     """
     asked, _ = _request(wanted)
     if asked.lower() == ALL:
+        _note_refusals()
         best = min(_usable(), key=_rank)
         return tuple(each for each in list_devices() if (each.platform, each.kind) == (best.platform, best.kind))
     names = asked.split(",")
     return tuple(dict.fromkeys(map(choose_device, names))) if len(names) > 1 else (choose_device(wanted),)
+
+
+def _note_refusals() -> None:
+    """Have a command that goes on without a driver say so, unless it has."""
+    for mistake in _refusals:
+        if mistake not in _told:
+            _told.add(mistake)
+            note(str(mistake))
 
 
 def _usable() -> list[DeviceInfo]:
@@ -178,8 +206,8 @@ def _survey() -> tuple[list[DeviceInfo], list[Mistake]]:
         return [], [Mistake(f"no OpenCL platform is installed ({error})", mend=_INSTALL)]
     usable: list[cl.Device] = []
     left: list[Mistake] = []
-    for platform in platforms:
-        devices, mistakes = _devices_of(platform, kept)
+    for place, platform in enumerate(platforms):
+        devices, mistakes = _devices_of(place, platform, kept)
         usable += devices
         left += mistakes
     if not usable and len(left) != 1:
@@ -188,11 +216,11 @@ def _survey() -> tuple[list[DeviceInfo], list[Mistake]]:
     return [_describe(index, device) for index, device in enumerate(usable)], left
 
 
-def _devices_of(platform: cl.Platform, kept: bool) -> tuple[list[cl.Device], list[Mistake]]:
+def _devices_of(platform_place: int, platform: cl.Platform, kept: bool) -> tuple[list[cl.Device], list[Mistake]]:
     """The usable devices of a platform, and what is left out of it."""
     import pyopencl as cl
 
-    if problem := _why_no_pocl(kept) if _is_pocl(platform) else None:
+    if _is_pocl(platform) and (problem := _why_no_pocl(kept)):
         return [], [problem]
     try:
         devices = platform.get_devices()
@@ -200,23 +228,42 @@ def _devices_of(platform: cl.Platform, kept: bool) -> tuple[list[cl.Device], lis
         cl.Error
     ) as error:  # a driver whose hardware is absent says DEVICE_NOT_FOUND; the other platforms still count
         return [], [Mistake(f"the platform {platform.name.strip()} has no device ({error})", mend=_CHECK)]
-    usable = [device for device in devices if device.available and device.compiler_available]
-    return usable, [
-        Mistake(f"{device.name.strip()} of {platform.name.strip()} {lack}", mend=_CHECK)
-        for device in devices
-        if (lack := "" if device in usable else "has no compiler" if device.available else "is not available")
-    ]
+    lacks = [_lack(device, platform_place, place) for place, device in enumerate(devices)]
+    return [device for device, lack in zip(devices, lacks, strict=True) if lack is None], [*filter(None, lacks)]
+
+
+def _lack(device: cl.Device, platform_place: int, place: int) -> Mistake | None:
+    """Why a device cannot be used; of PoCL, what its compiler is told of the processor is set before."""
+    name = f"{device.name.strip()} of {device.platform.name.strip()}"
+    if not device.available or not device.compiler_available:
+        lack = "has no compiler" if device.available else "is not available"
+        return Mistake(f"{name} {lack}", mend=_CHECK)
+    pocl = _is_pocl(device.platform)
+    told = name_to_tell(device) if pocl else ""
+    said = why_runs_nothing(device, platform_place, place, told)
+    if told and not said:
+        said = tell_name(device, told)
+    if told and said and not name_asked():  # its own may do
+        said = why_runs_nothing(device, platform_place, place)
+    if not said:
+        return None
+    if pocl and not finds_linker():
+        mend = "install the package binutils, or add the folder of ld to the PATH"
+        return Mistake("PoCL finds no linker (ld) on the PATH", mend=mend)
+    mend = f"unset {PROCESSOR_VARIABLE}" if pocl and name_asked() else mend_of_driver(_kind(device.type) == "CPU")
+    mend += "; `reservoir devices` tries it again"
+    refusal = Mistake(f"{name} is left out: its driver runs no kernel ({said})", mend=mend)
+    _refusals[refusal] = None
+    return refusal
 
 
 def _why_no_pocl(kept: bool) -> Mistake | None:
-    """What PoCL lacks, and would end the process for."""
+    """What PoCL lacks before it is asked for its devices."""
     if not kept:
         mend = f"set {VARIABLE} to a writable folder"
         return Mistake("PoCL has no writable cache folder", mend=mend)
-    if not pocl_links():
-        mend = "install the package binutils, or add the folder of ld to the PATH"
-        return Mistake("PoCL finds no linker (ld) on the PATH", mend=mend)
-    return None
+    finds_linker()
+    return mistake_of_variable()
 
 
 def _is_pocl(platform: cl.Platform) -> bool:
@@ -269,16 +316,16 @@ def _kind(flags: int) -> str:
 
 def _request(wanted: str | None) -> tuple[str, str]:
     """Find the name asked for, and the environment variable that says it, if one does."""
-    asked = (wanted or "auto").strip()
-    if asked.lower() != "auto":
+    asked = (wanted or AUTO).strip()
+    if asked.lower() != AUTO:
         return asked, ""
     from_environment = os.environ.get(ENVIRONMENT_VARIABLE, "").strip()
-    return (from_environment, ENVIRONMENT_VARIABLE) if from_environment else ("auto", "")
+    return (from_environment, ENVIRONMENT_VARIABLE) if from_environment else (AUTO, "")
 
 
 def _answers(device: DeviceInfo, asked: str) -> bool:
     asked = asked.lower()
-    if asked == "auto":
+    if asked == AUTO:
         return True
     if asked.isdecimal():
         # As text: Python does not read numbers of thousands of digits.
@@ -291,7 +338,8 @@ def _answers(device: DeviceInfo, asked: str) -> bool:
     return both or asked in platform or asked in name or asked == device.kind.lower()
 
 
-def _rank(device: DeviceInfo) -> tuple[int, int, int, int]:
+def _rank(device: DeviceInfo) -> tuple[bool, int, int, int, int]:
     platform = device.platform.lower()
+    simulated = platform == _SIMULATOR
     driver = _CPU_DRIVERS.index(platform) if platform in _CPU_DRIVERS else len(_CPU_DRIVERS)
-    return KINDS.index(device.kind), -device.compute_units, driver, device.index
+    return simulated, KINDS.index(device.kind), -device.compute_units, driver, device.index

@@ -17,8 +17,11 @@ from functools import cache
 from pathlib import Path
 
 from reservoir.caches import usable_folder
+from reservoir.opencl.pocl_processor import wished_name
 
 VARIABLE = "POCL_CACHE_DIR"
+#: Begins the name of a folder of what is built for the processor of a name, see `pocl_processor`.
+_OF_PROCESSOR = "cpu-"
 #: In each program's folder: size, time and check sum of its files.
 SUMS = "reservoir-sums.json"
 #: Of PoCL's files the one that changes at every use.
@@ -42,7 +45,10 @@ def prepare_driver_cache() -> bool:
     # pyopencl's own cache is a database that breaks every run once it is damaged; drivers keep kernels themselves.
     os.environ["PYOPENCL_NO_CACHE"] = "1"
     asked = os.environ.get(VARIABLE, "")
-    folder = usable_folder("pocl", asked, VARIABLE if asked else "XDG_CACHE_HOME")
+    # PoCL's key of what it keeps has the name that it gave the processor itself, not the one that it is told.
+    base, name = Path(asked or "pocl"), f"{_OF_PROCESSOR}{wished_name()}"
+    inside = (base.parent if base.name.startswith(_OF_PROCESSOR) else base) / (name if wished_name() else "")
+    folder = usable_folder(str(inside), str(inside) if asked else "", VARIABLE if asked else "XDG_CACHE_HOME")
     if folder is None:
         return False
     with _alone_in(folder) as alone:

@@ -69,12 +69,18 @@ def _file(device: DeviceInfo, source: str, options: tuple[str, ...]) -> Path | N
     folder = usable_folder("programs")
     if folder is None:
         return None
-    made_for = device.platform, device.name, device.driver, device.version, _processor(), options, source
+    made_for = device.platform, device.name, device.driver, device.version, processor(), options, source
     return folder / hashlib.sha256(repr(made_for).encode()).hexdigest()
 
 
+def processor_flags() -> frozenset[str]:
+    """The instructions that the processor has, in the system's words; empty where it has no file of them."""
+    lines = dict(line.partition(":")[::2] for line in processor().splitlines())
+    return frozenset(next((words for name, words in lines.items() if name.strip() == "flags"), "").split())
+
+
 @cache
-def _processor() -> str:
+def processor() -> str:
     """What instructions the processor has, in whatever words the system has for them."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()

@@ -42,6 +42,13 @@ def install_words() -> str:
     return "install the OpenCL driver of your GPU, or PoCL for any CPU by the system's package manager"
 
 
+def mend_of_driver(cpu: bool) -> str:
+    """What to do about a driver that does not work."""
+    return "update its driver" + (
+        f", or install Intel's for CPUs: {_EXTRA}" if cpu and LIBRARIES.get(sys.platform) else ""
+    )
+
+
 def own_driver() -> Path | None:
     """The driver in this environment; None if there is none, or another of its name is registered already."""
     inside = LIBRARIES.get(sys.platform)
@@ -116,15 +123,15 @@ def _folder_with(library: Path) -> Path | None:
     try:
         folder.mkdir(exist_ok=True)
         for name, text in texts.items():
-            _write(folder / name, f"{text}\n")
+            write_small(folder / name, f"{text}\n")
     except OSError:
         return None
     return folder
 
 
-def _write(file: Path, text: str) -> None:
+def write_small(file: Path, text: str) -> None:
     """Write a small file at once, which another process may be writing too."""
-    if file.is_file() and file.read_text(encoding="utf-8") == text:
+    if file.is_file() and file.read_bytes() == text.encode():
         return
     descriptor, draft = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(descriptor, "w", encoding="utf-8") as opened:

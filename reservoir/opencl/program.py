@@ -21,6 +21,7 @@ from reservoir.opencl.context import context_of
 from reservoir.opencl.devices import DeviceInfo
 from reservoir.opencl.driver_cache import forget_driver_cache
 from reservoir.opencl.kept_programs import keep_program, kept_program
+from reservoir.opencl.trial import MEDDLING
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -33,8 +34,6 @@ OPTIONS_AS_WRITTEN = ("-cl-std=CL1.2",)
 
 _LONGEST_LOG = 20
 _LONGEST_LINE = 400
-#: Environment variables that change how kernels are compiled.
-_MEDDLING = ("PYOPENCL_BUILD_OPTIONS", "POCL_EXTRA_BUILD_FLAGS", "POCL_BUILDING", "POCL_PATH_CLANG")
 #: Both "error: file:3:5: words" (PoCL) and "file:3:5: error: words" (other compilers built on clang).
 _LINE_MARK = re.compile(r'#line (?P<row>\d+) "(?P<file>[^"]+)"')
 _ERROR_LINE = re.compile(r"(?:(?:fatal )?error: )?(?P<file>[^\s:]+):(?P<row>\d+):(?:\d+:)? .+")
@@ -183,7 +182,7 @@ def _build_failure(device: DeviceInfo, source: str, message: str) -> DeviceError
     said = [shortened(line, _LONGEST_LINE) for line in lines[first:] if line and not line.startswith("(")]
     more = [f"({len(said) - _LONGEST_LOG} more lines)"] if len(said) > _LONGEST_LOG else []
     shown = [f"the kernel does not compile for {device.name}; compiler output", *said[:_LONGEST_LOG], *more]
-    meddling = [name for name in _MEDDLING if os.environ.get(name)]
+    meddling = [name for name in MEDDLING if os.environ.get(name)]
     driver = f"the driver of {device.platform} ({device.driver}; needs OpenCL C 1.2, has {device.version})"
     mend = f"unset {' and '.join(meddling)}" if meddling else f"update {driver}, or choose another device"
     return DeviceError(Mistake("\n".join(shown), file=file, row=row, mend=mend))

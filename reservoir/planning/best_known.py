@@ -127,7 +127,8 @@ def _better(
     """
     both = first.replaced(places, second)
     outside, outside_again = (violates_more(each, references, limit) for each in (first, both))
-    better = (outside & ~outside_again) | ((outside == outside_again) & (both.fitness > first.fitness))
+    fitter = np.nan_to_num(both.fitness, nan=-np.inf) > np.nan_to_num(first.fitness, nan=-np.inf)
+    better = (outside & ~outside_again) | ((outside == outside_again) & fitter)
     taken = np.flatnonzero(better)
     generations, evaluations = first.generations.copy(), first.evaluations.copy()
     generations[places] += second.generations

@@ -41,19 +41,27 @@ def carry_over_notes(problems: RecordProblems, operation: Operation) -> Iterator
         )
     drawn, energy = drawn_gwh(problems, operation), operation.annual_energy_gwh.sum()
     if drawn > UNPAID * energy:
+        part = _more_than_made(drawn, energy) or f"{drawn:,.4g} of {energy:,.4g} GWh come from storage"
         yield (
-            f"{drawn:,.4g} of {energy:,.4g} GWh come from storage: {one} begins with "
+            f"{part}: {one} begins with "
             f"{reservoir.initial_storage_hm3:,.6g} hm3 and may end lower, and the refill costs nothing. Fix: "
             'set year_end to "fixed" or "cyclic", or plan the whole record as one problem with --horizon record.'
         )
+
+
+def _more_than_made(drawn: float, energy: float) -> str:
+    """What is drawn where more of it is spilled than made into energy; empty elsewhere."""
+    made = f"the {energy:,.4g} GWh that are made"
+    return f"Storage worth {drawn:,.4g} GWh is drawn, more than {made}" if drawn > energy else ""
 
 
 def free_end_notes(problems: RecordProblems, operation: Operation) -> Iterator[str]:
     """What a plan from a given month misses where its end is free: a sentence with the number, and what mends it."""
     drawn, energy = drawn_gwh(problems, operation), operation.annual_energy_gwh.sum()
     if drawn > UNPAID * energy:
+        part = _more_than_made(drawn, energy) or f"{drawn / energy:.0%} of the energy comes from storage"
         yield (
-            f"{drawn / energy:.0%} of the energy comes from storage: the end is free, and the plan leaves "
+            f"{part}: the end is free, and the plan leaves "
             f'{operation.storage_hm3[:, -1].mean():,.6g} hm3 on average. Fix: set year_end to "fixed" with the '
             "storage to end with."
         )

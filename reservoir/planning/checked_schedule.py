@@ -59,6 +59,8 @@ class CheckedSchedule:
         Limits that are not kept: year, step, quantity and amount.
     differences : tuple of Mistake
         Claims of the file that do not follow from its releases.
+    not_read : tuple of str
+        Columns of the file of which nothing is known.
     """
 
     plan: Plan
@@ -66,6 +68,7 @@ class CheckedSchedule:
     kept: NDArray[np.bool_]
     missed: tuple[str, ...]
     differences: tuple[Mistake, ...]
+    not_read: tuple[str, ...] = ()
 
     def proven(self, proofs: Proofs) -> CheckedSchedule:
         """The same with what was proved; a problem whose limits are not kept has no gap."""
@@ -103,32 +106,38 @@ def checked_schedule(
         What was planned as one problem; by default as the reservoir says.
     """
     record = on_calendar_of(reservoir, record)
+    shortage = given.columns.get(SHORTAGE, np.zeros_like(given.columns[RELEASE]))
     valued = with_end_value(reservoir, end_value_used(reservoir, record))
     asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
     problems = record_problems(valued, on_calendar_of(reservoir, given.inflow), asked)
-    positions = _positions(problems, given)
+    positions = _positions(problems, given, shortage)
     held = problems.operate(positions)
     if problems.model.reservoir.objective.is_firm:
         problems = promising_all(problems, firm_power_of_problems(problems, held))
     plan = _plan(reservoir, problems, positions, held)
-    as_given = _as_given(problems, positions)
     slack = float(np.clip(given.half_digit[RELEASE], FINEST_ROUNDING, COARSEST_ROUNDING))
-    missed = list(_missed(replace(plan, operation=as_given), held, slack))
+    as_given, more, less = (_as_given(problems, positions, shortage, by) for by in (0.0, slack, -slack))
+    operated = replace(plan, operation=as_given)
+    sound = _within(operated, slack)
+    missed = [*_starts_outside(operated, given), *_missed(operated, held, slack, sound)]
     kept = ~np.isin(np.arange(len(problems)), [problem for problem, _ in missed])
-    more, less = (_as_given(problems, [_moved(problems, each, by) for each in positions]) for by in (slack, -slack))
-    differences = tuple(_differences(given, problems.inflow, as_given, (more, less)))
+    differences = (
+        *_needless_shortages(given, operated, slack),
+        *_differences(given, problems.inflow, as_given, (more, less), np.logical_and(*sound)),
+    )
     energy = float(as_given.energy_gwh.sum())
-    return CheckedSchedule(plan, energy, kept, tuple(sentence for _, sentence in missed), differences)
+    told = tuple(sentence for _, sentence in missed)
+    return CheckedSchedule(plan, energy, kept, told, differences, given.not_read)
 
 
-def _positions(problems: RecordProblems, given: GivenSchedule) -> list[FloatArray]:
+def _positions(problems: RecordProblems, given: GivenSchedule, shortage: FloatArray) -> list[FloatArray]:
     """The releases of each problem, less what withdrawals were cut by, and the start of a cyclic one."""
-    drafts = given.columns[RELEASE] - given.columns.get(SHORTAGE, np.zeros(1))
+    drafts = given.columns[RELEASE] - shortage
     spans = problems.horizon.spans(problems.inflow.years)
     if not problems.cyclic:
         return [drafts[first:stop].ravel() for first, stop in spans]
     if START not in given.columns:
-        problem = f"has no column {given.units.column(START)}"
+        problem = f"has no column {START}"
         expected = "the storage at the start of each year, because the year ends as it begins"
         raise InputError(Mistake(problem, expected, "add the column", str(given.path), row=1))
     return [np.append(drafts[first:stop], given.columns[START][first, 0]) for first, stop in spans]
@@ -142,50 +151,78 @@ def _plan(reservoir: Reservoir, problems: RecordProblems, positions: list[FloatA
     return Plan(reservoir, problems.inflow, problems, held, solutions, Solutions.of([]), (), {})
 
 
-def _moved(problems: RecordProblems, position: FloatArray, by: float) -> FloatArray:
-    releases = len(position) - int(problems.cyclic)
-    return np.append((position[:releases] + by).clip(min=0), position[releases:])
-
-
-def _as_given(problems: RecordProblems, positions: list[FloatArray]) -> Operation:
-    """What releases come to that no limit changes; a row for each year."""
-    parts = zip(problems.batches, problems.split(positions), strict=True)
+def _as_given(
+    problems: RecordProblems, positions: list[FloatArray], shortage: FloatArray, moved_by: float
+) -> Operation:
+    """What releases come to that no limit changes, all of them moved by a flow; a row for each year."""
+    cut = problems.split([shortage[first:stop].ravel() for first, stop in problems.horizon.spans(len(shortage))])
+    parts = zip(problems.batches, problems.split(positions), cut, strict=True)
+    steps = problems.inflow.steps
     return joined(
-        [_unlimited(batch, np.stack(list(position))).in_years(problems.inflow.steps) for batch, position in parts]
+        [
+            _unlimited(batch, np.stack(list(position)), np.stack(list(short)), moved_by).in_years(steps)
+            for batch, position, short in parts
+        ]
     )
 
 
-def _unlimited(batch: ReservoirYears, positions: FloatArray) -> Operation:
-    limits, (releases, starts) = batch.limits, np.split(positions, [batch.limits.steps], axis=-1)
+def _unlimited(batch: ReservoirYears, positions: FloatArray, shortage: FloatArray, moved_by: float) -> Operation:
+    limits, (drafts, starts) = batch.limits, np.split(positions, [batch.limits.steps], axis=-1)
     start = starts[:, 0] if limits.initial_storage_hm3 is None else limits.initial_storage_hm3
     years = without_foresight(limits, np.array(start, np.float64))
     none = np.full(years.reach_lower.shape, np.inf)
+    release = (drafts + shortage + moved_by).clip(min=0)
     years = years._replace(reach_lower=-none, reach_upper=none, release_upper=none, cyclic=False)
     if limits.conditions is None:
-        return operate(batch.model.exact, years._replace(release_lower=np.zeros_like(none)), releases)
+        return operate(batch.model.exact, years._replace(release_lower=np.zeros_like(none)), release)
     free = {
         name: np.full_like(np.asarray(getattr(years.conditions, name), np.float64), np.inf)
         for name in ("ramp_up", "ramp_down")
     }
-    return operate(batch.model.exact, years._replace(conditions=years.conditions._replace(**free)), releases)
+    withdrawal = years.conditions.withdrawal
+    # With these as least drafts, releases are those of the file, whatever is cut of withdrawals beside them.
+    years = years._replace(release_lower=release - withdrawal, conditions=years.conditions._replace(**free))
+    return operate(batch.model.exact, years, release - np.minimum(shortage, withdrawal))
 
 
-def _missed(plan: Plan, held: Operation, slack_m3s: float) -> Iterator[tuple[int, str]]:
+def _within(plan: Plan, slack_m3s: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether releases, and storages at the ends of steps, are within their limits, shape (years, steps)."""
+    most = 1.01 * slack_m3s + REPAIR_TOLERANCE * float(plan.reservoir.release_upper_m3s.max())
+    slack_hm3 = _slack(plan, slack_m3s) * plan.inflow.calendar.hm3_per_m3s
+    return _outside(plan) <= most, _beyond(plan) <= slack_hm3
+
+
+def _starts_outside(plan: Plan, given: GivenSchedule) -> Iterator[tuple[int, str]]:
+    """Starts of cyclic problems that are beyond the limits of the storage at their end, which is the same."""
+    problems, bounds = plan.problems, plan.problems.year_bounds
+    for year in filter(problems.ends_with, range(plan.inflow.years)) if problems.cyclic else ():
+        first = problems.first_year(year)
+        start, open_to = float(plan.operation.storage_hm3[first, 0]), 1.01 * given.half_digit[START]
+        lower, upper = (float(each[year, -1]) for each in (bounds.storage_lower_hm3, bounds.storage_upper_hm3))
+        if not lower - open_to <= start <= upper + open_to:
+            side, bound = ("above its upper", upper) if start > upper else ("below its lower", lower)
+            amount = f"{abs(start - bound):,.4g} hm3 {side} limit of {bound:,.6g} hm3"
+            told = f"the storage at the start, and so at the end, is {start:,.6g} hm3, {amount}"
+            yield int(problems.of_year[year]), f"{plan.inflow.labels[first]}: {told}"
+
+
+def _missed(
+    plan: Plan, held: Operation, slack_m3s: float, sound: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+) -> Iterator[tuple[int, str]]:
     """Limits that the releases of a plan as given do not keep: the problem, and a sentence."""
     calendar, of_year, told = plan.inflow.calendar, plan.problems.of_year, set()
-    slack = _slack(plan, slack_m3s)
-    release, storage = _outside(plan) > slack, _beyond(plan) > slack * calendar.hm3_per_m3s
+    release, storage = sound
     for year, step in np.ndindex(*release.shape):
         words = list(demand_shortfalls(plan, year, step))
-        if release[year, step]:
+        if not release[year, step]:
             words += _release_outside(plan, year, step)
-        if storage[year, step]:
+        if not storage[year, step]:
             words += storage_shortfall(plan, year, step)
         for each in words:
             told.add(int(of_year[year]))
             yield int(of_year[year]), f"{plan.inflow.labels[year]} {calendar.step_names[step]}: {each}"
-    moved = np.abs(held.release_m3s - plan.operation.release_m3s) > 2 * slack
-    for year in np.flatnonzero(moved.any(axis=1)).tolist():
+    same = np.abs(held.release_m3s - plan.operation.release_m3s) <= 2 * _slack(plan, slack_m3s)
+    for year in np.flatnonzero(~same.all(axis=1)).tolist():
         if int(of_year[year]) not in told:
             yield int(of_year[year]), f"{plan.inflow.labels[year]}: no schedule within the limits has these releases"
 
@@ -233,16 +270,44 @@ def _beyond(plan: Plan) -> FloatArray:
     return beyond
 
 
+def _needless_shortages(given: GivenSchedule, plan: Plan, slack_m3s: float) -> Iterator[Mistake]:
+    """Shortages of no withdrawal, and beside a release from which it could be taken: they do not belong together."""
+    if SHORTAGE not in given.columns:
+        return
+    shortage, release = given.columns[SHORTAGE], given.columns[RELEASE]
+    conditions, (lower, _) = plan.problems.year_bounds.conditions, _release_bounds(plan)
+    withdrawal = np.zeros_like(release) if conditions is None else conditions.withdrawal_m3s
+    open_to = float(np.clip(given.half_digit[SHORTAGE], FINEST_ROUNDING, COARSEST_ROUNDING))
+    size = given.sizes[SHORTAGE]
+    for year, step in np.argwhere(shortage > open_to).tolist():
+        most, least = float(withdrawal[year, step]), float(lower[year, step])
+        if shortage[year, step] > most + open_to:
+            expected = f"at most {most / size:,.6g}, the withdrawal"
+            yield given.mistake("is more than is to be withdrawn", SHORTAGE, year, step, expected)
+        elif release[year, step] > least + slack_m3s + open_to:
+            short = f"{shortage[year, step] / size:,.6g}"
+            problem = f"does not follow beside a shortage of {short}: withdrawals are cut at the least release only"
+            expected = f"{least / given.sizes[RELEASE]:,.6g}, its lower limit, or no shortage"
+            yield given.mistake(problem, RELEASE, year, step, expected)
+
+
 def _differences(
-    given: GivenSchedule, inflow: Inflow, follows: Operation, around: tuple[Operation, Operation]
+    given: GivenSchedule,
+    inflow: Inflow,
+    follows: Operation,
+    around: tuple[Operation, Operation],
+    sound: NDArray[np.bool_],
 ) -> Iterator[Mistake]:
-    """Claims that are further from what follows than what the decimals of the file leave open."""
+    """Claims that are further from what follows than what the decimals of the file leave open.
+
+    Steps outside their limits say nothing of how large numbers are, and so of how they round.
+    """
     computed, more, less = (step_columns(inflow, each) for each in (follows, *around))
     for name in CLAIMS:
         if name not in given.columns or name not in computed:
             continue
         open_to = np.abs(more[name] - less[name]) + given.half_digit[name] * 1.01
-        allowed = open_to + _ROUNDING * float(np.abs(computed[name]).max())
-        for year, step in np.argwhere(np.abs(given.columns[name] - computed[name]) > allowed).tolist():
-            expected = f"{float(computed[name][year, step]) / given.units.size(name):,.6f}"
+        allowed = open_to + _ROUNDING * float(np.abs(computed[name][sound]).max(initial=0.0))
+        for year, step in np.argwhere(~(np.abs(given.columns[name] - computed[name]) <= allowed)).tolist():
+            expected = f"{float(computed[name][year, step]) / given.sizes[name]:,.6f}"
             yield given.mistake("does not follow from the releases", name, year, step, expected)

@@ -101,7 +101,7 @@ def proof_lines(plan: Plan) -> list[Check]:
     proofs = plan.proofs
     if proofs is None:
         return []
-    known = int(np.isfinite(proofs.gap).sum())
+    known = int((~np.isnan(proofs.gap)).sum())
     one = plan.year_word if len(plan.problems) == plan.inflow.years else "horizon"
     lines = [Check(f"proven gap, worst of {counted(known, one)}", proofs.worst_gap, None)] if known else []
     if proofs.infeasible:
@@ -170,6 +170,12 @@ def gap_checks(
         what = f"penalised energy against dp, worst of {counted(len(short), 'infeasible year')}"
         checks.append(Check(f"{who}{what} (absolute value)", float(np.max(short)), gaps[0]))
     return checks
+
+
+def largest(values: Iterable[float], of_none: float = np.nan) -> float:
+    """The largest of some values; NaN, which passes no check, where one is NaN: `max` and pandas would pass it over."""
+    found = np.asarray([*values], np.float64)
+    return float(found.max()) if found.size else of_none
 
 
 def part_of(difference: float, whole: float, least: float = 0.0) -> float:

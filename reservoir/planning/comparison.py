@@ -6,11 +6,13 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reservoir.errors import DeviceError
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
@@ -22,7 +24,8 @@ from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.solution_numbers import relative_gap
 from reservoir.planning.solver_choice import is_swept, require_horizon
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.solvers import SOLVERS, Solutions, solve, solver_named, why_unusable
+from reservoir.solvers import SOLVERS, Solutions, runs_here, solve, solver_named
+from reservoir.solvers.registry import devices_of
 
 REFERENCE = "dp"
 
@@ -47,6 +50,8 @@ class Comparison:
         any repeat; NaN where there is no such year.
     left_out : tuple of str
         Years that cannot keep their limits: neither in the energy nor in the gap.
+    failure : str
+        Why its device ended the run; then there is no number.
     """
 
     solver: str
@@ -57,6 +62,7 @@ class Comparison:
     violation: float
     gap: float
     left_out: tuple[str, ...] = ()
+    failure: str = ""
 
 
 def compare(
@@ -87,7 +93,8 @@ def compare(
     Raises
     ------
     InputError, DeviceError
-        As `reservoir.planning.plan.optimise`.
+        As `reservoir.planning.plan.optimise`. A device that fails at its work costs no other solver's row, unless all
+        fail.
     """
     span = Horizon.of(reservoir.horizon if horizon is None else horizon)
     problems = record_problems(with_end_value(reservoir, end_value_used(reservoir, inflow)), inflow, span)
@@ -96,15 +103,22 @@ def compare(
     if reservoir.objective.is_firm:
         firm = firm_power_of(problems, partial(solve, solver=REFERENCE), progress)
         problems = promising_all(problems, firm.power_mw)
-    names = list(dict.fromkeys(solvers)) or [name for name in able if not why_unusable(name)]
+    names = list(dict.fromkeys(solvers)) or [name for name in able if runs_here(name)]
     for name in names:
         require_horizon(name, problems)
+        devices_of(name, device)
     references = solve(problems.each, solver=REFERENCE, progress=partial(progress, "reference"))
     feasible = feasible_problems(problems, references.violation)
-    return [
-        _compared(problems, name, references, feasible, repeats, seed, device, options or {}, progress)
-        for name in names
-    ]
+    rows, failures = list[Comparison](), list[DeviceError]()
+    for name in names:
+        try:
+            rows.append(_compared(problems, name, references, feasible, repeats, seed, device, options or {}, progress))
+        except DeviceError as error:
+            failures.append(error)
+            rows.append(Comparison(name, "", nan, None, nan, nan, nan, failure=str(error)))
+    if len(failures) == len(rows):
+        raise failures[0]
+    return rows
 
 
 def _compared(

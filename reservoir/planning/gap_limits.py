@@ -26,7 +26,7 @@ def violates_more(found: Solutions, references: Solutions, limit: float) -> NDAr
 
     `limit` is the part of the reference's violation by which it may be exceeded.
     """
-    return np.asarray(found.violation > (1 + limit) * references.violation)
+    return ~np.asarray(found.violation <= (1 + limit) * references.violation)  # NaN keeps no limit
 
 
 def beyond_limits(
@@ -52,7 +52,8 @@ def beyond_limits(
     kept, scale = references.violation == 0, np.abs(references.fitness)
     scale = np.where(kept, scale, np.minimum(scale, np.abs(references.benefit)))
     scale = np.maximum(scale, least_scale)
-    beyond = violates_more(found, references, most) | (short > most * np.where(scale == 0, 1.0, scale))
+    beyond = violates_more(found, references, most) | ~(short <= most * np.where(scale == 0, 1.0, scale))
+    beyond &= np.isfinite(references.fitness)  # one that came to no number is worse than any schedule
     rest = np.where(kept & ~beyond, short, 0.0)
     order = np.argsort(-rest, kind="stable")
     left = rest.sum() - np.concatenate([[0.0], np.cumsum(rest[order])])

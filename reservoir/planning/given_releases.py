@@ -41,7 +41,7 @@ def releases_of(given: Any, inflow: Inflow, column: str) -> FloatArray:
     shape, size = inflow.flow_m3s.shape, inflow.flow_m3s.size
     try:
         asked = np.array(given, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         expected = f"an array of the shape {shape}, or a pandas.Series"
         mend = "give releases in m3/s"
         raise InputError(Mistake("is not an array of numbers", expected, mend, column=column)) from error

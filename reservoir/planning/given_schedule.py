@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from reservoir.errors import Mistake
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.unit_system import UnitSystem
 
 FloatArray = NDArray[np.float64]
 
@@ -36,18 +35,24 @@ class GivenSchedule:
         Releases, and whatever else the file has, in the program's units and by its names.
     half_digit : mapping of str to float
         Half of the last decimal of each column, in the program's unit.
-    units : UnitSystem
-        Of the file.
+    headings : mapping of str to str
+        What the file calls each column.
+    sizes : mapping of str to float
+        One of each column's unit in the program's.
+    not_read : tuple of str
+        Headings of further columns, of which nothing is known.
     """
 
     path: Path
     inflow: Inflow
     columns: Mapping[str, FloatArray]
     half_digit: Mapping[str, float]
-    units: UnitSystem
+    headings: Mapping[str, str]
+    sizes: Mapping[str, float]
+    not_read: tuple[str, ...] = ()
 
     def mistake(self, problem: str, name: str, year: int, step: int, expected: str, mend: str = "") -> Mistake:
         """A mistake at a number of the file, with its row as an editor shows it."""
-        value = float(self.columns[name][year, step]) / self.units.size(name)
+        value = float(self.columns[name][year, step]) / self.sizes[name]
         row = year * self.inflow.steps + step + 2  # the heading is row 1
-        return Mistake(problem, expected, mend, str(self.path), row, self.units.column(name), value)
+        return Mistake(problem, expected, mend, str(self.path), row, self.headings[name], value)

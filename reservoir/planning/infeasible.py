@@ -36,7 +36,7 @@ def feasible_years(limits: Limits, violation: NDArray[np.float64]) -> NDArray[np
     violation : ndarray, shape (years,)
         Of any schedule of each year: one without violation proves that there is one, and only the others are searched.
     """
-    feasible = ~(violation > 0)
+    feasible = np.asarray(violation <= 0)
     lost = np.flatnonzero(~feasible)
     # Whether a lowest power or a slow change of release can be kept is not known: then, what was found counts.
     feasible[lost] = False if _demands_of_power_or_change(limits) else satisfiable(limits[lost])

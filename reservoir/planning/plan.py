@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
+from reservoir.hydro.inflow_check import InflowCheck
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
 from reservoir.planning.end_value import end_value_used, with_end_value
@@ -113,6 +114,7 @@ def optimise(
         asked = Horizon.of(reservoir.horizon if horizon is None else horizon)
         begin = plan_start(start, start_level_m, start_hm3, asked, reservoir)
         inflow = on_calendar_of(reservoir, inflow)
+        doubts = InflowCheck(inflow, reservoir).doubts
         end_value = end_value_used(reservoir, inflow, watch)
         if begin:
             reservoir, inflow, asked = begin.begun, begin.traces(inflow), Horizon()
@@ -137,6 +139,6 @@ def optimise(
     problems, stopped = found.problems, found.stopped
     inflow = problems.inflow
     told = plan_notes(reservoir, problems, found.operation, begin, stopped)
-    notes = (*inflow.notes, *reservoir.notes, *notes, *found.notes, *told)
+    notes = (*inflow.notes, *reservoir.notes, *doubts, *notes, *found.notes, *told)
     held = problems, found.operation, found.solutions, found.references
     return Plan(reservoir, inflow, *held, notes, watch.seconds, stopped, begin, sources=found.sources)

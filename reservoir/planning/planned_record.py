@@ -90,6 +90,9 @@ class Plan(OperatedRecord):
     units: UnitSystem = SI
     proofs: Proofs | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "units", self.units.keeping(self.reservoir, self.inflow))
+
     def __repr__(self) -> str:
         years, kept = counted(self.inflow.years, self.year_word), len(self.kept_energy_gwh)
         energy = f"{quantity(float(self.kept_energy_gwh.sum()))} GWh in {years}"
@@ -295,7 +298,7 @@ class Plan(OperatedRecord):
         of_year = self.problems.of_year
         return {
             PROVEN_BOUND: shown(self.objective, self.proofs.finite_bound[of_year]),
-            PROVEN_GAP: self.proofs.gap[of_year],
+            PROVEN_GAP: self.proofs.finite_gap[of_year],
         }
 
     def _of_months(self) -> Mapping[str, FloatArray]:

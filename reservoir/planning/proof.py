@@ -83,6 +83,7 @@ def prove_plan(
     scaled = np.maximum(np.abs(bounds), effort.least_scale)
     with np.errstate(invalid="ignore"):
         short = (bounds - fitness) / np.where(scaled > 0, scaled, 1.0)
+    short[(bounds == np.inf) & ~np.isnan(fitness)] = np.inf  # nothing is proved, which is no small gap
     return Proofs(bounds, short, gap, _where_infeasible(plan, found))
 
 

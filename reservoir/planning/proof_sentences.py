@@ -14,9 +14,11 @@ def proof_sentences(plan: Plan) -> list[str]:
     if proofs is None:
         return []
     one = plan.year_word if len(plan.problems) == plan.inflow.years else "horizon"
-    known = int(np.isfinite(proofs.gap).sum())
+    known, nothing = int((~np.isnan(proofs.gap)).sum()), int(np.isinf(proofs.gap).sum())
     sentences = []
-    if known:
+    if nothing:
+        sentences.append(f"Nothing could be proved of the schedules of {nothing} of {counted(known, one)}")
+    elif known:
         within = f"{proofs.reached} of {counted(known, one)} within {proofs.asked:.1e}"
         sentences.append(
             f"Proven: no schedule that keeps the limits is better by more than {proofs.worst_gap:.1e} ({within})"

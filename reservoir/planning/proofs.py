@@ -14,7 +14,7 @@ FloatArray = NDArray[np.float64]
 #: Columns of the tables.
 PROVEN_BOUND, PROVEN_GAP = "proven_bound", "proven_gap"
 #: Problems that plan.json names.
-_MOST_TOLD = 1000
+MOST_TOLD = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +24,11 @@ class Proofs:
     Parameters
     ----------
     bound : ndarray, shape (problems,)
-        No schedule that keeps the limits has a larger fitness; minus infinity where it is proved that none keeps them.
+        No schedule that keeps the limits has a larger fitness; minus infinity where it is proved that none keeps them,
+        infinity where nothing could be proved.
     gap : ndarray, shape (problems,)
-        Part of the bound by which the plan's schedule is below it; NaN where that does not keep the limits.
+        Part of the bound by which the plan's schedule is below it, infinity where nothing could be proved; NaN where it
+        does not keep the limits.
     asked : float
         Gap that was asked for.
     infeasible : mapping of str to str
@@ -41,13 +43,18 @@ class Proofs:
 
     @property
     def finite_bound(self) -> FloatArray:
-        """The bounds, NaN where no schedule keeps the limits."""
+        """The bounds, NaN where no schedule keeps the limits, and where nothing could be proved."""
         return np.where(np.isfinite(self.bound), self.bound, np.nan)
+
+    @property
+    def finite_gap(self) -> FloatArray:
+        """The gaps, NaN where none is known."""
+        return np.where(np.isfinite(self.gap), self.gap, np.nan)
 
     @property
     def worst_gap(self) -> float:
         """Largest gap; NaN if no schedule keeps its limits."""
-        known = self.gap[np.isfinite(self.gap)]
+        known = self.gap[~np.isnan(self.gap)]
         return float(known.max()) if known.size else float("nan")
 
     @property
@@ -63,5 +70,5 @@ class Proofs:
             "problems": len(self.bound),
             "reached": self.reached,
             "worst_gap": worst if np.isfinite(worst) else None,
-            "infeasible": dict(list(self.infeasible.items())[:_MOST_TOLD]),
+            "infeasible": dict(list(self.infeasible.items())[:MOST_TOLD]),
         }

@@ -70,7 +70,7 @@ def _problem_word(plan: Plan) -> str:
 
 
 def losses_sentence(plan: Plan) -> str:
-    """Mean annual losses and withdrawals of a plan, in words; empty if its reservoir has none."""
+    """Mean losses and withdrawals of a plan's years, or scenarios, in words; empty if its reservoir has none."""
     means = {name: float(each.mean()) for name, each in loss_volumes_of_years(plan.inflow, plan.operation).items()}
     if not any(means.values()):
         return ""
@@ -78,8 +78,9 @@ def losses_sentence(plan: Plan) -> str:
     amounts = {name: plan.units.amount(mean, "hm3") for name, mean in means.items()}
     parts = [f"{name} {quantity(amounts[key][0])}" for key, name in named.items() if means[key]]
     short, unit = amounts["shortage_hm3"]
-    shortage = f"; {quantity(short)} {unit} a year of the withdrawals are not delivered" if short else ""
-    return f"{', '.join(parts)} {unit} a year{shortage}"
+    one = plan.year_word
+    shortage = f"; {quantity(short)} {unit} a {one} of the withdrawals are not delivered" if short else ""
+    return f"{', '.join(parts)} {unit} a {one}{shortage}"
 
 
 def left_out_sentence(plan: Plan, marks: str = "") -> str:
@@ -99,7 +100,7 @@ def _their(names: Sequence[str]) -> str:
 
 def shortfall_months(plan: Plan) -> int:
     """How many steps do not keep a limit or demand."""
-    return int((plan.operation.violation > 0).sum())
+    return int((~(plan.operation.violation <= 0)).sum())
 
 
 def shortfalls(plan: Plan, most_months: int | None = None) -> list[str]:
@@ -110,7 +111,7 @@ def shortfalls(plan: Plan, most_months: int | None = None) -> list[str]:
     return [
         f"{plan.inflow.labels[year]} {plan.inflow.calendar.step_names[step]}: {plan.units.text(shortfall)}; "
         f"{_blame(plan.feasible[year], plan)}"
-        for year, step in np.argwhere(plan.operation.violation > 0)[:most_months].tolist()
+        for year, step in np.argwhere(~(plan.operation.violation <= 0))[:most_months].tolist()
         for shortfall in (*storage_shortfall(plan, year, step), *demand_shortfalls(plan, year, step))
     ]
 
@@ -148,7 +149,7 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     """What a month does not deliver of minimum release, withdrawal and power, and how far its release changes."""
     conditions, operation = plan.problems.year_bounds.conditions, plan.operation
     missing, least = float(operation.missing_m3s[year, step]), float(plan.reservoir.release_bounds_m3s[0].max())
-    if missing > _NEGLIGIBLE * least:
+    if not missing <= _NEGLIGIBLE * least:
         release = float(operation.release_m3s[year, step])
         yield (
             f"{missing:,.4g} m3/s are missing of the minimum release of {release + missing:,.4g} m3/s: there is no "
@@ -157,10 +158,10 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
     if conditions is None:
         return
     short, demanded = float(operation.shortage_m3s[year, step]), float(conditions.withdrawal_m3s[year, step])
-    if short > _NEGLIGIBLE * demanded:
+    if not short <= _NEGLIGIBLE * demanded:  # NaN fulfils nothing, here and below
         yield f"{short:,.4g} of the {demanded:,.4g} m3/s to be withdrawn are not delivered"
     power, lowest = float(operation.power_mw[year, step]), float(conditions.power_lower_mw[year, step])
-    if power < lowest * (1 - _NEGLIGIBLE):
+    if not power >= lowest * (1 - _NEGLIGIBLE):
         yield f"the mean power is {lowest - power:,.4g} MW below the minimum of {lowest:,.4g} MW"
     releases = operation.release_m3s.ravel()
     place = year * operation.release_m3s.shape[1] + step
@@ -168,7 +169,7 @@ def demand_shortfalls(plan: Plan, year: int, step: int) -> Iterator[str]:
         return
     change = float(releases[place] - releases[place - 1])
     most = conditions.ramp_up_m3s if change > 0 else conditions.ramp_down_m3s
-    if abs(change) > most * (1 + _NEGLIGIBLE):
+    if not abs(change) <= most * (1 + _NEGLIGIBLE):
         way = "rises" if change > 0 else "falls"
         by = f"{abs(change):,.4g} m3/s from the {_step_word(plan)} before"
         yield f"the release {way} by {by}, more than {most:,.4g} m3/s"

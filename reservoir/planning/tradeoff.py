@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
-from reservoir.hydro.objectives import Goal, Objective
+from reservoir.hydro.objectives import Goal, Objective, goal_label
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.end_value import end_value_used, with_end_value
@@ -74,6 +74,11 @@ class Tradeoff:
     def goal_values(self) -> FloatArray:
         """What each point gives of each goal, shape (points, 2)."""
         return np.array([point.values for point in self.points])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names and units of the goals, and of how many years they are sums."""
+        return tuple(goal_label(goal, self.reservoir.objective.currency, self.inflow.years) for goal in self.goals)
 
     @property
     def caveats(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.horizon import YEAR
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, gap_checks, part_of, plan_checks, sum_of
+from reservoir.planning.checks import TOTAL_GAP, YEAR_GAP, Check, gap_checks, largest, part_of, plan_checks, sum_of
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
 from reservoir.planning.solution_numbers import relative_gap
 from reservoir.planning.solver_choice import DEVICE_REFERENCE, FALLBACK_SOLVER, HOST_REFERENCE
@@ -140,7 +140,7 @@ def _device_reference(plan: Plan, progress: StageProgress) -> list[Check]:
 def _device_arithmetic(plan: Plan) -> Check:
     """The device's own float32 fitness against hydro's in float64, worst year."""
     differences = [part_of(each.trace_fitness[-1] - each.fitness, each.fitness) for each in plan.solutions]
-    return Check("float32 fitness on the device against float64, worst year", max(differences), POWER_TOLERANCE)
+    return Check("float32 fitness on the device against float64, worst year", largest(differences), POWER_TOLERANCE)
 
 
 def _repeatable(plan: Plan, again: Solutions) -> Check:

@@ -10,7 +10,7 @@ import numpy as np
 from reservoir.errors import ReservoirError
 from reservoir.hydro.curves.approximation import POWER_TOLERANCE
 from reservoir.hydro.horizon import Horizon
-from reservoir.planning.checks import Check, part_of
+from reservoir.planning.checks import Check, largest, part_of
 from reservoir.planning.infeasible import feasible_problems
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.planning.solution_numbers import relative_gap
@@ -55,8 +55,7 @@ class _Sample:
             for place in feasible.tolist()
             if len(found.trace_fitness[place])
         ]
-        worst_gap, more = (float(max(each, default=0.0)) for each in (gap, violation))
-        return _Measured(len(feasible), worst_gap, more, max(float32, default=0.0))
+        return _Measured(len(feasible), *(largest(each, 0.0) for each in (gap, violation, float32)))
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class _Measured:
 
     def __add__(self, other: _Measured) -> _Measured:
         worst = zip(self._errors, other._errors, strict=True)
-        return _Measured(self.years + other.years, *(max(pair) for pair in worst))
+        return _Measured(self.years + other.years, *map(largest, worst))
 
     @property
     def _errors(self) -> tuple[float, float, float]:
@@ -115,7 +114,7 @@ def _checks(measured: dict[str, _Measured]) -> Iterator[Check]:
         yield Check(f"{STAGE}: {name}, worst gap to dp, {counted(each.years, 'year')}", each.gap, SOLVERS[name].zoo_gap)
     if measured:
         who = f"{STAGE}: largest of all solvers"
-        violation = max(each.violation for each in measured.values())
+        violation = largest(each.violation for each in measured.values())
         yield Check(f"{who}, violation of limits that dp keeps", violation, 0.0)
-        error = max(each.float32_error for each in measured.values())
+        error = largest(each.float32_error for each in measured.values())
         yield Check(f"{who}, float32 fitness against float64", error, POWER_TOLERANCE)

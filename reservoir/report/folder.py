@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
@@ -47,12 +48,14 @@ from reservoir.text.strict_json import strict_json
 REPORT = "report.html"
 #: What `reservoir rules` adds.
 RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE = "rules", "scores.csv", "robustness.csv", "rules.json"
+#: Fits of rules that are kept until the rules are written.
+FITS = "rules.parts"
 #: What `reservoir plan --profile` adds.
 PROFILE = "profile.json"
 #: All that is written to a plan's folder; one that holds anything else is not replaced.
 OWN_NAMES = {
     *(PROVENANCE, REPORT, FIGURES, SCHEDULE, SUMMARY, WATER_VALUES, RESERVOIR, INFLOW, NETCDF, ZARR, MEMBERS),
-    *(RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE, PROFILE),
+    *(RULES, SCORES, ROBUSTNESS, RULES_PROVENANCE, FITS, PROFILE),
 }
 #: Years and months outside their limits that a provenance names; tables have all.
 MOST_TOLD = 10_000
@@ -149,12 +152,14 @@ def write_plan(
     typical_years: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
     watch: Timer = untimed,
+    tell: Callable[[str], None] = warnings.warn,
 ) -> Path:
     """Write tables, provenance, copies of the inputs, figures and the report into a new folder.
 
     `kind` is the format of the tables, `typical_years` names the years drawn as wet, normal and dry, `watch` times
-    every figure, the report and what else is written. Everything is written to a hidden folder first and put in its
-    place at the end, so that an interruption or a full disk leaves nothing half-written and an older plan untouched.
+    every figure, the report and what else is written, `tell` is told of figures that fail, which are left out.
+    Everything is written to a hidden folder first and put in its place at the end, so that an interruption or a full
+    disk leaves nothing half-written and an older plan untouched.
     Returns where it was written.
 
     Raises
@@ -166,9 +171,11 @@ def write_plan(
         draft = claim.draft
         written = write_tables(plan, draft, kind)
         copied = copy_inputs(plan, draft)
-        captions = _write_figures(plan, draft / FIGURES, typical_years, progress, watch) if figures else {}
+        left_out: dict[str, str] = {}
+        captions = _write_figures(plan, draft / FIGURES, typical_years, progress, watch, left_out) if figures else {}
         tables = [*written, *(f"{FIGURES}/{name}.svg" for name in captions)]
         origin = provenance(plan, checks) | {"figures": captions, FILES: file_hashes(draft, tables)}
+        origin |= figures_left_out(left_out, tell)
         origin |= {} if kind is PlanFormat.CSV else {FORMAT: str(kind)}
         for name, told in copied.items():
             origin[name] |= told
@@ -176,6 +183,17 @@ def write_plan(
         with watch("report"):
             _write_report(plan, draft, checks, origin)
     return claim.place
+
+
+def figures_left_out(left_out: Mapping[str, str], tell: Callable[[str], None]) -> dict[str, Any]:
+    """Tell of each figure that failed, and note it for provenance; nothing if none did."""
+    if not left_out:
+        return {}
+    from reservoir.report.figures.figures import left_out_sentences
+
+    for sentence in left_out_sentences(left_out):
+        tell(sentence)
+    return {"figures_left_out": dict(left_out)}
 
 
 def write_profile(profile: Profile, claim: Claim) -> Path:
@@ -278,13 +296,18 @@ def _write_figures(
     typical_years: Mapping[str, str] | None,
     progress: Callable[[str, int, int], None],
     watch: Timer,
+    left_out: dict[str, str],
 ) -> dict[str, str]:
-    """Write the figures, and return how to read each."""
+    """Write the figures, and return how to read each; note those that fail."""
     with watch("import matplotlib"):
         from reservoir.report.figures.figures import plan_captions, save_figures
 
-    save_figures(plan, place, lambda done, total: progress("figures", done, total), typical=typical_years, watch=watch)
-    captions = plan_captions(plan, typical=typical_years)
+    def told(done: int, total: int) -> None:
+        progress("figures", done, total)
+
+    captions = plan_captions(plan, typical=typical_years, left_out=left_out)
+    save_figures(plan, place, told, typical=typical_years, watch=watch, left_out=left_out)
+    captions = {name: caption for name, caption in captions.items() if name not in left_out}
     return {name: plan.units.label(caption) for name, caption in captions.items()}
 
 

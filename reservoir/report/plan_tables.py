@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from reservoir.io.csv_table import write_table
 from reservoir.io.plan_folder.formats import DATASETS, PlanFormat, write_dataset
@@ -47,12 +49,16 @@ def write_tables(plan: Plan, folder: Path, kind: PlanFormat) -> list[str]:
     else:
         write_dataset(plan.to_xarray(copy=False), folder, kind)
         datasets = [DATASETS[kind]]
-    for name, form in _FORMS.items():
+    for name in _FORMS:
         if name in tables.get(SUMMARY, ()):
-            numbers = [form.format(number) if np.isfinite(number) else "" for number in tables[SUMMARY][name].tolist()]
-            tables[SUMMARY][name] = np.array(numbers, object)
+            tables[SUMMARY][name] = as_written(name, tables[SUMMARY][name])
     if plan.water_values:
         tables[WATER_VALUES] = plan.water_values.table
     for name, table in tables.items():
         write_table(plan.units.table(table), folder / name)
     return [*datasets, *tables]
+
+
+def as_written(name: str, numbers: pd.Series) -> NDArray[np.object_]:
+    """Cells of a column of the summary that has a form of its own; empty where a number is not known."""
+    return np.array([_FORMS[name].format(each) if np.isfinite(each) else "" for each in numbers.tolist()], object)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reservoir.errors import Mistake, OutputError
+from reservoir.hydro.unit_system import SI
 from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import claimed, drafted
@@ -17,7 +19,7 @@ from reservoir.io.plan_folder.provenance import require_folder
 from reservoir.io.plan_folder.saved_plan import SavedPlan
 from reservoir.io.plan_folder.tables import FIGURES
 from reservoir.io.rule_belonging import belongings
-from reservoir.io.rule_file import write_rule
+from reservoir.io.rule_file import UNITS, write_rule
 from reservoir.planning.checks import Check
 from reservoir.planning.plan import StageProgress, silent_stage
 from reservoir.report.folder import (
@@ -26,6 +28,7 @@ from reservoir.report.folder import (
     RULES,
     RULES_PROVENANCE,
     SCORES,
+    figures_left_out,
     record_provenance,
     run_provenance,
     write_json,
@@ -73,13 +76,14 @@ def write_rules(
     force: bool = False,
     figures: bool = True,
     progress: StageProgress = silent_stage,
+    tell: Callable[[str], None] = warnings.warn,
 ) -> Path:
     """Write ``rules/*.json``, ``scores.csv``, ``rules.json``, figures and the report into a plan's folder.
 
     Where members were held out or tested on, ``robustness.csv`` too.
 
     The folder stays the same one, and whatever else it holds, or comes to hold meanwhile, stays in it. `claim` is that
-    of the run, if it has claimed the folder before.
+    of the run, if it has claimed the folder before; `tell` is told of figures that fail, which are left out.
 
     Raises
     ------
@@ -95,8 +99,9 @@ def write_rules(
         robustness = robustness_table(evaluation)
         if robustness is not None:
             write_table(robustness, draft / ROBUSTNESS)
-        captions = _write_figures(evaluation, draft / FIGURES, progress) if figures else {}
-        write_json(draft / RULES_PROVENANCE, origin | {"figures": captions})
+        left_out: dict[str, str] = {}
+        captions = _write_figures(evaluation, draft / FIGURES, progress, left_out) if figures else {}
+        write_json(draft / RULES_PROVENANCE, origin | {"figures": captions} | figures_left_out(left_out, tell))
         _write_report(evaluation, saved, checks, draft, origin, captions)
     return claim.place
 
@@ -165,18 +170,25 @@ def _write_rule_files(evaluation: Evaluation, saved: SavedPlan, folder: Path, or
     folder.mkdir()
     fitted_to = {name: origin[name] for name in ("plan", "years", "created", "caveats")}
     fitted_to |= {"fitted_to": evaluation.fitted_to} if evaluation.fitted_to else {}
+    fitted_to |= {} if saved.plan.units == SI else {UNITS: saved.plan.units.name}
     fitted_to |= belongings(evaluation.plan.reservoir, saved.folder)
     for result in evaluation.families:
         write_rule(result.rule, folder / f"{result.family}.json", fitted_to)
 
 
-def _write_figures(evaluation: Evaluation, folder: Path, progress: StageProgress) -> dict[str, str]:
-    """Write the figures, and return how to read each."""
+def _write_figures(
+    evaluation: Evaluation, folder: Path, progress: StageProgress, left_out: dict[str, str]
+) -> dict[str, str]:
+    """Write the figures, and return how to read each; note those that fail."""
     from reservoir.report.figures.figures import write_figures
     from reservoir.report.figures.rules_figures import rules_captions, rules_figures
 
-    write_figures(rules_figures(evaluation), folder, lambda done, total: progress("figures", done, total))
-    return rules_captions(evaluation)
+    def told(done: int, total: int) -> None:
+        progress("figures", done, total)
+
+    captions = rules_captions(evaluation, left_out)
+    write_figures(rules_figures(evaluation, left_out), folder, told, left_out=left_out)
+    return {name: caption for name, caption in captions.items() if name not in left_out}
 
 
 def _write_report(

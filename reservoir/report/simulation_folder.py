@@ -28,11 +28,11 @@ def write_simulation(run: RecordEvaluation, target: Path | Claim, rule_file: Rul
         draft = claim.draft
         write_table(units.table(run.schedule()), draft / "simulation.csv")
         write_table(units.table(run.summary()), draft / "summary.csv")
-        write_json(draft / "simulation.json", simulation_provenance(run, rule_file) | {"units": units.as_dict})
+        write_json(draft / "simulation.json", simulation_provenance(run, rule_file, units))
     return claim.place
 
 
-def simulation_provenance(run: RecordEvaluation, rule_file: RuleFile) -> dict[str, Any]:
+def simulation_provenance(run: RecordEvaluation, rule_file: RuleFile, units: UnitSystem = SI) -> dict[str, Any]:
     """Where a simulation comes from: versions, the hashes of its files, how it was run, and its scores."""
     return {
         **run_provenance(),
@@ -50,8 +50,9 @@ def simulation_provenance(run: RecordEvaluation, rule_file: RuleFile) -> dict[st
             "notes": [*run.inflow.notes, *run.reservoir.notes],
             **record_provenance(run.inflow),
         },
+        "units": units.as_dict,
         "start_hm3": run.start_hm3,
         "continuous": run.continuous,
         "score": known(run.score.as_dict()),
-        "shortfalls": run.shortfalls(),
+        "shortfalls": run.shortfalls(units),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.io.csv_table import write_table
 from reservoir.io.ensemble_writer import check_writable, write_ensemble
 from reservoir.io.placing.whole_file import require_free, write_new
+from reservoir.report.figures.figures import attempted
 from reservoir.report.figures.style import rendered
 from reservoir.report.figures.synthetic_inflow import synthetic_inflow_figure
+from reservoir.report.folder import figures_left_out
 from reservoir.synthetic.acceptance import FLOW_POWERS, Comparison
 from reservoir.synthetic.assessment import Assessment
 from reservoir.synthetic.ensemble import SyntheticInflow
@@ -34,6 +37,8 @@ class SyntheticFiles:
         Replace existing files.
     units : UnitSystem
         Of the flows in tables and the figure; NetCDF keeps to m3/s.
+    tell : callable
+        Told of a figure that fails, which is left out.
 
     Raises
     ------
@@ -41,9 +46,17 @@ class SyntheticFiles:
         If one is there already and `force` is off, or the format cannot be written here.
     """
 
-    def __init__(self, target: Path, *, checked: bool, force: bool, units: UnitSystem = SI) -> None:
+    def __init__(
+        self,
+        target: Path,
+        *,
+        checked: bool,
+        force: bool,
+        units: UnitSystem = SI,
+        tell: Callable[[str], None] = warnings.warn,
+    ) -> None:
         require_free(target, force=force, **_ADVICE)  # a folder first of all: . has no name
-        self.target, self.force, self.units = target, force, units
+        self.target, self.force, self.units, self.tell = target, force, units, tell
         self.written: list[Path] = []
         self.table, self.figure = (target.with_name(f"{target.stem}-checks.{kind}") for kind in ("csv", "svg"))
         check_writable(target.name)
@@ -56,11 +69,19 @@ class SyntheticFiles:
 
     def write_assessment(self, source: SyntheticInflow, found: Assessment) -> None:
         """Write the table and the figure of the acceptance."""
+        table = comparison_table(found.comparisons, self.units)
         by_name = {each.statistic: each for each in found.comparisons}
-        figure = synthetic_inflow_figure(by_name, source.record.calendar, found.optimised, source.caveat, self.units)
-        drawn, table = rendered(figure, "svg"), comparison_table(found.comparisons, self.units)
         self._write(self.table, lambda path: write_table(table, path))
-        self._write(self.figure, lambda path: path.write_bytes(drawn))
+
+        def draw() -> bytes:
+            calendar, caveat = source.record.calendar, source.caveat
+            return rendered(synthetic_inflow_figure(by_name, calendar, found.optimised, caveat, self.units), "svg")
+
+        left_out: dict[str, str] = {}
+        drawn = attempted(self.figure.name, draw, left_out)
+        if drawn is not None:
+            self._write(self.figure, lambda path: path.write_bytes(drawn))
+        figures_left_out(left_out, self.tell)
 
     def _write(self, path: Path, content: Callable[[Path], object]) -> None:
         write_new(path, content, force=self.force, **_ADVICE)

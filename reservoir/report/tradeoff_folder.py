@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from reservoir.hydro.objectives import goal_label
+from reservoir.hydro.objectives import Goal, goal_label
 from reservoir.io.csv_table import write_table
 from reservoir.io.placing.claim import Claim
 from reservoir.io.placing.draft_folder import drafted
+from reservoir.io.plan_folder.provenance import FILES, file_hashes
 from reservoir.io.plan_folder.saved_record import BY_ARGUMENT
 from reservoir.io.reservoir_toml.writer import write_reservoir
 from reservoir.io.tradeoff_point import INFLOW, POINTS, PROVENANCE
 from reservoir.planning.column_names import FIRM_POWER
 from reservoir.planning.tradeoff import Tradeoff
-from reservoir.report.folder import record_provenance, run_provenance, write_json
+from reservoir.report.folder import figures_left_out, record_provenance, run_provenance, write_json
 from reservoir.report.html.page import Column, Heading, HtmlTable, Section, picture, render
 from reservoir.report.new_folder import check_new
 from reservoir.text.quantities import counted, quantity
@@ -24,7 +27,7 @@ from reservoir.text.quantities import counted, quantity
 #: Further names of the files.
 TABLE, REPORT = "front.csv", "report.html"
 #: Heads of columns of the report's table that are no goals.
-_TITLES = {f"asked_{FIRM_POWER}": "Firm power asked for (MW)", "energy_gwh": "Energy (GWh)"}
+_TITLES = {f"asked_{FIRM_POWER}": "Firm power asked for (MW)"}
 
 
 def front_table(front: Tradeoff) -> pd.DataFrame:
@@ -44,8 +47,10 @@ def front_table(front: Tradeoff) -> pd.DataFrame:
     return table.assign(violation=[point.violation for point in front.points])
 
 
-def write_tradeoff(front: Tradeoff, target: Path | Claim, *, figures: bool = True) -> Path:
-    """Write table, figure, report, and a reservoir file for each point.
+def write_tradeoff(
+    front: Tradeoff, target: Path | Claim, *, figures: bool = True, tell: Callable[[str], None] = warnings.warn
+) -> Path:
+    """Write table, figure, report, and a reservoir file for each point; `tell` is told of a figure that fails.
 
     Raises
     ------
@@ -60,9 +65,13 @@ def write_tradeoff(front: Tradeoff, target: Path | Claim, *, figures: bool = Tru
             (draft / POINTS / f"{point.name}.toml").write_text(write_reservoir(point.reservoir), encoding="utf-8")
         if front.inflow.content:
             (draft / INFLOW).write_bytes(front.inflow.content)
-        drawn = _draw(front, draft) if figures else b""
-        write_json(draft / PROVENANCE, tradeoff_provenance(front))
-        (draft / REPORT).write_text(_report(front, drawn), encoding="utf-8")
+        left_out: dict[str, str] = {}
+        drawn = _draw(front, draft, left_out) if figures else ("", b"")
+        names = [f"{POINTS}/{point.name}.toml" for point in front.points]
+        names += [INFLOW] if front.inflow.content else []
+        made_of = {FILES: file_hashes(draft, names)}
+        write_json(draft / PROVENANCE, tradeoff_provenance(front) | made_of | figures_left_out(left_out, tell))
+        (draft / REPORT).write_text(_report(front, *drawn), encoding="utf-8")
     return claim.place
 
 
@@ -94,28 +103,25 @@ def _reading(front: Tradeoff) -> dict[str, Any]:
     return dict(front.inflow.reading) | unit
 
 
-def _draw(front: Tradeoff, folder: Path) -> bytes:
-    from reservoir.report.figures.front import front_figure
-    from reservoir.report.figures.style import rendered
+def _draw(front: Tradeoff, folder: Path, left_out: dict[str, str]) -> tuple[str, bytes]:
+    """Write the figure, and return how to read it, and the drawing; nothing of one that fails, which is noted."""
+    from reservoir.report.figures.figures import attempted, write_figures
+    from reservoir.report.figures.front import caption, front_figure
 
-    figure = front_figure(front)
-    svg = rendered(figure, "svg")
-    (folder / "figures").mkdir()
-    (folder / "figures" / "front.svg").write_bytes(svg)
-    (folder / "figures" / "front.png").write_bytes(rendered(figure, "png"))
-    return svg
+    drawn = attempted("front", lambda: (front_figure(front), caption(front)), left_out)
+    files = write_figures({"front": drawn[0]}, folder / "figures", left_out=left_out) if drawn else []
+    return (drawn[1], (folder / "figures/front.svg").read_bytes()) if drawn and files else ("", b"")
 
 
-def _report(front: Tradeoff, drawn: bytes) -> str:
-    from reservoir.report.figures.front import caption
-
-    labels = [goal_label(goal, front.reservoir.objective.currency) for goal in front.goals]
+def _report(front: Tradeoff, caption: str, drawn: bytes) -> str:
+    labels = front.labels
     table = front_table(front)
     cells = [
         (str(row[0]), *(quantity(float(value)) if value == value else "–" for value in row[1:]))
         for row in table.itertuples(index=False)
     ]
     titles = dict(zip((goal.replace("-", "_") for goal in front.goals), labels, strict=True)) | _TITLES
+    titles["energy_gwh"] = goal_label(Goal.ENERGY, years=front.inflow.years)
     named = (titles.get(name, name.replace("_", " ").capitalize()) for name in table.columns[1:])
     columns = (Column("Point", text=True), *map(Column, named))
     told = "The command 'reservoir plan --point FOLDER/NAME' plans a point in full."
@@ -130,7 +136,7 @@ def _report(front: Tradeoff, drawn: bytes) -> str:
         caveats=tuple(caveat[:1].upper() + caveat[1:] for caveat in front.caveats),
         figures=figures,
     )
-    pictures = (picture("front", "The front", caption(front), drawn),) if drawn else ()
+    pictures = (picture("front", "The front", caption, drawn),) if drawn else ()
     facts = (
         ("Record", f"{front.inflow.span_text}, {counted(front.inflow.years)}; {front.inflow.scale_in(front.units)}"),
         ("Horizon", str(front.horizon)),

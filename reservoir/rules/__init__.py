@@ -6,6 +6,7 @@ A family is one module with a class of rules and ``fit(training, forecast) -> Ru
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -84,6 +85,10 @@ FAMILIES: dict[str, Family] = {
         ),
     )
 }
+
+
+#: What `fit` does, and what takes its place to keep fits.
+Fitter = Callable[[str, Training, Forecast], Rule]
 
 
 def fit(family: str, training: Training, forecast: Forecast = Forecast.MONTH) -> Rule:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
-from reservoir.rules import Forecast, Rule, Training, fit
+from reservoir.rules import Fitter, Forecast, Rule, Training, fit
 from reservoir.solvers.base.progress import Progress, silent
 
 
@@ -46,7 +46,12 @@ def outside(years: int, block: range) -> list[int]:
 
 
 def held_out_rules(
-    family: str, training: Training, forecast: Forecast, folds: int, progress: Progress = silent
+    family: str,
+    training: Training,
+    forecast: Forecast,
+    folds: int,
+    progress: Progress = silent,
+    fitter: Fitter | None = None,
 ) -> list[Rule]:
     """Fit a rule for every year that has never seen it, nor another year of its member: on those outside its block.
 
@@ -60,6 +65,8 @@ def held_out_rules(
         Number of blocks.
     progress : callable
         Told how many blocks are done.
+    fitter : callable, optional
+        In place of `reservoir.rules.fit`.
 
     Returns
     -------
@@ -74,6 +81,6 @@ def held_out_rules(
         )
     parts = parts_of(training, folds)
     for done, block in enumerate(parts, start=1):
-        rules += [fit(family, training.select(outside(training.years, block)), forecast)] * len(block)
+        rules += [(fitter or fit)(family, training.select(outside(training.years, block)), forecast)] * len(block)
         progress(done, len(parts))
     return rules

@@ -19,7 +19,7 @@ from reservoir.problems.encoding import encoding_of
 from reservoir.solvers.base.engine import Engine
 from reservoir.solvers.base.progress import IntermediateResult, Progress, Stop, callers_own, silent
 from reservoir.solvers.base.solution import Solution, Solutions
-from reservoir.solvers.registry import GENERAL_SOLVERS, SOLVERS, Solver, solver_named, why_unusable
+from reservoir.solvers.registry import GENERAL_SOLVERS, SOLVERS, Solver, runs_here, solver_named, why_unusable
 from reservoir.solvers.windows.settings import WindowSettings
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Solver",
     "Stop",
     "more_effort",
+    "runs_here",
     "settings_of",
     "solve",
     "solver_named",

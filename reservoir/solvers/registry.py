@@ -214,6 +214,13 @@ def why_unusable(name: str) -> str:
     return f"OpenCL cannot be used: {reason}" if reason else ""
 
 
+def runs_here(name: str) -> bool:
+    """Whether the solver of that name can run on this machine; a driver that is left out is noted."""
+    from reservoir.opencl import opencl_available
+
+    return not solver_named(name).opencl or opencl_available()
+
+
 def devices_of(name: str, device: str | None) -> dict[str, str]:
     """Devices on which the solver of that name would work, and what they are; none for one that needs none.
 

@@ -51,9 +51,10 @@ class SyntheticInflow:
 
         A member is the same whichever others are made, and its first years are, whichever follow.
         """
-        drawn = years + self.model.lead_years + 2 * self.adjuster.margin_years
-        uniform = uniform_numbers(self.seed, first, stop, drawn, self.record.steps)
-        return self.adjuster.adjusted(self.model.flows(uniform))
+        margins = 0 if self.adjuster.before_fit else 2 * self.adjuster.margin_years
+        drawn = years + self.model.lead_years + margins
+        made = self.model.flows(uniform_numbers(self.seed, first, stop, drawn, self.record.steps))
+        return made if self.adjuster.before_fit else self.adjuster.adjusted(made)
 
     def ensemble(self, members: int, years: int | None = None) -> Inflow:
         """The first members, of as many years as the record or of `years`.
@@ -84,8 +85,8 @@ class SyntheticInflow:
         """What every file and figure says of the ensemble."""
         labels, source = self.record.labels, Path(self.record.source).name or "a record"
         text = f"synthetic inflow by {self.method}, seed {self.seed}, from {source} ({labels[0]} to {labels[-1]})"
-        if str(self.adjuster.adjustments):
-            text += f", adjusted: {self.adjuster.adjustments}"
+        if words := self.adjuster.words(self.record.calendar.step_names):
+            text += f", adjusted: {words}"
         if self.record.caveat:
             text += f"; that record: {self.record.caveat}"
         return shortened(text, _MOST_CAVEAT)
@@ -126,4 +127,5 @@ def synthetic_inflow(
         problem, mend = "the record has negative flows", "set them to zero (--negative zero)"
         raise InputError(Mistake(problem, "flows of 0 m3/s or more", mend, file=record.source, value=float(flow.min())))
     adjuster = FlowAdjuster.of(adjustments or Adjustments(), flow, record.calendar.first_month)
-    return SyntheticInflow(record, method, chosen.fit(flow), adjuster, seed)
+    fitted = chosen.fit(adjuster.of_record(flow) if adjuster.before_fit else flow)
+    return SyntheticInflow(record, method, fitted, adjuster, seed)

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from reservoir.rules.inflow_model.standardised import StandardisedMonths
-from reservoir.synthetic.base import FloatArray
+from reservoir.synthetic.base import FloatArray, as_recorded
 
 #: Eigenvalues of a correlation matrix are raised to this.
 _LEAST_EIGENVALUE = 1e-6
@@ -48,13 +48,17 @@ class KirschModel:
 
     def flows(self, uniform: FloatArray) -> FloatArray:
         """See `FlowModel.flows`."""
+        return self.months.flows(self.values(uniform))
+
+    def values(self, uniform: FloatArray) -> FloatArray:
+        """See `ValueModel.values`."""
         drawn = self._uncorrelated(uniform)
         before, now = drawn[:, :-1], drawn[:, 1:]
         values = np.zeros_like(now)
         for step in range(values.shape[-1]):  # a product of matrices may round differently for more members
             values += before[..., step, np.newaxis] * self.of_last_year[step]
             values += now[..., step, np.newaxis] * self.of_this_year[step]
-        return self.months.flows(values)
+        return values
 
     def _uncorrelated(self, uniform: FloatArray) -> FloatArray:
         """Values of the record drawn for every month by itself, shape of `uniform`."""
@@ -70,7 +74,7 @@ class KirschModel:
 def fit(flow_m3s: FloatArray) -> KirschModel:
     """Fit the method to a record, shape (years, steps)."""
     months = StandardisedMonths.of(flow_m3s)
-    values = months.values(flow_m3s)
+    values = months.values_of_record(flow_m3s)
     half = values.shape[1] // 2
     shifted = np.concatenate([values[:-1, half:], values[1:, :half]], axis=1)
     factor, shifted_factor = (correlation_factor(each) for each in (values, shifted))
@@ -81,7 +85,8 @@ def fit(flow_m3s: FloatArray) -> KirschModel:
     this[:, half:] = factor[:, half:]
     spread = values.std(axis=0)
     ordered = np.sort(values, axis=0) / np.where(spread > 0, spread, 1.0)
-    return KirschModel(months, ordered, last, this, _persistence(flow_m3s, last, this))
+    model = KirschModel(months, ordered, last, this, _persistence(flow_m3s, last, this))
+    return as_recorded(model, flow_m3s)
 
 
 def correlation_factor(values: FloatArray) -> FloatArray:

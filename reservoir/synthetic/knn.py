@@ -16,7 +16,7 @@ import numpy as np
 
 from reservoir.rules.inflow_model.monthly_regression import WARM_UP_YEARS, MonthlyRegression
 from reservoir.rules.inflow_model.standardised import StandardisedMonths
-from reservoir.synthetic.base import FloatArray
+from reservoir.synthetic.base import FloatArray, as_recorded
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,11 @@ class NearestNeighbourModel:
 
     def flows(self, uniform: FloatArray) -> FloatArray:
         """See `FlowModel.flows`."""
-        return self.months.flows(self.regression.values(uniform, self._noise))
+        return self.months.flows(self.values(uniform))
+
+    def values(self, uniform: FloatArray) -> FloatArray:
+        """See `ValueModel.values`."""
+        return self.regression.values(uniform, self._noise)
 
     def _noise(self, step: int, predicted: FloatArray, uniform: FloatArray) -> FloatArray:
         distance = np.abs(predicted[:, np.newaxis] - self.regression.predicted[step])
@@ -42,7 +46,8 @@ class NearestNeighbourModel:
 def fit(flow_m3s: FloatArray) -> NearestNeighbourModel:
     """Fit the method to a record, shape (years, steps)."""
     months = StandardisedMonths.of(flow_m3s)
-    return NearestNeighbourModel(months, MonthlyRegression.of(months.values(flow_m3s)), kernel(len(flow_m3s)))
+    regression = MonthlyRegression.of(months.values_of_record(flow_m3s))
+    return as_recorded(NearestNeighbourModel(months, regression, kernel(len(flow_m3s))), flow_m3s)
 
 
 def kernel(years: int) -> FloatArray:

@@ -27,9 +27,14 @@ def monthly_skews(flow: FloatArray) -> FloatArray:
     return _skew(np.moveaxis(flow, 1, -1))
 
 
-def dry_parts(flow: FloatArray) -> FloatArray:
-    """Part of the years in which each month has no flow."""
-    return np.asarray((flow == 0).mean(axis=1))
+def monthly_maxima(flow: FloatArray) -> FloatArray:
+    """Largest flow of each month (m3/s)."""
+    return np.asarray(flow.max(axis=1))
+
+
+def dry_parts(flow: FloatArray, trace: FloatArray | float = 0.0) -> FloatArray:
+    """Part of the years in which each month has no more than a trace of flow (m3/s, of each step or one for all)."""
+    return np.asarray((flow <= trace).mean(axis=1))
 
 
 def monthly_correlations(flow: FloatArray, lag: int) -> FloatArray:

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from reservoir.rules.inflow_model.monthly_regression import WARM_UP_YEARS, MonthlyRegression
 from reservoir.rules.inflow_model.standardised import StandardisedMonths
-from reservoir.synthetic.base import FloatArray
+from reservoir.synthetic.base import FloatArray, as_recorded
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,11 @@ class ThomasFieringModel:
 
     def flows(self, uniform: FloatArray) -> FloatArray:
         """See `FlowModel.flows`."""
-        return self.months.flows(self.regression.values(uniform, self._noise))
+        return self.months.flows(self.values(uniform))
+
+    def values(self, uniform: FloatArray) -> FloatArray:
+        """See `ValueModel.values`."""
+        return self.regression.values(uniform, self._noise)
 
     def _noise(self, step: int, predicted: FloatArray, uniform: FloatArray) -> FloatArray:
         return np.asarray(self.regression.deviation[step] * ndtri(uniform))
@@ -36,4 +40,5 @@ class ThomasFieringModel:
 def fit(flow_m3s: FloatArray) -> ThomasFieringModel:
     """Fit the method to a record, shape (years, steps)."""
     months = StandardisedMonths.of(flow_m3s)
-    return ThomasFieringModel(months, MonthlyRegression.of(months.values(flow_m3s)))
+    regression = MonthlyRegression.of(months.values_of_record(flow_m3s))
+    return as_recorded(ThomasFieringModel(months, regression), flow_m3s)

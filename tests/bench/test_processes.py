@@ -43,6 +43,7 @@ def ended(pids: list[int], within: float = 15.0) -> bool:
     return True
 
 
+@pytest.mark.usefixtures("heard")
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="processes are looked up in /proc")
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda each: each.name)
 def test_workers_end_when_the_program_is_killed(tmp_path, sent):

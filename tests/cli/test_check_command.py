@@ -41,6 +41,7 @@ def test_json_has_what_the_screen_has(call, record):
 
 def test_a_reservoir_is_set_beside_the_record(call, short_record, tmp_path):
     call("new", "lake", "--out", "lake.toml")
+    short_record.write_text(f"# unit: m3/s\n{short_record.read_text()}")
     told = json.loads(call("check", short_record, "--reservoir", "lake.toml", "--json").out)["reservoir"]
     assert told["active_storage_hm3"] > 0
     assert told["storage_years"] > 0
@@ -103,3 +104,132 @@ def test_a_figure_in_us_units_has_no_other(call, record, tmp_path):
     assert "acre-ft" in drawn
     assert "m³/s" not in drawn
     assert "m3/s" not in drawn
+
+
+FLOWS = [11.3, 12.48, 16.75, 43.39, 76.09, 53.08, 21.73, 12.0, 13.1, 23.7, 27.3, 16.1]
+
+
+def river(path, size=1.0, header="date,flow"):
+    rows = (f"{year}-{at + 1:02},{flow * size:.6g}" for year in (2001, 2002) for at, flow in enumerate(FLOWS))
+    path.write_text("\n".join((header, *rows)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("size", "unit"),
+    [
+        (1 / 0.3048**3, "cfs"),
+        (1e-3 / 0.3048**3, "kcfs"),
+        (1e3, "l/s"),
+        (2131.0, "acre-ft"),
+        (0.0263, "1e8m3"),
+    ],
+)
+def test_a_unit_that_nobody_gave_is_doubted_beside_the_turbines_and_the_fitting_one_named(call, tmp_path, size, unit):
+    call("new", "lake", "--out", "lake.toml")
+    record = river(tmp_path / "record.csv", size)
+    shown = call("check", record, "--reservoir", "lake.toml", status=1).out
+    assert "Doubt     the file gives no unit, and read as m3/s its mean flow of " in shown
+    assert re.search(rf"give the unit: .*\b{unit} \(then ", shown)
+    told = json.loads(call("check", record, "--reservoir", "lake.toml", "--json", status=1).out)
+    assert len(told["doubts"]) == 1
+    given = json.loads(call("check", record, "--reservoir", "lake.toml", "--json", "--unit", unit).out)
+    assert given["doubts"] == []
+    assert given["mean_m3s"] == pytest.approx(27.3, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("size", "header"), [(0.3, "date,flow"), (1.0, "date,flow"), (5.0, "date,flow"), (35.0, "date,flow_m3s")]
+)
+def test_a_plausible_flow_and_a_unit_that_is_given_are_not_doubted(call, tmp_path, size, header):
+    call("new", "lake", "--out", "lake.toml")
+    shown = call("check", river(tmp_path / "record.csv", size, header), "--reservoir", "lake.toml").out
+    assert "Doubt" not in shown
+
+
+def test_a_plan_doubts_the_unit_too_on_the_screen_and_in_its_report(call, tmp_path):
+    call("new", "lake", "--out", "lake.toml")
+    record = river(tmp_path / "record.csv", 35.3)
+    quick = ("--solver", "lshade-sequential", "--evaluations", 200, "--engine-only", "--no-reference", "--no-figures")
+    shown = call("plan", record, "--reservoir", "lake.toml", *quick, "--out", "plan", status=None).out
+    doubt = "the file gives no unit, and read as m3/s its mean flow of "
+    assert f"Doubt     {doubt}" in shown
+    assert any(note.startswith(doubt) for note in json.loads((tmp_path / "plan/plan.json").read_text())["notes"])
+    assert "he file gives no unit, and read as m3/s" in (tmp_path / "plan/report.html").read_text()
+
+
+@pytest.mark.parametrize("given", ["record", "reservoir", "case"])
+def test_a_plan_of_a_stranger_says_so_first_and_in_the_report(call, tmp_path, given):
+    call("new", "lake", "--out", "lake.toml")
+    river(tmp_path / "record.csv", 40, "date,inflow_m3s")
+    files = {
+        "record": ("record.csv",),
+        "reservoir": ("--reservoir", "lake.toml"),
+        "case": ("record.csv", "--case", "xiaowan"),
+    }
+    said = {
+        "record": "no reservoir was given: the bundled xiaowan was used for record.csv; results are not those of your "
+        "reservoir (--reservoir FILE.toml)",
+        "reservoir": "no inflow was given: the bundled record was used for lake.toml; results are not those of your "
+        "river (INFLOW.csv)",
+        "case": "",
+    }[given]
+    quick = ("--solver", "lshade-sequential", "--evaluations", 100, "--engine-only", "--no-reference", "--no-figures")
+    shown = call("plan", *files[given], *quick, "--out", "plan", status=None).out
+    notes = json.loads((tmp_path / "plan/plan.json").read_text())["notes"]
+    report = (tmp_path / "plan/report.html").read_text()
+    if said:
+        assert shown.startswith(f"Warning   {said}\n")
+        assert shown.count(said) == 1
+        assert said in notes
+        assert said[1:] in report
+    else:
+        assert "Warning" not in shown
+        assert not any("bundled" in note for note in notes)
+
+
+LEVELS = "level_m,storage_hm3\n" + "\n".join(f"{400 + 3 * at},{5 + 8 * at + at * at}" for at in range(12))
+
+
+def test_numbers_that_a_new_file_invents_are_named_until_they_are_replaced(call, tmp_path):
+    (tmp_path / "levels.csv").write_text(LEVELS)
+    call("new", "lake", "--from-csv", "levels.csv")
+    file, record = tmp_path / "lake.toml", river(tmp_path / "record.csv", 1, "date,inflow_m3s")
+    assert "installed_capacity_mw = 30 # invented (30): replace it" in file.read_text()
+
+    def told():
+        notes = json.loads(call("check", record, "--reservoir", file, "--json").out)["reservoir"]["notes"]
+        found = [note for note in notes if '"reservoir new" invented' in note]
+        assert len(found) <= 1
+        assert "".join(found) in call("check", record, "--reservoir", file).out
+        return "".join(found)
+
+    first = told()
+    assert first.startswith("12 numbers are still those that")
+    for each in (
+        "plant.installed_capacity_mw = 30",
+        "storage.dead_hm3 = 5.0",
+        "release.lower_m3s = 4",
+        "curves.tailrace.factor = 0.16",
+    ):
+        assert each in first
+    assert "level_m = [" not in first
+    file.write_text(
+        file.read_text()
+        .replace("capacity_mw = 30 #", "capacity_mw = 31 #")
+        .replace("lower_m3s = 4 #", "lower_m3s = 3 #")
+    )
+    second = told()
+    assert second.startswith("10 numbers are still those that")
+    assert "installed" not in second
+    file.write_text(re.sub(r" # invented.*", "", file.read_text()))
+    assert told() == ""
+
+
+def test_a_plan_names_them_too(call, tmp_path):
+    call("new", "lake")
+    river(tmp_path / "record.csv", 1, "date,inflow_m3s")
+    quick = ("--solver", "lshade-sequential", "--evaluations", 100, "--engine-only", "--no-reference", "--no-figures")
+    shown = call("plan", "record.csv", "--reservoir", "lake.toml", *quick, "--out", "plan", status=None).out
+    assert 'numbers are still those that "reservoir new" invented' in shown
+    assert "plant.output_coefficient = 8.3" in (tmp_path / "plan/report.html").read_text()

@@ -10,6 +10,8 @@ import pytest
 from reservoir import interrupts
 from reservoir.interrupts import SIGNALS, deferred
 
+pytestmark = pytest.mark.usefixtures("heard")
+
 _SENT_AT_IMPORT = """
 import os, runpy, signal, sys
 
@@ -59,6 +61,22 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path):
         name="click", act=act
     )
     assert started(code, tmp_path).returncode == 7
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGHUP"])
+def test_what_is_ignored_stays_so_in_what_must_not_be_left_half_done_and_to_the_end(tmp_path, name):
+    number = getattr(signal, name)
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        with deferred():
+            assert signal.getsignal(number) is signal.SIG_IGN
+            signal.raise_signal(number)
+        interrupts.leave()
+        assert signal.getsignal(number) is signal.SIG_IGN
+    finally:
+        signal.signal(number, before)
+        for other in set(SIGNALS) - {number}:
+            signal.signal(other, signal.default_int_handler if other == signal.SIGINT else signal.SIG_DFL)
 
 
 def test_the_early_modules_import_nothing_that_takes_time():

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import pytest
 
 pytestmark = [
-    pytest.mark.usefixtures("device"),
+    pytest.mark.usefixtures("device", "heard"),
     pytest.mark.skipif(find_spec("xarray") is None, reason="needs xarray, which the extra netcdf installs"),
 ]
 RESERVOIR = [sys.executable, "-m", "reservoir"]

@@ -100,7 +100,7 @@ def test_zones_of_about_the_same_output_are_told_as_one(call, plan, six_year_rul
         ((*MAY, "--inflow", "abc"), "'abc' is not a number"),
         ((*MAY, "--month", "13"), "1<=x<=12"),
         (("--level", "1250", "--month", "5", "--inflow", "800"), "expected 1100.00 to 1245.00 m"),
-        (("--level", "nan", "--month", "5", "--inflow", "800"), "is outside the level curve"),
+        (("--level", "nan", "--month", "5", "--inflow", "800"), "'nan' is not a finite number"),
     ],
 )
 def test_a_wrong_situation_is_refused(call, plan, options, words):

@@ -7,6 +7,8 @@ import sys
 import pytest
 
 from reservoir.cli import COMMANDS
+from reservoir.errors import DeviceError, Mistake
+from reservoir.planning import comparison
 from reservoir.solvers import SOLVERS
 from reservoir.solvers.clpso.settings import SwarmSettings
 from reservoir.solvers.lshade.settings import LshadeSettings
@@ -54,6 +56,30 @@ def test_compare_prints_the_agreed_json(call, short_record):
 def test_compare_runs_only_the_solvers_asked_for(call, short_record):
     printed = call("compare", short_record, "--solver", "dp", "--json").out
     assert [row["solver"] for row in json.loads(printed)["solvers"]] == ["dp"]
+
+
+def test_a_device_that_fails_takes_the_row_of_its_solver_alone(call, short_record, monkeypatch):
+    usual = comparison.solve
+
+    def failing(problems, *, solver, **options):
+        if solver == "clpso-sequential":
+            raise DeviceError(Mistake("the card fell out"))
+        return usual(problems, solver=solver, **options)
+
+    monkeypatch.setattr(comparison, "solve", failing)
+    both = ("compare", short_record, "--solver", "clpso-sequential", "--solver", "dp")
+    printed = call(*both, status=1).out
+    assert "clpso-sequential failed: the card fell out." in printed
+    assert re.search(r"dp .* 0.00e\+00", printed)
+    failed, solved = json.loads(call(*both, "--json", status=1).out)["solvers"]
+    assert (failed["failure"], failed["energy_gwh"]) == ("the card fell out.", None)
+    assert "failure" not in solved
+    assert "the card fell out" in call(*both[:-2], status=2).err
+
+
+def test_a_named_device_is_refused_before_anything_is_compared(call, short_record, monkeypatch):
+    monkeypatch.setattr(comparison, "solve", lambda *_, **__: pytest.fail("began"))
+    assert 'matches "voodoo"' in call("compare", short_record, "--device", "voodoo", status=2).err
 
 
 @pytest.mark.device

@@ -154,3 +154,146 @@ def test_a_schedule_needs_a_reservoir_and_an_inflow_and_a_folder_has_its_own(tmp
     (tmp_path / "folder").mkdir()
     assert "has its own reservoir and inflow" in " ".join(call("prove", "folder", *INPUTS, status=2).err.split())
     assert "there is no such folder or file" in " ".join(call("prove", "none.csv", *INPUTS, status=2).err.split())
+
+
+#: A lake with a withdrawal, its inflow, and what a schedule for it begins with.
+DRAWN = """name = "drawn"
+[plant]
+installed_capacity_mw = 30
+efficiency = 0.88
+hydraulic_capacity_m3s = 45
+[storage]
+dead_hm3 = 20
+full_hm3 = 120
+initial_hm3 = 110
+year_end = "free"
+[release]
+lower_m3s = 4
+upper_m3s = 200
+[losses]
+withdrawal_m3s = 10
+[curves.level]
+kind = "table"
+storage_hm3 = [10, 40, 80, 130]
+level_m = [405, 422, 435, 447]
+[curves.tailrace]
+kind = "power"
+offset_m = 362
+factor = 0.16
+exponent = 0.6
+"""
+
+
+@pytest.fixture
+def drawn(tmp_path, call):
+    """Prove a schedule of a lake with a withdrawal, of equal months but for those given; what `--json` says."""
+    months = [f"2001-{month:02}" for month in range(1, 13)]
+    (tmp_path / "inflow.csv").write_text("date,inflow_m3s\n" + "".join(f"{month},40\n" for month in months))
+
+    def drawn(heading, row, changed=None, *, status=1, toml=DRAWN):
+        (tmp_path / "lake.toml").write_text(toml)
+        rows = [(changed or {}).get(place, row) for place in range(12)]
+        lines = "".join(f"{month},{each}\n" for month, each in zip(months, rows, strict=True))
+        (tmp_path / "mine.csv").write_text(f"date,{heading}\n{lines}")
+        said = call("prove", "mine.csv", *INPUTS, "--prove-seconds", "0", "--json", status=status)
+        return " ".join(said.err.split()) if status == 2 else json.loads(said.out)
+
+    return drawn
+
+
+CELLS = ["1e308", "-1e308", "inf", "-inf", "nan", "1e999", "1" + "0" * 400, "9" * 25, "", "x"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [("release_m3s", cell) for cell in CELLS]
+    + [(name, cell) for name in ("release_cfs", "shortage_m3s", "energy_gwh") for cell in ("1e308", "-1e308", "inf")],
+)
+def test_cells_that_no_schedule_has_are_refused(drawn, name, cell):
+    other = "shortage_m3s" if name.startswith("release") else "release_m3s"
+    said = drawn(f"{name},{other}", "5,5", {5: f"{cell},5"}, status=2)
+    assert f"mine.csv, row 7, column {name}: is " in said
+
+
+@pytest.mark.parametrize("claims", ["500", "0"])
+def test_a_release_beyond_all_limits_hides_nothing_of_the_other_months(drawn, claims):
+    found = drawn("release_m3s,energy_gwh", f"30,{claims}", {11: "1000000,0"})
+    assert "2001 Dec: the release is 1e+06 m3/s, 9.998e+05 m3/s above its upper" in "".join(found["limits_not_kept"])
+    assert len(found["differences"]) >= 11
+    assert found["years"][0]["proven_gap"] is None
+
+
+@pytest.mark.parametrize(
+    ("heading", "row", "words"),
+    [
+        ("release_m3s,release_cfs", "30,5", 'are columns of one quantity (found "release_m3s, release_cfs")'),
+        ("release_m3s,Release_ls", "30,5", 'are columns of one quantity (found "release_m3s, Release_ls")'),
+        ("release_m3s,release_m3s", "30,5", "column release_m3s: is there twice"),
+        ("release_m3s,energy_gwh,energy_mwh", "30,5,5", 'are columns of one quantity (found "energy_gwh, energy_mwh")'),
+        ("release_m3s,note,note", "30,5,5", "column note: is there twice"),
+    ],
+)
+def test_two_columns_of_one_quantity_are_refused(drawn, heading, row, words):
+    said = drawn(heading, row, status=2)
+    assert f"mine.csv, row 1: {words}" in said or f"mine.csv, row 1, {words}" in said
+
+
+def test_each_column_is_read_in_the_unit_of_its_own_heading(drawn):
+    words = {"release_m3s": "30", "release_cfs": "1059.44", "release_ls": "30000"}
+    claims = {
+        "turbined_m3s": "30.000",
+        "turbined_cfs": "1059.44",
+        "turbined_ls": "30000",
+        "withdrawal_cfs": "353.147",
+        "storage_start_acre_ft": "89178.45",
+    }
+    for heading, release in words.items():
+        for name, claim in claims.items():
+            found = drawn(f"{heading},{name}", f"{release},{claim}", status=None)
+            first_row_alone = [each for each in found["differences"] if "row 2," in each]
+            assert first_row_alone == [], (heading, name)
+            assert found["columns_not_read"] == []
+    assert drawn("release_m3s,energy_gwh,Remark", "30,500,5")["columns_not_read"] == ["Remark"]
+
+
+def test_a_shortage_beside_a_free_release_is_told(drawn):
+    found = drawn("release_m3s,shortage_m3s", "40,10")
+    assert len(found["limits_not_kept"]) == len(found["differences"]) == 12
+    assert "2001 Jan: 10 of the 10 m3/s to be withdrawn are not delivered" in found["limits_not_kept"]
+    assert "row 2, column release_m3s: does not follow beside a shortage of 10" in found["differences"][0]
+    assert found["years"][0]["proven_gap"] is None
+    in_cfs = drawn("release_cfs,shortage_m3s", "1412.59,10")
+    assert "found 1412.59" in in_cfs["differences"][0]
+    assert "expected 141.259, its lower limit" in in_cfs["differences"][0]
+
+
+def test_a_shortage_at_the_least_release_is_an_unmet_demand_alone(drawn):
+    first = dict.fromkeys(range(3), "40,0,10,40")
+    found = drawn("release_m3s,shortage_m3s,withdrawal_m3s,turbined_m3s", "30,0,10,30", first | {3: "4.000,2.5,7.5,4"})
+    assert found["differences"] == []
+    assert found["limits_not_kept"] == ["2001 Apr: 2.5 of the 10 m3/s to be withdrawn are not delivered"]
+
+
+def test_more_shortage_than_withdrawal_is_told(drawn):
+    found = drawn("release_m3s,shortage_m3s", "30,0", {3: "4,12"})
+    assert "row 5, column shortage_m3s: is more than is to be withdrawn (found 12.0)" in found["differences"][0]
+    none = DRAWN.replace("[losses]\nwithdrawal_m3s = 10\n", "")
+    (told,) = drawn("release_m3s,shortage_m3s", "40,-0.0", {3: "40,10"}, toml=none)["differences"]
+    assert "expected at most 0, the withdrawal" in told
+    assert drawn("release_m3s,shortage_m3s", "40,-0", status=0, toml=none)["limits_not_kept"] == []
+
+
+def test_a_release_below_its_limit_is_no_shortage(drawn):
+    found = drawn("release_m3s", "30", dict.fromkeys(range(3), "40") | {3: "3"})
+    assert found["limits_not_kept"] == ["2001 Apr: the release is 3 m3/s, 1 m3/s below its lower limit of 4 m3/s"]
+
+
+@pytest.mark.parametrize(("start", "words"), [("140", "20 hm3 above its upper"), ("15", "5 hm3 below its")])
+def test_a_cyclic_year_that_starts_where_it_may_not_end_is_told(drawn, start, words):
+    toml = DRAWN.replace('initial_hm3 = 110\nyear_end = "free"', 'year_end = "cyclic"')
+    there, back = ("40", "20") if start == "140" else ("20", "40")
+    row, last = (f"{release},{start}" for release in ("30", back))
+    found = drawn("release_m3s,storage_start_hm3", row, {0: f"{there},{start}", 11: last}, toml=toml)
+    (told,) = found["limits_not_kept"]
+    assert f"2001: the storage at the start, and so at the end, is {start} hm3, {words}" in told
+    assert found["years"][0]["proven_gap"] is None

@@ -208,3 +208,103 @@ def test_the_best_family_and_violations_are_in_the_json(call, plan):
     assert told["best_fitted"] == "guide-curve"
     assert told["shortfalls"] == []
     assert {row["months_violated"] for row in told["scores"]} == {0}
+
+
+FITTED = ("rules", "plan", "--family", "guide-curve", "--family", "linear", "--folds", "2")
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """What is fitted by the command, in its order; with a place in ``end`` that fit raises what stands there."""
+    from reservoir.io import kept_fits
+
+    fit, end = kept_fits.fit, {}
+
+    def watched(family, training, forecast):
+        if len(watched.families) in end:
+            raise end.pop(len(watched.families))
+        watched.families.append(family)
+        return fit(family, training, forecast)
+
+    watched.families, watched.end = [], end
+    monkeypatch.setattr(kept_fits, "fit", watched)
+    return watched
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (RuntimeError("a family that cannot be fitted"), 70, "4 fits kept in plan/rules.parts: the same call goes on"),
+        (KeyboardInterrupt(), 130, "nothing was written; 4 fits kept in plan/rules.parts: the same call goes on"),
+    ],
+)
+def test_fits_of_a_call_that_ends_early_are_taken_by_the_next(call, plan, tmp_path, fits, error, status, said):
+    shutil.copytree(plan, tmp_path / "whole")
+    call("rules", "whole", *FITTED[2:], "--no-figures")
+    assert fits.families == ["guide-curve"] * 3 + ["linear"] * 3
+    fits.families.clear()
+    fits.end[4] = error
+    assert said in call(*FITTED, "--no-figures", status=status).err
+    assert not (plan / "rules").exists()
+    assert fits.families == ["guide-curve"] * 3 + ["linear"]
+    again = call(*FITTED, "--no-figures")
+    assert fits.families == ["guide-curve"] * 3 + ["linear"] * 3
+    assert "Fits of an earlier run are kept in plan/rules.parts" in again.err
+    assert not (plan / "rules.parts").exists()
+    assert (plan / "scores.csv").read_bytes() == (tmp_path / "whole/scores.csv").read_bytes()
+    for family in ("guide-curve", "linear"):
+        one, two = (strict((folder / f"rules/{family}.json").read_text()) for folder in (plan, tmp_path / "whole"))
+        assert one["rule"] == two["rule"]
+
+
+@pytest.mark.parametrize("change", ["settings", "program", "inputs", "spoilt", "link"])
+def test_fits_of_other_settings_programs_or_inputs_are_not_taken(call, plan, tmp_path, fits, monkeypatch, change):
+    fits.end[2] = RuntimeError("stopped")
+    call(*FITTED, "--no-figures", status=70)
+    kept, further = sorted((plan / "rules.parts").iterdir()), ()
+    assert len(kept) == 2
+    if change == "settings":
+        further = ("--forecast", "none")
+    elif change == "program":
+        monkeypatch.setattr("reservoir.io.kept_fits._program", lambda: "another")
+    elif change == "inputs":
+        further = ("--folds", "3")  # the rule of all years is the same, those of the blocks are not
+    elif change == "spoilt":
+        for path in kept:
+            told = json.loads(path.read_text())
+            told["rule"]["upper_hm3"] = [each + 1 for each in told["rule"]["upper_hm3"]]
+            path.write_text(json.dumps(told))
+    else:
+        shutil.move(plan / "rules.parts", tmp_path / "elsewhere")
+        (plan / "rules.parts").symlink_to(tmp_path / "elsewhere")
+    fits.families.clear()
+    call(*FITTED, "--no-figures", *further)
+    assert fits.families.count("guide-curve") == 3
+    if change == "link":
+        assert sorted(path.name for path in (tmp_path / "elsewhere").iterdir()) == [path.name for path in kept]
+
+
+def test_a_plan_replaces_kept_fits_with_all_else(call, plan, fits):
+    fits.end[2] = RuntimeError("stopped")
+    call(*FITTED, "--no-figures", status=70)
+    call("plan", "plan/inflow.csv", "--solver", "dp", "--no-figures", "--out", "plan", "--force", status=None)
+    assert not (plan / "rules.parts").exists()
+
+
+def test_a_figure_that_fails_is_left_out_with_a_line(call, plan, monkeypatch):
+    def fail(*_, **__):
+        raise IndexError("index 0 is out of bounds for axis 0 with size 0")
+
+    monkeypatch.setattr("reservoir.report.figures.rule_curves.draw_rule_curves", fail)
+    monkeypatch.setattr("reservoir.report.figures.regret_bars._digits", fail)
+    said = call(*FITTED).err
+    problem = "(IndexError: index 0 is out of bounds for axis 0 with size 0); all else is complete"
+    assert f"The figure rule-curves is left out, for it could not be drawn {problem}" in said
+    assert f"The figure regret is left out, for it could not be drawn {problem}" in said
+    told = strict((plan / "rules.json").read_text())
+    assert list(told["figures_left_out"]) == ["rule-curves", "regret"]
+    drawn = {path.stem for path in (plan / "figures").iterdir()}
+    assert drawn == set(told["figures"])
+    assert {"rule-energy", "level-trace"} <= drawn
+    assert not {"rule-curves", "regret"} & drawn
+    assert "Operation rules" in (plan / "report.html").read_text()

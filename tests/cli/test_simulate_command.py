@@ -78,7 +78,14 @@ def test_a_record_of_one_year_and_a_low_start_is_told_month_by_month(call, plan,
     assert len(strict((tmp_path / "out/simulation.json").read_text())["shortfalls"]) > 0
 
 
-@pytest.mark.parametrize("level", ["1099", "1246", "nan", "inf"])
+@pytest.mark.parametrize("level", ["nan", "inf"])
+def test_a_level_that_is_no_number_is_refused(call, plan, record, tmp_path, level):
+    refused = call("simulate", "plan/rules/linear.json", "record.csv", "--level", level, "--out", "out", status=2).err
+    assert f"Invalid value for '--level': '{level}' is not a finite number" in refused
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("level", ["1099", "1246"])
 def test_a_level_off_the_curve_is_refused(call, plan, record, tmp_path, level):
     refused = call("simulate", "plan/rules/linear.json", "record.csv", "--level", level, "--out", "out", status=2).err
     assert "--level: is outside the level curve" in refused

@@ -57,6 +57,19 @@ def test_netcdf_is_written_where_the_name_asks_for_it(call, record, tmp_path):
     assert names(tmp_path) == ["made.nc", "record.csv"]
 
 
+@pytest.mark.parametrize("name", ["made.nc", "made.csv"])
+def test_on_a_full_disk_it_says_so_and_leaves_nothing(call, record, tmp_path, name):
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        refused = call("synth", "record.csv", "--years", "3000", "--no-check", "--out", name, status=2).err
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert f"{name}: cannot be written (File too large). Fix: choose another --out." in refused
+    assert names(tmp_path) == ["record.csv"]
+
+
 def test_a_climate_is_told_in_the_caveat_and_in_the_flows(call, record, tmp_path):
     adjusted = ("--mean", "-10%", "--cv", "+15%", "--shift-season", "15d")
     printed = call("synth", "record.csv", *adjusted, "--json", "--out", "dry.csv").out

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from reservoir.text import limited_read
 from tests.fuzz.case import Case, Reader, lay_out
-from tests.fuzz.judge import Hang, limit_memory, most_held, outcome
+from tests.fuzz.judge import MOST_HELD, Hang, Said, forget_most_held, limit_memory, most_held_since, outcome
 from tests.fuzz.readers import NAMES, reader
 
 #: Cases of one search: what hypothesis remembers of a search grows with it.
@@ -35,14 +35,14 @@ def main() -> int:
     warnings.simplefilter("error")
     limited_read.PATIENCE_SECONDS = 0.05  # a silent pipe costs ten seconds otherwise
     run = Run(reader(given_options.reader), given_options.keep / given_options.reader)
-    began, held = time.monotonic(), most_held()
+    began = time.monotonic()
     limit_memory()
     for number in range(0, given_options.cases, BATCH):
         run.search(min(BATCH, given_options.cases - number), given_options.seed * 1_000_003 + number)
     print(
         f"{given_options.reader}: {sum(run.found.values()):,} cases in {time.monotonic() - began:,.0f} s: "
         f"{run.found['refused']:,} refused, {run.found['read']:,} read, {run.found['failed']:,} failed "
-        f"({len(run.kinds)} kinds); slowest {run.slowest:.2f} s, memory +{(most_held() - held) / 1e6:,.0f} MB"
+        f"({len(run.kinds)} kinds); slowest {run.slowest:.2f} s, largest +{run.largest / 1e6:,.0f} MB"
     )
     return 1 if run.kinds else 0
 
@@ -54,7 +54,8 @@ class Run:
         self.reader, self.keep = tried, keep
         self.found: Counter[str] = Counter()
         self.kinds: Counter[str] = Counter()
-        self.slowest = 0.0
+        self.slowest, self.largest = 0.0, 0
+        self.said = Said()
 
     def search(self, cases: int, begin: int) -> None:
         """Try so many cases, the same ones for the same beginning."""
@@ -76,9 +77,13 @@ class Run:
 
     def attempt(self, case: Case, folder: Path) -> None:
         """Try one; what fails is told and kept, the first of each kind."""
-        began = time.perf_counter()
+        began, held = time.perf_counter(), forget_most_held()
         try:
             said = outcome(self.reader, case, folder)
+            self.said.require_silence()
+            more = most_held_since() - held
+            self.largest = max(self.largest, more)
+            assert more <= MOST_HELD, f"{more / 1e6:,.0f} MB"
         except (Exception, Hang) as error:
             said = "failed"
             self._failed(error, case)

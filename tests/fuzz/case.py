@@ -34,7 +34,7 @@ class Oddity(Enum):
             path.symlink_to(targets.get(self, path.with_name("nowhere")))
 
 
-#: Files by their names in a folder.
+#: Files by their names in a folder, or in folders within it.
 Case = Mapping[str, bytes | Oddity]
 
 
@@ -72,6 +72,7 @@ def lay_out(case: Case, folder: Path) -> None:
         else:
             os.unlink(entry.path)
     for name, content in case.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, Oddity):
             content.make(folder / name)
         else:

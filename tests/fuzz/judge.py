@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import resource
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +15,9 @@ from reservoir.errors import InputError
 from reservoir.text.printable import first_unprintable
 from tests.fuzz.case import Case, Reader, lay_out
 
-#: Seconds that a case may take, bytes that it may hold beyond what is held before, and characters of a refusal.
+#: Seconds that a case may take, bytes of memory and of addresses beyond what is held before, characters of a refusal.
 SECONDS = 10
+MOST_HELD = 500_000_000
 MOST_BYTES = 1 << 30
 LONGEST = 50_000
 
@@ -72,3 +75,36 @@ def limit_memory() -> None:
 def most_held() -> int:
     """The most bytes of memory that this process ever held."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def forget_most_held() -> int:
+    """Count the most bytes anew from what is held now, which is returned."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return _most_held_since()
+
+
+def most_held_since() -> int:
+    """The most bytes that this process held since then, or a process that it started ever."""
+    return max(_most_held_since(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+
+
+def _most_held_since() -> int:
+    return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) * 1024
+
+
+class Said:
+    """What libraries say where nobody asked: errors in destructors, and of tasks that nobody waits for."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        sys.unraisablehook = lambda fault: self.texts.append(
+            f"{fault.err_msg}: {fault.exc_value!r} in {fault.object!r}"
+        )
+        handler = logging.Handler(logging.WARNING)
+        handler.emit = lambda record: self.texts.append(record.getMessage())  # type: ignore[method-assign]
+        logging.getLogger().addHandler(handler)
+
+    def require_silence(self) -> None:
+        """Nothing may stand beside a message."""
+        texts, self.texts = self.texts, []
+        assert not texts, "; ".join(texts)

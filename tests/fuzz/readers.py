@@ -6,10 +6,16 @@ from importlib import import_module
 
 from tests.fuzz.case import Reader
 
-NAMES = ("inflow", "reservoir", "rule", "plan", "tsplib", "tour", "spin")
+#: Where several stand in one module.
+_MODULES = dict.fromkeys(("netcdf", "zarr", "xlsx"), "container_reader")
+NAMES = (
+    *("inflow", "reservoir", "rule", "plan", "tsplib", "tour", "spin"),
+    *("ensemble", "schedule", "netcdf", "zarr", "xlsx"),
+)
 
 
 def reader(name: str) -> Reader:
     """The reader of that name."""
-    found: Reader = import_module(f"tests.fuzz.{name}_reader").reader()
+    module = import_module(f"tests.fuzz.{_MODULES.get(name, f'{name}_reader')}")
+    found: Reader = getattr(module, f"{name}_reader" if name in _MODULES else "reader")()
     return found

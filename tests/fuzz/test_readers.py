@@ -15,7 +15,14 @@ from tests.fuzz.judge import outcome
 from tests.fuzz.readers import NAMES, reader
 
 #: Cases in the suite; `python -m tests.fuzz` tries as many as are asked for.
-CASES = dict.fromkeys(NAMES, 250) | {"plan": 60, "reservoir": 150, "rule": 150}
+CASES = dict.fromkeys(NAMES, 250) | {
+    "plan": 60,
+    "reservoir": 150,
+    "rule": 150,
+    "zarr": 60,
+    "netcdf": 100,
+    "schedule": 100,
+}
 
 
 @pytest.fixture(autouse=True)

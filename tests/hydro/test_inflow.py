@@ -112,6 +112,19 @@ class TestInflow:
         with pytest.raises(InputError, match="one flow is negative or not finite, first Mar of 1954"):
             Inflow(flow, Calendar(1953, 2))
 
+    @pytest.mark.parametrize(("value", "kept"), [(1e308, False), (1e7, False), (1e7, True), (-1e308, True)])
+    def test_refuses_flows_that_no_river_has(self, value: float, kept: bool) -> None:
+        flow = np.ones((2, 12))
+        flow[1, 2] = value
+        with pytest.raises(InputError, match="one flow is larger than any river's, first Mar of 1954"):
+            Inflow(flow, Calendar(1953, 2), allow_negative=kept)
+
+    @pytest.mark.parametrize("name", ["evaporation_mm", "withdrawal_m3s", "price_per_mwh"])
+    @pytest.mark.parametrize("value", [1e308, -1e308, np.nan, np.inf, 10**400])
+    def test_refuses_companions_out_of_range(self, name: str, value: float) -> None:
+        with pytest.raises(InputError, match=f"{name}: (has a value out of range|is not an array of numbers)"):
+            Inflow(np.ones((2, 12)), Calendar(1953, 2), **{name: [[1.0] * 12, [1.0] * 11 + [value]]})
+
     def test_refuses_what_is_not_numbers(self) -> None:
         with pytest.raises(InputError, match="not an array of numbers"):
             Inflow([["much"] * 12], Calendar(1953, 1))  # type: ignore[arg-type]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -62,12 +64,12 @@ def test_columns_come_back() -> None:
         ("dead level 705 m", "dead level 2,313 ft"),
         ("level 704.50 m", "level 2,311.35 ft"),
         ("0 m3/s or more", "0 cfs or more"),
-        ("by 2e-05 hm3", "by 0.0162 acre-ft"),
-        ("3 of the 5 m3/s to be withdrawn", "106 of the 177 cfs to be withdrawn"),
+        ("by 2e-05 hm3", "by 0.01621 acre-ft"),
+        ("3 of the 5 m3/s to be withdrawn", "105.9 of the 176.6 cfs to be withdrawn"),
         ("K = 9.425, 12 months, 5 MW, 30 GWh", "K = 9.425, 12 months, 5 MW, 30 GWh"),
         ("at least 2.5 m3/kWh there", "at least 2.5 m3/kWh there"),
         ("the 5 mm of rain", "the 5 mm of rain"),
-        ("a change of −2.0 m", "a change of −6.56 ft"),
+        ("a change of −2.0 m", "a change of −6.562 ft"),
         ("column inflow_m3s", "column inflow_m3s"),
     ],
 )
@@ -93,8 +95,47 @@ def test_units_of_labels_are_replaced(label: str, said: str) -> None:
     assert (unit.name in said) if unit else (label == said)
 
 
+def test_a_number_of_the_user_comes_back_through_metres() -> None:
+    for feet in (1720, 3936.5, 1720.1, 705.25):
+        for form in (".7g", ",.2f"):
+            assert US.text(f"level {feet * 0.3048:{form}} m") == f"level {feet:,} ft"
+    assert US.text("50 m3/s") == US.written(50, "m3s") == "1,766 cfs"
+
+
+class Said(NamedTuple):
+    """What a user wrote."""
+
+    own_words: tuple[str, ...]
+
+
+def test_the_words_of_the_user_are_kept() -> None:
+    units = US.keeping(Said(("lowered by 12 m", "run 3 m", "m", "m CNY")), None)
+    assert units == US
+    for text, shown in {
+        "Lowered by 12 m; the lake is 12 m deep": "Lowered by 12 m; the lake is 39.37 ft deep",
+        "run 3 m: 1953 July: 5 hm3 short": "run 3 m: 1953 July: 4,054 acre-ft short",
+        'column "Level 12 m" beside 12 m': 'column "Level 12 m" beside 39.37 ft',
+        "34 m CNY a year": "34 m CNY a year",
+        "Level (m)": "Level (ft)",
+    }.items():
+        assert units.label(text) == shown
+    assert US.keeping(Said(("nothing",))) is US
+    assert SI.keeping(Said(("12 m",))) is SI
+
+
+def test_a_worth_of_water_has_the_volume_in_its_unit() -> None:
+    assert SI.per_volume(2.0, "million CNY") == (2.0, "million CNY per hm3")
+    value, unit = US.per_volume(2.0, "million CNY")
+    assert value == pytest.approx(2.0 * US.size("storage_hm3"))
+    assert unit == "million CNY per acre-ft"
+    assert US.label("Worth (million CNY per hm³)") == "Worth (million CNY per hm³)"
+    assert US.of_label("Worth (million CNY per hm³)") is None
+    assert US.label("Worth (GWh per hm³)") == "Worth (MWh/acre-ft)"
+    assert US.per_volume(2.0, "GWh") == US.amount(2.0, "gwh_per_hm3")
+
+
 def test_the_unit_of_a_file_is_not_an_amount() -> None:
-    assert US.text("values in m3/s (assumed); mean flow 2 hm3") == "values in m3/s (assumed); mean flow 1,620 acre-ft"
+    assert US.text("values in m3/s (assumed); mean flow 2 hm3") == "values in m3/s (assumed); mean flow 1,621 acre-ft"
 
 
 def test_other_systems_are_refused_with_those_there_are() -> None:

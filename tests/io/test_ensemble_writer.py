@@ -1,8 +1,14 @@
 """An ensemble is written so that it is read back, with the same bytes every time."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import reservoir
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
@@ -66,3 +72,69 @@ def test_without_xarray_netcdf_is_refused_before_anything_is_computed(monkeypatc
 def test_zarr_is_not_written():
     with pytest.raises(InputError, match=r"Zarr is not written; expected a name that ends in .csv or .nc"):
         check_writable("members.zarr")
+
+
+#: Two writers of NetCDF, each in a process whose files must not grow beyond 100 kB: like a full disk.
+WRITERS = {
+    "an ensemble": """
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.inflow import Inflow
+from reservoir.io.ensemble_writer import write_ensemble
+flow = np.random.default_rng(1).random((3000, 12))
+write_ensemble(Inflow(flow, Calendar(2001, 3000, years_each=30)), "s.nc", Path("made.nc"))
+""",
+    "a plan": """
+import xarray
+from reservoir.io.plan_folder.formats import PlanFormat, write_dataset
+release = np.random.default_rng(1).random((3000, 12))
+dataset = xarray.Dataset({"release_m3s": (("year", "step"), release), "source": (("year",), np.full(3000, "dp"))})
+write_dataset(dataset, Path(), PlanFormat.NETCDF)
+""",
+    "a plan as Zarr": """
+import xarray
+from reservoir.io.plan_folder.formats import PlanFormat, write_dataset
+dataset = xarray.Dataset({"release_m3s": (("year", "step"), np.random.default_rng(1).random((30_000, 12)))})
+write_dataset(dataset, Path(), PlanFormat.ZARR)
+""",
+}
+LIMITED = """
+import resource
+from pathlib import Path
+import numpy as np
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+try:
+    exec({writer!r})
+except OSError as error:
+    print(error.strerror)
+"""
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_full_disk_is_an_error_in_words_and_not_the_end_of_the_process(writer, tmp_path):
+    """HDF5 that could not write ended the process with a segmentation fault, also behind an error of its own."""
+    pytest.importorskip("resource")
+    code = LIMITED.format(writer=WRITERS[writer])
+    environment = os.environ | {"PYTHONPATH": str(Path(reservoir.__file__).parents[1])}
+    finished = subprocess.run(  # a process of its own, for the limit
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert (finished.returncode, finished.stdout) == (0, "File too large\n"), finished.stderr
+
+
+def test_what_is_written_through_a_patient_file_is_what_xarray_writes(ensemble, tmp_path, monkeypatch):
+    import xarray
+
+    write_ensemble(ensemble, "made.nc", tmp_path / "made.nc")
+    monkeypatch.setattr(
+        ensemble_writer,
+        "write_netcdf",
+        lambda dataset, path, encoding: dataset.to_netcdf(path, engine="h5netcdf", encoding=encoding),
+    )
+    write_ensemble(ensemble, "made.nc", tmp_path / "theirs.nc")
+    ours, theirs = (xarray.open_dataset(tmp_path / f"{name}.nc", engine="h5netcdf") for name in ("made", "theirs"))
+    with ours, theirs:
+        assert ours.identical(theirs)
+        for name in ours.variables:
+            kept = ("dtype", "units", "calendar", "_FillValue")
+            assert [ours[name].encoding.get(key) for key in kept] == [theirs[name].encoding.get(key) for key in kept]

@@ -112,3 +112,19 @@ def test_a_header_that_is_not_understood_is_refused(tmp_path, header, said):
 def test_a_member_column_without_dates_is_told_what_layout_is_read(tmp_path):
     with pytest.raises(InputError, match="neither a year nor a date"):
         read_inflow(written(tmp_path, rows_of("a"), header="member,month,inflow_m3s"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("price_per_mwh", "1e300"), ("evaporation_mm", "2001"), ("withdrawal_cfs", "4e7")]
+)
+def test_what_stands_beside_the_inflow_of_a_member_keeps_to_its_range(tmp_path, name, value):
+    rows = [f"{row},{value if at == 2 else 1}" for at, row in enumerate(rows_of("wet"))]
+    with pytest.raises(InputError, match=f"row 4, column {name}: is out of range"):
+        read_inflow(written(tmp_path, rows, header=f"member,date,inflow_m3s,{name}"))
+
+
+@pytest.mark.parametrize("rows", ["", "\n", "\n\n# a comment\n"])
+def test_a_header_alone_has_no_rows(tmp_path, rows):
+    (tmp_path / "members.csv").write_text(f"member,date,inflow_m3s{rows}")
+    with pytest.raises(InputError):
+        read_inflow(tmp_path / "members.csv")

@@ -150,3 +150,269 @@ def test_negative_values_are_kept_or_set_to_zero_where_the_call_says_so(tmp_path
     assert inflow.flow_m3s.min() == lowest
     assert f"{4 * 30 * 0.0864:.4g} hm3" in inflow.notes[0]
     assert "(2000-04 of member 2)" in inflow.notes[0]
+
+
+RECORD = 10.0 + np.arange(24) % 12
+
+
+def record(values=RECORD, units="m3 s-1", name="inflow", time=None, times=MONTHS, **further):
+    each = xarray.Dataset({name: ("time", values, {"units": units} if units else {})} | further, {"time": times})
+    each.time.attrs.update(time or {})
+    if "units" not in each.time.attrs:
+        each.time.encoding["units"] = "seconds since 2000-01-01"
+    return each
+
+
+def with_bounds(first, last, times=None, **of_bounds):
+    """The months from a date on, their stamps, and bounds that begin and end with these days."""
+    bounds = ("time", "nv"), np.stack([first, last], axis=1), of_bounds
+    return record(times=last if times is None else times, time={"bounds": "edges"}, edges=bounds)
+
+
+ENDS = np.arange("2000-02", "2002-02", dtype="datetime64[M]").astype("datetime64[s]")
+DAY = np.timedelta64(86400, "s")
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        lambda: with_bounds(MONTHS, ENDS),
+        lambda: with_bounds(ENDS, MONTHS, times=ENDS),
+        lambda: with_bounds(MONTHS, ENDS - DAY, times=ENDS - DAY),
+        lambda: with_bounds(MONTHS, ENDS - np.timedelta64(1, "s"), times=ENDS),
+        lambda: with_bounds(MONTHS, ENDS, times=MONTHS + 15 * DAY),
+        lambda: record(times=ENDS - DAY),
+    ],
+)
+def test_months_stamped_at_their_end_are_those_of_the_bounds(tmp_path, each):
+    inflow = read_inflow(saved(tmp_path, each()))
+    assert inflow.labels == ("2000", "2001")
+    assert inflow.flow_m3s.ravel().tolist() == RECORD.tolist()
+
+
+@pytest.mark.parametrize("calendar", ["noleap", "360_day"])
+def test_bounds_may_have_a_beginning_of_their_own(tmp_path, calendar):
+    cftime = pytest.importorskip("cftime", reason="cftime is not installed: pip install 'reservoir[netcdf]'")
+    starts = [cftime.datetime(2000 + at // 12, at % 12 + 1, 1, calendar=calendar) for at in range(25)]
+    days, since = (
+        [cftime.date2num(each, f"days since {epoch}", calendar) for each in starts]
+        for epoch in ("1999-01-01", "2000-02-01")
+    )
+    each = record(
+        times=np.array(since[1:]), time={"units": "days since 2000-02-01", "calendar": calendar, "bounds": "edges"}
+    )
+    each["edges"] = ("time", "nv"), np.stack([days[:-1], days[1:]], axis=1), {"units": "days since 1999-01-01"}
+    assert read_inflow(saved(tmp_path, each)).labels == ("2000", "2001")
+
+
+@pytest.mark.parametrize(
+    ("each", "said"),
+    [
+        (lambda: record(times=ENDS), "whole years from 2000-02 to 2002-01; expected the month of the flow: 2000-01 or"),
+        (lambda: record(time={"bounds": "edges"}), "time has bounds that are not in the file"),
+        (lambda: record(time={"long_name": "end of period"}), "mentions the end of the month"),
+        (lambda: record(time={"climatology": "edges"}), "climatological bounds: values are means of many years"),
+        (lambda: with_bounds(MONTHS - 15 * DAY, MONTHS + 15 * DAY), "edges: item 1 is no month"),
+        (lambda: with_bounds(MONTHS, MONTHS + 366 * DAY), "edges: item 1 is no month, but 12 months from 2000-01"),
+        (lambda: with_bounds(MONTHS, MONTHS + DAY), "edges: item 1 is no month"),
+        (
+            lambda: record(time={"bounds": "edges"}, edges=("time", np.arange(24))),
+            r"edges has the shape \(24,\); expected two numbers for each time",
+        ),
+    ],
+)
+def test_months_that_are_not_clear_are_refused(tmp_path, each, said):
+    with pytest.raises(InputError, match=said):
+        read_inflow(saved(tmp_path, each()))
+
+
+def test_a_water_year_may_begin_in_the_month_of_the_first_stamp(tmp_path):
+    assert read_inflow(saved(tmp_path, record(times=ENDS)), first_month=2).labels == ("2000/01", "2001/02")
+
+
+def limited(dtype=None, values=RECORD, **attributes):
+    each = record(values)
+    each.inflow.attrs.update(attributes)
+    if dtype:
+        each.inflow.encoding.update(dtype=dtype, scale_factor=0.5, add_offset=2.0, _FillValue=-999)
+    return each
+
+
+@pytest.mark.parametrize(
+    ("each", "said"),
+    [
+        (lambda: limited(valid_max=20.5), "20 is outside|21 is outside.*at 2000-12"),
+        (lambda: limited(valid_min=10.5), r"missing value \(10 is outside the valid range.*at 2000-01"),
+        (lambda: limited(valid_range=[0.0, 20.0]), r"missing value \(21 is outside the valid range.*at 2000-12"),
+        (lambda: limited("i2", valid_max=np.int16(37)), r"missing value \(21 is outside.*at 2000-12"),
+        (lambda: limited("i2", valid_max=20.9), r"missing value \(21 is outside.*at 2000-12"),
+        (lambda: limited("i2", valid_range=np.int16([17, 90])), r"missing value \(10 is outside.*at 2000-01"),
+        (lambda: limited(valid_max="large"), "valid_max of inflow is large; expected a number"),
+        (lambda: limited(valid_range=5.0), "valid_range of inflow is 5.0; expected 2 numbers"),
+        (lambda: limited(valid_max=np.nan), "valid_max of inflow is nan"),
+    ],
+)
+@pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
+def test_values_outside_the_valid_range_are_missing(tmp_path, each, said, engine):
+    for negative in (None, "zero"):
+        with pytest.raises(InputError, match=said):
+            read_inflow(saved(tmp_path, each(), engine), negative=negative)
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        lambda: limited(valid_min=10.0, valid_max=21.0),
+        lambda: limited("i2", valid_range=np.int16([16, 38])),
+        lambda: limited("i2", valid_range=[10.0, 21.0]),
+        lambda: limited(actual_range=[0.0, 5.0]),
+    ],
+)
+def test_the_ends_of_the_valid_range_are_values(tmp_path, each):
+    assert read_inflow(saved(tmp_path, each())).flow_m3s.ravel() == pytest.approx(RECORD)
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "said"),
+    [
+        ("inflow_m3s", "cfs", "the units attribute gives cfs, the name inflow_m3s gives m3/s"),
+        ("inflow_cfs", "m3 s-1", "the units attribute gives m3 s-1, the name inflow_cfs gives cfs"),
+        ("volume_hm3", "m3 s-1", "the name volume_hm3 gives hm3"),
+        ("inflow_m3s", "hm3", "the name inflow_m3s gives m3/s"),
+        ("inflow_mgd", "m3 s-1", "the name inflow_mgd gives mgd"),
+        ("inflow_max", "m3 s-1", "the variable inflow_max does not seem to be inflow"),
+        ("water_level", "m3 s-1", "the variable water_level does not seem to be inflow"),
+        ("release", "m3 s-1", "the variable release does not seem to be inflow"),
+    ],
+)
+def test_a_name_that_says_something_else_is_refused(tmp_path, name, units, said):
+    with pytest.raises(InputError, match=said):
+        read_inflow(saved(tmp_path, record(name=name, units=units)))
+
+
+@pytest.mark.parametrize(
+    ("name", "units"),
+    [
+        ("inflow_m3s", "m3 s-1"),
+        ("Inflow_CFS", "ft3/s"),
+        ("Q", "m3/s"),
+        ("dis24", "m3 s**-1"),
+        ("ro", "m3 s-1"),
+        ("inflow_hm3", "hm3"),
+    ],
+)
+def test_a_name_that_says_the_same_or_nothing_is_read(tmp_path, name, units):
+    assert read_inflow(saved(tmp_path, record(name=name, units=units))).years == 2
+
+
+@pytest.mark.parametrize(
+    ("methods", "units", "right"),
+    [
+        ("time: mean", "m3 s-1", True),
+        ("area: maximum time: mean (interval: 1 day)", "m3 s-1", True),
+        ("lat: lon: time: mean", "m3 s-1", True),
+        ("time: mean within days time: mean over days", "m3 s-1", True),
+        ("area: sum", "m3 s-1", True),
+        ("time: sum", "hm3", True),
+        ("time: maximum", "m3 s-1", False),
+        ("time: minimum (interval: 1 day comment: of all)", "m3 s-1", False),
+        ("area: mean time: standard_deviation", "m3 s-1", False),
+        ("time: maximum within days time: mean over days", "m3 s-1", False),
+        ("time: mean within years time: mean over years", "m3 s-1", False),
+        ("time: point", "m3 s-1", False),
+        ("time: sum", "m3 s-1", False),
+        ("time: mean", "hm3", False),
+    ],
+)
+def test_only_means_of_flows_and_sums_of_volumes_are_read(tmp_path, methods, units, right):
+    each = record(units=units)
+    each.inflow.attrs["cell_methods"] = methods
+    path = saved(tmp_path, each)
+    if right:
+        assert read_inflow(path).years == 2
+    else:
+        with pytest.raises(InputError, match="cell_methods of inflow says time: "):
+            read_inflow(path)
+
+
+def beside(name, values, **attributes):
+    return record(**{name: ("time", np.full(24, values), attributes)})
+
+
+@pytest.mark.parametrize(
+    ("each", "said"),
+    [
+        (lambda: beside("evaporation_mm", 9.0, units="inches"), "the name evaporation_mm gives another.*inches"),
+        (lambda: beside("evaporation_mm", 9.0, units="mm/day"), "the name evaporation_mm gives another.*mm/day"),
+        (lambda: beside("withdrawal_m3s", 9.0, units="cfs"), "the name withdrawal_m3s gives another.*cfs"),
+        (lambda: beside("withdrawal_m3s", 9.0, units="hm3"), "the name withdrawal_m3s gives another.*hm3"),
+        (lambda: beside("price_per_mwh", 9.0, units="EUR/kWh"), "the name price_per_mwh gives another.*kWh"),
+        (lambda: beside("price_per_mwh", 1e300), r"price_per_mwh: is out of range at 2000-01 \(found 1e\+300\)"),
+        (lambda: beside("evaporation_mm", 2001.0), "evaporation_mm: is out of range at 2000-01.*-10000 to 2000"),
+        (lambda: beside("withdrawal_cfs", -1.0), "withdrawal_cfs: is out of range at 2000-01"),
+        (lambda: beside("withdrawal_m3s", np.nan), "withdrawal_m3s: missing value at 2000-01"),
+        (
+            lambda: beside("withdrawal_m3s", 9.0, valid_max=8.0),
+            r"withdrawal_m3s: missing value \(9 is outside the valid",
+        ),
+        (lambda: beside("evaporation_mm", 9.0, cell_methods="time: maximum"), "cell_methods of evaporation_mm says"),
+        (lambda: beside("evaporation_mm", "much"), "evaporation_mm is of type .*; expected numbers"),
+        (
+            lambda: beside("withdrawal_cfs", 1.0).assign(withdrawal_m3s=("time", RECORD)),
+            "is a second variable of the same quantity",
+        ),
+    ],
+)
+def test_what_stands_beside_the_inflow_keeps_to_its_unit_and_range(tmp_path, each, said):
+    with pytest.raises(InputError, match=said):
+        read_inflow(saved(tmp_path, each()))
+
+
+@pytest.mark.parametrize(
+    ("name", "units"),
+    [
+        ("evaporation_mm", "mm"),
+        ("evaporation_mm", "kg m-2"),
+        ("withdrawal_cfs", "ft3/s"),
+        ("price_per_mwh", "EUR MWh-1"),
+    ],
+)
+def test_units_that_say_what_the_name_says_are_read(tmp_path, name, units):
+    assert read_inflow(saved(tmp_path, beside(name, 9.0, units=units))).years == 2
+
+
+def test_variables_that_are_passed_over_are_told(tmp_path):
+    inflow = read_inflow(saved(tmp_path, record(storage=("time", RECORD), text=("time", ["a"] * 24))))
+    assert "read variable inflow, passed over storage" in inflow.notes
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["a\nb", "b", "c"], "member: is no name of a member"),
+        (["", "b", "c"], "member: missing value"),
+        (["a" * 101, "b", "c"], "at most 100 printable characters"),
+        (["a", "a ", "c"], "two items of member have the same name"),
+    ],
+)
+def test_names_of_members_are_as_in_csv(tmp_path, names, said):
+    with pytest.raises(InputError, match=said):
+        read_inflow(saved(tmp_path, dataset(member=names)))
+
+
+def test_names_of_members_may_be_bytes(tmp_path):
+    path = saved(tmp_path, dataset(member=np.array(["wet", "dry", "né"])), "scipy")
+    assert read_inflow(path).members.tolist() == ["wet", "dry", "né"]
+
+
+def test_an_ensemble_without_members_is_refused(tmp_path):
+    with pytest.raises(InputError, match="the dimension member has no items"):
+        read_inflow(saved(tmp_path, dataset(VALUES[:0])))
+
+
+def test_a_missing_time_is_told(tmp_path):
+    each = record(
+        times=np.where(np.arange(24) == 3, np.nan, 15 + 30.4 * np.arange(24)), time={"units": "days since 2000-01-01"}
+    )
+    with pytest.raises(InputError, match="time has a missing value, number 4"):
+        read_inflow(saved(tmp_path, each))

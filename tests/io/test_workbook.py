@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from datetime import datetime
+import zipfile
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -63,3 +65,50 @@ def test_what_is_missing_is_named_where_the_extra_is_not_installed(tmp_path, mon
     (tmp_path / "record.xlsx").write_bytes(b"PK\x03\x04")
     with pytest.raises(InputError, match=r"needs openpyxl, which is not installed.*pip install 'reservoir\[excel\]'"):
         read_inflow(tmp_path / "record.xlsx")
+
+
+def days(rows):
+    return [(datetime(1980, 1, 1) + timedelta(days=day), 40.5 + day % 7) for day in range(rows)]
+
+
+def test_days_of_decades_are_read(book, tmp_path):
+    for row in [("date", "inflow_m3s"), *days(10_227)]:
+        book.active.append(row)
+    assert read_inflow(saved(book, tmp_path)).labels[-1] == "2007"
+
+
+@pytest.mark.parametrize("dimension", ["A1", "A1:XFD1048576", "B2:A1", None])
+def test_what_a_sheet_says_of_its_size_is_not_believed(book, tmp_path, dimension):
+    for row in [
+        ("date", "inflow_m3s", "flag"),
+        *((day, flow, "A" if at % 2 else None) for at, (day, flow) in enumerate(days(731))),
+    ]:
+        book.active.append(row)
+    path = saved(book, tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {each: archive.read(each) for each in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    said = f'<dimension ref="{dimension}"/>'.encode() if dimension else b""
+    parts[sheet], count = re.subn(rb"<dimension [^>]*/>", said, parts[sheet])
+    assert count == 1
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    assert read_inflow(path).labels == ("1980", "1981")
+
+
+def test_rows_without_cells_keep_the_numbers_of_those_below(book, tmp_path):
+    book.active["A3"], book.active["B3"] = "date", "inflow_m3s"
+    for at, (day, flow) in enumerate(days(400)):
+        book.active.cell(5 + at, 1, day)
+        book.active.cell(5 + at, 2, "much" if at == 7 else flow)
+    book.active["A500000"].number_format = "0.0"
+    with pytest.raises(InputError, match="row 12, column inflow_m3s: not a number"):
+        read_inflow(saved(book, tmp_path))
+
+
+def test_more_rows_than_a_record_may_have_are_refused(book, tmp_path):
+    book.active["A1"], book.active["B1"] = "date", "inflow_m3s"
+    book.active["A300000"] = "1953-01"
+    with pytest.raises(InputError, match="300,000 rows or more; expected at most 200,000"):
+        read_inflow(saved(book, tmp_path))

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from reservoir import InputError, optimise, read_reservoir
+from reservoir import InputError, optimise, read_inflow, read_reservoir
 from reservoir.hydro.objectives import Goal, Objective, goal_label
+from reservoir.io.tradeoff_point import point_inputs
 from reservoir.planning.goals import with_goal
 from reservoir.planning.tradeoff import tradeoff
+from reservoir.report.figures.front import caption, front_figure
 from reservoir.report.tradeoff_folder import front_table, write_tradeoff
 from tests.objectives.test_dp_against_independent import PRICE, SUPPLY
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "own-reservoir"
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +61,36 @@ def test_a_point_planned_by_its_file_gives_what_the_front_says(front, river, tmp
     assert plan.energy_gwh.sum() == pytest.approx(point.energy_gwh, rel=1e-5)
     if Goal.FIRM_POWER in front.goals:
         assert plan.firm_power_mw[0] == pytest.approx(point.values[1], rel=1e-5)
+
+
+@pytest.fixture
+def written(able, tmp_path):
+    """The folder of a front over a record that was read from a file."""
+    record = "\n".join((DOCS / "inflow.csv").read_text().splitlines()[:5])
+    (tmp_path / "record.csv").write_text(record + "\n")
+    front = tradeoff(able, read_inflow(tmp_path / "record.csv"), ["energy", "firm-power"], points=3, device=None)
+    return write_tradeoff(front, tmp_path / "front", figures=False)
+
+
+GIVEN = {"reservoir": None, "inflow": None}
+
+
+def test_a_point_is_planned_from_the_files_of_the_front_alone(written, tmp_path):
+    """A point says what the front says of it: other files by these names would be planned in silence."""
+    found = point_inputs(written / "p1", GIVEN)
+    assert found["inflow_file"] == written / "inflow.csv"
+    record, point = written / "inflow.csv", written / "points" / "p1.toml"
+    for changed, given in ((record, GIVEN), (point, GIVEN), (point, GIVEN | {"inflow": tmp_path / "record.csv"})):
+        before = changed.read_bytes()
+        changed.write_bytes(before.replace(b"0", b"1", 1))
+        with pytest.raises(InputError, match=f"{changed.name}: was changed after the tradeoff was made"):
+            point_inputs(written / "p1", given)
+        changed.write_bytes(before)
+    record.write_text("date,inflow_m3s\n")
+    assert point_inputs(written / "p1", GIVEN | {"inflow": tmp_path / "record.csv"}) == {"reservoir_file": point}
+    (written / "tradeoff.json").write_text("{}")
+    with pytest.raises(InputError, match="is not the provenance of a tradeoff"):
+        point_inputs(written / "p1", GIVEN)
 
 
 @pytest.mark.parametrize("horizon", ["year", "record"])
@@ -109,6 +144,23 @@ def test_labels_have_units():
     assert goal_label(Goal.REVENUE, "EUR") == "Revenue (million EUR)"
     assert goal_label(Goal.FIRM_POWER) == "Firm power (MW)"
     assert goal_label(Goal.UNUSED_CAPACITY) == "Unused capacity"
+    assert goal_label(Goal.ENERGY, years=30) == "Energy of 30 years (GWh)"
+    assert goal_label(Goal.REVENUE, "EUR", 1_000) == "Revenue of 1,000 years (million EUR)"
+    assert goal_label(Goal.FIRM_POWER, years=30) == "Firm power (MW)"
+
+
+def test_sums_of_years_say_of_how_many(front, tmp_path):
+    years = front.inflow.years
+    assert years > 1
+    firm = Goal.FIRM_POWER in front.goals
+    axes = front_figure(front).axes[0]
+    for label in (axes.get_xlabel(), axes.get_ylabel()):
+        assert label.startswith("Firm power (MW)") or f" of {years} years" in label
+    assert f"{years} years" in caption(front)
+    assert ("firm power is the smallest of all problems" in caption(front)) == firm
+    page = (write_tradeoff(front, tmp_path / "front") / "report.html").read_text()
+    assert "Energy (GWh)" not in page
+    assert f"Energy of {years} years (GWh)" in page
 
 
 @pytest.mark.parametrize(

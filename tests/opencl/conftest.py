@@ -8,6 +8,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from reservoir import resources
+from reservoir.opencl import devices
 
 #: OpenCL's bits for the kinds of device.
 KIND_BITS = {"CPU": 2, "GPU": 4, "ACCELERATOR": 8}
@@ -79,6 +80,8 @@ def pretend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., No
     """Call it with ``{platform: [(device, kind, properties), ...]}`` to pretend that the machine has these."""
     monkeypatch.delenv("RESERVOIR_DEVICE", raising=False)
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    monkeypatch.setattr(devices, "name_to_tell", lambda device: "")
+    monkeypatch.setattr(devices, "why_runs_nothing", lambda *_: "")
 
     def install(platforms: dict[str, list[tuple[str, str, dict[str, object]]]]) -> None:
         pretended = [

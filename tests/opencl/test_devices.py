@@ -134,6 +134,12 @@ def test_an_accelerator_comes_before_a_cpu(pretend: Pretend) -> None:
     assert choose_device().name == "board"
 
 
+def test_a_simulator_that_calls_itself_a_gpu_comes_last(pretend: Pretend) -> None:
+    pretend({"Oclgrind": [("simulator", "GPU", {})], "A": [("processor", "CPU", {})]})
+    assert choose_device().name == "processor"
+    assert choose_device("oclgrind").name == "simulator"
+
+
 def test_of_two_equal_devices_the_first_is_chosen(pretend: Pretend) -> None:
     pretend({"A": [("card", "GPU", {})], "B": [("card", "GPU", {})]})
     assert choose_device("card").platform == "A"
@@ -236,7 +242,11 @@ def test_what_is_left_out_beside_devices_is_told(pretend: Pretend) -> None:
 
 
 def test_without_a_linker_pocl_is_left_out(pretend: Pretend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reservoir.opencl.devices.pocl_links", lambda: False)
+    monkeypatch.setattr("reservoir.opencl.devices.finds_linker", lambda: False)
+    ended = "it ends the process by SIGABRT"
+    monkeypatch.setattr(
+        "reservoir.opencl.devices.why_runs_nothing", lambda device, *_: ended if device.name == "processor" else ""
+    )
     pretend({"Portable Computing Language": [("processor", "CPU", {})]})
     _assert_unavailable("PoCL finds no linker (ld)", "binutils")
     pretend({"Portable Computing Language": [("processor", "CPU", {})], "Intel": [("chip", "CPU", {})]})

@@ -57,11 +57,11 @@ def test_a_damaged_file_is_not_used_and_made_again(device: DeviceInfo, folder: P
 def test_another_driver_source_option_or_processor_has_another_file(
     device: DeviceInfo, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_programs, "_processor", lambda: "one")
+    monkeypatch.setattr(kept_programs, "processor", lambda: "one")
     usual = (device, SOURCE, OPTIONS)
     files = {kept_programs._file(*usual), kept_programs._file(replace(device, driver="2"), SOURCE, OPTIONS)}
     files |= {kept_programs._file(device, SOURCE + " ", OPTIONS), kept_programs._file(device, SOURCE, ())}
-    monkeypatch.setattr(kept_programs, "_processor", lambda: "another")
+    monkeypatch.setattr(kept_programs, "processor", lambda: "another")
     files.add(kept_programs._file(*usual))
     assert len(files) == 5
 

@@ -86,6 +86,17 @@ def test_the_worst_years_are_beyond_the_limit_of_the_sum():
     assert beyond(solutions([99.981, 99.981, 99.999, 99.99]), best) == [True, True, False, False]
 
 
+def test_what_comes_to_no_number_is_never_taken_for_good():
+    best, none = solutions([100.0, 100.0]), float("nan")
+    assert beyond(solutions([none, 100.0]), best) == [True, False]
+    assert beyond(solutions([100.0, 100.0], {1: none}), best) == [False, True]
+    assert beyond(solutions([100.0, 100.0]), solutions([none, 100.0])) == [False, False]
+    for first, second, taken in (([none, 90.0], [80.0, none], [0]), ([80.0, 90.0], [none, 95.0], [1])):
+        held, places = best_known._better(solutions(first), solutions(second), best, np.arange(2), YEAR_GAP)
+        assert places.tolist() == taken
+        assert np.isfinite(held.fitness).all()
+
+
 def test_years_that_no_run_of_the_solver_reaches_hold_the_schedule_of_the_reference(poor, best):
     assert poor.source.tolist() == ["dp"] * 3
     assert poor.source_counts == {SOLVER: 0, "dp": 3}

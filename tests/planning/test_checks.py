@@ -5,12 +5,19 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
-from reservoir.planning.checks import Check, all_pass, part_of, plan_checks
+from reservoir.planning.checks import Check, all_pass, largest, part_of, plan_checks, proof_lines
+from reservoir.planning.infeasible import feasible_years
 from reservoir.planning.plan import Plan, optimise
+from reservoir.planning.proof_sentences import proof_sentences
+from reservoir.planning.proofs import Proofs
+from reservoir.planning.sentences import shortfall_months
+from reservoir.problems.reservoir.record import record_problems
 from reservoir.solvers import Solutions
 
 
@@ -92,6 +99,38 @@ def test_a_sum_too_far_from_the_optimum_fails_although_no_year_is(plan: Plan) ->
 
 def test_an_optimum_that_is_no_number_fails(plan: Plan) -> None:
     assert len(failed(with_references(plan, lambda index, fitness: math.nan))) == 2
+
+
+@pytest.mark.parametrize("name", ["violation", "release_m3s", "storage_hm3"])
+def test_an_operation_that_is_no_number_fails_and_is_counted(plan: Plan, name: str) -> None:
+    spoilt = with_operation(plan, **{name: nudged(getattr(plan.operation[1], name), math.nan)})
+    assert failed(spoilt)
+    if name == "violation":
+        assert shortfall_months(spoilt) == 1
+        assert not spoilt.keeps_limits[1]
+
+
+def test_a_violation_that_is_no_number_proves_no_schedule(small: Reservoir, small_inflow: Inflow) -> None:
+    dry = Inflow(flow_m3s=small_inflow.flow_m3s * 0.05, calendar=small_inflow.calendar)
+    limits = record_problems(small, dry, Horizon()).batches[0].limits
+    assert not feasible_years(limits, np.full(len(limits), math.nan)).any()
+
+
+def test_the_largest_is_no_number_where_one_of_them_is_none() -> None:
+    assert largest([1.0, 3.0, 2.0]) == 3.0
+    assert math.isnan(largest([1.0, math.nan, 2.0]))
+    assert math.isnan(largest(pd.Series([1.0, math.nan])))
+    assert math.isnan(largest([]))
+    assert largest((), 0.0) == 0.0
+
+
+def test_years_of_which_nothing_is_proved_are_told(plan: Plan) -> None:
+    found = Proofs(np.array([np.inf, -np.inf, 1.0]), np.array([np.inf, np.nan, 1e-6]), 1e-5, {"1": ""})
+    assert found.worst_gap == np.inf
+    assert found.reached == 1
+    proven = replace(plan, proofs=found)
+    assert proof_lines(proven)[0].check == "proven gap, worst of 2 years"
+    assert proof_sentences(proven)[0] == "Nothing could be proved of the schedules of 1 of 2 years"
 
 
 def test_a_hasty_plan_fails_by_its_gap_alone(small: Reservoir, small_inflow: Inflow) -> None:

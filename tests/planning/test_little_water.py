@@ -117,7 +117,7 @@ def test_a_year_that_can_keep_all_limits_has_no_column_of_what_is_missing(hill: 
 def test_every_engine_plans_little_water_as_dynamic_programming_does(
     hill: Reservoir, arid: Reservoir, drought: Plan, arid_plan: Plan, solver: str
 ) -> None:
-    # Below dead storage float32 knows the area of the lake at dead storage alone: what it keeps for later differs a little.
+    # Below dead storage float32 knows the area of the lake at dead storage alone: what is left differs a little.
     for reservoir, best, apart_gwh in ((hill, drought, 0.02), (arid, arid_plan, 0.05)):
         found = optimise(reservoir, best.inflow, solver=solver, engine_only=True, reference=False)
         np.testing.assert_allclose(found.solutions.fitness, best.solutions.fitness, rtol=1e-4, atol=apart_gwh)

@@ -60,3 +60,8 @@ def test_solvers_that_cannot_run_are_named_with_the_reason(few, monkeypatch):
     assert left[0] == "lshade on random reservoirs (no driver)"
     assert left[1].startswith("clpso-sequential on random reservoirs (")
     assert "too small" in left[1]
+
+
+def test_what_is_no_number_is_the_largest_of_some_reservoirs():
+    one, other = zoo_validation._Measured(1, 0.1, 0.0, 0.0), zoo_validation._Measured(1, np.nan, 0.0, np.nan)
+    assert np.isnan([(one + other).gap, (one + other).float32_error]).all()

@@ -1,14 +1,15 @@
 """Every check of the rules' acceptance table fails where its claim does not hold."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from reservoir.rules.evaluation import acceptance
-from reservoir.rules.evaluation.acceptance import best_fitted, rules_checks
+from reservoir.rules.evaluation.acceptance import best_fitted, best_names, rules_checks
 from reservoir.rules.evaluation.evaluation import Sample, SimulationMode, evaluate
-from reservoir.rules.evaluation.findings import findings
+from reservoir.rules.evaluation.findings import findings, part_of_foresight
 
 HELD_OUT = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
 BALANCE, RELEASE, READ_BACK, FORESIGHT = range(4)
@@ -121,6 +122,70 @@ def test_what_the_best_rule_could_expect_stands_beside_the_best_family(evaluatio
     rule, score = family(evaluation, "sdp").rule, family(evaluation, "sdp").accounts[HELD_OUT]
     assert f"{100 * rule.value_of_a_year() / score.foresight.mean():.2f} % of perfect foresight" in said
     assert "no bound" in said
+
+
+@pytest.mark.parametrize("percent", [0.5, 0.95, 0.999, 1.0, 1.01])
+def test_what_is_ignorance_of_the_future_is_never_more_than_what_a_family_lacks(evaluation, monkeypatch, percent):
+    """Years may have been better than the classes that a model makes of them."""
+    whole = family(evaluation, "sdp").accounts[HELD_OUT].foresight.mean()
+    monkeypatch.setattr("reservoir.rules.families.sdp.rule.value_of_a_year", lambda *_: percent * whole)
+    said = {each.compared: each.found for each in findings(evaluation)}["what the best possible rule could expect"]
+    parts = re.search(r"of the ([\d.]+) % that \S+ lacks, ([\d.]+) are ignorance", said)
+    best = best_fitted(evaluation)
+    lacks = 100 - best.scores[HELD_OUT].percent_of_foresight
+    assert bool(parts) == (100 - 100 * percent <= lacks and percent < 1)
+    if parts:
+        assert float(parts[2]) <= float(parts[1])
+    elif percent < 1:
+        assert f"beside which what {best.family} lacks cannot be told apart" in said
+    assert all(float(each) <= 100 for each in re.findall(r"([\d.]+) %", said))
+
+
+def scored(evaluation, **percents):
+    """What is evaluated, had families made these percentages of perfect foresight in held-out years."""
+    for name, percent in percents.items():
+        foresight = family(evaluation, name.replace("_", "-")).accounts[HELD_OUT].foresight
+        evaluation = with_energy(evaluation, name.replace("_", "-"), foresight * percent / 100)
+        result = family(evaluation, name.replace("_", "-"))
+        score = replace(
+            result.scores[HELD_OUT], percent_of_foresight=percent, regret=foresight.mean() * (1 - percent / 100)
+        )
+        evaluation = with_family(evaluation, result.family, scores={**result.scores, HELD_OUT: score})
+    return evaluation
+
+
+def test_the_best_family_is_named_with_those_that_are_as_good_and_with_what_is_better(evaluation):
+    def said(**percents):
+        return {each.compared: each.found for each in findings(scored(evaluation, sdp=90, standard=80, **percents))}
+
+    best = "best family fitted to the plan"
+    alone = said(linear=97.5, guide_curve=96)
+    assert alone[best] == "linear: 97.50 % of perfect foresight"
+    assert "less regret" in alone["linear against standard, the weak baseline"]
+    assert said(linear=97.5, guide_curve=97.5)[best] == "guide-curve and linear (tied): 97.50 % of perfect foresight"
+    better = {each.compared: each.found for each in findings(scored(evaluation, sdp=98, linear=97.5, standard=97.5))}
+    assert better[best] == (
+        "linear: 97.50 % of perfect foresight; better than that: sdp, which is not fitted to it, 98.00 % of perfect "
+        "foresight"
+    )
+    assert better["linear against standard, the weak baseline"] == "as much regret (97.50 % of perfect foresight)"
+
+
+def test_less_than_nothing_is_no_percentage(evaluation):
+    lost = family(scored(evaluation, linear=-1323.7), "linear")
+    assert not lost.scores[HELD_OUT].has_percent
+    assert part_of_foresight(lost).endswith(" GWh a year of regret")
+
+
+def test_the_report_and_shortfalls_name_all_that_are_best(evaluation):
+    names = best_names(scored(evaluation, linear=97.5, guide_curve=97.5))
+    assert names == "guide-curve and linear (tied)"
+    assert best_names(replace(evaluation, families=(family(evaluation, "sdp"),))) == ""
+    from reservoir.report.html.rules_page import rules_sections
+
+    sections = rules_sections(scored(evaluation, linear=97.5, guide_curve=97.5), [], [])
+    words = " ".join(text for section in sections for text in section.text)
+    assert f"The best family fitted to the plan is {names}: on held-out years 97.50 % of perfect foresight" in words
 
 
 def test_claims_about_families_that_were_left_out_are_left_out(evaluation):

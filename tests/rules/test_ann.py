@@ -233,7 +233,7 @@ def test_the_same_decisions_at_another_plant_give_another_network(brief, trainin
 def test_without_opencl_a_network_is_trained_on_threads(brief, training, monkeypatch):
     usual = trained(training, Forecast.MONTH)
     ann_training._trained.cache_clear()
-    monkeypatch.setattr(ann_training, "why_unusable", lambda name: "no OpenCL")
+    monkeypatch.setattr(ann_training, "runs_here", lambda name: False)
     other = trained(training, Forecast.MONTH)
     operation = operation_of(training, Forecast.MONTH, usual.mean.hidden)
     energies = operation.mean_benefits(np.stack([usual.searched, other.searched]))

@@ -72,8 +72,9 @@ def test_violations_by_hand(small):
 
 
 def test_below_dead_storage_only_losses_go_which_is_no_violation(small):
-    ends = np.full((2, 12), small.storage_lower_hm3.min() - 12.0)
-    assert Violations.of(small, ends) == Violations(0, 0.0, 0.0)
+    dead = float(small.storage_lower_hm3.min())
+    level = replace(small, storage_lower_hm3=np.full(12, dead))
+    assert Violations.of(level, np.full((2, 12), dead - 12.0)) == Violations(0, 0.0, 0.0)
 
 
 def test_a_storage_that_is_no_number_is_no_storage_within_bounds(small):

@@ -60,6 +60,42 @@ def test_what_does_not_vary_deviates_by_nothing_or_by_very_much():
     assert not passed(np.zeros(1), np.ones((20, 1)))
 
 
+def test_synthetic_records_that_vary_without_bounds_do_not_excuse_their_mean_nor_their_floods(alike):
+    """The spread that counts is the record's: one flood of a million times the flow made every mean likely."""
+    record, synthetic = alike[0], alike[1:].copy()
+    synthetic[:, 3, 5] *= np.exp(3 * normal(9, len(synthetic)) + 12)
+    found = {each.statistic: each for each in compare_flows(record, synthetic, YEARS)}
+    for name, unit in (
+        ("mean of the month", "standard errors"),
+        ("largest flow of the month", "the record's standard deviations"),
+    ):
+        check = found[name].check
+        assert not check.passed
+        assert check.check == f"{name} (Jun), in {unit}"
+    assert not found["annual mean"].check.passed
+    own = Comparison("annual mean", ("",), found["annual mean"].record, found["annual mean"].synthetic, Claim.KEPT)
+    assert own.check.passed  # by the spread of the synthetic records alone
+
+
+def test_largest_flows_of_records_of_one_process_are_not_beyond(alike):
+    found = {each.statistic: each.check for each in compare_flows(alike[0], alike[1:], YEARS)}
+    assert found["largest flow of the month"].passed
+
+
+def test_a_month_that_flows_in_few_years_tells_no_correlation(alike):
+    record = alike[0].copy()
+    record[4:, 2] = 0
+    found = {each.statistic: each for each in compare_flows(record, alike[1:], YEARS)}
+    lag = found["lag-1 correlation"]
+    assert lag.record[[2, 3]].tolist() == [0, 0]
+    assert (lag.synthetic[:, [2, 3]] == 0).all()
+    assert (lag.record[[0, 1, 4]] != 0).all()
+    across = found["correlation across the year's end"]
+    assert [place for place, value in zip(across.places, across.record, strict=True) if value == 0] == [
+        "Oct-Mar", "Nov-Mar", "Dec-Mar"
+    ]  # fmt: skip
+
+
 #: What spoils synthetic records, and the statistics that must find it.
 SPOILT = {
     "months of too little variance": (lambda flow: flow.mean(axis=1, keepdims=True) / 2 + flow / 2, "deviation of"),

@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reservoir.errors import InputError
+from reservoir.hydro.calendar import Calendar
+from reservoir.hydro.inflow import Inflow
 from reservoir.synthetic import METHODS
 from reservoir.synthetic.acceptance import compare_flows
 from reservoir.synthetic.adjustments import Adjustments, FlowAdjuster, shifted_regime
@@ -62,6 +64,45 @@ def test_no_flow_becomes_negative_however_much_more_it_varies(arid):
 def test_a_month_that_cannot_vary_as_much_is_refused(arid):
     with pytest.raises(InputError, match="cannot vary as much as asked; expected "):
         FlowAdjuster.of(Adjustments(variation=8.0), arid.flow_m3s, 10)
+
+
+@pytest.mark.parametrize(
+    "typed", [("-10%", "+15%", "15d"), ("+20%", "-20%", "-40d"), (None, "+40%", None), (None, "-60%", "100d")]
+)
+def test_a_river_that_falls_dry_is_adjusted_too_and_keeps_the_size_of_its_floods(falling_dry, typed):
+    source = synthetic_inflow(falling_dry, "kirsch", adjustments=Adjustments.of(*typed))
+    adjusted, flow = source.adjusted_record, source.flows(0, 40, falling_dry.years)
+    wanted = {"-10%": 0.9, "+20%": 1.2}.get(typed[0], 1.0) * (falling_dry.flow_m3s * DAYS).sum()
+    assert (adjusted * DAYS).sum() == pytest.approx(wanted, rel=1e-3, abs=1e-12)
+    assert flow.max() <= 6 * adjusted.max()
+    standard_error = adjusted.mean(axis=1).std(ddof=1) / np.sqrt(falling_dry.years)
+    assert flow.mean() == pytest.approx(adjusted.mean(), abs=0.6 * standard_error)
+    assert source.flows(3, 4, 7).tobytes() == flow[3:4, :7].tobytes()
+
+
+def test_the_season_of_a_river_that_falls_dry_moves_into_dry_months_year_by_year():
+    """A factor has nothing to multiply there, and the few wet years of a month do not get the water of all."""
+    flow = np.zeros((20, 12))
+    flow[:, 4] = np.arange(1.0, 21.0)  # May, of 31 days; June, of 30, has water in one year
+    flow[3, 5] = 1.0
+    moved = FlowAdjuster.of(Adjustments(shift_days=15), flow, 1).of_record(flow)
+    assert moved[:, 4] == pytest.approx(flow[:, 4] * 16 / 31)
+    assert moved[:, 5] == pytest.approx((flow[:, 4] * 15 + flow[:, 5] * 15) / 30)
+    assert (moved * DAYS).sum() == pytest.approx((flow * DAYS).sum())
+    back = FlowAdjuster.of(Adjustments(shift_days=-45), flow, 1).of_record(flow)
+    assert back[:, 3] == pytest.approx((flow[:, 4] * 16 + flow[:, 5] * 14) / 30)
+    assert (back * DAYS).sum() == pytest.approx((flow * DAYS).sum())
+
+
+def test_months_whose_dry_years_leave_no_room_vary_in_their_wet_years_and_are_named():
+    flow = np.exp(np.random.default_rng(1).normal(2, 0.3, (20, 12)))
+    flow[3:, 1] = 0
+    flow[1:, 7] = 0
+    source = synthetic_inflow(Inflow(flow, Calendar(1990, 20)), "kirsch", adjustments=Adjustments(variation=0.6))
+    wet = source.adjusted_record[:3, 1]
+    assert wet.std() / wet.mean() == pytest.approx(0.6 * flow[:3, 1].std() / flow[:3, 1].mean())
+    assert source.adjusted_record[0, 7] == pytest.approx(flow[0, 7])
+    assert "coefficient of variation -40 % (of Feb, Aug in wet years alone, as far as they can)" in source.caveat
 
 
 @given(days=st.floats(-183, 183), seed=st.integers(0, 1000))

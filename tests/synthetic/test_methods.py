@@ -91,6 +91,35 @@ def test_a_river_that_falls_dry_has_synthetic_months_without_flow_and_none_below
     assert flow.mean() == pytest.approx(arid.flow_m3s.mean(), abs=standard_error)
 
 
+def test_rivers_that_fall_dry_in_any_way_keep_their_mean_their_dry_years_and_the_size_of_their_floods(
+    falling_dry, method
+):
+    """Zeros in a transform that takes the skew of all flows made months of 139 million m3/s."""
+    record = falling_dry.flow_m3s
+    flow = synthetic_inflow(falling_dry, method).flows(0, 60, falling_dry.years)
+    standard_error = record.mean(axis=1).std(ddof=1) / np.sqrt(falling_dry.years)
+    assert flow.mean() == pytest.approx(record.mean(), abs=0.4 * standard_error)
+    of_month = record.std(axis=0, ddof=1) / np.sqrt(falling_dry.years)
+    assert (np.abs(flow.mean(axis=(0, 1)) - record.mean(axis=0)) <= 0.5 * of_month + 1e-9).all()
+    assert flow.max() <= 4.5 * record.max()
+    dry, dry_of_record = ((each <= 1e-3 * record.mean(axis=0)).mean(axis=(0, 1)) for each in (flow, record[None]))
+    assert dry == pytest.approx(dry_of_record, abs=0.04)
+    found = {each.statistic: each.check for each in compare_flows(record, flow, falling_dry.calendar)}
+    by_record = ("mean of the month", "largest flow of the month", "annual mean", "years without flow in the month")
+    assert all(found[name].passed for name in by_record)
+
+
+def test_dry_months_follow_each_other_as_on_record(method):
+    """Of two months that fall dry in the same years, both are dry in as many of the synthetic years."""
+    random = np.random.default_rng(2)
+    flow = np.exp(random.normal(3, 0.4, (60, 12)))
+    flow[random.random(60) < 0.5, :2] = 0
+    made = synthetic_inflow(Inflow(flow, Calendar(1950, 60)), method).flows(0, 50, 60)
+    both, both_of_record = ((each[..., :2] == 0).all(axis=-1).mean() for each in (made, flow))
+    alone = (flow[:, 0] == 0).mean() ** 2
+    assert both > 0.5 * both_of_record + 0.5 * alone
+
+
 def test_a_record_that_never_changes_is_repeated(method):
     steady = Inflow(np.tile(np.arange(12.0), (20, 1)), Calendar(1990, 20))
     assert np.allclose(synthetic_inflow(steady, method).flows(0, 3, 20), np.arange(12.0), atol=1e-12)

@@ -38,11 +38,11 @@ __attribute__((reqd_work_group_size(ITEMS * SWARMS, 1, 1))) __kernel void clpso(
     __local float *best = all_best + swarm * (DIM + 1) * SWARM;
 #endif
     BEST_SPACE float *best_fitness = best + DIM * SWARM;
-    for (int each = item; each < CONTEXT; each += ITEMS) context[each] = contexts[(size_t)problem * CONTEXT + each];
+    FOR_SHARE (int each = item; each < CONTEXT; each += ITEMS) context[each] = contexts[(size_t)problem * CONTEXT + each];
     __local float all_fastest[SWARMS * DIM_STRIDE] __attribute__((aligned(16)));
     __local float *fastest = all_fastest + swarm * DIM_STRIDE;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int d = item; d < DIM; d += ITEMS) fastest[d] = (upper(d, context) - lower(d, context)) * VELOCITY_FRACTION;
+    FOR_SHARE (int d = item; d < DIM; d += ITEMS) fastest[d] = (upper(d, context) - lower(d, context)) * VELOCITY_FRACTION;
     barrier(CLK_LOCAL_MEM_FENCE);
 
 #if SHARED_CHOICE

@@ -108,7 +108,7 @@ int listed(__local Due *due, const int turn, const int particle, STATE_SPACE Par
 
 // Choose the exemplars of the list, shared among all items of the group; the same as `choose_exemplar`.
 void choose_listed(__local Due *due, const int turn, __global const float *learning, __local const float *all_best) {
-    for (int place = get_local_id(0); place < due->count[turn]; place += ITEMS * SWARMS) {
+    FOR_SHARE (int place = get_local_id(0); place < due->count[turn]; place += ITEMS * SWARMS) {
         // Places in all_best: one sum of unsigned numbers each, since sums of pointers cost more.
         const uint particle = (uint)due->particle[place] % SWARM;
         const uint swarm = (uint)due->particle[place] / SWARM * ((DIM + 1) * SWARM), self = swarm + particle;

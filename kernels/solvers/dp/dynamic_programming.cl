@@ -15,7 +15,7 @@ int solve_step(__local Group *group, const int number, const int item, __global 
     const bool coarse = group->search.coarse;
     const Step step = year_step(number, group->year);
     int tried = 0;
-    for (int first = item * LANES; first < here->states; first += ITEMS * LANES) {
+    FOR_SHARE (int first = item * LANES; first < here->states; first += ITEMS * LANES) {
         reals storage, best_value;
         for (int lane = 0; lane < LANES; ++lane) REAL_OF(storage, lane) = storage_at(here, first + lane);
         const Following range = following(storage, &step, ROUNDING * group->year[MAX_STORAGE], next, near, coarse, tables);
@@ -59,7 +59,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
     const int item = get_local_id(0), place = get_group_id(0);
     __global ushort *choices = all_choices + (size_t)place * STEPS * ROOM;
     __local Group group;
-    for (int each = item; each < CONTEXT; each += ITEMS) group.year[each] = contexts[(size_t)years[place] * CONTEXT + each];
+    FOR_SHARE (int each = item; each < CONTEXT; each += ITEMS) group.year[each] = contexts[(size_t)years[place] * CONTEXT + each];
     GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
     if (item == 0) start_search(&group.search, starts[place], most_states, group.year, tables);
     GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
@@ -85,7 +85,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
         found_fitness[place] = group.search.best.fitness;
         grids[place] = group.search.grids;
     }
-    for (int number = item; number < STEPS; number += ITEMS) {
+    FOR_SHARE (int number = item; number < STEPS; number += ITEMS) {
         __local const REAL *storage = group.search.best.storage + number;
         const Step step = year_step(number, group.year);
         found_position[(size_t)place * STEPS + number] = draft_between(storage[0], storage[1], &step, tables);

@@ -116,7 +116,7 @@ void follow(__global Group *group, __local Pad *pad, const int item, const int s
 
 // Fitness of the latest trajectory by the curves as given (trace); all items get it.
 REAL fitness_of_latest(__global Group *group, __local Pad *pad, const int item, __global const REAL *tables) {
-    for (int number = item; number < STEPS; number += ITEMS) {
+    FOR_SHARE (int number = item; number < STEPS; number += ITEMS) {
         const Step step = year_step(number, group->year);
         const REAL storage = group->walked[number], end = group->walked[number + 1];
         const REAL draft = draft_between(storage, group->search.latest.storage[number + 1], &step, tables);
@@ -162,7 +162,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
     __global Search *search = &group->search;
     __global ushort *choices = all_choices + (size_t)place * STEPS * room;
     __local Pad pad;
-    for (int each = item; each < CONTEXT; each += ITEMS) group->year[each] = contexts[(size_t)years[place] * CONTEXT + each];
+    FOR_SHARE (int each = item; each < CONTEXT; each += ITEMS) group->year[each] = contexts[(size_t)years[place] * CONTEXT + each];
     GROUP_BARRIER(ALL_MEMORY);
     if (item == 0) {
         search->start = starts[place];
@@ -214,7 +214,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void dynamic_program
         found_fitness[place] = best;
         grids[place] = solved;
     }
-    for (int number = item; number < STEPS; number += ITEMS) {
+    FOR_SHARE (int number = item; number < STEPS; number += ITEMS) {
         __global const REAL *storage = search->best_of_run.storage + number;
         const Step step = year_step(number, group->year);
         found_position[(size_t)place * STEPS + number] = draft_between(storage[0], storage[1], &step, tables);

@@ -7,7 +7,7 @@
 
 #define POINTS (STEPS + 1)
 #if LONG_HORIZON
-#define FOR_POINTS for (int point = get_local_id(0); point < POINTS; point += ITEMS)
+#define FOR_POINTS FOR_SHARE (int point = get_local_id(0); point < POINTS; point += ITEMS)
 #else
 #define FOR_POINTS for (int point = 0; point < POINTS; ++point)
 #endif

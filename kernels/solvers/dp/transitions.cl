@@ -189,11 +189,11 @@ int nearest(const REAL storage, const Following *range, const int lane, const St
 // What a grid's recursion begins with: the last point's values, and in a finer grid the curves around its corridor.
 void prepare(GROUP_SPACE Group *group, const int item, __global const REAL *tables) {
     GROUP_SPACE const Grid *end = &group->search.grid[STEPS];
-    for (int state = item; state < end->states; state += ITEMS)
+    FOR_SHARE (int state = item; state < end->states; state += ITEMS)
         group->values[STEPS % 2][state] =
             end_value(storage_at(end, state), group) - cost_at(storage_at(end, state), STEPS, group);
     if (group->search.coarse) return;
-    for (int number = item; number < STEPS; number += ITEMS) {
+    FOR_SHARE (int number = item; number < STEPS; number += ITEMS) {
         GROUP_SPACE const Grid *here = &group->search.grid[number], *next = here + 1;
         const Step step = year_step(number, group->year);
         group->near[number] = near_curves(tables, (here->low + next->low) / 2, (here->high + next->high) / 2,

@@ -86,15 +86,15 @@ __kernel void ensemble_values(__global const float *scalars, __global const floa
                               __global float *values) {
     __local float later[2][STATES];
     const int future = get_group_id(0), item = get_local_id(0);
-    for (int state = item; state < STATES; state += ITEMS) later[0][state] = ends[(size_t)future * STATES + state];
+    FOR_SHARE (int state = item; state < STATES; state += ITEMS) later[0][state] = ends[(size_t)future * STATES + state];
     GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
     for (int number = 0; number < MONTHS; ++number) {
         const int place = MONTHS - 1 - number, step = (first_step[future] + place) % STEPS;
         const Month month = {scalars + step * SCALARS, losses + step * MEANS, benefit + (size_t)step * MEANS * DRAFTS,
                              inflow[(size_t)future * MONTHS + place]};
-        for (int state = item; state < STATES; state += ITEMS)
+        FOR_SHARE (int state = item; state < STATES; state += ITEMS)
             later[(number + 1) % 2][state] = best_value(&month, LOWEST + (float)state * SPACING, later[number % 2]);
         GROUP_BARRIER(CLK_LOCAL_MEM_FENCE);
     }
-    for (int state = item; state < STATES; state += ITEMS) values[(size_t)future * STATES + state] = later[MONTHS % 2][state];
+    FOR_SHARE (int state = item; state < STATES; state += ITEMS) values[(size_t)future * STATES + state] = later[MONTHS % 2][state];
 }

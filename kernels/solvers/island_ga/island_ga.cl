@@ -68,7 +68,7 @@ void settle_places(const Island island, const int first, const bool children, HO
 void settle(const Island island, const int group, __local GroupScratch *shared, const int item, CONTEXT_SPACE const float *context,
             const int islands, NUMBER_ARGUMENTS) {
     const uint word = next_word(0, group / islands, group % islands, 0, NUMBER_VALUES);
-    for (int row = item; row < SIZE; row += ITEMS) order_after(island, 0)[row] = (ushort)row;
+    FOR_SHARE (int row = item; row < SIZE; row += ITEMS) order_after(island, 0)[row] = (ushort)row;
     for (int from = 0; from < SIZE; from += ITEMS) create(from + item, from + item < SIZE, island, word, context);
     group_meet(shared, item);
     settle_places(island, 0, false, order_after(island, 0), word, 1.0f, shared, item, context);
@@ -107,11 +107,11 @@ void send_migrants(const Island island, HOME ushort *ranking, const int group, c
     group_meet(shared, item);
     const size_t first = mail_of(group, stage, mail_slots);
     if (item == 0) trace[(size_t)group * stage_count + stage] = island.fitness[ranking[0]];
-    for (int each = item; each < MIGRANTS * DIM; each += ITEMS) {
+    FOR_SHARE (int each = item; each < MIGRANTS * DIM; each += ITEMS) {
         const int migrant = each / DIM, gene = each % DIM;
         migrant_buffer[(first + migrant) * STRIDE + gene] = island.genes[ranking[migrant] * STRIDE + gene];
     }
-    for (int migrant = item; migrant < MIGRANTS; migrant += ITEMS)
+    FOR_SHARE (int migrant = item; migrant < MIGRANTS; migrant += ITEMS)
         migrant_fitness[first + migrant] = island.fitness[ranking[migrant]];
 }
 
@@ -119,26 +119,28 @@ void send_migrants(const Island island, HOME ushort *ranking, const int group, c
 void take_migrants(const Island island, HOME const ushort *ranking, const int group, const int stage, const int item,
                    ISLAND_ARGUMENTS) {
     const size_t first = mail_of(neighbour_of(group, islands), stage, mail_slots);
-    for (int each = item; each < MIGRANTS * DIM; each += ITEMS) {
+    FOR_SHARE (int each = item; each < MIGRANTS * DIM; each += ITEMS) {
         const int migrant = each / DIM, gene = each % DIM;
         island.genes[ranking[SIZE - 1 - migrant] * STRIDE + gene] = migrant_buffer[(first + migrant) * STRIDE + gene];
     }
-    for (int migrant = item; migrant < MIGRANTS; migrant += ITEMS)
+    FOR_SHARE (int migrant = item; migrant < MIGRANTS; migrant += ITEMS)
         island.fitness[ranking[SIZE - 1 - migrant]] = migrant_fitness[first + migrant];
 }
 
 // Copies of an island in global memory; `iteration` is the one behind which it stands.
 void load_island(const Island island, const int group, const int iteration, const int item, ISLAND_ARGUMENTS) {
-    for (int gene = item; gene < SIZE * STRIDE; gene += ITEMS) island.genes[gene] = genes[(size_t)group * SIZE * STRIDE + gene];
-    for (int row = item; row < SIZE; row += ITEMS) {
+    FOR_SHARE (int gene = item; gene < SIZE * STRIDE; gene += ITEMS)
+        if (gene % STRIDE < DIM) island.genes[gene] = genes[(size_t)group * SIZE * STRIDE + gene];
+    FOR_SHARE (int row = item; row < SIZE; row += ITEMS) {
         island.fitness[row] = all_fitness[(size_t)group * SIZE + row];
         order_after(island, iteration)[row] = orders[(size_t)group * SIZE + row];
     }
 }
 
 void store_island(const Island island, const int group, const int iteration, const int item, ISLAND_ARGUMENTS) {
-    for (int gene = item; gene < SIZE * STRIDE; gene += ITEMS) genes[(size_t)group * SIZE * STRIDE + gene] = island.genes[gene];
-    for (int row = item; row < SIZE; row += ITEMS) {
+    FOR_SHARE (int gene = item; gene < SIZE * STRIDE; gene += ITEMS)
+        if (gene % STRIDE < DIM) genes[(size_t)group * SIZE * STRIDE + gene] = island.genes[gene];
+    FOR_SHARE (int row = item; row < SIZE; row += ITEMS) {
         all_fitness[(size_t)group * SIZE + row] = island.fitness[row];
         orders[(size_t)group * SIZE + row] = order_after(island, iteration)[row];
     }

@@ -18,20 +18,20 @@ GROUP_KERNEL migrate(ISLAND_ARGUMENTS, const int stage, __global FITNESS *fitnes
     const int neighbour = neighbour_of(group, islands), arriving = islands > 1 ? MIGRANTS : 0;
     const size_t there = (size_t)neighbour * SIZE, here = (size_t)group * SIZE;
     HOME ushort *leaving = island.orders, *ranking = island.orders + SIZE;
-    for (int row = item; row < SIZE; row += ITEMS) island.fitness[row] = all_fitness[there + row];
+    FOR_SHARE (int row = item; row < SIZE; row += ITEMS) island.fitness[row] = all_fitness[there + row];
     group_meet(shared, item);
     rank_rows(island, leaving, item, ITEMS);
     group_meet(shared, item);
-    for (int row = item; row < SIZE; row += ITEMS) island.fitness[row] = all_fitness[here + row];
+    FOR_SHARE (int row = item; row < SIZE; row += ITEMS) island.fitness[row] = all_fitness[here + row];
     group_meet(shared, item);
     rank_rows(island, ranking, item, ITEMS);
     group_meet(shared, item);
     if (item == 0) trace[(size_t)group * stage_count + stage] = island.fitness[ranking[0]];
-    for (int place = item; place < SIZE; place += ITEMS) {
+    FOR_SHARE (int place = item; place < SIZE; place += ITEMS) {
         const int migrant = SIZE - 1 - place;
         fitness_after[here + ranking[place]] = migrant < arriving ? all_fitness[there + leaving[migrant]] : island.fitness[ranking[place]];
     }
-    for (int each = item; each < arriving * DIM; each += ITEMS) {
+    FOR_SHARE (int each = item; each < arriving * DIM; each += ITEMS) {
         const int migrant = each / DIM, gene = each % DIM;
         genes[(here + ranking[SIZE - 1 - migrant]) * STRIDE + gene] = genes[(there + leaving[migrant]) * STRIDE + gene];
     }

@@ -58,7 +58,7 @@ GROUP_KERNEL initialise(POPULATION_ARGUMENTS, NUMBER_ARGUMENTS) {
     SET_UP
     const uint word = word_of(problem, 0, NUMBER_VALUES);
     const int2 range = RANGE_OF(CREATE_STEP);
-    for (int row = range.x + item; row < range.y; row += ITEMS) order_after(population, 0)[row] = (ushort)row;
+    FOR_SHARE (int row = range.x + item; row < range.y; row += ITEMS) order_after(population, 0)[row] = (ushort)row;
     for (int from = range.x; from < range.y; from += ITEMS)
         create(from + item, from + item < range.y, population, word, context);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

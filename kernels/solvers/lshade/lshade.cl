@@ -31,9 +31,9 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
 #else
     __local float pool[DIM * STRIDE] __attribute__((aligned(16)));
 #endif
-    for (int each = item; each < CONTEXT; each += ITEMS) context[each] = contexts[(size_t)problem * CONTEXT + each];
-    for (int word = item; word < 2 * WORDS; word += ITEMS) findings.improved[word / WORDS][word % WORDS] = 0;
-    for (int place = item; place < MEMORY; place += ITEMS) keep_in_mind(&memory, place, 0.5f, 0.5f);
+    FOR_SHARE (int each = item; each < CONTEXT; each += ITEMS) context[each] = contexts[(size_t)problem * CONTEXT + each];
+    FOR_SHARE (int word = item; word < 2 * WORDS; word += ITEMS) findings.improved[word / WORDS][word % WORDS] = 0;
+    FOR_SHARE (int place = item; place < MEMORY; place += ITEMS) keep_in_mind(&memory, place, 0.5f, 0.5f);
     barrier(CLK_LOCAL_MEM_FENCE);
 
     Random random[BLOCKS];
@@ -84,8 +84,8 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void lshade(
             move_to_ranks(&family[block], first, count, findings.fitness, in_order, pool);
         }
         if (successes && !exchanges)
-            for (int part = item; part < PARTS; part += ITEMS) sum_part(part, count, &findings, sums);
-        for (int word = item; word < WORDS; word += ITEMS) findings.improved[1 - turn][word] = 0;
+            FOR_SHARE (int part = item; part < PARTS; part += ITEMS) sum_part(part, count, &findings, sums);
+        FOR_SHARE (int word = item; word < WORDS; word += ITEMS) findings.improved[1 - turn][word] = 0;
         GROUP_BARRIER(CLK_LOCAL_MEM_FENCE | POOL_FENCE);
         if (successes) {
             if (item == 0 && !exchanges) remember(&memory, remembered, sums);

@@ -30,7 +30,7 @@ typedef struct {
     __global const float *context = contexts + (size_t)swarm * context_size;          \
     __local GroupScratch shared_memory;                                                            \
     __local GroupScratch *shared = &shared_memory;
-#define EACH_DIMENSION(d) for (int d = item; d < DIM; d += ITEMS)
+#define EACH_DIMENSION(d) FOR_SHARE (int d = item; d < DIM; d += ITEMS)
 
 int left_of(const int group) { return group % PARTICLES ? group - 1 : group + PARTICLES - 1; }
 int right_of(const int group) { return group % PARTICLES < PARTICLES - 1 ? group + 1 : group - PARTICLES + 1; }

@@ -88,7 +88,7 @@ reals leading_at(const int d, const int leader, __global const float *swarm_best
 }
 
 void load_scratch(__local GroupScratch *shared, const int group, const int item, STATE_ARGUMENTS) {
-    for (int member = item; member < MEMBERS; member += ITEMS) {
+    FOR_SHARE (int member = item; member < MEMBERS; member += ITEMS) {
         shared->fitness[member] = best_fitness[group * MEMBERS + member];
         shared->word[member] = words[group * MEMBERS + member];
         shared->improved[member] = 0;
@@ -97,7 +97,7 @@ void load_scratch(__local GroupScratch *shared, const int group, const int item,
 }
 
 void store_scratch(__local const GroupScratch *shared, const int group, const int item, STATE_ARGUMENTS) {
-    for (int member = item; member < MEMBERS; member += ITEMS) {
+    FOR_SHARE (int member = item; member < MEMBERS; member += ITEMS) {
         best_fitness[group * MEMBERS + member] = shared->fitness[member];
         words[group * MEMBERS + member] = shared->word[member];
     }

@@ -1,7 +1,7 @@
 // Steps of a generation of a group of particles, by the work items of its work group (Li and Liu 2017, eq. 5-8).
 
 void draw_words(__local GroupScratch *shared, const int group, const int generation, const int item, NUMBER_ARGUMENTS) {
-    for (int member = item; member < MEMBERS; member += ITEMS) {
+    FOR_SHARE (int member = item; member < MEMBERS; member += ITEMS) {
         const int particle = group % GROUPS * GROUP + min(member, count_of(group) - 1);
         shared->word[member] = next_word(shared->word[member], group / GROUPS, particle, generation, NUMBER_VALUES);
     }
@@ -9,7 +9,7 @@ void draw_words(__local GroupScratch *shared, const int group, const int generat
 
 // First positions within the bounds, and first velocities within their limits.
 void scatter(__local const GroupScratch *shared, const State *state, const int item, __global const float *context) {
-    for (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
+    FOR_SHARE (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
         const Numbers numbers = numbers_at(vector, shared);
         const reals low = bounds_at(numbers.d, false, context), range = bounds_at(numbers.d, true, context) - low;
         const reals position = FUSED(number_at(numbers.word, numbers.places), range, low);
@@ -76,7 +76,7 @@ void evaluate_members(const int count, __local GroupScratch *shared, const State
 }
 #else
 void evaluate_members(const int count, __local GroupScratch *shared, const State *state, const int item, __global const float *context) {
-    for (int first = item * LANES; first < count; first += ITEMS * LANES) {
+    FOR_SHARE (int first = item * LANES; first < count; first += ITEMS * LANES) {
         reals position[DIM];
 #pragma unroll
         for (int d = 0; d < DIM; ++d) position[d] = LOAD_LANES(__global, state->position + PLACE(first, d));
@@ -93,24 +93,24 @@ void evaluate_members(const int count, __local GroupScratch *shared, const State
 // Positions that are better than the particle's best take its place.
 void keep_better(const int count, __local GroupScratch *shared, const State *state, const int item) {
 #if SUMMED
-    for (int vector = item; vector < count * (WIDTH / LANES); vector += ITEMS) {
+    FOR_SHARE (int vector = item; vector < count * (WIDTH / LANES); vector += ITEMS) {
         if (!shared->improved[vector / (WIDTH / LANES)]) continue;
         STORE_LANES(LOAD_LANES(__global, state->position + vector * LANES), __global, state->best + vector * LANES);
     }
 #else
-    for (int member = item; member < count; member += ITEMS) {
+    FOR_SHARE (int member = item; member < count; member += ITEMS) {
         if (!shared->improved[member]) continue;
         for (int d = 0; d < DIM; ++d) state->best[PLACE(member, d)] = state->position[PLACE(member, d)];
     }
 #endif
-    for (int member = item; member < count; member += ITEMS)
+    FOR_SHARE (int member = item; member < count; member += ITEMS)
         if (shared->improved[member]) shared->fitness[member] = shared->value[member];
     GROUP_BARRIER(ALL_MEMORY);
 }
 
 // The member whose best is the group's.
 int leader_of(const int count, __local GroupScratch *shared, const int item) {
-    for (int member = item; member < count; member += ITEMS) {
+    FOR_SHARE (int member = item; member < count; member += ITEMS) {
         shared->value[member] = shared->fitness[member];
         shared->owner[member] = member;
     }

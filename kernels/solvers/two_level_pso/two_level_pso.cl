@@ -19,7 +19,7 @@ GROUP_KERNEL initialise(CONTEXTS, STATE_ARGUMENTS, __global int *leaders, __glob
     const int group = get_group_id(0), item = get_local_id(0), count = count_of(group);
     __local GroupScratch shared;
     const State state = state_of(group, STATE_VALUES);
-    for (int member = item; member < MEMBERS; member += ITEMS) {
+    FOR_SHARE (int member = item; member < MEMBERS; member += ITEMS) {
         shared.fitness[member] = -INFINITY;
         shared.improved[member] = 0;
     }
@@ -27,7 +27,7 @@ GROUP_KERNEL initialise(CONTEXTS, STATE_ARGUMENTS, __global int *leaders, __glob
     GROUP_BARRIER(ALL_MEMORY);
     scatter(&shared, &state, item, CONTEXT_OF(group));
     GROUP_BARRIER(ALL_MEMORY);
-    for (int member = item; member < count; member += ITEMS) {
+    FOR_SHARE (int member = item; member < count; member += ITEMS) {
         const int particle = group % GROUPS * GROUP + member;
         if (particle >= given_count) continue;
         for (int d = 0; d < DIM; ++d) {
@@ -55,7 +55,7 @@ GROUP_KERNEL generations(CONTEXTS, STATE_ARGUMENTS, __global int *leaders,
     for (int generation = 1; generation <= number; ++generation) {
         draw_words(&shared, group, before + generation, item, NUMBER_VALUES);
         GROUP_BARRIER(ALL_MEMORY);
-        for (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
+        FOR_SHARE (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
             const Numbers numbers = numbers_at(vector, &shared);
             const reals one = number_at(numbers.word, numbers.places), other = number_at(numbers.word, numbers.places + 1u);
             move_vector(vector, numbers, one, other, leader, swarm_best, &state, CONTEXT_OF(group));
@@ -77,7 +77,7 @@ GROUP_KERNEL random_numbers(STATE_ARGUMENTS, __global float *numbers_one, __glob
     load_scratch(&shared, group, item, STATE_VALUES);
     draw_words(&shared, group, generation, item, NUMBER_VALUES);
     GROUP_BARRIER(ALL_MEMORY);
-    for (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
+    FOR_SHARE (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
         const Numbers numbers = numbers_at(vector, &shared);
         const size_t at = (size_t)group * GROUP_NUMBERS + vector * LANES;
         STORE_LANES(number_at(numbers.word, numbers.places), __global, numbers_one + at);
@@ -95,7 +95,7 @@ GROUP_KERNEL move(CONTEXTS, STATE_ARGUMENTS, __global const int *leaders,
     const State state = state_of(group, STATE_VALUES);
     __global const float *swarm_best = swarm_bests + (size_t)(group / GROUPS) * WIDTH;
     load_scratch(&shared, group, item, STATE_VALUES);
-    for (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
+    FOR_SHARE (int vector = item; vector < GROUP_VECTORS; vector += ITEMS) {
         const size_t at = (size_t)group * GROUP_NUMBERS + vector * LANES;
         move_vector(vector, numbers_at(vector, &shared), LOAD_LANES(__global, numbers_one + at),
                     LOAD_LANES(__global, numbers_other + at), follow_swarm ? -1 : leaders[group], swarm_best, &state,
@@ -110,7 +110,7 @@ GROUP_KERNEL evaluate(CONTEXTS, STATE_ARGUMENTS, __global float *values) {
     const State state = state_of(group, STATE_VALUES);
     load_scratch(&shared, group, item, STATE_VALUES);
     evaluate_members(count, &shared, &state, item, CONTEXT_OF(group));
-    for (int member = item; member < count; member += ITEMS) values[group * MEMBERS + member] = shared.value[member];
+    FOR_SHARE (int member = item; member < count; member += ITEMS) values[group * MEMBERS + member] = shared.value[member];
 }
 
 // Kernel 4: each particle's best, and, unless the global level alone is wanted, each group's leader.
@@ -119,7 +119,7 @@ GROUP_KERNEL local_reduction(STATE_ARGUMENTS, __global const float *values, __gl
     __local GroupScratch shared;
     const State state = state_of(group, STATE_VALUES);
     load_scratch(&shared, group, item, STATE_VALUES);
-    for (int member = item; member < count; member += ITEMS) judge(member, values[group * MEMBERS + member], &shared);
+    FOR_SHARE (int member = item; member < count; member += ITEMS) judge(member, values[group * MEMBERS + member], &shared);
     GROUP_BARRIER(ALL_MEMORY);
     keep_better(count, &shared, &state, item);
     if (lead) {
@@ -140,7 +140,7 @@ GROUP_KERNEL global_reduction(STATE_ARGUMENTS, __global const int *leaders, cons
     const int candidates = lead ? GROUPS : PARTICLES;
     float best = -INFINITY;
     int where = INT_MAX; // (group, member) as one number
-    for (int candidate = item; candidate < candidates; candidate += ITEMS) {
+    FOR_SHARE (int candidate = item; candidate < candidates; candidate += ITEMS) {
         const int group = lead ? candidate : candidate / GROUP, member = lead ? leaders[problem * GROUPS + group] : candidate % GROUP;
         const float found = best_fitness[(problem * GROUPS + group) * MEMBERS + member];
         if (found > best || where == INT_MAX) {
@@ -153,7 +153,7 @@ GROUP_KERNEL global_reduction(STATE_ARGUMENTS, __global const int *leaders, cons
     GROUP_BARRIER(ALL_MEMORY);
     best_by_pairs(value, owner, min(ITEMS, candidates), item);
     const State state = state_of(problem * GROUPS + owner[0] / MEMBERS, STATE_VALUES);
-    for (int d = item; d < DIM; d += ITEMS) {
+    FOR_SHARE (int d = item; d < DIM; d += ITEMS) {
         const float at = state.best[PLACE(owner[0] % MEMBERS, d)];
         swarm_bests[(size_t)problem * WIDTH + d] = at;
         if (point >= 0 && point < trail_points) best_position_history[((size_t)problem * trail_points + point) * DIM + d] = at;

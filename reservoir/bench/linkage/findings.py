@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ import pandas as pd
 
 from reservoir.bench.experiment import select
 from reservoir.bench.linkage.runs import EVALUATED, MODELS, LinkageSetup
-from reservoir.planning.checks import Check
+from reservoir.planning.checks import Check, largest
 from reservoir.solvers.dsmga2.settings import LOSSLESS, LOSSY, ON_DEMAND, SEQUENTIAL
 
 #: What a problem is told by.
@@ -116,14 +115,9 @@ def linkage_checks(found: LinkageFindings) -> Iterator[Check]:
         evaluated = found.evaluations
         missed = evaluated[f"found:{ON_DEMAND}"] - evaluated[f"found:{LOSSY}"]
         title = "evaluations of lossy against lossless: largest relative difference"
-        yield Check(title, _most(evaluated["apart"].abs()), LOSSY_APART)
-        yield Check("largest fraction of runs that lossless solves and lossy does not", _most(missed), LOSSY_MISSES)
+        yield Check(title, largest(evaluated["apart"].abs()), LOSSY_APART)
+        yield Check("largest fraction of runs that lossless solves and lossy does not", largest(missed), LOSSY_MISSES)
     yield from _speed(found)
-
-
-def _most(values: pd.Series[float]) -> float:
-    """The largest, or NaN, which passes no check, if one of them is NaN."""
-    return math.nan if values.isna().any() else float(values.max())
 
 
 def _speed(found: LinkageFindings) -> Iterator[Check]:
@@ -137,5 +131,5 @@ def _speed(found: LinkageFindings) -> Iterator[Check]:
     large = [row for (_, bits), row in times.items() if bits >= CPU_BITS]
     if found.setup.device.kind == "CPU" and large:
         for stage, title in (("matrix", "matrix"), ("linkage", "sets"), ("building", "both stages")):
-            least = min(row[f"{stage}_x:{LOSSLESS}"] for row in large)
+            least = -largest(-row[f"{stage}_x:{LOSSLESS}"] for row in large)
             yield Check(f"lossless, {CPU_BITS} bits and more: {speed_up}, {title}, smallest", least, 1.0, at_least=True)

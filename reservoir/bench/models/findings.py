@@ -14,7 +14,7 @@ from reservoir.bench.data import bundled
 from reservoir.bench.experiment import in_order, select
 from reservoir.bench.models.runs import MANY_SWARMS, SEQUENTIAL, SEQUENTIAL_FOLLOWING, SEQUENTIAL_STRICT, ModelSetup
 from reservoir.bench.samples import Known, p_value, p_value_of
-from reservoir.planning.checks import Check
+from reservoir.planning.checks import Check, largest
 from reservoir.planning.validation import SIGNIFICANCE
 from reservoir.solvers.clpso.models import LANES, MODELS
 
@@ -157,8 +157,8 @@ def model_checks(found: ModelFindings) -> Iterator[Check]:
         return
     for function in found.functions:
         if function in ("f1", "f2"):
-            worst = max(found.best(function, engine).max() for engine in found.engines)
-            yield Check(f"{function}: worst value of all runs of all engines", float(worst), FOUND)
+            worst = largest(value for engine in found.engines for value in found.best(function, engine))
+            yield Check(f"{function}: worst value of all runs of all engines", worst, FOUND)
     for tested, row in found.t_tests().set_index("function").iterrows():
         for engine, p in row.items():
             if engine != SEQUENTIAL_FOLLOWING and np.isfinite(p):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reservoir.bench.data import bundled
 from reservoir.bench.experiment import select
 from reservoir.bench.ring.runs import SEQUENTIAL, RingSetup
-from reservoir.planning.checks import Check
+from reservoir.planning.checks import Check, largest
 from reservoir.problems.sums.functions import RING_FUNCTIONS
 from reservoir.solvers.ring_pso.settings import ASYNC, SYNC
 
@@ -103,11 +103,11 @@ def ring_checks(found: RingFindings) -> Iterator[Check]:
             known = [dimension for dimension in reference if dimension in setup.dimensions]
             if known:
                 title = f"{engine}, {RING_FUNCTIONS[name].title}: largest excess over the reference, standard errors"
-                yield Check(title, max(found.errors_above(name, each, engine) for each in known), MOST_ERRORS)
+                yield Check(title, largest(found.errors_above(name, each, engine) for each in known), MOST_ERRORS)
     for name, function in RING_FUNCTIONS.items():
-        worst = max(found.median_ratio(name, dimension) for dimension in setup.dimensions)
+        worst = largest(found.median_ratio(name, dimension) for dimension in setup.dimensions)
         yield Check(f"async / sync, {function.title}: largest ratio of medians", worst, MOST_RATIO)
-    worst = max(map(found.errors_from_standard, STANDARD))
+    worst = largest(map(found.errors_from_standard, STANDARD))
     yield Check("Standard PSO 2006: largest difference from published values, standard errors", worst, MOST_ERRORS)
     if setup.large_gpu and DEAR_DIMENSION in setup.dimensions:
         sync, alone = (found.speed_up(DEAR, DEAR_DIMENSION, mode, alone=True) for mode in (SYNC, ASYNC))

@@ -13,7 +13,7 @@ import pandas as pd
 from reservoir.bench.experiment import in_order, select
 from reservoir.bench.zoo.kinds import classes_of
 from reservoir.bench.zoo.runs import FIRST_RUN, FROM_REFERENCE, SECOND_RUN, ZooRuns, ZooSetup
-from reservoir.planning.checks import YEAR_GAP, Check
+from reservoir.planning.checks import YEAR_GAP, Check, largest
 from reservoir.planning.solver_choice import DEVICE_REFERENCE, HOST_REFERENCE
 from reservoir.planning.validation import REFERENCE_GAP
 from reservoir.solvers import SOLVERS
@@ -64,7 +64,7 @@ class ZooFindings:
         solved = calls[calls["refused"] == ""]
         row: Row = {"solver": solver, "part": part, "reservoirs": solved["number"].nunique(), "years": len(able)}
         row |= {beyond(gap): share_beyond(able, gap) for gap in GAPS}
-        row |= {"worst gap": able["gap"].max(), "its range": SOLVERS[solver].zoo_gap}
+        row |= {"worst gap": largest(able["gap"]), "its range": SOLVERS[solver].zoo_gap}
         row |= {"better than dp": -min(able["gap"].min(), 0.0) + 0.0}
         row |= {"years that violate": int(violates(able).sum()), "infeasible years": len(unable)}
         row |= {"of them worse": int(violates(unable).sum()), "refused": int((calls["refused"] != "").sum())}
@@ -80,7 +80,7 @@ class ZooFindings:
             able = self.feasible(solver=solver, part=part)
             row: Row = {"solver": solver, "part": part, "years": len(years)}
             row |= {name: (years["source"] == name).mean() for name in (FIRST_RUN, SECOND_RUN, FROM_REFERENCE)}
-            row |= {"worst gap": able["plan_gap"].max(), "years that violate": int(violates(years, "plan_").sum())}
+            row |= {"worst gap": largest(able["plan_gap"]), "years that violate": int(violates(years, "plan_").sum())}
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -117,7 +117,7 @@ def short_gap(gap: float) -> str:
 
 def share_beyond(years: pd.DataFrame, gap: float) -> float:
     """Share of years that fall short of the reference by more; NaN of none."""
-    return float((years["gap"] > gap).mean()) if len(years) else np.nan
+    return float((~(years["gap"] <= gap)).mean()) if len(years) else np.nan
 
 
 def beyond(gap: float) -> str:
@@ -127,7 +127,7 @@ def beyond(gap: float) -> str:
 
 def violates(years: pd.DataFrame, of: str = "") -> pd.Series[bool]:
     """Years that violate limits more than the reference does; of ``plan_``, those of plans."""
-    return years[f"{of}violation"] > (1 + YEAR_GAP) * years["reference_violation"]
+    return ~(years[f"{of}violation"] <= (1 + YEAR_GAP) * years["reference_violation"])
 
 
 def zoo_checks(found: ZooFindings) -> Iterator[Check]:
@@ -147,7 +147,7 @@ def zoo_checks(found: ZooFindings) -> Iterator[Check]:
         yield Check(f"{who}: years that violate limits that {HOST_REFERENCE} keeps", row["years that violate"], 0)
     for part, plans in found.plans().groupby("part", sort=False):
         who = f"{part} part: plans by all solvers"
-        yield Check(f"{who}, worst gap to {HOST_REFERENCE}", plans["worst gap"].max(), YEAR_GAP)
+        yield Check(f"{who}, worst gap to {HOST_REFERENCE}", largest(plans["worst gap"]), YEAR_GAP)
         yield Check(
             f"{who}, years that violate limits that {HOST_REFERENCE} keeps", plans["years that violate"].sum(), 0
         )

@@ -20,7 +20,7 @@ from reservoir.planning.solver_choice import HOST_REFERENCE, REFERENCE_SOLVERS
 from reservoir.planning.source_names import second_run
 from reservoir.planning.stopwatch import untimed
 from reservoir.problems.reservoir.record import RecordProblems, record_problems
-from reservoir.solvers import SOLVERS, Solutions, why_unusable
+from reservoir.solvers import SOLVERS, Solutions, runs_here
 from reservoir.zoo.zoo import Part, zoo_case
 
 #: Reservoirs and years of each part; and those of solvers on the host, which take many times as long.
@@ -99,7 +99,7 @@ def usable_solvers(text: str | None) -> tuple[str, ...]:
     known = [name for name in SOLVERS if name != HOST_REFERENCE]
     if text is not None:
         return names_named(text, known, "there is no such solver", "--solvers")
-    return tuple(name for name in known if not why_unusable(name))
+    return tuple(name for name in known if runs_here(name))
 
 
 def zoo_runs(setup: ZooSetup, journal: Journal) -> ZooRuns:

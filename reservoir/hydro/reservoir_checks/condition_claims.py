@@ -74,7 +74,7 @@ def losses_follow_the_storage(
     if not np.any(evaporation_mm):
         return
     lost = most_evaporated(area_km2 or area_of_levels(level), lake.least, lake.most, evaporation_mm)
-    if lost > MOST_LOST:
+    if not lost <= MOST_LOST:
         yield words.mistake("evaporation_mm", loss_problem(lost), f"at most {100 * MOST_LOST:g} %", LOSS_MEND)
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from reservoir.errors import shortened
 from reservoir.hydro.curves.curve import Curve
 from reservoir.hydro.reservoir_checks.curves import SLACK, Domain
 from reservoir.hydro.reservoir_checks.whole import most_power_of, storages_of, turbines_within
 
 #: An installed capacity above so many times what water and head can give, or below such a part of it, is told.
 SURPRISING, TINY = 3.0, 0.01
+#: A table of a reservoir file, and a number that is marked as invented, with what it was.
+_SECTION = re.compile(r"\[([\w.]+)\]")
+_INVENTED = re.compile(r"\s*(\w+)\s*=\s*(.+?)\s*# invented \((.+?)\)")
+_SHOWN = 24
 #: A level read off a map and one off the curve differ by less.
 LEVEL_TOLERANCE_M = 0.5
 
@@ -20,6 +26,21 @@ def notes_of(parts: Mapping[str, Any]) -> Iterator[str]:
     yield from _installed(parts)
     yield from _marks(parts)
     yield from _short_curves(parts)
+    yield from _invented(parts["content"])
+
+
+def _invented(content: bytes) -> Iterator[str]:
+    """Name numbers that ``reservoir new`` marked as invented, and that are still what they were."""
+    section, found = "", list[str]()
+    for line in content.decode("utf-8", "replace").splitlines():
+        head = _SECTION.match(line)
+        section = f"{head[1]}." if head else section
+        marked = _INVENTED.match(line)
+        if marked and "".join(marked[2].split()) == "".join(marked[3].split()):
+            found.append(f"{section}{marked[1]} = {shortened(marked[2], _SHOWN)}")
+    if found:
+        are = "1 number is still one that" if len(found) == 1 else f"{len(found)} numbers are still those that"
+        yield f'{are} "reservoir new" invented, or took from the ends of a table: {", ".join(found)}.'
 
 
 def _installed(parts: Mapping[str, Any]) -> Iterator[str]:

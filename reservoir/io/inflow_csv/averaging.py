@@ -118,9 +118,9 @@ def averaged(record: Record, steps: Steps, *, amounts: bool) -> tuple[Record, Ca
     inside, means = divided.inside, divided.means
     cells = [record.values[at] for at in _first_rows(record.period, first_days, divided.edges)]
     if inside.start >= inside.stop:
-        raise InputError(_gaps(divided, range(len(divided.lacking)), cells))
+        raise InputError(_gaps(divided, range(len(divided.lacking)), cells, record.codes))
     if divided.lacking[inside].any():
-        raise InputError(_gaps(divided, range(inside.start, inside.stop), cells))
+        raise InputError(_gaps(divided, range(inside.start, inside.stop), cells, record.codes))
     values = tuple(
         StepValue(divided.first + at, float(means.mean[at]), cells[at].row, cells[at].column, f"{means.mean[at]:.6g}")
         for at in range(inside.start, inside.stop)
@@ -165,7 +165,7 @@ def _notes(record: Record, divided: _Divided) -> Iterator[str]:
         yield f"left out, as days are missing: {divided.listed(outside)}"
 
 
-def _gaps(divided: _Divided, among: range, cells: Sequence[StepValue]) -> Mistake:
+def _gaps(divided: _Divided, among: range, cells: Sequence[StepValue], codes: Sequence[str]) -> Mistake:
     step, means = divided.calendar.step, divided.means
     lacking = [at for at in among if divided.lacking[at]]
     most = max(int(means.missing[at]) for at in lacking)
@@ -173,6 +173,7 @@ def _gaps(divided: _Divided, among: range, cells: Sequence[StepValue]) -> Mistak
     problem = f"{counted(len(lacking), step.noun)} with missing days: {divided.listed(lacking)}"
     if step is TimeStep.DAY:
         problem = f"{counted(len(lacking), 'missing day')}: {divided.listed(lacking)}"
+    problem = "; ".join((problem, *codes))
     if any(np.isnan(means.mean[at]) for at in lacking):
         allow = ""
     mend = f"fill in the days{allow}, or keep only the part of the record before or after the gap"

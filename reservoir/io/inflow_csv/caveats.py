@@ -32,6 +32,17 @@ def caveat_mistakes(table: InflowTable) -> Iterator[Mistake]:
             return
 
 
+def caveat_fault(text: str) -> Mistake | None:
+    """What is wrong with a caveat that is no comment."""
+    found = first_unprintable(text)
+    if found:
+        return Mistake(f"the caveat has the unprintable character {found}", "plain text", "delete the character")
+    if len(text) > MOST_CHARACTERS:
+        problem = f"the caveat has more than {MOST_CHARACTERS:,} characters"
+        return Mistake(problem, "a sentence or two", "shorten it; it is printed on every figure")
+    return None
+
+
 def _caveats(table: InflowTable) -> Iterator[tuple[int, str]]:
     for comment in table.comments:
         text = comment.says("caveat")

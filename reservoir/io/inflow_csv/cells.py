@@ -6,9 +6,12 @@ import math
 import re
 
 from reservoir.errors import Mistake
+from reservoir.io.missing_codes import is_known_code
 
-MISSING_WORDS = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "missing", "-", "--"})
-MISSING_CODES = frozenset({-99.0, -99.9, -999.0, -999.9, -9999.0, -9999.9, -99999.0})
+MISSING_WORDS = frozenset(
+    {"", "na", "n/a", "#n/a", "#n/a n/a", "<na>", "n.a.", "nan", "-nan", "1.#qnan", "-1.#ind", "nat", "null", "nil"}
+    | {"none", "missing", "no data", "nodata", "-", "--", "---", ".", "..", "...", "*", "**", "***", "/", "缺测", "缺"}
+)
 
 # Python's own float() and int() also take "1_000", full-width digits and the like.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
@@ -19,6 +22,7 @@ FILL_IN = "fill in the month's value, or keep only the complete part of the reco
 _INFINITE = Mistake("infinite flow", "a finite number", "correct the value")
 _MISSING = Mistake("missing value", _FLOW, FILL_IN)
 _MISSING_CODE = Mistake("negative flow, probably a missing-value code", _FLOW, FILL_IN)
+_CODE = Mistake("looks like a missing-value code", "the flow or volume of the month", FILL_IN)
 _NEGATIVE = Mistake(
     "negative flow",
     _FLOW,
@@ -28,34 +32,31 @@ _NEGATIVE = Mistake(
 
 def parse_flow(text: str) -> float | Mistake:
     """Read a flow or a volume: finite and not negative."""
+    number = parse_number(text)
+    return number if isinstance(number, Mistake) or number >= 0 else no_flow(number)
+
+
+def parse_number(text: str) -> float | Mistake:
+    """Read a finite number of either sign."""
     if not _NUMBER.fullmatch(text):
         if text.casefold() in MISSING_WORDS:
             return _MISSING
         return _INFINITE if _INFINITY.fullmatch(text) else _not_a_number(text)
     number = float(text)
-    if math.isinf(number):
-        return _INFINITE
-    if number < 0:
-        return _MISSING_CODE if number in MISSING_CODES else _NEGATIVE
-    return abs(number)
+    return _INFINITE if math.isinf(number) else number + 0.0  # no -0.0
 
 
-def parse_number(text: str) -> float | Mistake:
-    """Read a finite number of either sign."""
-    negative = text.startswith("-") and _NUMBER.fullmatch(text)
-    value = parse_flow(text.removeprefix("-") if negative else text)
-    return -value if negative and not isinstance(value, Mistake) else value
-
-
-def parse_signed_flow(text: str) -> float | Mistake:
-    """Read a flow or a volume that may be negative, but no missing-value code."""
-    flow = parse_flow(text)
-    return float(text) if flow is _NEGATIVE else flow
+def no_flow(number: float, code: bool | None = None) -> Mistake:
+    """Refuse a number that is negative, or a code of a missing value."""
+    if is_known_code(number) if code is None else code:
+        return _MISSING_CODE if number < 0 else _CODE
+    return _NEGATIVE
 
 
 def is_missing(text: str) -> bool:
     """Whether a cell says that there is no value."""
-    return parse_flow(text) in (_MISSING, _MISSING_CODE)
+    number = parse_number(text)
+    return number is _MISSING if isinstance(number, Mistake) else is_known_code(number)
 
 
 def looks_like_number(text: str) -> bool:

@@ -19,7 +19,7 @@ _PARTS = (
     ("day", frozenset({"day", "dy", "dd", "日"})),
     ("hour", frozenset({"hour", "hr", "hh"})),
 )
-_LARGEST = {"month": 12, "day": 31, "hour": 23}
+_LARGEST = {"month": 12, "day": 31, "hour": 24}
 
 
 @dataclass(frozen=True)

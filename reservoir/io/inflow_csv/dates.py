@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from reservoir.errors import Mistake
@@ -42,11 +42,14 @@ _NAMED = tuple(
 
 _EXPECTED = "1953-01 or 1953-01-31 (year, month, day), or a date with the month's name, such as 31-Jan-1953"
 _MEND = "write dates as YYYY-MM or YYYY-MM-DD, without a time zone"
-_NEXT_DAY = Mistake(
+#: What a time such as 24:00 of a day within a month is.
+NEXT_DAY = Mistake(
     "24:00 is the start of the next day, possibly in the next month",
     "the month of the flow, such as 1953-01",
     "write dates as YYYY-MM",
 )
+#: Minutes of a day: the minute of 24:00.
+MINUTES = 24 * 60
 _NO_SUCH_DATE = Mistake("the date does not exist", "a calendar date", "correct the date")
 
 
@@ -76,11 +79,35 @@ class Month(NamedTuple):
 
 
 class Stamp(NamedTuple):
-    """A date as it is written: its month, its day, 0 where it names none, and the minute of the day."""
+    """A date as it is written: its month, its day, 0 where it names none, and the minute of the day, up to 24:00.
+
+    `timed` is whether a time is written.
+    """
 
     month: Month
     day: int = 0
     minute: int = 0
+    timed: bool = False
+
+    @classmethod
+    def at(cls, minutes: int) -> Stamp:
+        """Give the time so many minutes after the beginning of day 0 of the calendar."""
+        day = date.fromordinal(minutes // MINUTES)
+        return cls(Month(day.year, day.month), day.day, minutes % MINUTES, True)
+
+    @property
+    def minutes(self) -> int:
+        """Minutes since the beginning of day 0 of the calendar."""
+        return self.day_ordinal * MINUTES + self.minute
+
+    @property
+    def ends_month(self) -> bool:
+        """Whether its day is the last of the month."""
+        return self.day > 0 and (date(*self.month, self.day) + timedelta(1)).day == 1
+
+    def __str__(self) -> str:
+        day = f"{self.month}-{self.day:02}"
+        return f"{day} {self.minute // 60:02}:{self.minute % 60:02}" if self.timed else day
 
     @property
     def day_ordinal(self) -> int:
@@ -122,14 +149,18 @@ def _stamp(year: str, month: int, day: str | None, clock: str | None) -> Stamp |
     if wrong:
         return wrong
     time = re.sub(r"\D", "", clock or "")
-    if time.startswith("2400"):
-        return _NEXT_DAY
     try:
         hour, minute, second = (int(time[at : at + 2] or 0) for at in (0, 2, 4))
-        datetime(int(year), month, int(day or 1), hour, minute, second)
+        datetime(int(year), month, int(day or 1), hour - (hour == 24 and minute == second == 0), minute, second)
     except ValueError:
         return _NO_SUCH_DATE
-    return Stamp(Month(int(year), month), int(day or 0), hour * 60 + minute)
+    return Stamp(Month(int(year), month), int(day or 0), hour * 60 + minute, bool(time))
+
+
+def parse_month(text: str) -> Stamp | Mistake:
+    """Read the date of a month: 24:00 may only end its last day."""
+    found = parse_date(text)
+    return NEXT_DAY if isinstance(found, Stamp) and found.minute == MINUTES and not found.ends_month else found
 
 
 def _no_date(text: str) -> Mistake:

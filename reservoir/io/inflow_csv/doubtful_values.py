@@ -1,69 +1,108 @@
-"""Numbers that may not be flows: missing-value codes, and points that may separate thousands."""
+"""Numbers that may not be flows: missing-value codes, negative ones, and points that may separate thousands."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
+from typing import NamedTuple
+
+import numpy as np
 
 from reservoir.errors import Mistake
-from reservoir.io.inflow_csv.cells import FILL_IN
+from reservoir.io.inflow_csv.cells import no_flow
 from reservoir.io.inflow_csv.record import StepValue
+from reservoir.io.missing_codes import codes_among
 
-#: 99, 999, 9999, 999.9, 9999.99 and their like.
-_CODE = re.compile(r"99+(\.(9+|0*))?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _WHOLE = re.compile(r"\d+")
-#: From how many times the largest other value a code stands out, however often it stands there; a short one may be
-#: a flood of a small river, and is no news among other values.
-_STANDS_OUT, _SHORT_STANDS_OUT, _SHORT = 2.0, 5.0, 100.0
 #: Whole numbers this many times larger than one with three decimals, and numbers that are written without thousands.
 _LARGER, _HUNDREDS = 10.0, range(100, 1000)
 
-_Numbered = tuple[int, StepValue]
+#: Days of which codes are named.
+_NAMED = 3
 
 
-def code_mistakes(values: Sequence[StepValue]) -> Iterator[Mistake]:
-    """Refuse codes that stand out of the record, or in months that follow each other."""
-    codes, largest = _codes(values)
-    for code, places in codes.items():
-        if _is_surely_code(code, places, largest):
-            for _, reading in places:
-                more = f"{reading.text}{'' if '.' in reading.text else '.'}1"
-                mend = f"{FILL_IN}; if the value is right, add a digit: {more}"
-                yield reading.mistake("looks like a missing-value code", "the flow or volume of the month", mend)
+class Flows(NamedTuple):
+    """What a column of numbers says.
+
+    Parameters
+    ----------
+    values : tuple of StepValue
+        Those that are flows or volumes.
+    mistakes : tuple of Mistake
+        Of the others, unless they are days, which may be missing.
+    notes : tuple of str
+        What is written like a code, and is none.
+    codes : tuple of str
+        Codes of days, which are missing.
+    """
+
+    values: tuple[StepValue, ...]
+    mistakes: tuple[Mistake, ...]
+    notes: tuple[str, ...]
+    codes: tuple[str, ...]
 
 
-def code_notes(values: Sequence[StepValue]) -> Iterator[str]:
-    """Codes that may well be flows."""
-    codes, largest = _codes(values)
-    for code, places in codes.items():
-        if code >= _SHORT and not _is_surely_code(code, places, largest):
-            _, first = places[0]
-            times = "" if len(places) == 1 else f", {len(places)} times"
-            place = f"row {first.row}, column {first.column}{times}"
-            yield f"{first.text} ({place}) is read as a value, not as a missing-value code"
+def flows_among(values: Sequence[StepValue], negative: str | None, *, months: bool) -> Flows:
+    """Tell flows from codes that stand for none, and from negative numbers unless these are asked for.
 
-
-def _codes(values: Sequence[StepValue]) -> tuple[dict[float, list[_Numbered]], float]:
-    """What may be codes, numbered among all values, and the largest other value."""
-    found: dict[float, list[_Numbered]] = {}
-    largest = 0.0
-    for number, reading in enumerate(values):
-        if _CODE.fullmatch(reading.text):
-            found.setdefault(reading.value, []).append((number, reading))
-        elif reading.value > largest:
-            largest = reading.value
-    return found, largest
-
-
-def _is_surely_code(code: float, places: Sequence[_Numbered], largest: float) -> bool:
-    if code > (_STANDS_OUT if code >= _SHORT else _SHORT_STANDS_OUT) * largest:
-        return True
-    return len(places) > 1 and (
-        code > largest or (code >= _SHORT and any(after == before + 1 for (before, _), (after, _) in pairwise(places)))
+    Parameters
+    ----------
+    values : sequence of StepValue
+        All numbers of a column, in the order of time.
+    negative : str or None
+        What is to become of negative values; None refuses them.
+    months : bool
+        Whether each is the value of a month, which may not be missing.
+    """
+    sure, doubtful = codes_among(np.array([each.value for each in values]))
+    mistakes = [
+        replace(_mistake(each, code, negative), row=each.row, column=each.column, value=each.text)
+        for each, code in zip(values, sure.tolist(), strict=True)
+        if (months if code else each.value < 0 and negative is None)
+    ]
+    flows = tuple(each for each, code in zip(values, sure, strict=True) if not code)
+    codes = _by_text(values, np.flatnonzero(sure).tolist())
+    return Flows(
+        flows,
+        tuple(mistakes),
+        tuple(_read_notes(_by_text(values, np.flatnonzero(doubtful).tolist()))),
+        () if months else tuple(_code_notes(codes)),
     )
+
+
+def _mistake(found: StepValue, code: bool, negative: str | None) -> Mistake:
+    """What is wrong with a number, and how to write it if it is no code in spite of its looks."""
+    mistake = no_flow(found.value, code)
+    if not code or (found.value < 0 and negative is None) or "e" in found.text.casefold():
+        return mistake
+    digit = f"{found.text}{'' if '.' in found.text else '.'}1"
+    return replace(mistake, mend=f"{mistake.mend}; if the value is right, add a digit: {digit}")
+
+
+def _by_text(values: Sequence[StepValue], places: Sequence[int]) -> dict[str, list[StepValue]]:
+    found: dict[str, list[StepValue]] = {}
+    for place in places:
+        found.setdefault(values[place].text, []).append(values[place])
+    return found
+
+
+def _read_notes(found: Mapping[str, Sequence[StepValue]]) -> Iterator[str]:
+    """Codes that may well be flows."""
+    for text, (first, *others) in found.items():
+        times = f", {1 + len(others)} times" if others else ""
+        yield f"{text} (row {first.row}, column {first.column}{times}) is read as a value, not as a missing-value code"
+
+
+def _code_notes(found: Mapping[str, Sequence[StepValue]]) -> Iterator[str]:
+    """Days that have a code in the place of a value."""
+    for text, cells in found.items():
+        rows = ", ".join(str(each.row) for each in cells[:_NAMED])
+        more = f" and {len(cells) - _NAMED:,} more" if len(cells) > _NAMED else ""
+        plural = "s" if len(cells) > 1 else ""
+        yield f"{text} is read as a missing value, not as a flow (row{plural} {rows}{more})"
 
 
 def thousands_mistakes(values: Sequence[StepValue]) -> Iterator[Mistake]:

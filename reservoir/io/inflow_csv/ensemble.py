@@ -12,15 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.water_years import month_name
-from reservoir.io.ensemble_years import MemberSeries, without_negative
+from reservoir.io.ensemble_years import MemberSeries, refuse_codes, without_negative
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
-from reservoir.io.inflow_csv.cells import MISSING_CODES, parse_flow, parse_signed_flow
-from reservoir.io.inflow_csv.companions import COMPANIONS
+from reservoir.io.inflow_csv.cells import parse_flow, parse_number
+from reservoir.io.inflow_csv.companions import codes_beside, companion_notes, companion_of
 from reservoir.io.inflow_csv.date_columns import date_columns
 from reservoir.io.inflow_csv.lines import Content, content_of
 from reservoir.io.inflow_csv.member_table import MemberLayout, MemberRows, NumberColumn, read_member_rows
+from reservoir.io.inflow_csv.one_series import change_of_series, may_tell_series, several_series
 from reservoir.io.inflow_csv.record import Record
 from reservoir.io.inflow_csv.table import InflowTable, Row, cut
 from reservoir.io.inflow_csv.units import choose_unit
@@ -80,30 +82,39 @@ def ensemble_series(found: MemberFile, reading: InflowReading) -> MemberSeries:
     value = column.place
     name = header.cells[value]
     chosen = choose_unit(table, Record(value_column=name, unit_texts=((name, name),)), reading.unit)
-    mistakes = [*chosen.mistakes, *caveat_mistakes(table)]
+    mistakes = [*column.mistakes(table), *chosen.mistakes, *caveat_mistakes(table)]
     if mistakes:
         raise InputError(mistakes)
-    known = {place: COMPANIONS[header.cells[place].casefold()] for place in column.companions}
+    known = {place: each for place in column.companions if (each := companion_of(header.cells[place]))}
     signed = reading.negative is not None
-    numbers = {value: NumberColumn(parse_signed_flow, -np.inf, MISSING_CODES) if signed else NumberColumn(parse_flow)}
-    numbers |= {place: NumberColumn(each.parse, each.allowed.least / each.size) for place, each in known.items()}
+    numbers = {value: NumberColumn(parse_number, -np.inf) if signed else NumberColumn(parse_flow)}
+    numbers |= {place: NumberColumn(each.read, *each.range) for place, each in known.items()}
     rows = read_member_rows(
-        MemberLayout(found.file, found.content.delimiter, header, found.member, found.date, numbers)
+        MemberLayout(
+            *(found.file, found.content.delimiter, header, found.member, found.date, numbers),
+            tuple(place for place in column.passed_over if may_tell_series(header.cells[place])),
+        )
     )
     first, series = _series(rows)
+    _check_texts(rows)
+    refuse_codes(series[value], first, rows.names)
+    for place, each in known.items():
+        refuse_codes(series[place], first, rows.names, header.cells[place], codes_beside(each.field, series[place]))
+    beside = {each.field: series[place] * each.size for place, each in known.items()}
+    losses = companion_notes(beside, {each.field: header.cells[at] for at, each in known.items()}, MONTHS_PER_YEAR)
     inflow, negative = without_negative(series[value], chosen.unit, first, reading.negative)
     return MemberSeries(
         first,
         inflow,
         rows.names,
         chosen.unit,
-        {each.field: series[place] * each.size for place, each in known.items()},
+        beside,
         {
             "caveat": caveat_of(table),
             "source": found.file,
             "sha256": _sha256(found.file),
             "unit_from": chosen.said_by,
-            "notes": (*column.notes(header.cells), *negative),
+            "notes": (*column.notes(header.cells), *losses, *negative),
             "reading": reading.as_dict(),
             "allow_negative": reading.negative == "keep",
         },
@@ -130,6 +141,23 @@ def _series(rows: MemberRows) -> tuple[int, dict[int, NDArray[np.float64]]]:
         series[column] = np.empty(members * months)
         series[column][place] = values
     return first, {column: values.reshape(members, months) for column, values in series.items()}
+
+
+def _check_texts(rows: MemberRows) -> None:
+    """Refuse members whose months are those of several series: InputError."""
+    order = np.lexsort((rows.month, rows.member))
+    starts = np.flatnonzero(np.diff(rows.member[order], prepend=-1))
+    for place, (texts, codes) in rows.texts.items():
+        if len(texts) < 2:
+            continue
+        ordered, name = codes[order], rows.layout.header.cells[place]
+        low, high = np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts)
+        for member in np.flatnonzero(low < high).tolist():
+            stop = starts[member + 1] if member + 1 < len(starts) else len(ordered)
+            change = change_of_series(name, [texts[code] for code in ordered[starts[member] : stop].tolist()])
+            if change:
+                refused, row = several_series(name, change), int(order[starts[member] + change.place])
+                raise InputError(rows.at(row, refused.problem, refused.expected, refused.mend, place, change.after))
 
 
 def _not_rectangular(rows: MemberRows, place: NDArray[np.int64], months: int, first: int) -> Mistake:

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from reservoir.errors import Mistake
-from reservoir.io.inflow_csv.cells import is_missing, parse_flow, parse_signed_flow
-from reservoir.io.inflow_csv.companions import read_companions
+from reservoir.io.inflow_csv.cells import is_missing, parse_number
+from reservoir.io.inflow_csv.companions import companion_of, read_companions
 from reservoir.io.inflow_csv.date_columns import DateColumns
 from reservoir.io.inflow_csv.dates import Month, Stamp
+from reservoir.io.inflow_csv.doubtful_values import flows_among
 from reservoir.io.inflow_csv.number_style import number_style
 from reservoir.io.inflow_csv.record import PeriodIndex, Record, StepValue, TimeAxis, sequence_mistakes
 from reservoir.io.inflow_csv.row_dates import RowDates
@@ -32,34 +33,41 @@ def read_long(table: InflowTable, date: DateColumns, reading: InflowReading) -> 
     found = value_column(table, date.places, reading.column)
     header, place = table.header.cells, found.place
     stamps, undated = date.stamps(table)
-    dates = RowDates.of(stamps, (*header, *(comment.text for comment in table.comments)))
+    said = tuple(comment.text for comment in table.comments)
+    dates = RowDates.of(stamps, (*header, *said), (*said, *(header[at] for at in (*date.places, place))))
     is_month, told_at = dates.period.is_month, date.name(table)
     style = number_style((row.cells[place] for row in table.rows), table.delimiter)
-    parse = parse_flow if reading.negative is None else parse_signed_flow
-    flows, wrong = table.parsed(place, lambda text: style.parsed(text, parse))
+    numbers, wrong = table.parsed(place, lambda text: style.parsed(text, parse_number))
     companions, wrong_beside = read_companions(table, found.companions)
     ordinals = {row: stamp.month.ordinal for row, stamp in stamps.items()} if is_month else dates.first_days
-    out_of_order = _month_mistakes(table, ordinals, undated, told_at) if is_month else dates.mistakes(told_at)
+    out_of_order = [*dates.mistakes(told_at)]
+    if is_month:
+        out_of_order += _month_mistakes(table, ordinals, undated, told_at)
+    cells = sorted(
+        StepValue(ordinals[row.number], numbers[row.number], row.number, header[place], style.plain(row.cells[place]))
+        for row in table.rows
+        if row.number in ordinals and row.number in numbers
+    )
+    flows = flows_among(cells, reading.negative, months=is_month)
     return Record(
-        values=tuple(
-            sorted(
-                StepValue(ordinals[number], flows[number], number, header[place], style.plain(cells[place]))
-                for number, cells in table.rows
-                if number in ordinals and number in flows
-            )
-        ),
+        values=flows.values,
         period=dates.period,
         value_column=header[place],
         unit_texts=((header[place], header[place]),),
         first_stamp=_first_stamp(table, date, stamps) if is_month else "",
+        beside=found.passed_over,
         companions=companions,
+        companion_names={known.field: header[at] for at in found.companions if (known := companion_of(header[at]))},
         mistakes=(
+            *found.mistakes(table),
             *undated,
             *out_of_order,
             *(each for each in wrong if is_month or not is_missing(str(each.value))),
+            *flows.mistakes,
             *wrong_beside,
         ),
-        notes=(*found.notes(header), *style.notes, *dates.notes),
+        notes=(*found.notes(header), *style.notes, *dates.notes, *flows.notes, *flows.codes),
+        codes=flows.codes,
     )
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import MOST_MISTAKES, InputError, Mistake
-from reservoir.io.inflow_csv.dates import parse_date
+from reservoir.io.inflow_csv.dates import parse_month
 from reservoir.io.inflow_csv.table import Row
 from reservoir.text.printable import first_unprintable
 
@@ -23,16 +23,15 @@ _PIECE, MOST_NAME = 500_000, 100
 
 
 class NumberColumn(NamedTuple):
-    """How one cell of a column of numbers is read, the lowest number that it takes, and those that mean none."""
+    """How one cell of a column of numbers is read, and the lowest and the highest number that it takes."""
 
     parse: Callable[[str], float | Mistake]
     lowest: float = 0.0
-    codes: frozenset[float] = frozenset()
+    highest: float = np.inf
 
     def takes(self, values: NDArray[np.float64]) -> bool:
         """Whether these are all numbers of the column."""
-        coded = bool(self.codes) and np.isin(values[values < 0], list(self.codes)).any()
-        return bool(np.isfinite(values).all() and (values >= self.lowest).all() and not coded)
+        return bool(np.isfinite(values).all() and ((values >= self.lowest) & (values <= self.highest)).all())
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,8 @@ class MemberLayout:
         Places of these columns.
     numbers : mapping of int to NumberColumn
         Columns of numbers, by their places.
+    texts : tuple of int
+        Places of columns of texts that are asked for.
     """
 
     file: str
@@ -56,6 +57,7 @@ class MemberLayout:
     member: int
     date: int
     numbers: Mapping[int, NumberColumn]
+    texts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,8 @@ class MemberRows:
         Months since the beginning of the calendar.
     values : mapping of int to ndarray, shape (rows,)
         Columns of numbers, by their places.
+    texts : mapping of int to (tuple of str, ndarray of int)
+        Columns of texts, by their places: different texts, and which of them a row has.
     """
 
     layout: MemberLayout
@@ -80,6 +84,7 @@ class MemberRows:
     member: NDArray[np.int32]
     month: NDArray[np.int32]
     values: Mapping[int, NDArray[np.float64]]
+    texts: Mapping[int, tuple[tuple[str, ...], NDArray[np.int32]]]
 
     def at(self, place: int, problem: str, expected: str, mend: str, column: int, value: object = None) -> Mistake:
         """A mistake in the row at a place."""
@@ -97,25 +102,29 @@ def read_member_rows(layout: MemberLayout) -> MemberRows:
         With the first mistakes in cells.
     """
     names: dict[str, int] = {}
+    found: dict[int, dict[str, int]] = {place: {} for place in layout.texts}
     parts: list[tuple[NDArray[Any], ...]] = []
     try:
         for piece in _pieces(layout):
-            member = _codes(piece[layout.member], lambda name: names.setdefault(name, len(names)))
+            member = _numbered(piece[layout.member], names)
             month = _codes(piece[layout.date], _ordinal)
             values = [piece[place].to_numpy() for place in layout.numbers]
             good = (column.takes(each) for column, each in zip(layout.numbers.values(), values, strict=True))
             if (month < 0).any() or not all(good):
                 raise ValueError("a number or a date is out of range")
-            parts.append((member, month, *values))
-        if any(_wrong_name(name) for name in names):
+            texts = [_numbered(piece[place], each) for place, each in found.items()]
+            parts.append((member, month, *values, *texts))
+        if any(wrong_name(name) for name in names):
             raise ValueError("a name of a member is wrong")
     except (ValueError, pd.errors.ParserWarning) as error:
         raise InputError(_mistakes(layout, str(error))) from None
-    if not parts:
+    if not any(len(member) for member, *_ in parts):
         problem, mend = "there are no data rows below the header", "add the data rows"
         raise InputError(Mistake(problem, mend=mend, row=layout.header.number))
     member, month, *each = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return MemberRows(layout, tuple(names), member, month, dict(zip(layout.numbers, each, strict=True)))
+    numbers = dict(zip(layout.numbers, each, strict=False))
+    which = {place: (tuple(found[place]), codes) for place, codes in zip(found, each[len(numbers) :], strict=True)}
+    return MemberRows(layout, tuple(names), member, month, numbers, which)
 
 
 def _pieces(layout: MemberLayout) -> Iterator[pd.DataFrame]:
@@ -142,6 +151,11 @@ def _pieces(layout: MemberLayout) -> Iterator[pd.DataFrame]:
             yield from reader
 
 
+def _numbered(column: pd.Series[Any], numbers: dict[str, int]) -> NDArray[np.int32]:
+    """The number of each text of a column of categories, where new ones get the next."""
+    return _codes(column, lambda text: numbers.setdefault(text, len(numbers)))
+
+
 def _codes(column: pd.Series[Any], code_of: Callable[[str], int]) -> NDArray[np.int32]:
     """The number of each cell of a column of categories; that of each text is asked for once, as they appear."""
     texts, codes = column.cat.categories.tolist(), column.cat.codes.to_numpy()
@@ -153,11 +167,12 @@ def _codes(column: pd.Series[Any], code_of: Callable[[str], int]) -> NDArray[np.
 
 def _ordinal(date: str) -> int:
     """Months since the beginning of the calendar; -1 of what is no date."""
-    stamp = parse_date(date)
+    stamp = parse_month(date)
     return -1 if isinstance(stamp, Mistake) else stamp.month.ordinal
 
 
-def _wrong_name(name: str) -> Mistake | None:
+def wrong_name(name: str) -> Mistake | None:
+    """What is wrong with the name of a member, if anything."""
     if not name:
         return Mistake("missing value", "the name of a member", "name the member in every row")
     if len(name) > MOST_NAME or first_unprintable(name):
@@ -180,7 +195,7 @@ def _cut(text: TextIO, layout: MemberLayout) -> Iterator[tuple[int, list[str]]]:
 
 def _mistakes(layout: MemberLayout, reason: str) -> list[Mistake]:
     """The first mistakes in cells, or the reason why no cells can be read."""
-    parsers: dict[int, Callable[[str], Any]] = {layout.member: _wrong_name, layout.date: parse_date}
+    parsers: dict[int, Callable[[str], Any]] = {layout.member: wrong_name, layout.date: parse_month}
     parsers |= {place: column.parse for place, column in layout.numbers.items()}
     columns, found = len(layout.header.cells), list[Mistake]()
     try:

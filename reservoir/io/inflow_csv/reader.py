@@ -18,11 +18,12 @@ from reservoir.hydro.water_years import whole_years, whole_years_of
 from reservoir.io.inflow_csv.averaging import Steps, averaged
 from reservoir.io.inflow_csv.caveats import caveat_mistakes, caveat_of
 from reservoir.io.inflow_csv.cells import FILL_IN
-from reservoir.io.inflow_csv.companions import companion_arrays
+from reservoir.io.inflow_csv.companions import companion_arrays, companion_notes
 from reservoir.io.inflow_csv.dates import Month
-from reservoir.io.inflow_csv.doubtful_values import code_mistakes, code_notes, thousands_mistakes
+from reservoir.io.inflow_csv.doubtful_values import thousands_mistakes
 from reservoir.io.inflow_csv.layouts import read_record
 from reservoir.io.inflow_csv.likely_cause import likely_cause
+from reservoir.io.inflow_csv.one_series import series_mistakes
 from reservoir.io.inflow_csv.record import MOST_YEARS, Record, StepValue, too_many_years
 from reservoir.io.inflow_csv.row_period import dates_of
 from reservoir.io.inflow_csv.stamps import stamp_mistakes, stamp_notes
@@ -57,18 +58,19 @@ def read_record_file(file: str, reading: InflowReading, first_month: int | None)
         *chosen.mistakes,
         *caveat_mistakes(table),
         *_month_mistakes(table, record, first_month),
-        *code_mistakes(record.values),
         *thousands_mistakes(record.values),
         *stamp_mistakes(table, record, begins),
     ]
     if not mistakes and not record.values:
         mistakes = [Mistake("no row has a value", mend=FILL_IN, row=table.header.number)]
+    if not mistakes:
+        rows = list(dict.fromkeys(value.row for value in record.values))
+        mistakes = [*series_mistakes(table, record.beside, rows, years=record.value_column is None)]
     if mistakes:
         cause = likely_cause(table, mistakes)
         raise InputError([*([cause] if cause else ()), *mistakes])
-    notes = (*record.notes, *stamp_notes(record), *code_notes(record.values))
-    with np.errstate(over="ignore"):  # no flow is so large, but in months that are left out
-        negative = _negative_notes(record, chosen.unit, reading.negative)
+    notes = (*record.notes, *stamp_notes(record))
+    as_written = record
     if reading.negative == "zero":
         record = replace(record, values=tuple(each._replace(value=max(each.value, 0.0)) for each in record.values))
     if record.period.is_month:
@@ -80,10 +82,15 @@ def read_record_file(file: str, reading: InflowReading, first_month: int | None)
         notes, record = (*notes, *by_step.notes[len(record.notes) :]), by_step
         within, calendar, left_out = whole_years_of(touched, record.values[0].ordinal, len(record.values))
     inside = record.values[within]
+    flow = _flow_m3s(inside, calendar, chosen.unit, of_days=not record.period.is_month)
+    with np.errstate(over="ignore"):  # no flow is so large, but in months that are left out
+        negative = _negative_notes(as_written, chosen.unit, reading.negative)
+    beside = companion_arrays(record.companions, [value.row for value in inside], calendar.steps)
+    losses = companion_notes(beside, record.companion_names, calendar.steps)
     return Inflow(
-        _flow_m3s(inside, calendar, chosen.unit, of_days=not record.period.is_month),
+        flow,
         calendar,
-        notes=(*notes, *left_out, *negative),
+        notes=(*notes, *losses, *left_out, *negative),
         caveat=caveat_of(table),
         source=file,
         sha256=hashlib.sha256(table.content).hexdigest(),
@@ -92,7 +99,7 @@ def read_record_file(file: str, reading: InflowReading, first_month: int | None)
         content=b"" if is_workbook(table.content) else table.content,
         reading=reading.as_dict(),
         allow_negative=reading.negative == "keep",
-        **companion_arrays(record.companions, [value.row for value in inside], calendar.steps),
+        **beside,
     )
 
 

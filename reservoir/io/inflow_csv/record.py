@@ -51,12 +51,18 @@ class Record:
         Columns whose names may say the unit, and what of the name does.
     first_stamp : str
         The first date as it is written, if every date is the first day of a month; else empty.
+    beside : tuple of int
+        Places of the columns that are passed over.
     companions : mapping
         Values of further columns by row, by field of `Inflow`.
+    companion_names : mapping
+        Names of these columns, by field.
     mistakes : tuple of Mistake
         All that is wrong with the header and the cells.
     notes : tuple of str
         What the user should know about how the file was understood.
+    codes : tuple of str
+        Those of the notes that say which days are missing, because a code stands there.
     """
 
     values: tuple[StepValue, ...] = ()
@@ -66,9 +72,12 @@ class Record:
     value_column: str | None = None
     unit_texts: tuple[tuple[str, str], ...] = ()
     first_stamp: str = ""
+    beside: tuple[int, ...] = ()
     companions: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    companion_names: Mapping[str, str] = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
     notes: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
 
 
 class PeriodIndex(NamedTuple):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import date
 from itertools import pairwise
 
-from reservoir.errors import Mistake
+from reservoir.errors import Mistake, shortened
 from reservoir.hydro.time_step import DAYS_PER_WEEK, TimeStep
-from reservoir.io.inflow_csv.dates import Stamp
-from reservoir.io.inflow_csv.row_period import A_MONTH, MINUTES, RowPeriod
+from reservoir.io.inflow_csv.dates import MINUTES, NEXT_DAY, Stamp
+from reservoir.io.inflow_csv.row_period import A_MONTH, RowPeriod
+from reservoir.io.inflow_csv.stamps import says_begin, says_end
 
 #: Rows of a record follow each other by what they stand for more often than this.
 _MOSTLY = 0.5
@@ -34,23 +35,51 @@ class RowDates:
         Number of the first day of each row's period, by row; empty of months.
     notes : tuple of str
         How the dates were read.
+    doubts : tuple of Mistake
+        Why nobody knows which periods they name.
     """
 
     period: RowPeriod
     first_days: Mapping[int, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    doubts: tuple[Mistake, ...] = ()
 
     @classmethod
-    def of(cls, stamps: Mapping[int, Stamp], texts: Iterable[str]) -> RowDates:
+    def of(cls, stamps: Mapping[int, Stamp], texts: Sequence[str], claims: Sequence[str]) -> RowDates:
         """Recognise them.
 
         Parameters
         ----------
         stamps : mapping of int to Stamp
             By row.
-        texts : iterable of str
+        texts : sequence of str
             Comments and names of columns, which may say that a week is named by its last day.
+        claims : sequence of str
+            Those that may say that all dates stand at the ends of their periods.
         """
+        written = cls._as_written(stamps, texts)
+        if written.period.is_month:
+            late = [row for row, stamp in stamps.items() if stamp.minute == MINUTES and not stamp.ends_month]
+            return replace(written, doubts=tuple(replace(NEXT_DAY, row=row, value=str(stamps[row])) for row in late))
+        said = next((text for text in claims if says_end(text)), "")
+        if any(stamp.minute == MINUTES for stamp in stamps.values()):
+            said = "24:00"
+        elif any(map(says_begin, claims)):
+            return written
+        elif said and written.period.step is TimeStep.WEEK and not any(stamp.timed for stamp in stamps.values()):
+            return cls._as_written(stamps, (*texts, "week ending"))
+        elif not said or not any(stamp.timed for stamp in stamps.values()):
+            return replace(written, doubts=tuple(_doubts(stamps, written, said)))
+        length = MINUTES // written.period.per_day
+        begins = {row: _begin(stamp, length) for row, stamp in stamps.items()}
+        found = cls._as_written(begins, (*texts, "week ending"))
+        row = min(stamps, key=lambda each: stamps[each].minutes)
+        note = f'times are read as the ends of their periods ("{shortened(said)}"): {stamps[row]} ends {begins[row]}'
+        return replace(found, notes=(note, *found.notes))
+
+    @classmethod
+    def _as_written(cls, stamps: Mapping[int, Stamp], texts: Sequence[str]) -> RowDates:
+        """What they say if each names the period that it stands in."""
         if len(stamps) < 2 or not all(stamp.day for stamp in stamps.values()):
             return cls(A_MONTH)
         days = {row: stamp.day_ordinal for row, stamp in stamps.items()}
@@ -69,7 +98,7 @@ class RowDates:
         return cls(A_MONTH)
 
     @classmethod
-    def _weeks(cls, days: Mapping[int, int], texts: Iterable[str]) -> RowDates:
+    def _weeks(cls, days: Mapping[int, int], texts: Sequence[str]) -> RowDates:
         ends = any(map(_WEEK_ENDS.search, texts))
         back = (DAYS_PER_WEEK - 1) * ends
         first = min(days.values())
@@ -79,6 +108,7 @@ class RowDates:
 
     def mistakes(self, column: str) -> Iterator[Mistake]:
         """Periods that stand twice, and weeks that overlap; those that are missing are counted by step."""
+        yield from (replace(doubt, column=column) for doubt in self.doubts)
         if self.period.per_day > 1:
             return
         noun = self.period.step.noun
@@ -97,6 +127,39 @@ class RowDates:
                     yield Mistake(problem, expected, mend, row=rows[after], column=column)
 
 
+def _begin(stamp: Stamp, length: int) -> Stamp:
+    """The time at which a period of a part of a day begins; of a day or longer, its last day."""
+    if length < MINUTES:
+        return Stamp.at(stamp.minutes - length)
+    return Stamp.at((stamp.minutes - MINUTES // 2) // MINUTES * MINUTES)._replace(timed=False)
+
+
+def _doubts(stamps: Mapping[int, Stamp], written: RowDates, said: str) -> Iterator[Mistake]:
+    """Why dates of days or hours may stand at the end of their periods, though no time says so, or no text."""
+    first_row, last_row = (choose(stamps, key=lambda row: stamps[row].minutes) for choose in (min, max))
+    first, last, per_day = stamps[first_row], stamps[last_row], written.period.per_day
+    if written.period.step is TimeStep.TEN_DAYS and first.day in _TEN_BEGINS:
+        whole = False
+    elif written.period.step is not TimeStep.DAY:
+        return
+    elif per_day > 1:
+        whole = first.minute == MINUTES // per_day and last.minute == 0
+    else:
+        whole = first.day == 2 and last.day == 1 and last.month.month == first.month.month
+    if not said and not whole:
+        return
+    why = f'"{shortened(said)}" says so' if said else f"the record has whole days from {first} to {last}"
+    if not said and per_day == 1:
+        why = f"the record has whole years from {first} to {last}"
+    problem = f"each date may stand at the end of its period: {why}"
+    expected = "times that say which day it is, or a comment that does"
+    mend = (
+        'add the line "# period beginning" if a date is the day or hour that begins with it; if it is the end of one, '
+    )
+    mend += 'write the time (00:00, or 24:00 of the day before) and add "# period ending"'
+    yield Mistake(problem, expected, mend, row=first_row, value=str(first))
+
+
 def _mostly(found: Iterable[bool]) -> bool:
     each = list(found)
     return sum(each) > _MOSTLY * len(each)
@@ -108,13 +171,9 @@ def _ten_days(stamps: Iterable[Stamp]) -> str:
     days = {stamp.day for stamp in some}
     if days <= _TEN_BEGINS:
         return "the 1st, the 11th and the 21st"
-    if all(stamp.day in _TEN_ENDS or _is_last(stamp) for stamp in some):
+    if all(stamp.day in _TEN_ENDS or stamp.ends_month for stamp in some):
         return "the 10th, the 20th and the last day"
     return ""
-
-
-def _is_last(stamp: Stamp) -> bool:
-    return (date(*stamp.month, stamp.day) + timedelta(1)).day == 1
 
 
 def _first_of_ten(day: int) -> int:

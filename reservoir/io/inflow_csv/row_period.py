@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reservoir.hydro.calendar import SECONDS_PER_DAY
-from reservoir.hydro.time_step import DAYS_PER_WEEK, TimeStep
+from reservoir.hydro.time_step import DAYS_PER_WEEK, ONE_MONTH, TimeStep
+from reservoir.io.inflow_csv.dates import MINUTES
 
-#: Minutes of a day.
-MINUTES = SECONDS_PER_DAY // 60
 #: Day numbers of Python's calendar, which begin with year 1, are those of NumPy's and this.
 _DAY_OF_1970 = 719_163
 _LAST_TEN_BEGIN = 20
@@ -56,7 +54,7 @@ class RowPeriod(NamedTuple):
             return np.full(len(first_days), DAYS_PER_WEEK if self.step is TimeStep.WEEK else 1)
         days = dates_of(first_days)
         months = days.astype("datetime64[M]")
-        next_month = day_numbers((months + 1).astype("datetime64[D]"))
+        next_month = day_numbers((months + ONE_MONTH).astype("datetime64[D]"))
         is_last = (days - months.astype("datetime64[D]")).astype(np.int64) == _LAST_TEN_BEGIN
         return np.where(is_last, next_month - first_days, 10)
 

@@ -7,13 +7,37 @@ from collections.abc import Iterator
 
 from reservoir.errors import Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
+from reservoir.io.inflow_csv.column_words import understand
 from reservoir.io.inflow_csv.dates import Month
 from reservoir.io.inflow_csv.record import Record
 from reservoir.io.inflow_csv.table import InflowTable
+from reservoir.io.inflow_csv.unit_words import folded
 
+_PERIODS = r"(?:month|day|hour|period|interval|time ?step|step)s?"
+_OF_PERIOD = rf"of (?:the |each |every |its |their )?{_PERIODS}"
+#: What says that a date or a time stands at the end of its period, or at its beginning; HEC-DSS has types of its own
+#: for means and sums of periods, whose times are their ends.
 _ENDS = re.compile(
-    r"\b(month[- ]?end(?:s|ing)?|ends? of (?:the |each |every )?(?:month|period)|period[- ]end(?:ing|s)?)\b", re.I
+    rf"(?<!\w)(?:{_PERIODS} ?end(?:s|ing)?|ends? {_OF_PERIOD}|eo[pm]|per (?:aver|cum)|intervallende"
+    r"|fin(?:ale?)? d\w{0,4} ?(?:la |l')?(?:mois|jour|journée|heure|période|mes|día|hora|per[ií]odo|interval(?:o|le))"
+    r"|ende (?:des|der|eines) (?:monats|tages|stunde|zeitraums|intervalls|zeitschritts))"
+    r"(?! of record)(?!\w|\W*\d)|[月日期段]末|结束时刻"
 )
+_BEGINS = re.compile(
+    rf"(?<!\w)(?:{_PERIODS} ?(?:begin(?:s|ning)?|start(?:s|ing)?)|(?:begin(?:ning)?|start)s? {_OF_PERIOD})(?!\w)"
+    r"|[月日期段]初"
+)
+
+
+def says_end(text: str) -> bool:
+    """Whether a text says that dates stand at the end of their periods; of storages it says nothing of flows."""
+    parts = re.split(r"[,;()]|[.:](?=\s|$)", folded(text))
+    return any(_ENDS.search(part.replace("-", " ")) and not understand(part).is_other for part in parts)
+
+
+def says_begin(text: str) -> bool:
+    """Whether a text says that dates stand at the beginning of their periods."""
+    return _BEGINS.search(folded(text).replace("-", " ")) is not None
 
 
 def stamp_mistakes(table: InflowTable, record: Record, first_month: int) -> Iterator[Mistake]:
@@ -27,7 +51,7 @@ def stamp_mistakes(table: InflowTable, record: Record, first_month: int) -> Iter
     first, last = Month.at(record.values[0].ordinal), Month.at(record.values[-1].ordinal)
     late = first.month in {2, first_month % MONTHS_PER_YEAR + 1} and first.month != first_month
     whole = len(record.values) % MONTHS_PER_YEAR == 0
-    said = next((comment for comment in table.comments if _ENDS.search(comment.text)), None)
+    said = next((comment for comment in table.comments if says_end(comment.text)), None)
     if said is None and not (late and whole):
         return
     why = (

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 from reservoir.io.inflow_csv import vocabulary as known
@@ -60,6 +61,18 @@ _CHINESE = {
     Kind.FLOW: known.CHINESE_FLOW,
     Kind.RUNOFF: known.CHINESE_RUNOFF,
 }
+#: Words of which others are joined; short ones that change nothing would be found in names.
+_PARTS = {
+    **dict.fromkeys((word for word in known.PLAIN | known.OTHER_PARTS if len(word) > 2), Kind.PLAIN),
+    **dict.fromkeys((spelling for spelling in _UNIT_OF if spelling.isalnum() and len(spelling) > 2), Kind.UNIT),
+    **dict.fromkeys(known.DAILY, Kind.DAILY),
+    **dict.fromkeys(known.VOLUME | known.RUNOFF | {"v"}, Kind.VOLUME),
+    **dict.fromkeys(known.OTHER, Kind.OTHER),
+    **dict.fromkeys(known.FLOW, Kind.FLOW),
+    **dict.fromkeys(known.STATISTIC_PARTS, Kind.STATISTIC),
+    **dict.fromkeys((f"{letter}{percent}" for letter in "pq" for percent in range(1, 100)), Kind.STATISTIC),
+}
+_LONGEST_JOINED = 40
 
 
 def folded(text: str) -> str:
@@ -69,6 +82,12 @@ def folded(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).translate(_DASHES).casefold()
     text = re.sub(r"(?<![a-z])([hk]?m|mm|ft|км|м)\s?(?:\^|\*\*)\s?3(?!\d)", r"\g<1>3", text)
     return re.sub(r"(?<![a-z])s\s?(?:\^|\*\*)\s?\(?-1\)?", "s-1", text)
+
+
+def parts_of(name: str) -> list[str]:
+    """The plain words of a column's name, also where capitals separate them: ``SensorType`` is sensor, type."""
+    apart = re.sub(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zà-ÿ])", " ", name)
+    return re.findall(r"[^\W\d_]+", folded(apart))
 
 
 def words_of(text: str) -> tuple[Word, ...]:
@@ -105,6 +124,29 @@ def _matched(tokens: Sequence[str]) -> Iterator[Word]:
         place += length
 
 
+def _joined(token: str) -> Kind | None:
+    """What several known words say that are written together: that they are a statistic, or not the inflow."""
+    found = _cut_up(token) if len(token) <= _LONGEST_JOINED else None
+    if found is None or len(found) < 2:
+        return None
+    if Kind.STATISTIC in found:
+        return Kind.STATISTIC
+    return Kind.OTHER if Kind.OTHER in found and Kind.FLOW not in found else None
+
+
+@lru_cache(maxsize=4096)  # an end that is none is met by many beginnings
+def _cut_up(token: str) -> tuple[Kind, ...] | None:
+    """The kinds of the known words that a token consists of; None of another token."""
+    if not token:
+        return ()
+    for length in range(len(token), 0, -1):
+        kind = _PARTS.get(token[:length]) or (Kind.NUMBER if token[:length].isdecimal() else None)
+        rest = None if kind is None else _cut_up(token[length:])
+        if kind is not None and rest is not None:
+            return (kind, *rest)
+    return None
+
+
 def _kind(token: str) -> Kind:
     if token in _BRACKETS:
         return _BRACKETS[token]
@@ -113,6 +155,9 @@ def _kind(token: str) -> Kind:
     for kind, words in _WORDS.items():
         if token in words:
             return kind
+    joined = _joined(token)
+    if joined is not None:
+        return joined
     if re.search(f"[{_CJK}]", token):
         return next((kind for kind, form in _CHINESE.items() if form.match(token)), Kind.NAME)
     short = len(token) < 4 and token.isascii()

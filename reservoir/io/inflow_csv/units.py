@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from reservoir.errors import Mistake
 from reservoir.hydro.calendar import SECONDS_PER_DAY, Calendar
+from reservoir.hydro.inflow import ASSUMED
 from reservoir.hydro.time_step import TimeStep
 from reservoir.hydro.units import FLOW_M3S, VOLUME_HM3
 from reservoir.io.inflow_csv.column_words import Saying, understand
@@ -19,8 +21,6 @@ from reservoir.io.inflow_csv.record import Record
 from reservoir.io.inflow_csv.table import InflowTable
 from reservoir.io.inflow_csv.unit_words import Kind
 
-#: Where the unit was said, if it was not.
-ASSUMED = "assumed: the file gives no unit"
 #: Volume that 1 m3/s carries in a day.
 HM3_PER_M3S_DAY = SECONDS_PER_DAY / 1e6
 #: Units that are understood.
@@ -183,6 +183,16 @@ def _of_something_else(table: InflowTable, record: Record) -> Iterator[Mistake]:
             "keep the inflow column; if this is it, name it inflow_m3s, or inflow with another unit",
             record.value_column,
         )
+    name = record.value_column or ""
+    statistic = _OF_SURVEY.fullmatch(name)
+    if statistic and statistic[1] != "00003":
+        problem = f"the column is no mean: {statistic[1]} is another statistic of the day"
+        mend = "give the column of daily means, which ends in 00003"
+        yield table.at_header(problem, "daily means", mend, name)
+
+
+#: A column of daily flows of the US Geological Survey, and its statistic: 00003 is the mean.
+_OF_SURVEY = re.compile(r"(?:\d+_)?00060_(\d{5})")
 
 
 def _doubts(table: InflowTable, record: Record) -> Iterator[Mistake]:

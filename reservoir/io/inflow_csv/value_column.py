@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from reservoir.errors import InputError, Mistake
 from reservoir.io.inflow_csv.cells import is_missing, looks_like_number
 from reservoir.io.inflow_csv.column_words import understand
-from reservoir.io.inflow_csv.companions import COMPANIONS, is_companion
+from reservoir.io.inflow_csv.companions import COMPANIONS, is_companion, nearly_named
 from reservoir.io.inflow_csv.table import InflowTable
 from reservoir.io.inflow_csv.unit_words import Kind, folded
 from reservoir.io.inflow_csv.vocabulary import BESIDE
@@ -25,6 +26,11 @@ class ValueColumn(NamedTuple):
     place: int
     companions: tuple[int, ...]
     passed_over: tuple[int, ...]
+
+    def mistakes(self, table: InflowTable) -> Iterator[Mistake]:
+        """Losses that would be passed over because of their names."""
+        found = (nearly_named(table.header.cells[place]) for place in self.passed_over)
+        yield from (replace(mistake, row=table.header.number) for mistake in found if mistake is not None)
 
     def notes(self, header: Sequence[str]) -> tuple[str, ...]:
         """Which columns were passed over."""
@@ -72,7 +78,7 @@ def _may_be_inflow(table: InflowTable, place: int) -> bool:
     saying = understand(name)
     words = re.findall(r"[^\W_]+", folded(name))
     beside = not BESIDE.isdisjoint(words) and all(word in BESIDE or word.isdecimal() for word in words)
-    if beside or saying.is_other or Kind.STATISTIC in saying.kinds:
+    if beside or saying.is_other or Kind.STATISTIC in saying.kinds or nearly_named(name):
         return False
     cells = [row.cells[place] for row in table.rows[:_LOOKED_AT] if not is_missing(row.cells[place])]
     return not table.rows or sum(map(looks_like_number, cells)) * 2 > len(cells)

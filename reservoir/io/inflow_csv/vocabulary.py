@@ -91,11 +91,49 @@ BESIDE = _words(
     "qc qual qualifier quality record remark remarks river row sensor sens site source stat station status sum "
     "total totals type units valid water wy year yr"
 )
+#: Words in the names of columns that tell one series from another.
+OF_SERIES = _words(
+    "station stations stn sta site sites gage gauge gages gauges sensor sensors location loc river stream basin "
+    "catchment watershed subbasin reservoir dam lake param params parameter parameters parm variable var statistic "
+    "statistics stat stats series timeseries tsid ts element quantity property observable characteristic measure "
+    "measurement measurand datatype dataset product duration interval aggregation pegel messstelle gewässer fluss "
+    "größe kennwert estacion estación rio río cuenca parametro parámetro parâmetro paramètre grandeur rivière fiume "
+    "stazione grandezza estação posto 站 站名 站码 测站 站号 河流 河名 水库 要素 项目 指标"
+)
+#: Words in the names of columns that judge single values, whatever else they name; and of what else varies in a series.
+JUDGES = _words(
+    "flag flags quality qual qc qa qualifier qualifiers remark remarks comment comments note notes status approval "
+    "approved grade symbol sym provisional valid validity confidence bemerkung qualität statut observación "
+    "observaciones calidad nota 备注 质量"
+)
+VARYING = _words(
+    "ice rating version revision method modified updated retrieved entered user operator observer author date datetime "
+    "time timestamp year years yr month months mon day days hour hours minute week season quarter decade dekad wy "
+    "water annual total totals sum mean average count n row rows lat latitude lon longitude phase regime wet dry "
+    "period calibration validation unit units uom"
+)
+#: Words in the names of columns of codes: short ones judge a value, too.
+CODED = _words("cd code codes class")
+#: Words of cells that say how good a value is, and how it was found.
+HOW_GOOD = _words(
+    "good fair poor bad ok okay suspect doubtful approved provisional preliminary accepted final raw working checked "
+    "unchecked verified unverified validated unvalidated edited corrected original revised estimated estimate est "
+    "observed obs measured recorded computed calculated modelled modeled simulated reconstructed reconstruction filled "
+    "infilled interpolated extrapolated extended naturalised naturalized ice open yes no true false none normal high "
+    "low wet dry average spring summer autumn fall winter published unpublished manual automatic auto"
+)
 #: What is not the mean or the sum of a month, whatever it is of.
 STATISTIC = _words(
     "max maximum min minimum peak median std stdev sd cv variance percentile quantile cumulative cumulated accumulated "
     "cum index ratio anomaly anomalies log ln normalised normalized standardised standardized percent rank deviation "
-    "annual annually yearly hourly weekly decadal quarterly seasonal"
+    "annual annually yearly hourly weekly decadal quarterly seasonal maxima maximo máximo máxima maximal maximale "
+    "maximaler minima minimo mínimo mínima minimal minimale minimaler massimo massima mediana médiane medianwert crest "
+    "extreme extremes highest lowest höchster höchste niedrigster niedrigste étiage acumulado cumulé kumuliert"
+)
+#: Parts of words that are written together, as ``Qmax``, ``peakflow`` and ``Spitzenabfluss``, beside whole ones.
+STATISTIC_PARTS = STATISTIC | _words("máx mín mx mn pk höchst niedrig spitzen scheitel hochwasser niedrigwasser sd cv")
+OTHER_PARTS = _words(
+    "instantaneous instant momentary observed flood storm lake reservoir river dam station daily month day hour year"
 )
 #: A flow may be averaged from days; a volume of days is not that of a month.
 DAILY = _words("daily")

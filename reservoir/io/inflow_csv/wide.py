@@ -10,8 +10,10 @@ from typing import NamedTuple
 from reservoir.errors import Mistake
 from reservoir.hydro.calendar import MONTH_NAMES, MONTHS_PER_YEAR
 from reservoir.hydro.year_labels import year_label
-from reservoir.io.inflow_csv.cells import parse_flow, parse_signed_flow
+from reservoir.io.inflow_csv.cells import parse_number
+from reservoir.io.inflow_csv.companions import is_companion, nearly_named
 from reservoir.io.inflow_csv.dates import Month
+from reservoir.io.inflow_csv.doubtful_values import flows_among
 from reservoir.io.inflow_csv.lines import WATER_YEAR_NAMES
 from reservoir.io.inflow_csv.month_headers import MonthColumn, month_columns, unit_texts, year_name
 from reservoir.io.inflow_csv.number_style import NumberStyle, number_style
@@ -35,8 +37,9 @@ def read_wide(table: InflowTable, year_at: int, reading: InflowReading) -> Recor
     naming = _Naming.of(header[year_at], years.values(), first_month, reading.water_year)
     starts = {row: year.start(by_end=naming.by_end) for row, year in years.items()}
     style = number_style((row.cells[each.position] for row in table.rows for each in columns), table.delimiter)
-    parse = parse_flow if reading.negative is None else parse_signed_flow
-    flows = [table.parsed(column.position, lambda text: style.parsed(text, parse)) for column in columns]
+    numbers = [table.parsed(column.position, lambda text: style.parsed(text, parse_number)) for column in columns]
+    cells = sorted(_values(table, columns, starts, [understood for understood, _ in numbers], style))
+    flows = flows_among(cells, reading.negative, months=True)
     axis = TimeAxis(
         "year",
         column=header[year_at],
@@ -44,23 +47,27 @@ def read_wide(table: InflowTable, year_at: int, reading: InflowReading) -> Recor
         written=partial(year_label, later=int(first_month > 1)),
         unreadable=table.unreadable(unnamed),
     )
-    passed_over = [name for place, name in enumerate(header) if _is_extra(name, place, columns, year_at)]
+    beside = tuple(place for place, name in enumerate(header) if _is_extra(name, place, columns, year_at))
     return Record(
-        values=tuple(sorted(_values(table, columns, starts, [understood for understood, _ in flows], style))),
+        values=flows.values,
         first_month=first_month,
+        beside=beside,
         unit_texts=unit_texts(header),
         names_water_years=any(year.form is not YearForm.PLAIN for year in years.values()),
         mistakes=(
             *_option_mistakes(reading),
+            *(mistake for at in beside for mistake in _loss_mistakes(table, header[at])),
             *_header_mistakes(table, columns, year_at),
             *_january_mistakes(table, year_at, first_month),
             *unnamed,
             *sequence_mistakes([PeriodIndex(start, row) for row, start in starts.items()], axis),
-            *(mistake for _, wrong in flows for mistake in wrong),
+            *(mistake for _, wrong in numbers for mistake in wrong),
+            *flows.mistakes,
         ),
         notes=(
-            *((passed_over_note(passed_over, "read the columns of months"),) if passed_over else ()),
+            *((passed_over_note([header[at] for at in beside], "read the columns of months"),) if beside else ()),
             *style.notes,
+            *flows.notes,
             *naming.notes(years.values(), first_month),
         ),
     )
@@ -110,16 +117,25 @@ def _values(
     table: InflowTable,
     columns: Sequence[MonthColumn],
     starts: Mapping[int, int],
-    flows: Sequence[Mapping[int, float]],
+    numbers: Sequence[Mapping[int, float]],
     style: NumberStyle,
 ) -> Iterator[StepValue]:
     first, names = columns[0].month, table.header.cells
     for number, cells in table.rows:
         if number in starts:
-            for (position, month), flow in zip(columns, flows, strict=True):
-                if number in flow:
+            for (position, month), understood in zip(columns, numbers, strict=True):
+                if number in understood:
                     when = Month(starts[number] + (month < first), month).ordinal
-                    yield StepValue(when, flow[number], number, names[position], style.plain(cells[position]))
+                    yield StepValue(when, understood[number], number, names[position], style.plain(cells[position]))
+
+
+def _loss_mistakes(table: InflowTable, name: str) -> Iterator[Mistake]:
+    """Losses beside the months of the inflow, which would be passed over."""
+    nearly = nearly_named(name)
+    if nearly is not None or is_companion(name):
+        problem = nearly.problem if nearly else "a table by years has no losses or prices of its months"
+        mend = "give a table by date, a row a month; or delete the column"
+        yield table.at_header(problem, "the year and twelve months of inflow", mend, name)
 
 
 def _option_mistakes(reading: InflowReading) -> Iterator[Mistake]:

@@ -87,9 +87,9 @@ SUMMARY_COLUMNS: Mapping[str, str] = {
     "gap": "relative difference to the reference optimum; empty in years that cannot keep their limits",
     "proven_bound": "what no schedule that keeps the limits can exceed, in the unit of the objective, with the value "
     "of the end storage if it has one; of a cost, what none can be below; empty if no schedule keeps the limits; only "
-    "with `--prove`",
+    "where it is proved",
     "proven_gap": "relative difference of the schedule to the proven bound; empty if it does not keep the limits; only "
-    "with `--prove`",
+    "where it is proved",
     "source": _SOURCE,
     "engine_gap": "gap of the solver's own best schedule; only present if a year holds the reference's",
     "generations": "generations of the solver for this year, of both runs",

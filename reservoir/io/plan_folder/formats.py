@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import shutil
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from reservoir.errors import InputError, Mistake
+from reservoir.io.netcdf_writer import write_netcdf
 from reservoir.io.plan_folder.tables import NETCDF, ZARR
 from reservoir.planning.dataset import INSTALL, Dataset
 
@@ -27,9 +25,6 @@ class PlanFormat(StrEnum):
     NETCDF = "netcdf"
     ZARR = "zarr"
 
-
-#: How much more than its numbers a file takes, at most: a part of them, and what any file has.
-_ROOM, _LEAST_ROOM_BYTES = 1.05, 1_000_000
 
 #: The file, or folder, of each format but CSV; and the packages that write it.
 DATASETS = {PlanFormat.NETCDF: NETCDF, PlanFormat.ZARR: ZARR}
@@ -61,18 +56,20 @@ def _installed(kind: PlanFormat) -> bool:
 
 def write_dataset(dataset: Dataset, folder: Path, kind: PlanFormat) -> None:
     """Write a dataset to a folder as `DATASETS` names it; texts of years as numbers with their meanings (CF flags)."""
-    _require_space(folder, dataset.nbytes)
     flagged = dataset.assign({name: _flags(column) for name, column in dataset.data_vars.items() if _is_text(column)})
     if kind is PlanFormat.ZARR:
         flagged.to_zarr(folder / ZARR, mode="w-", zarr_format=2)  # its texts are read by every program
     else:
-        flagged.to_netcdf(folder / NETCDF, engine="h5netcdf")
+        write_netcdf(flagged, folder / NETCDF)
 
 
-def _require_space(folder: Path, size: int) -> None:
-    """Refuse a full disk before anything is written there: HDF5 ends the process after it was met."""
-    if shutil.disk_usage(folder).free < size * _ROOM + _LEAST_ROOM_BYTES:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+def append_to_dataset(variables: Dataset, folder: Path, kind: PlanFormat) -> None:
+    """Add variables of numbers to the dataset in a folder, or write them over those of the same names."""
+    alone = variables.drop_vars(list(variables.coords))
+    if kind is PlanFormat.ZARR:
+        alone.to_zarr(folder / ZARR, mode="a", zarr_format=2)
+    else:
+        write_netcdf(alone, folder / NETCDF, append=True)
 
 
 def _is_text(column: Any) -> bool:

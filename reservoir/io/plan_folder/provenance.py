@@ -11,6 +11,7 @@ from typing import Any
 from reservoir.errors import InputError, Mistake
 from reservoir.hydro.unit_system import SYSTEMS
 from reservoir.io.content_hash import content_sha256
+from reservoir.io.placing.workplace import clear_abandoned
 from reservoir.io.plan_folder.tables import (
     AGAIN,
     COPY,
@@ -100,6 +101,7 @@ def read_provenance(folder: Path) -> dict[str, Any]:
         If it is no folder of a plan, or with every key that is missing or has the wrong type.
     """
     require_folder(folder)
+    clear_abandoned(folder)  # a run that was killed in the midst of an exchange of files
     path = folder / PROVENANCE
     try:
         content = read_json(path, MOST_PROVENANCE_BYTES)

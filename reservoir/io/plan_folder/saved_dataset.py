@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reservoir.errors import InputError, Mistake
+from reservoir.io.containers import Refusal, loaded, of_dataset
 from reservoir.io.plan_folder.tables import (
     AGAIN,
     ENGINE_GAP,
@@ -23,7 +25,7 @@ from reservoir.io.plan_folder.tables import (
     changed,
 )
 from reservoir.planning.column_names import FIRM_POWER, REFERENCE_ENERGY
-from reservoir.planning.dataset import INSTALL, Dataset
+from reservoir.planning.dataset import Dataset
 from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP
 from reservoir.planning.schedule import CONDITION_COLUMNS, MISSING
 
@@ -42,7 +44,7 @@ STORAGE = "storage_hm3"
 _SOMETIMES_NAN = {WATER_VALUE, ENGINE_GAP, REFERENCE_ENERGY, PROVEN_BOUND, PROVEN_GAP}
 #: No number in a plan is as large.
 _LARGEST = 1e15
-#: What a file that was cut off or changed raises, somewhere in the libraries that read it.
+#: What a dataset of other dimensions and types than a plan's raises.
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError, IndexError, EOFError)
 
 
@@ -69,15 +71,22 @@ def read_dataset(path: Path, years: int, sources: Sequence[str]) -> tuple[pd.Dat
         If the file is missing, incomplete or damaged, or a variable is not as it was written.
     """
     try:
-        with _opened(path) as dataset:
-            return _tables(path, dataset.rename(_present(dataset)), years, sources)
-    except ModuleNotFoundError as error:
-        problem = f"needs {error.name}, which is not installed"
-        raise InputError(Mistake(problem, mend=INSTALL, file=str(path))) from None
-    except InputError:
-        raise
+        _require_kind(path)
+        return of_dataset(path, lambda dataset: _read(path, dataset, years, sources), _refusal(path))
+    except InputError as refused:
+        raise InputError([replace(each, file=each.file or str(path)) for each in refused.mistakes]) from None
+
+
+def _read(path: Path, dataset: Dataset, years: int, sources: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    loaded(dataset, dataset.variables, path, _refusal(path))
+    try:
+        return _tables(path, dataset.rename(_present(dataset)), years, sources)
     except _UNREADABLE as error:
-        raise changed(path, f"cannot be read ({str(error).partition(chr(10))[0]})") from error
+        raise _refusal(path)(str(error).partition("\n")[0]) from error
+
+
+def _refusal(path: Path) -> Refusal:
+    return lambda reason: changed(path, f"cannot be read ({reason})")
 
 
 def _present(dataset: Dataset) -> dict[str, str]:
@@ -85,16 +94,9 @@ def _present(dataset: Dataset) -> dict[str, str]:
     return {name: known for name, known in OTHER_NAMES.items() if name in dataset.variables}
 
 
-def _opened(path: Path) -> Dataset:
-    kind = path.is_dir() if path.name == ZARR else path.is_file()
-    if not kind:
+def _require_kind(path: Path) -> None:
+    if not (path.is_dir() if path.name == ZARR else path.is_file()):
         raise changed(path, "is missing" if not path.exists() else "is not what a plan has by this name")
-    import xarray
-
-    engine: dict[str, Any] = {"engine": "h5netcdf"}
-    if path.name == ZARR:
-        engine = {"engine": "zarr", "consolidated": False}
-    return xarray.open_dataset(path, **engine, decode_times=False, decode_timedelta=False)
 
 
 def _tables(path: Path, dataset: Dataset, years: int, sources: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:

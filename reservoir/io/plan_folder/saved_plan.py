@@ -40,7 +40,7 @@ from reservoir.planning.end_value import implies_end_value, with_end_value
 from reservoir.planning.firm_power import promising_all
 from reservoir.planning.objective_columns import shown
 from reservoir.planning.plan import Plan
-from reservoir.planning.proofs import PROVEN_BOUND, PROVEN_GAP, Proofs
+from reservoir.planning.proofs import MOST_TOLD, PROVEN_BOUND, PROVEN_GAP, Proofs
 from reservoir.planning.schedule import year_columns
 from reservoir.planning.solution_numbers import operation_of
 from reservoir.planning.start import PlanStart
@@ -113,7 +113,7 @@ def read_plan(folder: Path) -> SavedPlan:
     values = _water_values(folder, schedule, inflow)
     found = problems, operation, solutions, references
     units = UnitSystem.of(origin.get("units", {}).get("system", "si"))
-    proofs = _proofs(problems, summary, origin)
+    proofs = _proofs(problems, solutions.violation, summary, origin)
     plan = Plan(plant, inflow, *found, notes, seconds, stopped, start, values, sources, units, proofs)
     _check_follows(tables, plan)
     plan = replace(plan, operation=stated_operation(tables, plan.operation)) if tables.is_dataset else plan
@@ -154,7 +154,9 @@ def _start(folder: Path, origin: Mapping[str, Any], plant: Reservoir, horizon: H
         raise InputError([replace(each, mend=AGAIN, file=path, column="start") for each in error.mistakes]) from None
 
 
-def _proofs(problems: RecordProblems, summary: pd.DataFrame, origin: Mapping[str, Any]) -> Proofs | None:
+def _proofs(
+    problems: RecordProblems, violation: FloatArray, summary: pd.DataFrame, origin: Mapping[str, Any]
+) -> Proofs | None:
     """What was proved of the problems, if anything."""
     told = origin.get("proof")
     if told is None or PROVEN_BOUND not in summary or PROVEN_GAP not in summary:
@@ -163,7 +165,11 @@ def _proofs(problems: RecordProblems, summary: pd.DataFrame, origin: Mapping[str
     bound, gap = (summary[name].to_numpy(float)[first_years] for name in (PROVEN_BOUND, PROVEN_GAP))
     bound = shown(problems.model.reservoir.objective, bound)
     infeasible = {str(label): str(day) for label, day in dict(told["infeasible"]).items()}
-    return Proofs(np.where(np.isnan(bound), -np.inf, bound), gap, float(told["gap_asked"]), infeasible)
+    # Without a bound no schedule keeps the limits, or nothing is proved; those of the first are named.
+    nothing = np.isnan(bound) & ~np.isin(np.array(problems.labels, str), list(infeasible))
+    nothing &= len(infeasible) < MOST_TOLD
+    bound = np.where(np.isnan(bound), np.where(nothing, np.inf, -np.inf), bound)
+    return Proofs(bound, np.where(nothing & (violation == 0), np.inf, gap), float(told["gap_asked"]), infeasible)
 
 
 def _promising(problems: RecordProblems, summary: pd.DataFrame) -> RecordProblems:
@@ -219,7 +225,7 @@ def _check_follows(tables: SavedTables, plan: Plan) -> None:
     )
     apart = np.stack(
         [
-            np.abs(schedule[name].to_numpy(float).reshape(follows.shape) - follows) > most
+            ~(np.abs(schedule[name].to_numpy(float).reshape(follows.shape) - follows) <= most)
             for name, _, follows, most in computed
         ],
         axis=-1,

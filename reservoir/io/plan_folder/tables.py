@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from reservoir.text.decoding import text_of
 from reservoir.text.limited_read import read_limited
 from reservoir.text.sound_json import read_json
 
+_Value = TypeVar("_Value")
 #: Files of a plan's folder; the first tells it from any other folder, the last is of plans by dynamic programming.
 PROVENANCE, SCHEDULE, SUMMARY, WATER_VALUES = "plan.json", "schedule.csv", "summary.csv", "water_values.csv"
 #: Of plans of ensembles.
@@ -129,9 +132,19 @@ def read_caveats(folder: Path) -> tuple[str, ...]:
     InputError
         If the file cannot be read.
     """
+    return _stated(folder, lambda origin: tuple(str(each) for each in origin.get("caveats", ())))
+
+
+def read_units(folder: Path) -> str:
+    """Name of the units that a plan is shown in, as ``plan.json`` has it; raises as `read_caveats` does."""
+    return _stated(folder, lambda origin: str(origin.get("units", {}).get("system", "si")))
+
+
+def _stated(folder: Path, taken: Callable[[Any], _Value]) -> _Value:
+    """What is taken from the provenance of a plan."""
     path = folder / PROVENANCE
     try:
-        return tuple(str(each) for each in read_json(path, MOST_PROVENANCE_BYTES).get("caveats", ()))
+        return taken(read_json(path, MOST_PROVENANCE_BYTES))
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise changed(path, "is not the provenance of a plan") from error
 
@@ -148,7 +161,10 @@ def _table(path: Path, needed: tuple[str, ...], optional: tuple[str, ...] = ()) 
     """
     table = read_cells(path)
     units = UnitSystem.of_columns(table.columns)
-    table = table.rename(columns=units.program_column).rename(columns=OTHER_NAMES)
+    names = {name: units.program_column(name) for name in table.columns}
+    names = {name: OTHER_NAMES.get(known, known) for name, known in names.items()}
+    require_one_of_each(path, names, AGAIN)
+    table = table.rename(columns=names)
     missing = [units.column(name) for name in needed if name not in table.columns]
     if missing:
         raise changed(path, f"has no column {', '.join(missing)}")
@@ -186,6 +202,10 @@ def read_cells(path: Path) -> pd.DataFrame:
         text = text_of(content, str(path))
     except InputError as refused:
         raise InputError([replace(each, mend=AGAIN) for each in refused.mistakes]) from refused
+    heading = [name.strip() for name in next(csv.reader(StringIO(text)), [])]
+    twice = [name for place, name in enumerate(heading) if name and name in heading[:place]]
+    if twice:  # pandas would give the second another name
+        raise InputError(Mistake("is there twice", "each column once", AGAIN, str(path), row=1, column=twice[0]))
     try:
         table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False)
     except pd.errors.EmptyDataError as error:
@@ -195,6 +215,21 @@ def read_cells(path: Path) -> pd.DataFrame:
     if not isinstance(table.index, pd.RangeIndex):  # what pandas makes of the cells that the heading does not name
         raise _uneven(path, text, "rows have more cells than the header")
     return table.fillna("")
+
+
+def require_one_of_each(path: Path, quantities: Mapping[str, str], mend: str) -> None:
+    """Refuse a table of which several columns are of one quantity; `quantities` has that of each heading.
+
+    Raises
+    ------
+    InputError
+        With these columns.
+    """
+    for quantity in dict.fromkeys(quantities.values()):
+        alike = [name for name, each in quantities.items() if each == quantity]
+        if len(alike) > 1:
+            problem = "are columns of one quantity"
+            raise InputError(Mistake(problem, "one of them", mend, str(path), row=1, value=", ".join(alike)))
 
 
 def _uneven(path: Path, text: str, reason: str) -> InputError:

@@ -9,11 +9,11 @@ from pathlib import Path
 from reservoir.io.level_table.reader import LevelColumn, LevelTable
 from reservoir.io.placing.whole_file import write_new
 from reservoir.io.reservoir_toml.reader import reservoir_of
-from reservoir.io.reservoir_toml.template import template_text
+from reservoir.io.reservoir_toml.template import mark_of, template_text
 
 #: How far the invented tailwater of the template lies below its lowest level, m.
 _BELOW_M = 43.0
-_FROM_TABLE = "from the table: replace it by your limit"
+_FROM_TABLE = "an end of the table, in place of yours"
 
 
 def write_from_table(name: str, table: LevelTable, target: Path, *, force: bool = False) -> Path:
@@ -41,10 +41,10 @@ def _with_table(text: str, table: LevelTable) -> str:
     text = _replaced(text, "full_hm3", _key("full", storage, storage.values[-1]))
     text = _replaced(text, "initial_hm3", _key("initial", storage, storage.values[-1]))
     text = _replaced(text, "final_hm3", _key("final", storage, storage.values[-1]))
-    text = _replaced(text, "normal_m", _key("normal", level, level.values[-1]))
-    text = _replaced(text, "dead_m", _key("dead", level, level.values[0]))
+    for stem, value in (("normal", level.values[-1]), ("dead", level.values[0])):
+        text = _replaced(text, f"{stem}_m", f"{stem}_{level.head.ending} = {value!r} # {_FROM_TABLE}")
     below = round(level.values[0] - _BELOW_M / level.head.size, 2)
-    text = _replaced(text, "offset_m", f"offset_{level.head.ending} = {below!r} # invented: replace the curve by yours")
+    text = _replaced(text, "offset_m", f"offset_{level.head.ending} = {below!r} {mark_of(repr(below))}")
     curve = f"{_list('storage', storage)}\n{_list('level', level)}"
     text = _curve(text, "level", curve)
     if table.area is None:
@@ -54,7 +54,7 @@ def _with_table(text: str, table: LevelTable) -> str:
 
 
 def _key(stem: str, column: LevelColumn, value: float) -> str:
-    return f"{stem}_{column.head.ending} = {value!r} # {_FROM_TABLE}"
+    return f"{stem}_{column.head.ending} = {value!r} {mark_of(repr(value))}; {_FROM_TABLE}"
 
 
 def _list(stem: str, column: LevelColumn) -> str:
@@ -73,5 +73,5 @@ def _replaced(text: str, key: str, line: str) -> str:
 
 def _curve(text: str, name: str, points: str) -> str:
     """Put points in the place of those of a curve's table; the other kinds stay as comments."""
-    pattern = rf'(\[curves\.{name}\]\nkind = "table"\n)\w+ = \[.*\]\n\w+ = \[.*\]'
+    pattern = rf'(\[curves\.{name}\]\nkind = "table"\n)\w+ = \[.*\n\w+ = \[.*'
     return re.sub(pattern, lambda found: found[1] + points, text, count=1)

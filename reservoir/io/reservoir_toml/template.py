@@ -10,6 +10,8 @@ from reservoir.errors import InputError, Mistake
 from reservoir.hydro.ranges import LONGEST_NAME
 from reservoir.io.placing.whole_file import write_new
 
+#: A key with a number, or several, and a comment.
+_NUMBERS = re.compile(r"(\w+) = (-?\d[\d.]*|\[[\d., -]+\])\s*(#.*)?")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
@@ -39,4 +41,21 @@ def template_text(name: str) -> str:
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         expected = f"letters, digits, - and _, at most {LONGEST_NAME} characters"
         raise InputError(Mistake("is not a valid reservoir name", expected, "choose another name", value=name))
-    return resources.text("data", "template.toml").replace('"NAME"', f'"{name}"')
+    return _marked(resources.text("data", "template.toml").replace('"NAME"', f'"{name}"'))
+
+
+def mark_of(value: str) -> str:
+    """The comment that says that a number is invented, until the number is another (`invented_notes`)."""
+    return f"# invented ({value}): replace it"
+
+
+def _marked(text: str) -> str:
+    """Mark the numbers of the template, but for levels that are only drawn, and the first month."""
+    lines, section = text.splitlines(), ""
+    for place, line in enumerate(lines):
+        section = line if line.startswith("[") else section
+        found = _NUMBERS.fullmatch(line)
+        if found and section not in ("", "[marks]"):
+            more = f"; {found[3].lstrip('# ')}" if found[3] else ""
+            lines[place] = f"{found[1]} = {found[2]} {mark_of(found[2])}{more}"
+    return "\n".join((*lines, ""))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ from reservoir.errors import DeviceError, InputError, Mistake
 from reservoir.hydro.horizon import Horizon
 from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.reservoir import Reservoir
+from reservoir.interrupts import deferred
 from reservoir.planning.parts.local import searched
 from reservoir.planning.parts.run import Brought, Part
 from reservoir.planning.search import Method
@@ -28,6 +30,8 @@ INSTALL = "pip install 'reservoir[dask]'"
 LOCAL = "local:"
 #: Tasks that are given to each thread of the cluster at once: one to work at, one to go on with.
 _AHEAD = 2
+#: How often processes on this machine are started before that is given up.
+_STARTS = 3
 #: How often a failed task is tried again.
 _RETRIES = 2
 #: How long a scheduler may take to answer, also after the connection was lost; and how often is looked at parts.
@@ -61,16 +65,7 @@ def cluster_workers(address: str) -> Iterator[ClusterWorkers]:
             raise
         raise InputError(Mistake("a cluster needs Dask, which is not installed", mend=INSTALL)) from None
     if address.startswith(LOCAL):
-        count = _count(address)
-        each = str(max(processors() // count, 1))
-        limits = ("RESERVOIR_THREADS", "NUMBA_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT")
-        with (
-            distributed.LocalCluster(
-                count, threads_per_worker=1, dashboard_address=None, env=dict.fromkeys(limits, each)
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            client.register_worker_callbacks(_log_nothing)
+        with _on_this_machine(address) as client:
             yield ClusterWorkers(client, address)
         return
     if "://" not in address:
@@ -86,9 +81,48 @@ def cluster_workers(address: str) -> Iterator[ClusterWorkers]:
         yield ClusterWorkers(client, address)
 
 
+@contextmanager
+def _on_this_machine(address: str) -> Iterator[Client]:
+    """Begin processes on this machine, and again if one of them is lost before all are there."""
+    count = _count(address)
+    with ExitStack() as begun:
+        try:
+            yield _begun(address, count, begun)
+        except KeyboardInterrupt:
+            logging.disable(logging.ERROR)  # what is cut off now says so at length
+            raise
+
+
+def _begun(address: str, count: int, begun: ExitStack) -> Client:
+    """A client of new processes, all of which end with `begun`."""
+    import distributed
+
+    each = str(max(processors() // count, 1))
+    limits = ("RESERVOIR_THREADS", "NUMBA_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT")
+    for left in reversed(range(_STARTS)):
+        try:
+            with deferred(), ExitStack() as stack:  # half begun, they end in faults of their own
+                cluster = distributed.LocalCluster(
+                    count, threads_per_worker=1, dashboard_address=None, env=dict.fromkeys(limits, each)
+                )
+                client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
+                client.register_worker_callbacks(_log_nothing)
+                begun.enter_context(stack.pop_all())
+            return client
+        except (RuntimeError, OSError) as error:
+            if not left:
+                problem = f"processes of the cluster {address} are lost whenever they are started ({error})"
+                mend = "free memory, ask for fewer processes, or leave out --cluster"
+                raise DeviceError(Mistake(problem, mend=mend)) from error
+    raise AssertionError("the last start returns or raises")
+
+
 def _log_nothing() -> None:
     """Of a worker on this machine: what fails in a part comes back with it, the rest is the end of the cluster."""
     logging.disable(logging.ERROR)
+    for number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(number, signal.SIG_IGN)  # a terminal sends them to all processes; the command ends its own
 
 
 def _count(address: str) -> int:

@@ -98,10 +98,12 @@ def _name_zone(ax: Axes, months: FloatArray, lower: FloatArray, upper: FloatArra
     around = middles[:, None] + np.linspace(-_NAME_HALF_WIDTH, _NAME_HALF_WIDTH, 9)
     bottom, top = np.interp(around, months, lower).max(axis=1), np.interp(around, months, upper).min(axis=1)
     room = top - bottom
+    low, high = ax.get_ylim()
+    if not room.max() > _NAME_HEIGHT * (high - low):  # below 0 where the zone is empty all year and its edges move
+        return
     thick = np.flatnonzero(room >= _NEARLY_THICKEST * room.max())
     longest = max(np.split(thick, np.flatnonzero(np.diff(thick) > 1) + 1), key=len)
     best = longest[len(longest) // 2]
-    low, high = ax.get_ylim()
     if room[best] > _NAME_HEIGHT * (high - low):
         at = middles[best], (top[best] + bottom[best]) / 2
         ax.annotate(name, at, ha="center", va="center", fontsize=8, fontweight="bold", zorder=4)

@@ -16,6 +16,8 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNL
 
 from reservoir.hydro.unit_system import DisplayUnit, UnitSystem
 
+#: Name of the lines at the foot, in a figure's elements.
+FOOT = "foot"
 _STEPS = [1, 2, 2.5, 5, 10]
 
 
@@ -32,7 +34,7 @@ class UnitLocator(MaxNLocator):
 
 
 def show_in_units(figure: Figure, units: UnitSystem) -> None:
-    """Write the axes and texts of a figure that is drawn, but not laid out yet, in some units."""
+    """Write the axes and texts of a figure that is drawn, but not laid out yet, in some units; its foot is already."""
     if not units.by_ending:
         return
     for axis, label in _labelled(figure):
@@ -40,6 +42,8 @@ def show_in_units(figure: Figure, units: UnitSystem) -> None:
         if unit is not None and not isinstance(axis.get_major_formatter(), FixedFormatter):
             _convert(axis, unit)
     for artist in figure.findobj():
+        if artist.get_gid() == FOOT:
+            continue
         label = str(artist.get_label())
         if not isinstance(artist, Axis) and units.text(label) != label:
             artist.set_label(units.text(label))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from matplotlib.figure import Figure
 
@@ -22,11 +23,45 @@ from reservoir.report.figures import (
 )
 from reservoir.report.figures.style import rendered
 
+_Made = TypeVar("_Made")
 #: Kinds of files that are written of each figure.
 KINDS = ("png", "svg")
 
 
-def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None, watch: Timer = untimed) -> dict[str, Figure]:
+def attempted(name: str, made: Callable[[], _Made], left_out: dict[str, str] | None) -> _Made | None:
+    """What is made for a figure, or None if that fails: no figure ends a command that has results.
+
+    Parameters
+    ----------
+    name : str
+    made : callable
+    left_out : dict of str to str, or None
+        Where the error is noted, by the name; without it, errors are raised.
+    """
+    if left_out is None:
+        return made()
+    try:
+        return made()
+    except Exception as error:
+        left_out[name] = f"{type(error).__name__}: {error}"
+        return None
+
+
+def left_out_sentences(left_out: Mapping[str, str]) -> list[str]:
+    """A line for each figure that failed."""
+    return [
+        f"The figure {name} is left out, for it could not be drawn ({problem}); all else is complete"
+        for name, problem in left_out.items()
+    ]
+
+
+def plan_figures(
+    plan: Plan,
+    *,
+    typical: Mapping[str, str] | None = None,
+    watch: Timer = untimed,
+    left_out: dict[str, str] | None = None,
+) -> dict[str, Figure]:
     """Draw the figures of a plan, by the name of their files; a figure that would be empty is left out.
 
     Parameters
@@ -36,6 +71,8 @@ def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None, watch:
         Labels of the ``wet``, ``normal`` and ``dry`` year, see `typical_years.typical_years`.
     watch : callable
         Times each figure, see `stage_of`.
+    left_out : dict, optional
+        As of `attempted`.
     """
     drawings: dict[str, Callable[[Plan], Figure | None]] = {
         "storage-fan": storage_fan.storage_fan_figure,
@@ -50,11 +87,11 @@ def plan_figures(plan: Plan, *, typical: Mapping[str, str] | None = None, watch:
     if linkage_map.mean_linkage(plan) is not None:
         drawings["linkage"] = linkage_map.linkage_map_figure
     figures = {}
-    for name in _left_out(plan):
+    for name in _without_sense(plan):
         del drawings[name]
     for name, draw in drawings.items():
         with watch(stage_of(name)):
-            figure = draw(plan)
+            figure = attempted(name, partial(draw, plan), left_out)
         if figure is not None:
             figures[name] = figure
     return figures
@@ -65,23 +102,26 @@ def stage_of(name: str) -> str:
     return f"figure {name}"
 
 
-def plan_captions(plan: Plan, *, typical: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Say how to read each figure of `plan_figures`."""
-    captions = {
-        "storage-fan": storage_fan.caption(plan),
-        "typical-years": typical_years.caption(plan, typical),
-        "record-trace": record_trace.caption(plan),
-        "convergence": convergence.caption(plan) if convergence.has_trace(plan) else None,
-        "annual-energy": annual_energy.caption(plan),
-        "members": members.caption(plan),
-        "water-values": water_value_map.caption(plan),
-        "linkage": linkage_map.caption(plan),
+def plan_captions(
+    plan: Plan, *, typical: Mapping[str, str] | None = None, left_out: dict[str, str] | None = None
+) -> dict[str, str]:
+    """Say how to read each figure of `plan_figures`; as there, a figure whose caption fails may be left out."""
+    writers: dict[str, Callable[[Plan], str | None]] = {
+        "storage-fan": storage_fan.caption,
+        "typical-years": partial(typical_years.caption, years=typical),
+        "record-trace": record_trace.caption,
+        "convergence": lambda plan: convergence.caption(plan) if convergence.has_trace(plan) else None,
+        "annual-energy": annual_energy.caption,
+        "members": members.caption,
+        "water-values": water_value_map.caption,
+        "linkage": linkage_map.caption,
     }
-    left_out = _left_out(plan)
-    return {name: caption for name, caption in captions.items() if caption is not None and name not in left_out}
+    shown = [name for name in writers if name not in {*_without_sense(plan), *(left_out or ())}]
+    captions = {name: attempted(name, partial(writers[name], plan), left_out) for name in shown}
+    return {name: caption for name, caption in captions.items() if caption is not None}
 
 
-def _left_out(plan: Plan) -> set[str]:
+def _without_sense(plan: Plan) -> set[str]:
     """Figures that say nothing of a plan: of years by themselves no trace, of an ensemble no sequence of years."""
     return ({"record-trace"} if plan.horizon.is_year else set()) | (
         {"members"} if plan.inflow.members is None else {"record-trace", "annual-energy"}
@@ -95,6 +135,7 @@ def save_figures(
     *,
     typical: Mapping[str, str] | None = None,
     watch: Timer = untimed,
+    left_out: dict[str, str] | None = None,
 ) -> list[Path]:
     """Write every figure of a plan as PNG and SVG; the same plan gives the same bytes.
 
@@ -105,10 +146,11 @@ def save_figures(
         Made if it is not there.
     progress : callable, optional
         Told how many files are written and how many there are.
-    typical, watch
+    typical, watch, left_out
         As of `plan_figures`.
     """
-    return write_figures(plan_figures(plan, typical=typical, watch=watch), folder, progress, watch)
+    figures = plan_figures(plan, typical=typical, watch=watch, left_out=left_out)
+    return write_figures(figures, folder, progress, watch, left_out)
 
 
 def write_figures(
@@ -116,15 +158,22 @@ def write_figures(
     folder: Path,
     progress: Callable[[int, int], None] | None = None,
     watch: Timer = untimed,
+    left_out: dict[str, str] | None = None,
 ) -> list[Path]:
     """Write figures as PNG and SVG under their names, as `save_figures` does."""
-    files = [(name, kind, folder / f"{name}.{kind}") for name in figures for kind in KINDS]
+    files, total = list[Path](), len(figures) * len(KINDS)
     folder.mkdir(parents=True, exist_ok=True)
-    for done, (name, kind, path) in enumerate(files):
-        if progress is not None:
-            progress(done, len(files))
-        with watch(stage_of(name)):
-            path.write_bytes(rendered(figures[name], kind))
+    for place, (name, figure) in enumerate(figures.items()):
+        drawn = dict[str, bytes | None]()
+        for done, kind in enumerate(KINDS, place * len(KINDS)):
+            if progress is not None:
+                progress(done, total)
+            with watch(stage_of(name)):
+                drawn[kind] = attempted(name, partial(rendered, figure, kind), left_out)
+        for kind, content in drawn.items():
+            if content is not None and name not in (left_out or ()):
+                files.append(folder / f"{name}.{kind}")
+                files[-1].write_bytes(content)
     if progress is not None:
-        progress(len(files), len(files))
-    return [path for _, _, path in files]
+        progress(total, total)
+    return files

@@ -5,10 +5,11 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from reservoir.hydro.objectives import Goal, goal_label
+from reservoir.hydro.objectives import Goal
 from reservoir.planning.tradeoff import Tradeoff
 from reservoir.report.figures.axes import THOUSANDS
 from reservoir.report.figures.style import POWER, REFERENCE, sheet_figure
+from reservoir.text.quantities import counted
 
 #: Points that bear their names: the ends and some between.
 _NAMED = 6
@@ -35,8 +36,8 @@ def draw_front(ax: Axes, front: Tradeoff) -> Axes:
     for place in sorted({*range(0, len(values), step), len(values) - 1}):
         name = front.points[place].name
         ax.annotate(name, values[place], xytext=(5, 4), textcoords="offset points", fontsize=7.5, color=REFERENCE)
-    for axis, goal in zip((ax.xaxis, ax.yaxis), front.goals, strict=True):
-        axis.set_label_text(goal_label(goal, front.reservoir.objective.currency))
+    for axis, label in zip((ax.xaxis, ax.yaxis), front.labels, strict=True):
+        axis.set_label_text(label)
         axis.set_major_formatter(THOUSANDS)
     ax.margins(0.08)
     return ax
@@ -48,4 +49,8 @@ def caption(front: Tradeoff) -> str:
         way = "At each firm power, which all problems must give, the other goal is as good as it can be."
     else:
         way = "Each point is the best schedule for one weighting of both goals; points lie on the convex side."
-    return f"{way} Both goals are summed over the record. A point is planned in full by its name."
+    years = counted(front.inflow.years)
+    sums = f"Both goals are sums of {years}."
+    if Goal.FIRM_POWER in front.goals:
+        sums = f"The other goal is the sum of {years}; firm power is the smallest of all problems."
+    return f"{way} {sums} A point is planned in full by its name."

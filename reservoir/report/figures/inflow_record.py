@@ -19,7 +19,7 @@ _HEIGHT = 5.4
 
 def inflow_record_figure(check: InflowCheck, units: UnitSystem = SI) -> Figure:
     """Draw a record in some units; of an ensemble, the months of its first member and the spread of all."""
-    inflow = check.inflow
+    inflow, units = check.inflow, units.keeping(check.inflow, check.reservoir)
 
     def draw(sheet: SubFigure) -> Axes:
         grid = sheet.add_gridspec(2, 2)

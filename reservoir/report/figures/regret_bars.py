@@ -83,7 +83,7 @@ def _write(ax: Axes, place: float, score: Score, digits: int) -> None:
 def _written(score: Score, digits: int) -> str:
     unit = score.objective.unit if len(score.objective.unit) <= _SHORT_UNIT else ""  # a longer one is told by the axis
     amount = f"{score.regret:,.{digits}f} {unit}".strip()
-    if not np.isfinite(score.percent_of_foresight):
+    if not score.has_percent:
         return amount
     return f"{amount}, {score.percent_of_foresight:.1f} % of foresight"
 
@@ -93,5 +93,5 @@ def caption(evaluation: Evaluation) -> str:
     what = "energy that a rule generates less" if evaluation.plan.objective.is_energy else "shortfall of a rule: less"
     return (
         f"Mean annual {what} than an operator who knows all inflows in advance, at equal end "
-        "storage. Shorter is better; the best rule on held-out years is on top."
+        "storage. Shorter is better; the rule of the least regret on held-out years is on top."
     )

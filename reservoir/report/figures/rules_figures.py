@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from matplotlib.figure import Figure
 
@@ -19,7 +21,10 @@ from reservoir.report.figures import (
     spill_map,
     water_value_table,
 )
+from reservoir.report.figures.figures import attempted
 from reservoir.rules.evaluation.evaluation import Evaluation
+
+_Made = TypeVar("_Made")
 
 
 def _any_family(evaluation: Evaluation) -> bool:
@@ -86,16 +91,28 @@ _DRAWINGS = {
 RULES_TITLES = {name: drawing.title for name, drawing in _DRAWINGS.items()}
 
 
-def rules_figures(evaluation: Evaluation) -> dict[str, Figure]:
-    """Draw the figures of an evaluation, by the name of their files; a figure that would be empty is left out."""
-    return {name: drawing.figure(evaluation) for name, drawing in _shown(evaluation).items()}
+def rules_figures(evaluation: Evaluation, left_out: dict[str, str] | None = None) -> dict[str, Figure]:
+    """Draw the figures of an evaluation, by the name of their files; a figure that would be empty is left out.
+
+    So is one that fails, if there is where to note it (`figures.attempted`).
+    """
+    return _of_each(evaluation, lambda drawing: drawing.figure(evaluation), left_out)
 
 
-def rules_captions(evaluation: Evaluation) -> dict[str, str]:
+def rules_captions(evaluation: Evaluation, left_out: dict[str, str] | None = None) -> dict[str, str]:
     """Say how to read each figure of `rules_figures`."""
     units = evaluation.plan.units
-    return {name: units.label(drawing.caption(evaluation)) for name, drawing in _shown(evaluation).items()}
+    return _of_each(evaluation, lambda drawing: units.label(drawing.caption(evaluation)), left_out)
 
 
-def _shown(evaluation: Evaluation) -> dict[str, _Drawing]:
-    return {name: drawing for name, drawing in _DRAWINGS.items() if drawing.shown(evaluation)}
+def _of_each(
+    evaluation: Evaluation, made: Callable[[_Drawing], _Made], left_out: dict[str, str] | None
+) -> dict[str, _Made]:
+    """What is made of each drawing that shows anything and has not failed, by its name."""
+
+    def of(drawing: _Drawing) -> _Made | None:
+        return made(drawing) if drawing.shown(evaluation) else None
+
+    names = [name for name in _DRAWINGS if name not in (left_out or ())]
+    found = {name: attempted(name, partial(of, _DRAWINGS[name]), left_out) for name in names}
+    return {name: each for name, each in found.items() if each is not None}

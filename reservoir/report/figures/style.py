@@ -24,7 +24,7 @@ from matplotlib.transforms import Bbox
 from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.plan import Plan
 from reservoir.planning.source_sentences import solved_by
-from reservoir.report.figures.display_units import show_in_units
+from reservoir.report.figures.display_units import FOOT, show_in_units
 
 # One colour for each meaning, in every figure. Okabe and Ito (2008, Color Universal Design), whose yellow is too pale
 # for lines on paper; indigo and wine, which are told apart from the rest by readers of any colour vision, make up the
@@ -74,8 +74,6 @@ GRID = "#DDDDDD"
 WIDTH = 7.2
 DOTS_PER_INCH = 150
 
-#: Name of the lines at the foot, in a figure's elements.
-FOOT = "foot"
 FOOT_POINTS = 7.0
 _FOOT_LINE_INCHES = FOOT_POINTS * 1.35 / 72
 _FOOT_MARGIN_INCHES = 0.05
@@ -149,7 +147,7 @@ def sheet_figure(
     options, if any.
     """
     with figure_style():
-        figure, sheet = footed_figure(height, broken(*foot))
+        figure, sheet = footed_figure(height, broken(*map(units.text, foot)))
         labelled = draw(sheet)
         show_in_units(figure, units)
         if labelled is not None and labelled.get_legend_handles_labels()[1]:

@@ -63,7 +63,7 @@ def water_value_figure(plan: Plan) -> Figure | None:
             format=THOUSANDS,
             extend=norm.extend,
         )
-        bar.set_label("Water value (GWh per hm³)")
+        bar.set_label(f"Water value ({f'{plan.objective.unit} per hm³'.strip()})")
         bar.outline.set_linewidth(0.8)  # type: ignore[operator]
         first: Axes = panels[0]
         return first

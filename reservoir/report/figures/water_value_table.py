@@ -23,8 +23,7 @@ _MOST_ROWS = 11
 
 def water_value_table_figure(evaluation: Evaluation) -> Figure:
     """Draw the table of the middle inflow class, its numbers in its cells."""
-    objective, units = evaluation.plan.objective, evaluation.plan.units
-    unit = units.amount(0.0, "gwh_per_hm3")[1] if objective.is_energy else f"{objective.unit} per hm3".strip()
+    _, unit = evaluation.plan.units.per_volume(0.0, evaluation.plan.objective.unit)
     unit = unit.replace("hm3", "hm³")
     drawn = on_axes(f"Water value at the end of each month ({unit})", draw_water_value_table, evaluation)
     return plan_figure(evaluation.plan, 4.3, drawn)
@@ -39,8 +38,7 @@ def draw_water_value_table(ax: Axes, evaluation: Evaluation) -> Axes:
     """Write a number for each month and storage within its bounds, and draw the bounds; returns the axis."""
     rule, plan = _rule(evaluation), evaluation.plan
     storages, values = _shown(rule)
-    if plan.objective.is_energy:
-        values = values * plan.units.amount(1.0, "gwh_per_hm3")[0]
+    values = values * plan.units.per_volume(1.0, plan.objective.unit)[0]
     above = storages[:, np.newaxis] >= np.array(rule.storage_lower_hm3) - 1e-6
     within = above & (storages[:, np.newaxis] <= np.array(rule.storage_upper_hm3) + 1e-6)
     middles, decimals = month_middles(plan.inflow.calendar), _decimals(values[within])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ from reservoir.text.limited_read import read_limited
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _PHONE_COLUMNS = 4
+#: Parts of a page as the template writes them.
+_SECTION = re.compile(r'<section id="([^"]+)".*?</section>\n', re.DOTALL)
+_KEY = re.compile(r'(?<=<dl class="key">\n).*?(?=</dl>)', re.DOTALL)
+_FIGURE = re.compile(r"<div><dt>(.*?)</dt>.*?</div>\n", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -145,6 +150,18 @@ def _own_bytes(path: Path) -> bytes:
 def render(heading: Heading, sections: Sequence[Section]) -> str:
     """Write a page; every text in it is escaped, only the drawings are taken as they are."""
     return _environment().get_template("report.html.j2").render(heading=heading, sections=sections)
+
+
+def renewed(page: str, other: str) -> str:
+    """A page with the key figures and sections of another in the place of its own of these names; all else stays."""
+    sections = {found[1]: found[0] for found in _SECTION.finditer(other)}
+    figures = [
+        {found[1]: found[0] for key in _KEY.finditer(text) for found in _FIGURE.finditer(key[0])}
+        for text in (other, page)
+    ]
+    key = "".join((figures[0] | {name: each for name, each in figures[1].items() if name not in figures[0]}).values())
+    page = _KEY.sub(lambda found: key, page, count=1)
+    return _SECTION.sub(lambda found: sections.get(found[1], found[0]), page)
 
 
 @cache

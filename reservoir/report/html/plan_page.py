@@ -121,7 +121,8 @@ def _objective_figures(plan: Plan) -> list[tuple[str, str]]:
     if objective.is_firm:
         lowest, highest = (quantity(float(each)) for each in (plan.firm_power_mw.min(), plan.firm_power_mw.max()))
         return [("firm power", f"{lowest} MW" if lowest == highest else f"{lowest} to {highest} MW")]
-    return [(f"mean annual {objective.title}", f"{quantity(float(kept.mean()))} {objective.unit}".strip())]
+    what = f"mean {objective.title} of a scenario" if plan.start else f"mean annual {objective.title}"
+    return [(what, f"{quantity(float(kept.mean()))} {objective.unit}".strip())]
 
 
 def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -133,7 +134,7 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Horizon", "" if plan.horizon.is_year and not plan.start else plan.units.text(horizon_text(plan))),
         ("Mean inflow", _mean_inflow(plan)),
         ("Inflow unit", f"{plan.inflow.unit} ({plan.inflow.unit_from})" if plan.inflow.unit else ""),
-        ("Energy", f"{plan.kept_energy_gwh.sum():,.1f} GWh in {kept_years(plan)}" if plan.keeps_limits.any() else ""),
+        ("Energy", _energy(plan)),
         ("Objective", objective_sentence(plan)),
         ("Guaranteed energy", _guaranteed(plan)),
         ("Solver", f"{first.solver} on {first.device}"),
@@ -142,6 +143,16 @@ def _planned(plan: Plan, origin: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Reference", f"dynamic programming, every {one}" if plan.references else "none"),
     ]
     return [fact for fact in facts if fact[1]]
+
+
+def _energy(plan: Plan) -> str:
+    """Of all years; scenarios exclude each other, and have a mean."""
+    energy = plan.kept_energy_gwh
+    if not energy.size:
+        return ""
+    if plan.start:
+        return f"{energy.mean():,.1f} GWh, mean of {kept_years(plan)}"
+    return f"{energy.sum():,.1f} GWh in {kept_years(plan)}"
 
 
 def _step(plan: Plan) -> str:
@@ -166,7 +177,7 @@ def _shortfalls(plan: Plan) -> Section | None:
     if not months:
         return None
     sentences = shortfalls(plan, SHOWN_SHORTFALLS)
-    years = int((plan.violation > 0).sum())
+    years = int((~plan.keeps_limits).sum())
     ends, violates = ("ends", "violates") if months == 1 else ("end", "violate")
     outside, title = f"{ends} with a storage outside its limits", "Storage limits violated"
     if plan.operation.has_conditions:

@@ -15,8 +15,16 @@ from reservoir.report.html.rules_scores import LIMITS, SERVICE, energy_table, sc
 from reservoir.report.html.tables import acceptance_table
 from reservoir.rules import FAMILIES, Forecast
 from reservoir.rules.base.targets import STRICTER_SHARE
-from reservoir.rules.evaluation.acceptance import FITTED_NETWORK, SEARCHED_NETWORK, STRONG, WEAK, best_fitted
-from reservoir.rules.evaluation.evaluation import Evaluation, Sample
+from reservoir.rules.evaluation.acceptance import (
+    FITTED_NETWORK,
+    SEARCHED_NETWORK,
+    STRONG,
+    WEAK,
+    best_fitted,
+    best_names,
+    better_than,
+)
+from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult, Sample
 from reservoir.rules.evaluation.findings import findings, part_of_foresight, sentence_on_test
 from reservoir.rules.evaluation.robustness import robustness_table
 from reservoir.rules.evaluation.shortfalls import shortfalls
@@ -182,11 +190,16 @@ def _heading(evaluation: Evaluation, saved: SavedPlan, checks: Sequence[Check]) 
     best = best_fitted(evaluation)
     if best is None:
         return heading
-    told = part_of_foresight(best)
-    found = (f"best fitted rule ({best.family}), held-out years", told)
+    named = [(f"best fitted rule ({best_names(evaluation)})", best)]
+    named += [(f"{each.family}, better than that", each) for each in better_than(evaluation, best)]
+    return replace(heading, figures=(*heading.figures, *(_held_out_figure(*each) for each in named)))
+
+
+def _held_out_figure(name: str, result: FamilyResult) -> tuple[str, str]:
+    told = part_of_foresight(result)
     if told.endswith(" of perfect foresight"):
-        found = (f"of perfect foresight, best fitted rule ({best.family}), held-out years", told.split(" of ")[0])
-    return replace(heading, figures=(*heading.figures, found))
+        return f"of perfect foresight, {name}, held-out years", told.split(" of ")[0]
+    return f"{name}, held-out years", told
 
 
 def _overview(evaluation: Evaluation) -> tuple[str, ...]:
@@ -203,8 +216,8 @@ def _overview(evaluation: Evaluation) -> tuple[str, ...]:
     best = best_fitted(evaluation)
     if best is not None:
         text.append(
-            f"The best family fitted to the plan is {best.family}: on held-out years {part_of_foresight(best)} over "
-            f"the whole record.{_compared(evaluation)}"
+            f"The best family fitted to the plan is {best_names(evaluation)}: on held-out years "
+            f"{part_of_foresight(best)} over the whole record.{_compared(evaluation)}"
         )
     tested = sentence_on_test(evaluation)
     alone = evaluation.without_years

@@ -93,7 +93,7 @@ def yearly_table(plan: Plan) -> HtmlTable:
     return HtmlTable(
         name="yearly-table",
         caption=_yearly_caption(plan),
-        columns=(Column("Year", text=True), *source, *(column for _, column, _ in shown)),
+        columns=(Column(plan.year_word.capitalize(), text=True), *source, *(column for _, column, _ in shown)),
         rows=tuple(zip(plan.inflow.labels, *names, *cells, strict=True)),
         marked=frozenset(int(row) for row in np.flatnonzero(plan.violation > 0)),
     )
@@ -165,7 +165,7 @@ def number(value: float, form: str) -> str:
 
 def kept_years(plan: Plan) -> str:
     """Write how many years are in means, sums and medians: those within their limits."""
-    kept = counted(int(plan.keeps_limits.sum()), "year")
+    kept = counted(int(plan.keeps_limits.sum()), plan.year_word)
     return kept if plan.keeps_limits.all() else f"the {kept} within {limits_word(plan)}"
 
 
@@ -178,7 +178,7 @@ def _checked(check: Check) -> tuple[str, str, str, str]:
 
 def _yearly_caption(plan: Plan) -> str:
     how = "each optimised independently" if plan.horizon.is_year else f"optimised in {horizon_text(plan)}"
-    said = [f"{counted(plan.inflow.years, 'year')}, {how}."]
+    said = [f"{counted(plan.inflow.years, plan.year_word)}, {how}."]
     if plan.references:
         what = "" if plan.horizon.is_year else " of the problem of a year"
         said.append(f"Gap{what}: relative difference to the reference optimum of dynamic programming.")

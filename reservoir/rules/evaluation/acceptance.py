@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
-from reservoir.planning.checks import BALANCE_TOLERANCE, Check, balance_residual, release_excess
+from reservoir.planning.checks import BALANCE_TOLERANCE, Check, balance_residual, largest, release_excess
 from reservoir.rules import Rule, rule_from_dict
 from reservoir.rules.base.training import Training
 from reservoir.rules.evaluation.accounts import Account
@@ -21,6 +21,8 @@ STRONG, WEAK = "sdp", "standard"
 FITTED_NETWORK, SEARCHED_NETWORK = "ann-regression", "ann"
 #: Perfect foresight is found on a grid: a rule may seem better by this part.
 FORESIGHT_TOLERANCE = 1e-5
+#: No more than this part of what perfect foresight brings is told apart: percentages have two decimals.
+TIED = 5e-5
 
 #: The runs that count most: storage carried over, years that the rule has not seen.
 HEADLINE = (SimulationMode.CONTINUOUS, Sample.HELD_OUT)
@@ -31,8 +33,8 @@ def rules_checks(evaluation: Evaluation) -> list[Check]:
     reservoir, inflow = evaluation.plan.reservoir, evaluation.plan.inflow
     runs = [(each.operation, inflow) for result in evaluation.families for each in result.simulations.values()]
     runs += [(each.simulation.operation, each.inflow) for each in evaluation.tests]
-    residual = _most([balance_residual(*each) for each in runs]) / float(reservoir.storage_upper_hm3.max())
-    excess = _most([release_excess(operation, reservoir) for operation, _ in runs])
+    residual = largest([balance_residual(*each) for each in runs]) / float(reservoir.storage_upper_hm3.max())
+    excess = largest([release_excess(operation, reservoir) for operation, _ in runs])
     different = sum(_decides_differently(result.rule, evaluation.training) for result in evaluation.families)
     return [
         Check(
@@ -55,6 +57,40 @@ def best_fitted(evaluation: Evaluation) -> FamilyResult | None:
     return max(kept, key=held_out) if kept else None
 
 
+def tied(evaluation: Evaluation, result: FamilyResult, other: FamilyResult) -> bool:
+    """Whether what two families bring in held-out years is told apart by no figure that is shown."""
+    whole = float(np.abs(result.accounts[HEADLINE].foresight.sum()))
+    return abs(charged(evaluation, result) - charged(evaluation, other)) <= TIED * whole
+
+
+def best_tied(evaluation: Evaluation) -> list[FamilyResult]:
+    """The best family that is fitted to the plan, see `best_fitted`, and behind it those that are as good."""
+    best = best_fitted(evaluation)
+    if best is None:
+        return []
+    kept = [each for each in fitted_families(evaluation) if avoidable_violation(evaluation, each) <= 0]
+    return [best, *(each for each in kept if each is not best and tied(evaluation, best, each))]
+
+
+def better_than(evaluation: Evaluation, best: FamilyResult) -> list[FamilyResult]:
+    """Families that bring more than the best one in held-out years, what they violate charged; the most first."""
+    more = [each for each in evaluation.families if charged(evaluation, each) > charged(evaluation, best)]
+    return sorted(
+        (each for each in more if not tied(evaluation, best, each)), key=lambda each: -charged(evaluation, each)
+    )
+
+
+def charged(evaluation: Evaluation, result: FamilyResult) -> float:
+    """What a family brings in held-out years, less what it violates beyond perfect foresight."""
+    return held_out(result) - evaluation.plan.reservoir.penalty * avoidable_violation(evaluation, result)
+
+
+def best_names(evaluation: Evaluation) -> str:
+    """Names of `best_tied`, in words; empty if there is none."""
+    names = [each.family for each in best_tied(evaluation)]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} (tied)" if names else ""
+
+
 def fitted_families(evaluation: Evaluation) -> list[FamilyResult]:
     """Families that are fitted to the plan."""
     return [result for result in evaluation.families if result.family not in (STRONG, WEAK)]
@@ -74,7 +110,7 @@ def _bounded_by_foresight(evaluation: Evaluation) -> list[Check]:
     """No rule brings more than perfect foresight, unless it violates limits that foresight keeps: that is charged."""
     parts = [_above_foresight(evaluation, *run) for run in _accounted(evaluation)]
     check = "largest benefit of any rule above perfect foresight (fraction of perfect foresight's)"
-    return [Check(check, _most(parts), FORESIGHT_TOLERANCE)] if parts else []
+    return [Check(check, largest(parts), FORESIGHT_TOLERANCE)] if parts else []
 
 
 def _accounted(evaluation: Evaluation) -> Iterator[tuple[Account, Score, float]]:
@@ -93,11 +129,6 @@ def _above_foresight(evaluation: Evaluation, account: Account, score: Score, una
     charge = reservoir.penalty * avoidable(score.violation, unavoidable)
     least = reservoir.objective.least_scale(reservoir.installed_mw) * len(account.made)
     return (float(account.at_equal_storage.sum()) - charge - best) / max(abs(best), least, 1e-9)
-
-
-def _most(values: Sequence[float]) -> float:
-    """The largest value; no number where one of them is none, which the builtin would miss."""
-    return float(np.max(values))
 
 
 def _decides_differently(rule: Rule, training: Training) -> bool:

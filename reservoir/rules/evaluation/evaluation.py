@@ -19,7 +19,7 @@ from reservoir.planning.carry_over import CARRY_OVER, storage_ratio
 from reservoir.planning.plan import Plan, StageProgress, optimise, silent_stage
 from reservoir.planning.sentences import horizon_text
 from reservoir.planning.solver_choice import HOST_REFERENCE
-from reservoir.rules import FAMILIES, Forecast, Rule, Training, fit
+from reservoir.rules import FAMILIES, Fitter, Forecast, Rule, Training, fit
 from reservoir.rules.base.foresight import Foresight
 from reservoir.rules.base.simulation import Simulation, simulate
 from reservoir.rules.base.targets import Targets
@@ -203,6 +203,7 @@ def evaluate(
     families: Iterable[str] = tuple(FAMILIES),
     horizon: Horizon | str | int | None = None,
     test: Inflow | None = None,
+    fitter: Fitter | None = None,
     progress: StageProgress = silent_stage,
 ) -> Evaluation:
     """Fit, cross-validate and score families of rules.
@@ -222,6 +223,8 @@ def evaluate(
         is that of the plan, to the plan. All else is compared with that optimum too.
     test : Inflow, optional
         Another record or ensemble, which the rule of each family then operates too, from where the plan begins.
+    fitter : callable, optional
+        In place of `reservoir.rules.fit`, to keep fits (`reservoir.io.kept_fits`).
     progress : callable
         Told the stage, how much of it is done and how much there is.
 
@@ -237,7 +240,8 @@ def evaluate(
     fitted_to = ""
     asked = plan.horizon if horizon is None else Horizon.of(horizon).within(plan.inflow.calendar)
     if asked != plan.horizon and not plan.start:
-        plan = optimise(plan.reservoir, plan.inflow, solver=HOST_REFERENCE, horizon=asked, progress=progress)
+        best = optimise(plan.reservoir, plan.inflow, solver=HOST_REFERENCE, horizon=asked, progress=progress)
+        plan = replace(best, units=plan.units)
         fitted_to = f"the optimum of {horizon_text(plan)}, not the schedule of this plan"
     training = Training.of(plan)
     told = partial(progress, "perfect foresight")
@@ -247,7 +251,7 @@ def evaluate(
     foresights = {mode: kind(training.model, plan.inflow, training.start_hm3, told) for mode, kind in kinds.items()}
     targets = Targets.of(training)
     empty = Evaluation(plan, training, Forecast(forecast), folds, targets, foresights, (), fitted_to)
-    runs = [_operated(family, empty, progress) for family in families]
+    runs = [_operated(family, empty, progress, fitter) for family in families]
     found = replace(empty, families=tuple(_scored(runs, empty, told)))
     return found if test is None else replace(found, tests=_tested(found, test, progress))
 
@@ -275,7 +279,7 @@ class _Operated:
     misfit_m3s: Mapping[Sample, float]
 
 
-def _operated(family: str, evaluation: Evaluation, progress: StageProgress) -> _Operated:
+def _operated(family: str, evaluation: Evaluation, progress: StageProgress, fitter: Fitter | None) -> _Operated:
     """Fit a family to all years and to each block's others, and operate the record by its rules."""
     training, forecast, folds = evaluation.training, evaluation.forecast, evaluation.folds
 
@@ -283,9 +287,9 @@ def _operated(family: str, evaluation: Evaluation, progress: StageProgress) -> _
         progress(f"fit {family}", done + 1, total + 1)
 
     progress(f"fit {family}", 0, folds + 1)
-    rule = fit(family, training, forecast)
+    rule = (fitter or fit)(family, training, forecast)
     fitted(0, folds)
-    held_out = held_out_rules(family, training, forecast, folds, fitted)
+    held_out = held_out_rules(family, training, forecast, folds, fitted, fitter)
     samples = {Sample.TRAINING: [rule] * training.years, Sample.HELD_OUT: held_out}
     model, start = training.model, training.start_hm3
     simulations = {

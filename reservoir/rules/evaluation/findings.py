@@ -15,7 +15,10 @@ from reservoir.rules.evaluation.acceptance import (
     WEAK,
     avoidable_violation,
     best_fitted,
+    best_names,
+    better_than,
     fitted_families,
+    tied,
 )
 from reservoir.rules.evaluation.evaluation import Evaluation, FamilyResult
 from reservoir.rules.evaluation.scores import Score
@@ -52,7 +55,12 @@ def _recommended(evaluation: Evaluation) -> Iterator[Finding]:
         return
     best = best_fitted(evaluation)
     if best is not None:
-        yield Finding("best family fitted to the plan", f"{best.family}: {part_of_foresight(best)}")
+        better = [
+            f"{each.family}, which {_set_aside(each)}, {part_of_foresight(each)}"
+            for each in better_than(evaluation, best)
+        ]
+        more = f"; better than that: {'; '.join(better)}" if better else ""
+        yield Finding("best family fitted to the plan", f"{best_names(evaluation)}: {part_of_foresight(best)}{more}")
         return
     nearest = min(fitted, key=lambda result: avoidable_violation(evaluation, result))
     amount = f"{avoidable_violation(evaluation, nearest):,.3g}"
@@ -60,6 +68,11 @@ def _recommended(evaluation: Evaluation) -> Iterator[Finding]:
         "best family fitted to the plan",
         f"none: every family violates limits that foresight satisfies, least {nearest.family} (relative sum {amount})",
     )
+
+
+def _set_aside(result: FamilyResult) -> str:
+    """Why a better family is not the best one fitted to the plan."""
+    return "is not fitted to it" if result.family in (STRONG, WEAK) else "violates limits that foresight satisfies"
 
 
 def _against_baselines(evaluation: Evaluation) -> Iterator[Finding]:
@@ -70,7 +83,9 @@ def _against_baselines(evaluation: Evaluation) -> Iterator[Finding]:
         for baseline in (result for result in evaluation.families if result.family == name):
             less = best.scores[HEADLINE].regret - baseline.scores[HEADLINE].regret
             amount = f"{quantity(abs(less))} {evaluation.plan.objective.unit}".strip()
-            found = f"{amount} a year {'less' if less <= 0 else 'more'} regret ({part_of_foresight(baseline)})"
+            said = f"{amount} a year {'less' if less <= 0 else 'more'} regret"
+            said = "as much regret" if tied(evaluation, best, baseline) else said
+            found = f"{said} ({part_of_foresight(baseline)})"
             yield Finding(f"{best.family} against {name}, the {what} baseline", found)
 
 
@@ -87,13 +102,19 @@ def _best_possible(evaluation: Evaluation) -> Iterator[Finding]:
     for result in evaluation.families:
         if best is None or not isinstance(result.rule, Sdp) or not isfinite(best.scores[HEADLINE].percent_of_foresight):
             continue
-        expected = result.rule.value_of_a_year()
+        expected, unit = result.rule.value_of_a_year(), evaluation.plan.objective.unit
         part = 100 * expected / float(result.accounts[HEADLINE].foresight.mean())
         lacks = 100 - best.scores[HEADLINE].percent_of_foresight
-        of_it = f", so that of the {lacks:.2f} % that {best.family} lacks, {100 - part:.2f} are ignorance of the future"
+        share = f"{part:.2f} % of perfect foresight"
+        said = f", so that of the {lacks:.2f} % that {best.family} lacks, {100 - part:.2f} are ignorance of the future"
+        # The years of the record may have been better than the classes that the model makes of them, or poorer.
+        if part >= 100:
+            share, said = "no less than perfect foresight brings in these years", ""
+        elif not 100 - part <= lacks <= 100:
+            said = f", beside which what {best.family} lacks cannot be told apart"
         found = (
-            f"{quantity(expected)} {evaluation.plan.objective.unit} a year, {part:.2f} % of perfect foresight, with "
-            f"inflow as the classes of sdp have it{of_it if part < 100 else ''}; estimated by a model, no bound"
+            f"{quantity(expected)} {unit} a year, {share}, with inflow as the classes of sdp have it{said}; estimated "
+            "by a model, no bound"
         )
         yield Finding("what the best possible rule could expect", found)
 
@@ -109,7 +130,7 @@ def part_of_foresight(result: FamilyResult) -> str:
 
 
 def _beside_foresight(score: Score) -> str:
-    if isfinite(score.percent_of_foresight):
+    if score.has_percent:
         return f"{score.percent_of_foresight:.2f} % of perfect foresight"
     return f"{quantity(score.regret)} {score.objective.unit}".strip() + " a year of regret"
 
@@ -122,11 +143,15 @@ def sentence_on_test(evaluation: Evaluation) -> str:
     if not evaluation.tests:
         return ""
     on_test = {run.rule.family: run.score for run in evaluation.tests}
-    most = min(on_test, key=lambda family: on_test[family].regret)
-    span = evaluation.tests[0].inflow.span_text
-    said = f"On the test ({span}) {most} does best, {_beside_foresight(on_test[most])}"
+    told = {family: _beside_foresight(score) for family, score in on_test.items()}
+    least = min(on_test, key=lambda family: on_test[family].regret)
+    most = [least, *(family for family in on_test if family != least and told[family] == told[least])]
+    names = f"{' and '.join(most)} {'does' if len(most) == 1 else 'do'} best"
+    said = f"On the test ({evaluation.tests[0].inflow.span_text}) {names}, {told[least]}"
     best = best_fitted(evaluation)
     if best is None:
         return f"{said}."
-    beside = f"{best.family}, the best fitted family on held-out years ({part_of_foresight(best)})"
-    return f"{said}; {beside}, reaches {_beside_foresight(on_test[best.family])}."
+    beside = f"the best fitted family on held-out years ({part_of_foresight(best)})"
+    if best.family in most:
+        return f"{said}; {best.family} is {beside} too."
+    return f"{said}; {best.family}, {beside}, reaches {told[best.family]}."

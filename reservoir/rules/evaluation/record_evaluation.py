@@ -16,6 +16,7 @@ from reservoir.hydro.inflow import Inflow
 from reservoir.hydro.month_series import first_days
 from reservoir.hydro.reservoir import Reservoir
 from reservoir.hydro.reservoir_calendar import on_calendar_of
+from reservoir.hydro.unit_system import SI, UnitSystem
 from reservoir.planning.column_names import OBJECTIVE
 from reservoir.planning.objective_columns import shown
 from reservoir.planning.plan import StageProgress, silent_stage
@@ -115,7 +116,7 @@ class RecordEvaluation:
             first_days(self.inflow.calendar)[:: self.inflow.steps],
         )
 
-    def shortfalls(self) -> list[str]:
+    def shortfalls(self, units: UnitSystem = SI) -> list[str]:
         """A sentence for each month in which no release could keep the storage within its limits, or the minimum flow.
 
         The last names the months in which perfect foresight does not keep them either, which its energy does not show.
@@ -130,9 +131,10 @@ class RecordEvaluation:
             above, amount = beyond[year, step] > 0, abs(beyond[year, step])
             bound = upper[step] if above else lower[step]
             where = "above its upper" if above else "below its lower"
+            most, limit = units.written(float(amount), "hm3", ",.4g"), units.written(float(bound), "hm3", ",.6g")
             sentences.append(
-                f"{self.inflow.labels[year]} {month}: the storage at the end of the month is {amount:,.4g} hm3 {where} "
-                f"limit of {bound:,.6g} hm3; no permitted release avoids this"
+                f"{self.inflow.labels[year]} {month}: the storage at the end of the month is {most} {where} limit of "
+                f"{limit}; no permitted release avoids this"
             )
         if len(outside) > MOST_MONTHS:
             sentences.append(f"So it is in {len(outside) - MOST_MONTHS:,} more months; simulation.csv lists them.")
@@ -141,14 +143,14 @@ class RecordEvaluation:
         for year, step in short[:MOST_MONTHS]:
             month = MONTH_NAMES[int(self.reservoir.months[step]) - 1]
             sentences.append(
-                f"{self.inflow.labels[year]} {month}: {missing[year, step]:,.4g} m3/s are missing of the minimum "
-                f"release; there is no more water above dead storage"
+                f"{self.inflow.labels[year]} {month}: {units.written(float(missing[year, step]), 'm3s', ',.4g')} are "
+                f"missing of the minimum release; there is no more water above dead storage"
             )
         if len(short) > MOST_MONTHS:
             sentences.append(f"So it is in {len(short) - MOST_MONTHS:,} more months; simulation.csv lists them.")
         best = self.foresight_violations
         if best and best.months:
-            by = f"{counted(best.months, 'month')} by up to {best.largest_hm3:,.3g} hm3"
+            by = f"{counted(best.months, 'month')} by up to {units.written(best.largest_hm3, 'hm3', ',.3g')}"
             sentences.append(f"Perfect foresight violates the storage limits too, in {by}: its energy includes these.")
         return sentences
 

@@ -84,6 +84,11 @@ class Score:
     mean_energy_gwh: float
     objective: Objective
 
+    @property
+    def has_percent(self) -> bool:
+        """Whether the percentage says anything: of costs there is none, and below 0 violations cost more than all."""
+        return self.percent_of_foresight >= 0
+
     def as_dict(self) -> dict[str, Any]:
         """As a row of a table; benefits are named by their unit, and energy beside another objective has a column."""
         row = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "objective"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reservoir.rules.base.violations import Violations
-from reservoir.rules.evaluation.acceptance import STRONG, WEAK, best_fitted
+from reservoir.rules.evaluation.acceptance import STRONG, WEAK, best_names
 from reservoir.rules.evaluation.evaluation import TEST, Evaluation, FamilyResult, Sample, SimulationMode
 from reservoir.rules.evaluation.scores import Score
 
@@ -57,9 +57,9 @@ def _months(violations: Violations, months: int) -> str:
 
 def _choice(evaluation: Evaluation) -> str:
     rule = "A rule that violates limits which foresight satisfies is never chosen as best"
-    best = best_fitted(evaluation)
-    if best is not None:
-        return f"{rule}; the best family fitted to the plan is {best.family}."
+    best = best_names(evaluation)
+    if best:
+        return f"{rule}; the best family fitted to the plan is {best}."
     if all(result.family in (STRONG, WEAK) for result in evaluation.families):
         return f"{rule}."
     return f"{rule}. On held-out years every family fitted to the plan does so: none is recommended."

@@ -9,19 +9,18 @@ not known of the past year is drawn given what is. Noise is such that in the lon
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from reservoir.hydro.calendar import MONTHS_PER_YEAR
 from reservoir.rules.base.fields import Block, Known, Monthly, Numbers, Refusal, check, count
 from reservoir.rules.base.training import FloatArray, Training
 from reservoir.rules.inflow_model.monthly_regression import PREDICTORS, MonthlyRegression
-from reservoir.rules.inflow_model.standardised import StandardisedMonths
+from reservoir.rules.inflow_model.standardised import ALL_VALUES, StandardisedMonths
 
 #: Fewer years that follow another tell the regression on the last year nothing: then a month follows the month before.
 FEWEST_YEARS = 15
@@ -35,8 +34,6 @@ _MOST_CORRELATION = 0.99
 _MOST_DEVIATIONS = 3.0
 #: Quantiles that the mean of a month is taken over.
 _QUANTILES = 4000
-#: Beyond all values: that of a month that never fell dry, or always.
-_ALL_VALUES = 10.0
 #: The fields of the model that are those of `StandardisedMonths`.
 _STANDARD = ("exponent", "lower_m3s", "scale_m3s", "mean", "deviation", "dry_below")
 #: Years after which a recursion has forgotten where it began.
@@ -96,9 +93,10 @@ class InflowModel(Block):
         flow = np.maximum(training.inflow_m3s, 0.0)
         months = StandardisedMonths.of(flow if len(flow) > 1 else np.repeat(flow, 2, axis=0))
         coefficients, noise = _regression(training, months)
-        months = _with_mean(months, flow.mean(axis=0))
+        normal = np.repeat(ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES)[:, np.newaxis], training.steps, axis=1)
+        months = months.with_mean(flow.mean(axis=0), np.clip(normal, -_most(months), _most(months)))
         arrays = (months.exponent, months.lower_m3s, months.scale_m3s, months.mean, months.deviation)
-        dry_below = np.clip(months.dry_below, -_ALL_VALUES, _ALL_VALUES)
+        dry_below = np.clip(months.dry_below, -ALL_VALUES, ALL_VALUES)
         return cls(
             **dict(zip(_STANDARD, (each.tolist() for each in (*arrays, dry_below)), strict=True)),
             coefficients=coefficients.tolist(),
@@ -108,7 +106,8 @@ class InflowModel(Block):
     @cached_property
     def months(self) -> StandardisedMonths:
         """Flows as standardised values, and back."""
-        return StandardisedMonths(*(np.array(getattr(self, name), float) for name in _STANDARD))
+        fields: list[Any] = [np.array(getattr(self, name), float) for name in _STANDARD]
+        return StandardisedMonths(*fields)
 
     @cached_property
     def _numbers(self) -> tuple[FloatArray, FloatArray]:
@@ -127,7 +126,7 @@ class InflowModel(Block):
         one = StandardisedMonths(*(getattr(months, name)[at] for name in _STANDARD))
         least = one.lower_m3s + 1e-6 * one.scale_m3s
         values = one.values(np.maximum(np.asarray(flow_m3s, float), least)[..., None])[..., 0]
-        return np.asarray(np.clip(values, -_MOST_DEVIATIONS, _MOST_DEVIATIONS))
+        return np.asarray(np.clip(values, -_most(one), _most(one)))
 
     def futures(self, step: int, known_m3s: FloatArray, uniform: FloatArray) -> FloatArray:
         """Flows (m3/s) from a step on, given those of the months before it.
@@ -167,9 +166,8 @@ class InflowModel(Block):
         return np.asarray(made.reshape(-1, uniform.shape[1]))
 
     def _flows(self, places: NDArray[np.integer], values: FloatArray) -> FloatArray:
-        months, values = self.months, np.clip(values, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)
-        chosen = StandardisedMonths(*(getattr(months, name)[places] for name in _STANDARD))
-        return np.maximum(chosen.flows(values), 0.0)
+        chosen = StandardisedMonths(*(getattr(self.months, name)[places] for name in _STANDARD))
+        return np.maximum(chosen.flows(np.clip(values, -_most(chosen), _most(chosen))), 0.0)
 
     def _drawn_past(self, step: int, known_m3s: FloatArray, normal: FloatArray) -> list[FloatArray]:
         """Standardised values of the year before a step, the latest first, each of shape (situations, members)."""
@@ -180,28 +178,52 @@ class InflowModel(Block):
         values = np.array([self.value(step - 1 - back, flows) for back, flows in enumerate(known_m3s.T)])
         values = values.reshape(known_m3s.shape[::-1]).T
         gain = covariance[:, :seen] @ np.linalg.pinv(covariance[:seen, :seen], hermitian=True)
-        expected = mean + (values - mean[:seen]) @ gain.T
         left = covariance - gain @ covariance[:seen]
         size, vectors = np.linalg.eigh((left + left.T) / 2)
         deviation = normal @ (vectors * np.sqrt(np.maximum(size, 0.0))).T
-        drawn = expected[:, None, :] + deviation
-        drawn[:, :, :seen] = values[:, None, :]
+        known = self._drawn_where_dry(step, known_m3s, values, normal)
+        expected = mean + (known.reshape(known.shape[0] * known.shape[1], seen) - mean[:seen]) @ gain.T
+        drawn = expected.reshape(*known.shape[:2], steps) + deviation
+        drawn[:, :, :seen] = known
         return list(np.moveaxis(drawn, -1, 0))
 
+    def _drawn_where_dry(self, step: int, known_m3s: FloatArray, values: FloatArray, normal: FloatArray) -> FloatArray:
+        """Values of the known months, shape (situations, 1 or members, known): of a dry one, any that are no flow.
 
-def _with_mean(months: StandardisedMonths, mean_m3s: FloatArray) -> StandardisedMonths:
-    """Months scaled so that normal values have a given mean."""
-    normal = np.clip(ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES), -_MOST_DEVIATIONS, _MOST_DEVIATIONS)
-    made = months.flows(np.repeat(normal[:, np.newaxis], len(mean_m3s), axis=1)).mean(axis=0)
-    factor = np.divide(mean_m3s, made, out=np.ones_like(made), where=made > 0)
-    return replace(months, lower_m3s=months.lower_m3s * factor, scale_m3s=months.scale_m3s * factor)
+        They are drawn from the earliest on, each given those before it; the numbers are the first of `normal`, which
+        belong to what is known and are not used otherwise.
+        """
+        steps, seen = len(self.noise), values.shape[1]
+        places = np.arange(step - 1, step - 1 - seen, -1) % steps
+        months = StandardisedMonths(*(getattr(self.months, name)[places] for name in _STANDARD))
+        dry = months.dry(known_m3s) & months.varies
+        known = values[:, None, :]
+        if not dry.any():
+            return known
+        known = np.repeat(known, normal.shape[-2], axis=1)
+        mean, covariance = (each[(step - 1) % steps] for each in self._past)
+        for back in np.flatnonzero(dry.any(axis=0))[::-1]:
+            older = slice(back + 1, seen)
+            gain = covariance[back, older] @ np.linalg.pinv(covariance[older, older], hermitian=True)
+            expected = mean[back] + (known[..., older] - mean[older]) @ gain
+            spread = np.sqrt(max(covariance[back, back] - gain @ covariance[older, back], 1e-6))
+            share = ndtr((months.dry_below[back] - expected) / spread)
+            drawn = expected + spread * ndtri(share * ndtr(normal[..., back]))
+            drawn = np.clip(drawn, -_MOST_DEVIATIONS, months.dry_below[back])
+            known[..., back] = np.where(dry[:, back, None], drawn, known[..., back])
+        return known
+
+
+def _most(months: StandardisedMonths) -> FloatArray:
+    """How far the values of months may be off; those that fall dry are held by their own transform."""
+    return np.where(months.falls_dry, ALL_VALUES, _MOST_DEVIATIONS)
 
 
 def _regression(training: Training, months: StandardisedMonths) -> tuple[FloatArray, FloatArray]:
     """Coefficients of each step, shape (steps, predictors), and the noise that keeps every month's variance at 1."""
     coefficients = _coefficients(training, months)
     coefficients[:, -1] = 0.0
-    return coefficients, _noise_at_rest(coefficients, np.asarray(months.deviation > 0, float))
+    return coefficients, _noise_at_rest(coefficients, months.varies.astype(float))
 
 
 def _noise_at_rest(coefficients: FloatArray, variance: FloatArray) -> FloatArray:
@@ -218,13 +240,14 @@ def _noise_at_rest(coefficients: FloatArray, variance: FloatArray) -> FloatArray
 def _coefficients(training: Training, months: StandardisedMonths) -> FloatArray:
     """Coefficients of each step, shape (steps, predictors)."""
     flow, before = (np.maximum(each, 0.0) for each in (training.inflow_m3s, training.inflow_before_m3s))
-    values = months.values(flow)
-    follows = np.flatnonzero(flow[:-1, -1] == before[1:, 0]) + 1
+    joined = np.append(False, flow[:-1, -1] == before[1:, 0])
+    values, follows = months.values_of_record(flow, joined), np.flatnonzero(joined)
     if len(follows) >= FEWEST_YEARS:
         fitted = MonthlyRegression.of(values, follows)
         if _remembered(fitted.coefficients) < _MOST_REMEMBERED:
             return fitted.coefficients
     earlier = np.roll(months.values(np.roll(before, -1, axis=1)), 1, axis=1)
+    earlier[:, 1:] = np.where(months.falls_dry[:-1], values[:, :-1], earlier[:, 1:])
     follows_month = _correlations(values, earlier) if training.years >= FEWEST_YEARS_OF_CORRELATION else 0.0
     coefficients = np.zeros((training.steps, PREDICTORS))
     coefficients[:, 0] = follows_month

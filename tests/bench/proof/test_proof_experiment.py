@@ -103,3 +103,8 @@ def test_a_schedule_in_a_year_that_is_proved_to_have_none_fails_the_check():
     found = made_up(bound=np.nan, infeasible=True)
     assert found.beyond == 1
     assert not all_pass(proof_checks(found))
+
+
+def test_a_bound_that_is_no_number_fails_the_check():
+    assert made_up(bound=np.nan).beyond == 1
+    assert made_up(blind_bound=np.nan).beyond == 0  # not all years have one

@@ -168,6 +168,10 @@ def test_claims_fail_where_a_solver_is_too_far_from_dp_or_violates():
         "test part: plans by all solvers, worst gap to dp",
     ]
     assert len(failed(findings(good, plan_violation=1e-3))) == 2
+    assert len(failed(findings(good | {"lshade": [0.0, np.nan, 0.0, 0.0]}))) == 4
+    assert len(failed(findings(good | {"dp-opencl": [0.0, np.nan, 0.0, 0.0]}))) == 2
+    assert len(failed(findings(good, violation=np.nan, plan_violation=0.0))) == 6
+    assert len(failed(findings(good, plan_gap=np.nan))) == 2
     assert list(zoo_checks(findings(good, quick=True))) == []
 
 

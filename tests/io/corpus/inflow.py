@@ -306,8 +306,8 @@ BY_MONTHS: dict[str, tuple[str, str, str]] = {
         "790",
         "-nan",
         (
-            'inflow.csv, row 6, column inflow_m3s: not a number (found "-nan"); expected a number such as 413 or '
-            "412.5. Fix: use only the digits 0 to 9, without unit or remark."
+            'inflow.csv, row 6, column inflow_m3s: missing value (found "-nan"); expected a number of 0 or more. '
+            "Fix: fill in the month's value, or keep only the complete part of the record."
         ),
     ),
     "Roman": (

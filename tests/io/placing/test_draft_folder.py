@@ -93,6 +93,7 @@ def test_a_failure_at_any_rename_leaves_the_old_folder_whole(earlier, tmp_path, 
         assert interrupts.last_words() == "Interrupted; nothing was written."
 
 
+@pytest.mark.usefixtures("heard")
 def test_a_signal_while_files_are_moved_waits_until_all_are(earlier, monkeypatch):
     rename, made = os.rename, []
 

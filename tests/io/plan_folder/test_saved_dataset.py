@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -10,13 +11,13 @@ import reservoir
 from reservoir.errors import InputError
 from reservoir.hydro.calendar import Calendar
 from reservoir.hydro.inflow import Inflow
-from reservoir.io.plan_folder import saved_dataset
 from reservoir.io.plan_folder.formats import write_dataset
 from reservoir.io.plan_folder.saved_plan import read_plan
 from reservoir.io.plan_folder.saved_tables import read_schedule
 from tests.year_ends import cyclic
 
 xarray = pytest.importorskip("xarray", reason="xarray is not installed: pip install 'reservoir[netcdf]'")
+h5py = pytest.importorskip("h5py", reason="h5py is not installed: pip install 'reservoir[netcdf]'")
 pytest.importorskip("zarr", reason="zarr is not installed: pip install 'reservoir[netcdf]'")
 
 KINDS = ("netcdf", "zarr")
@@ -219,11 +220,34 @@ def test_an_unknown_format_is_refused(plans, tmp_path):
 def test_without_xarray_it_is_said_what_to_install(plans, tmp_path, monkeypatch):
     folder = plans["record"].save(tmp_path / "plan", figures=False, format="netcdf")
 
-    def missing(path):
-        raise ModuleNotFoundError("No module named 'xarray'", name="xarray")
-
-    monkeypatch.setattr(saved_dataset, "_opened", missing)
+    monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(
         InputError, match=r"needs xarray, which is not installed. Fix: pip install 'reservoir\[netcdf\]'"
     ):
         read_plan(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda file: file["release_m3s"].attrs.update(scale_factor="ten"), "cannot be read"),
+        (lambda file: file.move("release_m3s", "elsewhere") or linked(file), "is a link to other.nc"),
+        (lambda file: wide(file), "declares 80,000 MB of values"),
+    ],
+)
+def test_a_dataset_that_somebody_made_up_is_refused_with_its_name(plans, tmp_path, change, said):
+    folder = plans["record"].save(tmp_path / "plan", figures=False, format="netcdf")
+    with h5py.File(folder / "plan.nc", "r+") as file:
+        change(file)
+    with pytest.raises(InputError, match=said) as refused:
+        read_plan(folder)
+    assert all(mistake.file.endswith("plan.nc") for mistake in refused.value.mistakes)
+
+
+def linked(file):
+    file["release_m3s"] = h5py.ExternalLink("other.nc", "/release_m3s")
+
+
+def wide(file):
+    del file["generations"]
+    file.create_dataset("generations", (10_000_000_000,), "f8", chunks=(1000,))

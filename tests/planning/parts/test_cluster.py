@@ -76,11 +76,85 @@ def said(log, words, seconds=60):
     raise AssertionError(log.read_text())
 
 
+@pytest.mark.usefixtures("heard")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_while_processes_begin_waits_until_all_have_and_then_ends_them(tmp_path, name):
+    """Half begun, they ended in a fault of their own, said at length, in place of the one line."""
+    code = f"""
+import os, signal, distributed
+from reservoir import interrupts
+from reservoir.planning.parts.cluster import cluster_workers
+begin = distributed.LocalCluster.__init__
+
+def asked_to_end(*words, **named):
+    signal.raise_signal(signal.{name})
+    begin(*words, **named)
+
+if __name__ == "__main__":
+    interrupts.listen()
+    distributed.LocalCluster.__init__ = asked_to_end
+    try:
+        with cluster_workers("local:1"):
+            print("begun")
+    except KeyboardInterrupt:
+        interrupts.end_interrupted()
+"""
+    (tmp_path / "asked.py").write_text(code)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(
+        [sys.executable, "asked.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert (ended.stdout, ended.stderr) == ("", "Interrupted; nothing was written.\n")
+    assert ended.returncode == 128 + getattr(signal, name)
+
+
 def test_processes_of_this_machine_bring_the_same_bytes(small, many_years, small_parts):
     alone = reservoir.optimise(small, many_years, **SEARCH)
     shared = reservoir.optimise(small, many_years, cluster="local:2", **SEARCH)
     assert alone.schedule().equals(shared.schedule())
     assert alone.summary().equals(shared.summary())
+
+
+#: Read by every process of Python that begins: the first of the cluster's are killed at once.
+_KILLED_AT_START = """
+import os, signal, sys
+for number in range(int(os.environ["KILLED"])):
+    if any(each.startswith("from multiprocessing.spawn import spawn_main") for each in sys.orig_argv):
+        try:
+            os.close(os.open(f"{os.environ['KILLED_IN']}/{number}", os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            continue
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def killed_at_start(tmp_path, monkeypatch):
+    """Kill so many processes of a cluster on this machine at their start; the folder that counts them."""
+
+    def killed(count):
+        for name in ("site", "killed"):
+            (tmp_path / name).mkdir()
+        (tmp_path / "site" / "sitecustomize.py").write_text(_KILLED_AT_START)
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), *filter(None, sys.path)]))
+        monkeypatch.setenv("KILLED", str(count))
+        monkeypatch.setenv("KILLED_IN", str(tmp_path / "killed"))
+        return tmp_path / "killed"
+
+    return killed
+
+
+def test_a_worker_that_is_lost_at_its_start_is_started_again(small, many_years, small_parts, killed_at_start):
+    counted = killed_at_start(1)
+    shared = reservoir.optimise(small, many_years, cluster="local:2", **SEARCH)
+    assert len(list(counted.iterdir())) == 1
+    assert shared.schedule().equals(reservoir.optimise(small, many_years, **SEARCH).schedule())
+
+
+def test_workers_that_are_lost_at_every_start_are_told(small, many_years, small_parts, killed_at_start):
+    killed_at_start(99)
+    with pytest.raises(DeviceError, match="processes of the cluster local:1 are lost whenever they are started"):
+        reservoir.optimise(small, many_years, cluster="local:1", **SEARCH)
 
 
 def test_the_parts_of_a_worker_that_is_lost_are_done_by_another(small, many_years, small_parts, started):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from matplotlib.figure import Figure
 
 from reservoir.report.figures.dispatch_chart import caption, draw_dispatch_chart, zone_edges
 from reservoir.report.figures.record_runs import result_of
+from reservoir.report.figures.rules_figures import rules_figures
 from reservoir.report.figures.storage_axis import storage_bounds
 from reservoir.rules.evaluation.evaluation import Evaluation
 
@@ -78,3 +80,27 @@ def test_a_zone_too_thin_to_be_seen_says_so_in_the_legend(evaluation: Evaluation
     labels = ax.get_legend_handles_labels()[1]
     assert "guaranteed, 1,680 MW (at most 30 hm³ thick)" in labels
     assert "increased, 2,940 MW (empty)" in labels
+
+
+@pytest.mark.parametrize("shape", ["empty", "full", "one month", "crossing"])
+def test_a_zone_that_is_never_entered_is_drawn_and_not_named(evaluation: Evaluation, texts, shape: str):
+    """Edges that lie on each other and move leave no room anywhere: less than none around a month."""
+    plan = evaluation.plan
+    lower, upper = (bound[:12] for bound in storage_bounds(plan))
+    moving = lower + np.random.default_rng(2).random(12) * (upper - lower)
+    opened = moving.copy()
+    opened[4] = upper[4]
+    curves = {
+        "empty": (lower, lower, lower),
+        "full": (upper, upper, upper),
+        "one month": (moving, opened, opened),
+        "crossing": (moving, moving, moving),
+    }[shape]
+    result = result_of(evaluation, "zones")
+    rule = result.rule.model_copy(update={"curves_hm3": tuple(tuple(each.tolist()) for each in curves)})
+    alone = replace(evaluation, families=(replace(result, rule=rule),))
+    ax = draw_dispatch_chart(Figure().add_subplot(), alone)
+    labels = ax.get_legend_handles_labels()[1]
+    assert sum("(empty)" in label for label in labels) >= (2 if shape == "crossing" else 1)
+    assert not any(text.startswith("increased") for text in texts(ax))
+    assert {"dispatch-chart", "regret", "level-trace"} <= set(rules_figures(alone))

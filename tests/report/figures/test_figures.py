@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+import reservoir as package
 from reservoir.hydro.reservoir_kinds import ReferenceLevels
 from reservoir.planning.plan import Plan
 from reservoir.report.figures.figures import plan_captions, plan_figures, save_figures
@@ -98,3 +99,44 @@ def test_progress_counts_the_files(plan: Plan, tmp_path: Path):
     told = []
     files = save_figures(plan, tmp_path, lambda done, total: told.append((done, total)))
     assert told == [(done, len(files)) for done in range(len(files) + 1)]
+
+
+@pytest.mark.parametrize("horizon", ["year", "record", "2"])
+@pytest.mark.parametrize("case", ["xiaowan", "xiaowan-observed", "carryover"])
+def test_every_figure_of_every_bundled_case_and_horizon_is_drawn(case: str, horizon: str):
+    """Of three years, of one, with all kinds of families, with one, and with zones that are never entered."""
+    from reservoir.report.figures.rules_figures import rules_figures
+    from reservoir.rules.evaluation.evaluation import evaluate
+    from tests.report.conftest import with_dispatch_chart
+
+    bundled = package.bundled_case(case)
+    for years in (3, 1):
+        plan = package.optimise(bundled.reservoir(), bundled.inflow().span(0, years), solver="dp", horizon=horizon)
+        figures = set(plan_figures(plan))
+        assert {"storage-fan", "typical-years", "annual-energy"} <= figures
+        assert ("record-trace" in figures) == (horizon != "year")
+        if years == 1:
+            continue
+        found = with_dispatch_chart(evaluate(plan, folds=2, families=("guide-curve", "standard")))
+        *_, zones = found.families
+        empty = zones.rule.model_copy(update={"curves_hm3": (zones.rule.curves_hm3[1],) * 3})
+        alone = replace(found, families=(replace(zones, rule=empty),))
+        assert {"rule-curves", "dispatch-chart", "regret", "level-trace"} <= set(rules_figures(found))
+        assert "dispatch-chart" in rules_figures(alone)
+
+
+def test_a_figure_that_fails_is_left_out_of_a_saved_plan(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from reservoir.io.plan_folder.saved_plan import read_plan
+
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError("nothing to draw")
+
+    monkeypatch.setattr("reservoir.report.figures.storage_fan.draw_storage_fan", fail)
+    with pytest.warns(UserWarning, match="figure storage-fan is left out, for it could not be drawn"):
+        folder = plan.save(tmp_path / "plan")
+    saved = read_plan(folder)
+    assert saved.origin["figures_left_out"] == {"storage-fan": "ValueError: nothing to draw"}
+    assert sorted({path.stem for path in (folder / "figures").iterdir()}) == sorted(saved.origin["figures"])
+    assert "storage-fan" not in saved.origin["figures"]
+    with pytest.raises(ValueError, match="nothing to draw"):
+        plan_figures(plan)

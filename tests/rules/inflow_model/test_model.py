@@ -124,6 +124,50 @@ def test_dry_months_and_a_river_that_never_changes(record):
     assert np.isfinite(model.futures(5, np.array([[0.0, 0.0]]), uniform_numbers(1, 0, 3, 1, 24)[:, 0])).all()
 
 
+@pytest.fixture(scope="module")
+def dry_winter(record):
+    """The record with winters that are dry in five years of six, and Novembers that always are."""
+    flow = record.inflow_m3s.copy()
+    wet = np.random.default_rng(1).random(flow.shape) < 1 / 6
+    flow[:, [0, 1, 11]] = np.where(wet, 1.0 + flow / 500, 0.0)[:, [0, 1, 11]]
+    flow[:, 10] = 0.0
+    before = np.concatenate([[flow[0, 0]], flow.ravel()[:-1]]).reshape(flow.shape)
+    return replace(record, inflow_m3s=flow, inflow_before_m3s=before)
+
+
+@pytest.mark.parametrize("known", [[], [0.0], [0.0, 0.0], [1.5], [1.5, 1.0]])
+def test_futures_of_dry_months_are_dry_as_often_and_no_wetter_than_on_record(dry_winter, known):
+    """An outlook filled a lake in February, by inflows of ten times the largest February on record."""
+    model, flow = InflowModel.of(dry_winter), dry_winter.inflow_m3s
+    uniform = uniform_numbers(3, 0, 4000, 1, 12 + 12, stream=1)[:, 0]
+    futures = model.futures(1, np.array(known)[None, :], uniform)[0]
+    for ahead, step in ((0, 1), (10, 11), (11, 0)):
+        made, on_record = futures[:, ahead], flow[:, step]
+        assert made.max() <= 3 * on_record.max()
+        assert np.quantile(made, 0.99) <= 1.3 * on_record.max()
+        if ahead >= 10:  # what is known is forgotten
+            assert (made == 0).mean() == pytest.approx((on_record == 0).mean(), abs=0.04)
+            assert made.mean() == pytest.approx(on_record.mean(), rel=0.15)
+    assert (futures[:, 9] == 0).all()
+
+
+def test_how_dry_a_known_month_was_is_drawn_so_that_a_month_after_it_is_wet_as_often_as_on_record(record):
+    """A dry month that stood for one value in the middle of all would leave the months after it hardly any water."""
+    random = np.random.default_rng(3)
+    flow = record.inflow_m3s.copy()
+    common = random.standard_normal(len(flow))
+    state = 0.8 * common[:, None] + 0.6 * random.standard_normal((len(flow), 2))
+    flow[:, :2] = np.where(state > 0.6, np.exp(state), 0.0)
+    before = np.concatenate([[flow[0, 0]], flow.ravel()[:-1]]).reshape(flow.shape)
+    model = InflowModel.of(replace(record, inflow_m3s=flow, inflow_before_m3s=before))
+    uniform = uniform_numbers(3, 0, 20_000, 1, 12 + 14, stream=1)[:, 0]
+    unknown = model.futures(0, np.empty((1, 0)), uniform)[0]
+    after_dry = unknown[unknown[:, 12] == 0][:, 13]
+    known = model.futures(1, np.array([[0.0]]), uniform)[0][:, 0]
+    assert (known > 0).mean() == pytest.approx((after_dry > 0).mean(), abs=0.03)
+    assert (known > 0).mean() > 0.03
+
+
 def test_regressions_that_do_not_come_to_rest_are_refused(model):
     content = model.model_dump(mode="json")
     content["coefficients"] = [[1.5, 0.0, 0.0, 0.0]] * 12

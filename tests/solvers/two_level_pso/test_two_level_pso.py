@@ -78,6 +78,15 @@ def test_lanes_and_work_items_make_no_difference(device, problem, lanes, items):
     assert other.position == pytest.approx(usual.position, abs=1e-4 * np.ptp([problem.lower, problem.upper]))
 
 
+@pytest.mark.parametrize("items", [48, 64])
+def test_more_work_items_than_particles_lead_every_group_as_one_item_does(device, items):
+    problems = function_problems(FUNCTIONS["f1"], 8, dimension=5)
+    options = {"solver": "ann-pso", "lanes": 1, "particles": 20, "group": 8, "generations": 24, "exchange_every": 3}
+    one, many = (solve(problems, items=each, **options) for each in (1, items))
+    for usual, other in zip(one, many, strict=True):
+        assert other.trace_fitness == pytest.approx(usual.trace_fitness, rel=1e-5)
+
+
 def test_problems_beside_each_other_are_solved_as_alone(device):
     problems = [task(rng_stream_id=stream) for stream in range(3)]
     together = solve(problems, solver="ann-pso", **ODD)

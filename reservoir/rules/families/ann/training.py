@@ -30,7 +30,7 @@ from reservoir.rules.families.ann.problem import NetworkOperation
 from reservoir.rules.folds import outside, parts_of
 from reservoir.rules.inflow_model.model import InflowModel
 from reservoir.rules.inflow_model.random_numbers import uniform_numbers
-from reservoir.solvers import Problem, Solutions, solve, why_unusable
+from reservoir.solvers import Problem, Solutions, runs_here, solve
 
 #: Hidden units that are tried, and what is taken where there are too few years to try.
 SIZES, SMALLEST = (3, 4, 6), 4
@@ -239,5 +239,5 @@ def _searched(operations: Sequence[NetworkOperation], begun: Sequence[FloatArray
 
 def _solved(problems: Sequence[Problem], **options: Any) -> Solutions:
     """By the swarm in OpenCL, or on CPU threads where there is none."""
-    name = "ann-pso-parallel" if why_unusable("ann-pso") else "ann-pso"
+    name = "ann-pso" if runs_here("ann-pso") else "ann-pso-parallel"
     return solve(problems, solver=name, seed=SEED, best_position_history=True, **(SETTLING | options))

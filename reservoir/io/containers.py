@@ -1,0 +1,343 @@
+"""Files that hold arrays or archives: neither a fault of theirs, nor a size that they declare, nor a link does harm."""
+
+from __future__ import annotations
+
+import faulthandler
+import math
+import os
+import pickle
+import signal
+import stat
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn, TypeVar
+
+from reservoir.errors import InputError, Mistake, shortened
+
+INSTALL = "pip install 'reservoir[netcdf]'"
+#: Bytes that arrays may take in memory, whatever the file holds; and times its bytes beyond.
+_MOST_ARRAY_BYTES, _MOST_PACKED = 32_000_000, 20
+#: Chunks of an array that may be missing, and bytes of a file of metadata.
+_MOST_CHUNKS, _MOST_METADATA_BYTES = 10_000, 4_000_000
+#: Bytes of a file that is opened in a process of its own: what it reads is there twice for a while.
+_MOST_APART = 256_000_000
+#: Bytes by which a chunk may be larger on disk than in memory, where twice its size is less.
+_CHUNK_ROOM = 4_000
+_ZARR_METADATA = frozenset({"zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"})
+#: First bytes of the classic format, and of HDF5.
+_CLASSIC, _HDF5 = b"CDF", b"\x89HDF"
+
+T = TypeVar("T")
+#: Makes the error of a file of the reason why it cannot be read.
+Refusal = Callable[[str], InputError]
+
+
+def library_call(read: Callable[[], T], refuse: Refusal) -> T:
+    """What a library reads; whatever it raises over a broken file is a refusal, and its warnings are not shown.
+
+    Raises
+    ------
+    InputError
+        If it fails: libraries raise anything over bytes that they do not expect, and promise nothing.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return read()
+    except ModuleNotFoundError as error:
+        refused = InputError(Mistake(f"this file needs {error.name}, which is not installed", mend=INSTALL))
+    except InputError:
+        raise
+    except MemoryError:
+        refused = refuse("it asks for more memory than there is")
+    except Exception as error:
+        refused = refuse(shortened(str(error).partition("\n")[0] or type(error).__name__, 200))
+    # Out of the handler: a file that is half open is closed here, not when somebody forgets the error.
+    raise refused
+
+
+def require_size(declared: int, stored: int, usual: int, times: int) -> None:
+    """Refuse what says of itself that it is far larger in memory than on disk, before any of it is read.
+
+    Parameters
+    ----------
+    declared, stored : int
+        Bytes in memory, as the file declares, and on disk.
+    usual : int
+        Bytes that are read in any case.
+    times : int
+        How many times larger than on disk it may be beyond.
+
+    Raises
+    ------
+    InputError
+    """
+    if declared > max(usual, times * stored):
+        problem = f"declares {declared / 1e6:,.0f} MB of values, in {stored / 1e6:,.3f} MB of file"
+        expected = f"at most {usual / 1e6:,.0f} MB, or {times} times the file"
+        raise InputError(Mistake(problem, expected, "check that this is the right file, and that it is not damaged"))
+
+
+def of_dataset(path: Path, read: Callable[[Any], T], refuse: Refusal) -> T:
+    """What is read of a NetCDF file or a Zarr folder, opened as an xarray.Dataset, its times not decoded.
+
+    HDF5 and Zarr are opened in a process of their own where that costs little: over some broken files HDF5 overwrites
+    memory, and it and Blosc end the process.
+
+    Parameters
+    ----------
+    path : Path
+    read : callable
+        Takes the dataset and returns what can be sent by `pickle`.
+    refuse : callable
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened, or refers to other files; and as `read` does.
+    """
+    classic = library_call(lambda: _imported(path), refuse)
+
+    def opened() -> T:
+        dataset = library_call(lambda: _dataset(path), refuse)
+        try:
+            return read(dataset)
+        finally:
+            with suppress(InputError):
+                library_call(dataset.close, refuse)
+
+    apart = not classic and sys.platform == "linux" and _stored(path).size <= _MOST_APART
+    return _apart(opened, refuse) if apart else opened()
+
+
+def _apart(read: Callable[[], T], refuse: Refusal) -> T:
+    """Call a function in a copy of this process."""
+    receiving, sending = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that threads are not copied: it needs none
+        child = os.fork()
+    if not child:
+        _answer(read, receiving, sending)
+    os.close(sending)
+    try:
+        with open(receiving, "rb") as pipe:
+            error, answer = pickle.load(pipe)
+    except (EOFError, pickle.UnpicklingError):
+        error, answer = refuse("the library that reads it did not survive it"), None
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    if error is not None:
+        raise error
+    return answer  # type: ignore[no-any-return]
+
+
+def _answer(read: Callable[[], Any], receiving: int, sending: int) -> NoReturn:
+    """In the copy: write what is read, or the error, and end without a word."""
+    try:
+        os.close(receiving)
+        faulthandler.disable()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        with open(sending, "wb") as pipe:
+            try:
+                answer: tuple[Exception | None, Any] = None, read()
+            except Exception as error:
+                answer = error, None
+            pickle.dump(answer, pipe, protocol=5)
+    finally:
+        os._exit(0)
+
+
+def loaded(dataset: Any, names: Iterable[str], path: Path, refuse: Refusal) -> dict[str, Any]:
+    """Variables of a dataset with their values, of a plausible size.
+
+    Raises
+    ------
+    InputError
+        If a variable is far larger than its file, or cannot be read.
+    """
+    variables, stored = {name: dataset.variables[name] for name in names}, _stored(path)
+    for each in variables.values():
+        chunks = each.encoding.get("chunksizes") or each.encoding.get("chunks")
+        _require_array(each.shape, chunks, each.dtype.itemsize, stored)
+    if not path.is_dir():
+        library_call(lambda: _require_written(path, variables), refuse)
+    return library_call(lambda: {name: each.load() for name, each in variables.items()}, refuse)
+
+
+def _imported(path: Path) -> bool:
+    """Load what is needed for a file or a folder; whether it is of the classic format, which Python itself reads."""
+    import xarray  # noqa: F401
+
+    if path.is_dir():
+        import zarr  # noqa: F401
+
+        return False
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise InputError(Mistake("is neither a file nor a folder", mend="check the path"))
+    begin = _begin(path)
+    if begin == _HDF5:
+        import h5netcdf  # noqa: F401
+    return begin.startswith(_CLASSIC)
+
+
+def _dataset(path: Path) -> Any:
+    import xarray
+
+    plain: dict[str, Any] = {"decode_times": False, "decode_timedelta": False}
+    if path.is_dir():
+        _check_zarr(path)
+        return xarray.open_dataset(path, engine="zarr", consolidated=False, **plain)
+    begin = _begin(path)
+    if begin.startswith(_CLASSIC):
+        return xarray.open_dataset(path, engine="scipy", **plain)
+    if begin == _HDF5:
+        _check_hdf5(path)
+        return xarray.open_dataset(path, engine="h5netcdf", **plain)
+    raise InputError(Mistake("is no NetCDF file", mend="check the file; a CSV file is read if its name ends in .csv"))
+
+
+def _begin(path: Path) -> bytes:
+    with path.open("rb") as opened:
+        return opened.read(4)
+
+
+def _check_hdf5(path: Path) -> None:
+    """Refuse what leads to other files, and coordinates that are too large: they are read when the file is opened."""
+    import h5py
+
+    stored = _stored(path)
+
+    links: list[tuple[str, Any]] = []
+    with h5py.File(path, "r") as file:
+        file.visititems_links(lambda name, link: links.append((name, link)))
+        for name, link in links:
+            if isinstance(link, h5py.ExternalLink):
+                raise _leads_out(f"{name} is a link to {link.filename}")
+        for name, link in links:
+            found = file[name] if isinstance(link, h5py.HardLink) else None
+            if isinstance(found, h5py.Dataset) and found.shape is not None:
+                _check_hdf5_values(name, found, stored)
+
+
+def _require_written(path: Path, variables: Mapping[str, Any]) -> None:
+    """Refuse variables of HDF5 that end before their dimensions do: zeros would be read for the rest."""
+    import h5py
+
+    if _begin(path) != _HDF5:
+        return
+    with h5py.File(path, "r") as file:
+        for name, each in variables.items():
+            written = file[name].shape if name in file else ()
+            if len(written) == len(each.shape) and written != each.shape:
+                shapes = [" x ".join(map(str, shape)) for shape in (written, each.shape)]
+                problem, expected = f"{name} has {shapes[0]} values", f"{shapes[1]}, the lengths of its dimensions"
+                raise InputError(Mistake(problem, expected, "check that the file was written to its end"))
+
+
+def _check_hdf5_values(name: str, found: Any, stored: _Stored) -> None:
+    if found.external:
+        raise _leads_out(f"the values of {name} are in {found.external[0][0]}")
+    if found.is_virtual:
+        raise _leads_out(f"{name} is put together of values elsewhere")
+    if len(found.shape) == 1 or found.is_scale:
+        _require_array(found.shape, found.chunks, found.dtype.itemsize, stored)
+    if found.chunks and found.dtype.kind != "O":
+        whole = math.prod(-(-length // chunk) * chunk for length, chunk in zip(found.shape, found.chunks, strict=True))
+        _require_packed(name, found.id.get_storage_size(), whole * found.dtype.itemsize)
+
+
+def _check_zarr(path: Path) -> None:
+    """The same of a folder; what is no file there could be read for ever."""
+    import zarr
+
+    root = path.resolve()
+    for each in path.rglob("*"):
+        if each.is_symlink() and not each.resolve().is_relative_to(root):
+            raise _leads_out(f"{each.relative_to(path)} is a link to {os.readlink(each)}")
+        if not (each.is_file() or each.is_dir()):
+            raise InputError(Mistake(f"{each.relative_to(path)} is no file", mend="delete it, or copy the data anew"))
+        if each.name in _ZARR_METADATA and each.stat().st_size > _MOST_METADATA_BYTES:
+            problem, expected = f"{each.relative_to(path)} is too large", f"at most {_MOST_METADATA_BYTES / 1e6:.0f} MB"
+            raise InputError(Mistake(problem, expected, "check that this is the right folder"))
+    stored = _stored(path)
+    # One after another: zarr's own walk opens all at once, and tells on standard error what nobody waited for.
+    for folder in path.iterdir():
+        array = (
+            zarr.open(folder, mode="r") if _ZARR_METADATA & set(os.listdir(folder) if folder.is_dir() else ()) else None
+        )
+        if isinstance(array, zarr.Array):
+            _check_zarr_values(folder, array, stored)
+
+
+def _check_zarr_values(folder: Path, array: Any, stored: _Stored) -> None:
+    if len(array.shape) == 1 or folder.name in (getattr(array.metadata, "dimension_names", None) or ()):
+        _require_array(array.shape, array.chunks, array.dtype.itemsize, stored)
+    if array.dtype.kind == "O":
+        return
+    chunk = math.prod(array.shards or array.chunks) * array.dtype.itemsize
+    packed = array.compressors[-1] if array.compressors and not array.shards else None
+    codec = str(getattr(packed, "codec_id", None) or (packed and packed.to_dict()["name"]))
+    for file in folder.rglob("*"):
+        if file.name not in _ZARR_METADATA and file.is_file():
+            _require_packed(folder.name, file.stat().st_size, chunk)
+            _require_packed(folder.name, _unpacked(file, codec), chunk)
+
+
+def _unpacked(chunk: Path, codec: str) -> int:
+    """Bytes that a packed chunk says it has; 0 where it does not say."""
+    with chunk.open("rb") as file:
+        head = file.read(18)
+        if codec == "gzip" and len(head) == 18:
+            file.seek(-4, os.SEEK_END)
+            return int.from_bytes(file.read(4), "little")
+    if codec == "blosc":
+        return int.from_bytes(head[4:8], "little")
+    if codec == "zstd" and len(head) > 5:  # RFC 8878, 3.1.1.1
+        single, dictionary = head[4] >> 5 & 1, (0, 1, 2, 4)[head[4] & 3]
+        begin, length = 6 - single + dictionary, (single, 2, 4, 8)[head[4] >> 6]
+        return int.from_bytes(head[begin : begin + length], "little") + 256 * (length == 2)
+    return 0
+
+
+def _leads_out(problem: str) -> InputError:
+    return InputError(Mistake(problem, "one file with all its values", "copy the values into one file"))
+
+
+class _Stored(NamedTuple):
+    """Bytes of a file, or of the files in a folder, and how many files that are; none of a file."""
+
+    size: int
+    files: int = 0
+
+
+def _stored(path: Path) -> _Stored:
+    if not path.is_dir():
+        return _Stored(path.stat().st_size)
+    sizes = [each.stat().st_size for each in path.rglob("*") if each.is_file()]
+    return _Stored(sum(sizes), len(sizes))
+
+
+def _require_array(shape: Sequence[int], chunks: Sequence[int] | None, itemsize: int, stored: _Stored) -> None:
+    """Refuse an array of implausible size, of chunks of such a size, or of very many that are not there."""
+    size = max(itemsize, 8)  # every number is read as float64
+    require_size(math.prod(shape) * size, stored.size, _MOST_ARRAY_BYTES, _MOST_PACKED)
+    if not chunks:
+        return
+    if min(chunks) < 1:
+        raise InputError(Mistake("has chunks of no values", mend="write the file anew"))
+    require_size(math.prod(chunks) * size, stored.size, _MOST_ARRAY_BYTES, _MOST_PACKED)
+    count = math.prod(-(-length // chunk) for length, chunk in zip(shape, chunks, strict=True))
+    if stored.files and count > max(_MOST_CHUNKS, 2 * stored.files):
+        problem, mend = f"declares {count:,} chunks; {stored.files:,} files are there", "check that the folder is whole"
+        raise InputError(Mistake(problem, f"at most {_MOST_CHUNKS:,}, or twice the files", mend))
+
+
+def _require_packed(name: str, stored: int, size: int) -> None:
+    """Refuse a chunk that has more bytes than its values, on disk or unpacked."""
+    if stored > max(2 * size, size + _CHUNK_ROOM):
+        problem = f"{name} has {stored:,} bytes for {size:,} bytes of values"
+        raise InputError(Mistake(problem, mend="check that the file is not damaged"))
